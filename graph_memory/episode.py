@@ -1,0 +1,48 @@
+"""What an episode is: a run of conversation in one Session.
+
+It ends with a gap of ten minutes, with 200 messages, or at local midnight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, tzinfo
+
+from .model import Message, stable_id
+
+GAP = 600.0
+"""Seconds of silence that end an episode."""
+MAX_MESSAGES = 200
+
+
+def episode_id(session: str, first_message: int) -> str:
+    """Id of the episode of ``session`` that begins with a message."""
+    return stable_id("ep", session, str(first_message))
+
+
+def continues(started_at: float, last_at: float, messages: int, at: float, zone: tzinfo) -> bool:
+    """Whether a message at ``at`` belongs to an episode.
+
+    Args:
+        started_at, last_at: First and last message of the episode so far.
+        messages: How many it has.
+        at: When the new message was said.
+        zone: Whose midnight counts.
+    """
+    if messages >= MAX_MESSAGES or at - last_at >= GAP:
+        return False
+    return (
+        datetime.fromtimestamp(started_at, zone).date() == datetime.fromtimestamp(at, zone).date()
+    )
+
+
+def split(messages: Iterable[Message], zone: tzinfo) -> Iterator[list[Message]]:
+    """Cut consecutive messages of one Session into episodes."""
+    run: list[Message] = []
+    for message in messages:
+        if run and not continues(run[0].at, run[-1].at, len(run), message.at, zone):
+            yield run
+            run = []
+        run.append(message)
+    if run:
+        yield run

@@ -1,0 +1,89 @@
+"""The errors this package raises.
+
+::
+
+    GraphMemoryError
+    ├── SettingError          a setting has a value that cannot be used
+    ├── StorageError          the journal or the graph cannot be used
+    │   ├── JournalError      journal.sqlite3: damaged, foreign, full disk
+    │   ├── GraphError        graph.kuzu: away, being rebuilt, query failed
+    │   └── LockedError       another process owns the data directory
+    ├── ModelError            a model this memory depends on did not answer usefully
+    │   ├── EmbeddingError    embedding failed
+    │   └── ExtractionError   the language model failed or answered nonsense
+    ├── ConflictError         a change touches rows that a later change also touched
+    ├── NotFoundError         no such row, or none that the asker may see
+    └── ClosedError           the service was closed
+
+Messages are for people: they say what happened and what can be done about it.
+"""
+
+from __future__ import annotations
+
+
+class GraphMemoryError(Exception):
+    """Base of every error of this package."""
+
+
+class SettingError(GraphMemoryError):
+    """A setting has a value that cannot be used.
+
+    Args:
+        name: The setting's key.
+        reason: What is wrong with the value and what is accepted.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}")
+        self.name = name
+        self.reason = reason
+
+
+class StorageError(GraphMemoryError):
+    """The journal or the graph cannot be used."""
+
+
+class JournalError(StorageError):
+    """The journal cannot be read or written."""
+
+
+class GraphError(StorageError):
+    """The graph is away (being rebuilt) or a query failed."""
+
+
+class LockedError(StorageError):
+    """Another process owns the data directory."""
+
+
+class ModelError(GraphMemoryError):
+    """A model this memory depends on did not answer usefully."""
+
+
+class EmbeddingError(ModelError):
+    """A text could not be embedded."""
+
+
+class ExtractionError(ModelError):
+    """The language model failed or its answer could not be used."""
+
+
+class ConflictError(GraphMemoryError):
+    """A change cannot be undone because a later one touched the same rows.
+
+    Args:
+        change: Id of the change that was to be undone.
+        later: Id of the newest change that stands in the way.
+    """
+
+    def __init__(self, change: int, later: int) -> None:
+        super().__init__(f"change {change} was followed by change {later}")
+        self.change = change
+        self.later = later
+
+
+class NotFoundError(GraphMemoryError):
+    """No such row, or none that the asker may see."""
+
+
+class ClosedError(GraphMemoryError):
+    """The service was closed."""

@@ -1,0 +1,13 @@
+"""The journal: messages, batches, changes, rows and vectors in one SQLite file.
+
+It is the truth; the graph and the recall index are views of it. ``store.py`` has the
+asynchronous door, ``rows.py`` what a change is resolved against, ``messages.py`` the
+durable buffer, ``catalogue.py`` the queries people browse with, ``schema.py`` the
+ordered migrations.
+"""
+
+from .messages import Appended, Buffered, QueuedBatch
+from .rows import Draft, Rows
+from .store import Event, Journal, Snapshot
+
+__all__ = ["Appended", "Buffered", "Draft", "Event", "Journal", "QueuedBatch", "Rows", "Snapshot"]

@@ -1,0 +1,207 @@
+"""Messages, the durable buffer they wait in, batches, and who was present."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..errors import NotFoundError
+from ..model import Batch, Change, Message, Presence, Session
+from .rows import Rows
+
+_FIELDS = "id, session, sender, name, text, at, ref, batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What storing a message did.
+
+    Attributes:
+        message: With its id; the one stored earlier if the platform sent it twice.
+        is_new: Whether it was stored now.
+        presence: The interval of presence it opened.
+        change: The change that wrote its Session, if that was new or had changed.
+    """
+
+    message: Message
+    is_new: bool
+    presence: Presence | None
+    change: Change | None
+
+
+@dataclass(frozen=True, slots=True)
+class Buffered:
+    """The messages of one Session that no batch has claimed yet."""
+
+    session: str
+    count: int
+    first_at: float
+    last_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedBatch:
+    """A batch that is not learned yet.
+
+    Attributes:
+        state: ``waiting`` or ``dead``.
+        next_at: When it may be tried (again).
+    """
+
+    id: int
+    session: str
+    state: str
+    attempts: int
+    next_at: float
+    error: str
+    created_at: float
+
+
+def add(
+    db: sqlite3.Connection, message: Message, session: Session
+) -> tuple[Message, bool, Presence | None]:
+    """Store a message and open its sender's presence in a group."""
+    if message.ref:
+        found = db.execute(
+            f"SELECT {_FIELDS} FROM message WHERE session = ? AND sender = ? AND ref = ?",
+            (message.session, message.sender, message.ref),
+        ).fetchone()
+        if found:
+            return Message(*found), False, None
+    cursor = db.execute(
+        "INSERT INTO message (session, sender, name, text, at, ref) VALUES (?, ?, ?, ?, ?, ?)",
+        (message.session, message.sender, message.name, message.text, message.at, message.ref),
+    )
+    stored = replace(message, id=int(cursor.lastrowid or 0))
+    presence = None
+    if session.is_group and message.is_human:
+        presence = _open_presence(db, Presence(session.circle, message.sender, message.at))
+    return stored, True, presence
+
+
+def _open_presence(db: sqlite3.Connection, presence: Presence) -> Presence | None:
+    where = (presence.circle, presence.user)
+    if db.execute(
+        "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND until IS NULL", where
+    ).fetchone():
+        return None
+    db.execute(
+        "INSERT OR REPLACE INTO presence (circle, user, since) VALUES (?, ?, ?)",
+        (*where, presence.since),
+    )
+    return presence
+
+
+def close_presence(db: sqlite3.Connection, circle: str, user: str, at: float) -> list[Presence]:
+    """Record that a user left a group; returns the intervals that ended."""
+    open_ones = db.execute(
+        "SELECT since FROM presence WHERE circle = ? AND user = ? AND until IS NULL", (circle, user)
+    ).fetchall()
+    db.execute(
+        "UPDATE presence SET until = ? WHERE circle = ? AND user = ? AND until IS NULL",
+        (at, circle, user),
+    )
+    return [Presence(circle, user, since, at) for (since,) in open_ones]
+
+
+def presences(db: sqlite3.Connection) -> list[Presence]:
+    """All intervals of presence."""
+    return [Presence(*row) for row in db.execute("SELECT circle, user, since, until FROM presence")]
+
+
+def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
+    """Messages by id, in order of id; missing ones are left out."""
+    wanted = sorted(set(ids))
+    found: list[Message] = []
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        marks = ",".join("?" * len(part))
+        rows = db.execute(f"SELECT {_FIELDS} FROM message WHERE id IN ({marks}) ORDER BY id", part)
+        found += [Message(*row) for row in rows]
+    return found
+
+
+def newest(db: sqlite3.Connection, limit: int) -> list[Message]:
+    """The newest ``limit`` messages, oldest first."""
+    rows = db.execute(
+        f"SELECT {_FIELDS} FROM message ORDER BY id DESC LIMIT ?", (limit,)
+    ).fetchall()
+    return [Message(*row) for row in reversed(rows)]
+
+
+def pending(db: sqlite3.Connection, session: str) -> list[Message]:
+    """The buffered messages of a Session, oldest first."""
+    rows = db.execute(
+        f"SELECT {_FIELDS} FROM message WHERE session = ? AND batch IS NULL ORDER BY id", (session,)
+    )
+    return [Message(*row) for row in rows]
+
+
+def buffers(db: sqlite3.Connection) -> list[Buffered]:
+    """All Sessions that have buffered messages."""
+    rows = db.execute(
+        "SELECT session, count(*), min(at), max(at) FROM message"
+        " WHERE batch IS NULL GROUP BY session"
+    )
+    return [Buffered(*row) for row in rows]
+
+
+def open_batch(db: sqlite3.Connection, messages: list[Message], at: float) -> int:
+    """Claim ``messages`` (of one Session) for a new batch and return its id."""
+    cursor = db.execute(
+        "INSERT INTO batch (session, state, created_at) VALUES (?, 'waiting', ?)",
+        (messages[0].session, at),
+    )
+    batch = int(cursor.lastrowid or 0)
+    db.executemany("UPDATE message SET batch = ? WHERE id = ?", [(batch, m.id) for m in messages])
+    return batch
+
+
+def read_batch(db: sqlite3.Connection, id: int) -> Batch:
+    """A batch with its messages.
+
+    Raises:
+        NotFoundError: No such batch.
+    """
+    row = db.execute("SELECT session, attempts, error FROM batch WHERE id = ?", (id,)).fetchone()
+    session = Rows(db).get(Session, row[0]) if row else None
+    if session is None:
+        raise NotFoundError(f"there is no batch {id}")
+    found = db.execute(f"SELECT {_FIELDS} FROM message WHERE batch = ? ORDER BY id", (id,))
+    return Batch(id, session, tuple(Message(*m) for m in found), row[1], row[2])
+
+
+def queued(db: sqlite3.Connection) -> list[QueuedBatch]:
+    """Batches that are waiting or dead, oldest first."""
+    rows = db.execute(
+        "SELECT id, session, state, attempts, next_at, error, created_at FROM batch"
+        " WHERE state != 'learned' ORDER BY id"
+    )
+    return [QueuedBatch(*row) for row in rows]
+
+
+def fail_batch(db: sqlite3.Connection, id: int, error: str, next_at: float | None) -> None:
+    """Record a failed attempt; without ``next_at`` the batch is dead."""
+    db.execute(
+        "UPDATE batch SET attempts = attempts + 1, error = ?, state = ?, next_at = ? WHERE id = ?",
+        (error, "dead" if next_at is None else "waiting", next_at or 0.0, id),
+    )
+
+
+def revive_batches(db: sqlite3.Connection, ids: Iterable[int] | None) -> int:
+    """Let dead batches be tried again (all, or those given); returns how many."""
+    query = "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0 WHERE state = 'dead'"
+    if ids is None:
+        return db.execute(query).rowcount
+    return sum(db.execute(f"{query} AND id = ?", (id,)).rowcount for id in ids)
+
+
+def retag(db: sqlite3.Connection, id: int, session: str) -> bool:
+    """Move a buffered message to another Session; false if it was claimed already."""
+    return (
+        db.execute(
+            "UPDATE OR IGNORE message SET session = ? WHERE id = ? AND batch IS NULL", (session, id)
+        ).rowcount
+        > 0
+    )

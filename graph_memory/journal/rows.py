@@ -1,0 +1,200 @@
+"""Rows and changes: what a draft is resolved against, and how it is written."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..errors import ConflictError, NotFoundError
+from ..model import (
+    Change,
+    Episode,
+    Fact,
+    Forgotten,
+    Mention,
+    Name,
+    Op,
+    Participation,
+    Row,
+    decode,
+    encode,
+)
+
+R = TypeVar("R", bound=Row)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A change that is about to be written.
+
+    Attributes:
+        put: Rows to write; a row that is equal to what stands there is left out.
+        drop: ``(kind, id)`` of rows to delete.
+    """
+
+    actor: str
+    reason: str
+    put: list[Row] = field(default_factory=list)
+    drop: list[tuple[str, str]] = field(default_factory=list)
+    batch: int | None = None
+    undoes: int | None = None
+
+
+def index_keys(row: Row) -> tuple[str, str, str]:
+    """Session and two look-up keys of a row: ``(session, a, b)``.
+
+    ``a`` and ``b`` are subject and object of a fact, node and normalised text of a
+    name, entity of a mention, user of a participation.
+    """
+    match row:
+        case Fact():
+            return row.session, row.subject, row.object
+        case Name():
+            return row.session, row.node, row.norm
+        case Mention():
+            return row.session, row.entity, ""
+        case Participation():
+            return row.session, row.user, ""
+        case Episode() | Forgotten():
+            return row.session, "", ""
+        case _:
+            return "", "", ""
+
+
+class Rows:
+    """Rows as they stand now. Usable on the thread that was handed them only."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def get(self, cls: type[R], id: str) -> R | None:
+        """The row of ``cls`` with this id."""
+        found = self._db.execute(
+            "SELECT data FROM row WHERE kind = ? AND id = ?", (cls.kind, id)
+        ).fetchone()
+        return decode(cls.kind, json.loads(found[0])) if found else None  # type: ignore[return-value]
+
+    def find(
+        self,
+        cls: type[R],
+        *,
+        session: str | None = None,
+        a: str | None = None,
+        b: str | None = None,
+    ) -> list[R]:
+        """Rows of ``cls`` by their keys (see :func:`index_keys`), in order of id."""
+        keys = {"session": session, "a": a, "b": b}
+        given = {key: value for key, value in keys.items() if value is not None}
+        where = "".join(f" AND {key} = :{key}" for key in given)
+        rows = self._db.execute(
+            f"SELECT data FROM row WHERE kind = :kind{where} ORDER BY id",
+            {"kind": cls.kind, **given},
+        )
+        return [decode(cls.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+
+    def scan(self, cls: type[R]) -> Iterator[R]:
+        """All rows of ``cls`` in order of id, without holding them all in memory."""
+        cursor = self._db.execute("SELECT data FROM row WHERE kind = ? ORDER BY id", (cls.kind,))
+        for (data,) in cursor:
+            yield decode(cls.kind, json.loads(data))  # type: ignore[misc]
+
+
+def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
+    """Write ``draft`` inside the open transaction.
+
+    Returns:
+        The change, or ``None`` if there was nothing to do: the batch has been learned
+        already, or every row stands there as wanted.
+    """
+    if draft.batch is not None:
+        if db.execute("SELECT 1 FROM change WHERE batch = ?", (draft.batch,)).fetchone():
+            return None
+        db.execute("UPDATE batch SET state = 'learned', error = '' WHERE id = ?", (draft.batch,))
+    ops = [op for op in _ops(db, draft) if op.before != op.after]
+    if not ops and draft.batch is None:
+        return None
+    body = json.dumps([[op.kind, op.id, op.before, op.after] for op in ops], ensure_ascii=False)
+    cursor = db.execute(
+        "INSERT INTO change (at, actor, reason, batch, undoes, ops) VALUES (?, ?, ?, ?, ?, ?)",
+        (at, draft.actor, draft.reason, draft.batch, draft.undoes, body),
+    )
+    number = int(cursor.lastrowid or 0)
+    for op in ops:
+        if op.after is None:
+            db.execute("DELETE FROM row WHERE kind = ? AND id = ?", (op.kind, op.id))
+            continue
+        session, a, b = index_keys(decode(op.kind, op.after))
+        db.execute(
+            "INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (op.kind, op.id, session, a, b, json.dumps(op.after, ensure_ascii=False), number),
+        )
+    return Change(number, at, draft.actor, draft.reason, tuple(ops), draft.batch, draft.undoes)
+
+
+def _ops(db: sqlite3.Connection, draft: Draft) -> Iterator[Op]:
+    wanted: dict[tuple[str, str], dict[str, Any] | None] = {
+        (row.kind, row.id): encode(row) for row in draft.put
+    }
+    wanted.update(dict.fromkeys(draft.drop))
+    for (kind, id), after in wanted.items():
+        found = db.execute("SELECT data FROM row WHERE kind = ? AND id = ?", (kind, id)).fetchone()
+        yield Op(kind, id, json.loads(found[0]) if found else None, after)
+
+
+def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
+    """The draft that takes change ``number`` back.
+
+    Raises:
+        NotFoundError: No such change, or it has been undone.
+        ConflictError: A later change touched one of its rows.
+    """
+    change = read_change(db, number)
+    if change is None:
+        raise NotFoundError(f"there is no change {number}")
+    if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
+        raise NotFoundError(f"change {number} has been undone already")
+    draft = Draft(actor, "undo", undoes=number)
+    for op in change.ops:
+        found = db.execute(
+            "SELECT change, data FROM row WHERE kind = ? AND id = ?", (op.kind, op.id)
+        ).fetchone()
+        standing = json.loads(found[1]) if found else None
+        if standing != op.after or (found and found[0] != number):
+            raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
+        if op.before is None:
+            draft.drop.append((op.kind, op.id))
+        else:
+            draft.put.append(decode(op.kind, op.before))
+    return draft
+
+
+def _deleted_by(db: sqlite3.Connection, op: Op, number: int) -> int:
+    for later, body in db.execute(
+        "SELECT id, ops FROM change WHERE id > ? ORDER BY id DESC", (number,)
+    ):
+        if any(kind == op.kind and id == op.id for kind, id, _, _ in json.loads(body)):
+            return int(later)
+    return number
+
+
+def read_change(db: sqlite3.Connection, number: int) -> Change | None:
+    """One change, or ``None``."""
+    return next(iter(read_changes(db, number - 1, 1, number)), None)
+
+
+def read_changes(
+    db: sqlite3.Connection, after: int, limit: int, last: int = 1 << 62
+) -> list[Change]:
+    """Changes with ``after < id <= last``, oldest first, at most ``limit``."""
+    found = db.execute(
+        "SELECT id, at, actor, reason, ops, batch, undoes FROM change"
+        " WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+        (after, last, limit),
+    )
+    return [
+        Change(id, at, actor, reason, tuple(Op(*op) for op in json.loads(ops)), batch, undoes)
+        for id, at, actor, reason, ops, batch, undoes in found
+    ]

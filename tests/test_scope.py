@@ -1,0 +1,190 @@
+"""The two tests a row must pass, on the cases the memory model spells out."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.model import NO_PERSONA, Asker, Layer, Presence, Session, User, asker_of
+from graph_memory.scope import Attendance, Policy, Rank, Sharing, span, view
+
+from .makers import entity, fact, group, private, user
+
+KNOWS, REST = Layer.KNOWS, Layer.SESSION
+ZHANG, LI = user("zhang"), user("li")
+
+
+def rank(
+    session: Session,
+    asker: Asker,
+    layer: Layer = REST,
+    at: float = 5.0,
+    policy: Policy | None = None,
+    attendance: Attendance | None = None,
+) -> Rank:
+    seen = view(session, asker, policy or Policy(), attendance or Attendance())
+    return seen.rank(layer, at, at) if seen else Rank.HIDDEN
+
+
+def test_own_private_chat_is_seen_and_nobody_elses():
+    assert rank(private("zhang"), asker_of(private("zhang"), ZHANG)) is Rank.OWN
+    assert rank(private("zhang"), asker_of(private("li"), LI)) is Rank.HIDDEN
+
+
+def test_private_chat_never_surfaces_in_a_group():
+    assert rank(private("zhang"), asker_of(group("1"), ZHANG), KNOWS) is Rank.HIDDEN
+
+
+def test_group_is_its_own_audience_whoever_is_in_it_now():
+    assert rank(group("1"), asker_of(group("1"), LI)) is Rank.OWN
+    assert rank(group("1"), asker_of(group("2"), LI)) is Rank.HIDDEN
+
+
+def test_a_group_is_remembered_privately_by_who_was_there_when_it_was_said():
+    attendance = Attendance([Presence(group("1").circle, ZHANG, 2.0, 8.0)])
+    asker = asker_of(private("zhang"), ZHANG)
+
+    def seen(at: float) -> Rank:
+        return rank(group("1"), asker, at=at, attendance=attendance)
+
+    assert [seen(at) for at in (1.9, 2.0, 8.0, 8.1)] == [
+        Rank.HIDDEN, Rank.OWN, Rank.OWN, Rank.HIDDEN,
+    ]  # fmt: skip
+    assert rank(group("1"), asker_of(private("li"), LI), attendance=attendance) is Rank.HIDDEN
+
+
+def test_rejoining_opens_a_new_interval_and_does_not_bridge_the_absence():
+    attendance = Attendance([Presence("c", ZHANG, 1.0, 2.0), Presence("c", ZHANG, 5.0)])
+    assert attendance.windows("c", [ZHANG]) == ((1.0, 2.0), (5.0, math.inf))
+    assert attendance.is_present("c", ZHANG)
+    attendance.add(Presence("c", ZHANG, 5.0, 6.0))
+    assert attendance.windows("c", [ZHANG]) == ((1.0, 2.0), (5.0, 6.0))
+    assert not attendance.is_present("c", ZHANG)
+
+
+def test_an_episode_must_have_been_attended_from_end_to_end():
+    attendance = Attendance([Presence(group("1").circle, ZHANG, 2.0, 8.0)])
+    seen = view(group("1"), asker_of(private("zhang"), ZHANG), Policy(), attendance)
+    assert seen is not None
+    assert seen.rank(REST, 2.0, 8.0) is Rank.OWN
+    assert seen.rank(REST, 1.0, 8.0) is Rank.HIDDEN
+
+
+@pytest.mark.parametrize(
+    ("policy", "knows", "rest"),
+    [
+        (Policy(), Rank.OWN, Rank.HIDDEN),
+        (Policy(cross_persona=True), Rank.OWN, Rank.FOREIGN),
+        (Policy(Sharing.ISOLATED), Rank.HIDDEN, Rank.HIDDEN),
+        (Policy(Sharing.ISOLATED, cross_persona=True), Rank.FOREIGN, Rank.FOREIGN),
+        (Policy(Sharing.SHARED), Rank.OWN, Rank.OWN),
+    ],
+)
+def test_what_another_persona_sees(policy: Policy, knows: Rank, rest: Rank):
+    asker = asker_of(private("zhang", "life_advisor"), ZHANG)
+    session = private("zhang", "tech_assistant")
+    assert rank(session, asker, KNOWS, policy=policy) is knows
+    assert rank(session, asker, REST, policy=policy) is rest
+
+
+def test_no_persona_is_a_scope_of_its_own_and_never_no_filter():
+    asker = asker_of(private("zhang", NO_PERSONA), ZHANG)
+    assert rank(private("zhang", "mei"), asker) is Rank.HIDDEN
+    assert rank(private("zhang", NO_PERSONA), asker) is Rank.OWN
+
+
+def test_linked_accounts_are_one_listener():
+    asker = Asker(ZHANG, private("zhang").circle, False, "mei", frozenset({ZHANG, LI}))
+    assert rank(private("li"), asker) is Rank.OWN
+
+
+def test_nobody_in_particular_sees_no_private_chat_and_no_group():
+    asker = asker_of(private("zhang"), None)
+    assert rank(private("zhang"), asker) is Rank.HIDDEN
+    assert rank(group("1"), asker) is Rank.HIDDEN
+
+
+def test_audience_off_lifts_only_the_audience_test():
+    policy = Policy(participants_only=False)
+    asker = asker_of(private("zhang", "mei"), ZHANG)
+    assert rank(private("li", "mei"), asker, policy=policy) is Rank.OWN
+    assert rank(private("li", "other"), asker, policy=policy) is Rank.HIDDEN
+
+
+def test_layer_follows_the_subject():
+    session = group("1")
+    assert span(fact(session, ZHANG, entity("猫"), "张三喜欢猫", at=3.0)) == (KNOWS, 3.0, 3.0)
+    about_world = fact(session, entity("Docker"), entity("Python"), "Docker 装着 Python", at=3.0)
+    assert span(about_world)[0] is REST
+    with pytest.raises(TypeError):
+        span(User(ZHANG))
+
+
+accounts = st.sampled_from(["zhang", "li", "wang"])
+personas = st.sampled_from(["mei", "lin", NO_PERSONA])
+sessions = st.one_of(
+    st.builds(private, accounts, personas),
+    st.builds(group, st.sampled_from(["1", "2"]), personas),
+)
+times = st.integers(0, 9).map(float)
+presences = st.lists(
+    st.builds(
+        lambda g, a, since, length: Presence(
+            group(g).circle, user(a), since, None if length is None else since + length
+        ),
+        st.sampled_from(["1", "2"]),
+        accounts,
+        times,
+        st.none() | times,
+    )
+)
+policies = st.builds(Policy, st.sampled_from(Sharing), st.booleans(), st.booleans())
+layers = st.sampled_from(Layer)
+
+
+@given(sessions, sessions, accounts, presences, policies, layers, times)
+def test_a_stricter_policy_never_shows_more(
+    session: Session,
+    here: Session,
+    account: str,
+    present: list[Presence],
+    policy: Policy,
+    layer: Layer,
+    at: float,
+):
+    asker = asker_of(here, here.owner or user(account))
+    attendance = Attendance(present)
+
+    def seen(policy: Policy) -> Rank:
+        return rank(session, asker, layer, at, policy, attendance)
+
+    strict = Policy(Sharing.ISOLATED, False, True)
+    assert seen(strict) <= seen(policy) <= seen(Policy(Sharing.SHARED, True, False))
+
+
+@given(sessions, sessions, accounts, presences, layers, times)
+def test_participants_only_holds_by_its_definition(
+    session: Session, here: Session, account: str, present: list[Presence], layer: Layer, at: float
+):
+    """Restated from the memory model, independently of how scope.py computes it."""
+    asker = asker_of(here, here.owner or user(account))
+    shown = rank(session, asker, layer, at, Policy(), Attendance(present)) is not Rank.HIDDEN
+    if here.is_group:
+        there = session.circle == here.circle
+    elif session.is_group:
+        # A later record of the same interval replaces the earlier one.
+        last = {(p.circle, p.user, p.since): p for p in present}.values()
+        there = any(
+            p.circle == session.circle
+            and p.user == asker.user
+            and p.since <= at
+            and (p.until is None or at <= p.until)
+            for p in last
+        )
+    else:
+        there = session.owner == asker.user
+    persona = session.persona == here.persona or layer is KNOWS
+    assert shown == (there and persona)

@@ -1,0 +1,65 @@
+"""Settings: wrong values are named, replaced by the default, and never stop the bot."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.errors import SettingError
+from graph_memory.scope import Policy, Sharing
+from graph_memory.settings import SETTINGS, Settings, read
+
+
+def test_every_setting_is_a_field_and_its_default_is_accepted():
+    assert {s.name for s in SETTINGS} == {f.name for f in dataclasses.fields(Settings)}
+    for setting in SETTINGS:
+        assert setting.check(setting.default) == setting.default
+        assert type(setting.default) is setting.type
+    assert len(SETTINGS) <= 28
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("buffer_size_private", 0), ("buffer_size_private", "很多"), ("buffer_size_private", 2.5),
+        ("buffer_size_private", True), ("time_decay_rate", math.nan), ("time_decay_rate", -1),
+        ("min_importance_threshold", 0.95), ("memory_sharing_mode", "全部"), ("webui_port", 80),
+        ("webui_key", "short"), ("enable_group_learning", "yes"), ("llm_provider_id", None),
+        ("retrieval_top_k", math.inf),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_and_replaced(name: str, value: object):
+    settings, problems = read({name: value})
+    assert settings == Settings()
+    assert [p.name for p in problems] == [name]
+    assert name in str(problems[0])
+
+
+def test_good_values_are_used():
+    settings, problems = read(
+        {"webui_port": 0, "buffer_timeout": "60", "time_decay_rate": 2, "language": " en "}
+    )
+    assert not problems
+    assert (settings.webui_port, settings.buffer_timeout) == (0, 60)
+    assert (settings.time_decay_rate, settings.language) == (2.0, "en")
+
+
+def test_policy():
+    settings, _ = read({"memory_sharing_mode": "isolated", "audience": "off"})
+    assert settings.policy == Policy(Sharing.ISOLATED, False, False)
+    assert Settings().policy == Policy()
+
+
+values = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text())
+
+
+@given(st.dictionaries(st.sampled_from([s.name for s in SETTINGS] + ["unknown"]), values))
+def test_reading_never_fails_and_always_gives_usable_settings(raw: dict[str, object]):
+    settings, problems = read(raw)
+    assert all(isinstance(p, SettingError) for p in problems)
+    for setting in SETTINGS:
+        assert setting.check(getattr(settings, setting.name)) == getattr(settings, setting.name)

@@ -1,0 +1,71 @@
+"""Text handling with Chinese, emoji and hostile input."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.text import clean, is_chinese, normalise, one_line, terms, tokens
+
+anything = st.text(st.characters(codec=None))
+
+
+def test_clean_removes_what_breaks_stores_and_keeps_what_people_write():
+    assert clean("a\ud800b\x00\r\nc\u202ed") == "ab\ncd"
+    assert clean("  家人👨‍👩‍👧来了  ") == "家人👨‍👩‍👧来了"
+    assert clean("啊" * 9000) == "啊" * 7999 + "…"
+
+
+@given(anything)
+def test_cleaned_text_can_be_stored_and_cleaning_is_idempotent(text: str):
+    once = clean(text)
+    assert clean(once) == once
+    once.encode("utf-8")
+    with sqlite3.connect(":memory:") as db:
+        assert db.execute("SELECT ?", (once,)).fetchone() == (once,)
+    db.close()
+
+
+def test_names_compare_by_what_people_see():
+    assert normalise("  Ｐｙｔｈｏｎ   Web ") == normalise("python web")
+    assert normalise("张三") != normalise("张四")
+    assert normalise("小明😀") == "小明😀"
+
+
+def test_terms_are_chinese_bigrams_and_english_stems():
+    assert terms("我喜欢爬山") == ["我喜", "喜欢", "欢爬", "爬山"]
+    assert terms("She was running in the shops") == terms("run shop")
+    assert terms("买了3斤C++和iPhone15") == ["买了", "3", "斤", "c", "和", "iphone15"]
+    assert terms("，。！😀") == []
+
+
+@given(anything)
+def test_terms_never_fail(text: str):
+    assert all(term and term == term.casefold() for term in terms(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "chinese"),
+    [
+        ("你好", True),
+        ("我用Python写代码", True),
+        ("hello there my friend 好", False),
+        ("", False),
+        ("123", False),
+    ],
+)
+def test_language(text: str, chinese: bool):
+    assert is_chinese(text) is chinese
+
+
+def test_token_estimate_is_on_the_safe_side():
+    assert tokens("今天天气真好，我们去爬山吧！") >= 14
+    assert tokens("The quick brown fox jumps over the lazy dog.") >= 10
+
+
+def test_one_line():
+    assert one_line("第一行\n第二行\t末尾", 50) == "第一行 第二行 末尾"
+    assert len(one_line("长" * 100, 10)) == 10
