@@ -1,0 +1,168 @@
+"""Facts as people see them: whose they are, forgetting, undoing, browsing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.errors import NotFoundError
+from graph_memory.journal import Draft, Journal
+from graph_memory.journal.catalogue import FactFilter
+from graph_memory.library import OWNER, Library
+from graph_memory.model import Fact, Forgotten, Row, asker_of
+from graph_memory.retention import DAY
+from graph_memory.scope import Attendance
+from graph_memory.settings import Settings
+
+from .makers import T0, entity, fact, group, message, name, private, user
+
+ZHANG, LI = user("zhang"), user("li")
+HOME, ROOM = private("zhang"), group("1")
+NOW = T0 + 10 * DAY
+
+
+@pytest_asyncio.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def library(journal: Journal) -> Library:
+    return Library(journal, Settings(), Attendance(), lambda: NOW)
+
+
+async def put(journal: Journal, *rows: Row) -> None:
+    await journal.commit(lambda _rows: Draft("learn", "learned", list(rows)))
+
+
+def knowledge() -> list[Row]:
+    return [
+        HOME, ROOM, private("li"), private("zhang", "lin"),
+        name(HOME, ZHANG, "张三"), name(HOME, entity("猫"), "猫"), name(ROOM, ZHANG, "三哥"),
+        fact(HOME, ZHANG, entity("猫"), "张三喜欢猫"),
+        fact(private("zhang", "lin"), ZHANG, entity("瑜伽"), "张三在练瑜伽", importance=1.0),
+        fact(private("li"), ZHANG, entity("债"), "张三欠李四钱", speaker=LI),
+        fact(ROOM, ZHANG, entity("狗"), "张三在群里说怕狗", predicate="dislikes"),
+    ]  # fmt: skip
+
+
+async def test_mine_is_what_i_may_see_about_me_strongest_first(journal: Journal, library: Library):
+    await put(journal, *knowledge())
+    mine = await library.mine(asker_of(HOME, ZHANG))
+    assert [line.fact.statement for line in mine] == ["张三在练瑜伽", "张三喜欢猫"]
+    assert (mine[1].subject, mine[1].object) == ("张三", "猫")
+    assert mine[0].object == entity("瑜伽").rsplit(":", 1)[-1], (
+        "its name belongs to another persona"
+    )
+    in_group = await library.mine(asker_of(ROOM, ZHANG))
+    assert [line.fact.statement for line in in_group] == ["张三在群里说怕狗"]
+    assert await library.mine(asker_of(private("li"), LI)) == []
+
+
+async def test_superseded_facts_are_not_mine_any_more(journal: Journal, library: Library):
+    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", predicate="lives_in")
+    new = fact(
+        HOME, ZHANG, entity("上海"), "张三住在上海", predicate="lives_in", supersedes=(old.id,)
+    )
+    await put(journal, HOME, old, new)
+    assert [line.fact for line in await library.mine(asker_of(HOME, ZHANG))] == [new]
+    detail = await library.fact(old.id)
+    assert detail.line.superseded
+    assert [line.fact for line in detail.replaced_by] == [new]
+    assert [line.fact for line in (await library.fact(new.id)).replaces] == [old]
+
+
+async def test_forgetting_takes_the_messages_along_and_can_be_undone(
+    journal: Journal, library: Library
+):
+    for text in ("我喜欢猫", "我还喜欢狗"):
+        await journal.append(message(HOME, ZHANG, text), HOME)
+    cat = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", evidence=(1, 2))
+    dog = fact(HOME, ZHANG, entity("狗"), "张三喜欢狗", evidence=(2,))
+    await put(journal, cat, dog)
+    await library.forget(cat.id, asker_of(HOME, ZHANG), ZHANG)
+    hidden = await journal.read(lambda rows: rows.find(Forgotten))
+    assert [row.message for row in hidden] == [1], "message 2 still carries another fact"
+    assert await journal.read(lambda rows: rows.get(Fact, cat.id)) is None
+    await library.undo(None, ZHANG)
+    assert await journal.read(lambda rows: rows.get(Fact, cat.id)) == cat
+    assert await journal.read(lambda rows: rows.find(Forgotten)) == []
+    with pytest.raises(NotFoundError):
+        await library.undo(None, ZHANG)
+
+
+async def test_nobody_forgets_what_is_not_theirs_or_what_they_cannot_see(
+    journal: Journal, library: Library
+):
+    await put(journal, *knowledge())
+    secret = fact(private("li"), ZHANG, entity("债"), "张三欠李四钱", speaker=LI)
+    with pytest.raises(NotFoundError):
+        await library.forget(secret.id, asker_of(HOME, ZHANG), ZHANG)
+    about_zhang = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫")
+    with pytest.raises(NotFoundError):
+        await library.forget(about_zhang.id, asker_of(private("li"), LI), LI)
+    with pytest.raises(NotFoundError):
+        await library.forget("f:nonsense", None, OWNER)
+    await library.forget(secret.id, asker_of(private("li"), LI), LI)
+    await library.forget(about_zhang.id, None, OWNER)
+
+
+async def test_archive_and_restore(journal: Journal, library: Library):
+    some = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫")
+    await put(journal, HOME, some)
+    await library.archive(some.id, OWNER)
+    assert (await library.browse(FactFilter(status="active"))).total == 0
+    assert (await library.browse(FactFilter(status="archived"))).items[0].fades_at == math.inf
+    with pytest.raises(NotFoundError):
+        await library.archive(some.id, OWNER)
+    await library.restore(some.id, OWNER)
+    (line,) = (await library.browse(FactFilter(status="active"))).items
+    assert line.strength == 1.0, "as fresh as if just used"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "statements"),
+    [
+        (FactFilter(text="瑜伽"), {"张三在练瑜伽"}),
+        (FactFilter(text="三哥 狗"), {"张三在群里说怕狗"}),
+        (FactFilter(text="100%"), set()),
+        (FactFilter(text="' OR 1=1 --"), set()),
+        (FactFilter(persona="lin"), {"张三在练瑜伽"}),
+        (FactFilter(circle=ROOM.circle), {"张三在群里说怕狗"}),
+        (FactFilter(node=entity("债")), {"张三欠李四钱"}),
+        (FactFilter(predicate="dislikes"), {"张三在群里说怕狗"}),
+        (FactFilter(status="archived"), set()),
+        (FactFilter(order="strength", limit=1), {"张三在练瑜伽"}),
+        (FactFilter(order="no such order", limit=1, offset=99), set()),
+    ],
+)
+async def test_browsing(
+    journal: Journal, library: Library, wanted: FactFilter, statements: set[str]
+):
+    await put(journal, *knowledge())
+    page = await library.browse(wanted)
+    assert {line.fact.statement for line in page.items} == statements
+
+
+async def test_pages_add_up(journal: Journal, library: Library):
+    await put(journal, *knowledge())
+    seen = [
+        (await library.browse(FactFilter(limit=1, offset=number))).items[0].fact.id
+        for number in range(4)
+    ]
+    assert len(set(seen)) == (await library.browse()).total == 4
+
+
+async def test_overview(journal: Journal, library: Library):
+    await put(journal, *knowledge())
+    overview = await library.overview()
+    assert overview.personas == ["lin", "mei"]
+    assert (ROOM.circle, "群1") in overview.circles
+    assert (HOME.circle, "张三") in overview.circles
+    assert overview.predicates == {"likes": 3, "dislikes": 1}
