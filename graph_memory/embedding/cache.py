@@ -1,0 +1,171 @@
+"""An embedder that computes nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import ClosedError, StorageError
+from ..ports import Embedder, Vectors
+from .vectors import SLICE, text_hash, unit_rows
+
+logger = logging.getLogger("graph_memory.embedding")
+
+REMEMBERED = 256
+"""Query vectors that are kept."""
+
+LOOK_UP = 256
+"""Vectors that are read from the store in one go, so that nobody else waits long."""
+
+
+class VectorStore(Protocol):
+    """Where vectors last; ``Journal`` is one."""
+
+    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
+        """Vectors of ``model`` by hash of their text; missing ones are left out."""
+        ...
+
+    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
+        """Keep vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
+        ...
+
+
+class CachedEmbedder:
+    """An embedder whose passages are kept in a store and whose queries in memory.
+
+    Args:
+        inner: The embedder; closed together with this one.
+        store: The journal.
+        remembered: Query vectors that are kept.
+    """
+
+    def __init__(self, inner: Embedder, store: VectorStore, remembered: int = REMEMBERED) -> None:
+        self.name = inner.name
+        self.floor = inner.floor
+        self._inner = inner
+        self._store = store
+        self._remembered = remembered
+        self._queries: OrderedDict[str, Vectors] = OrderedDict()
+        self._asked: dict[str, asyncio.Task[Vectors]] = {}
+        self._width = 0
+        self._store_works = True
+        self._closed = False
+
+    async def query(self, text: str) -> Vectors:
+        """Vector of a question, shape ``(dim,)``, length 1, not writable.
+
+        Whoever asks the same question meanwhile waits for the same computation; it is
+        finished and kept even if nobody waits any longer.
+
+        Raises:
+            EmbeddingError: The model failed.
+            ClosedError: The embedder was closed.
+        """
+        if self._closed:
+            raise ClosedError(f"{self.name} was closed")
+        if (known := self._queries.get(text)) is not None:
+            self._queries.move_to_end(text)
+            return known
+        task = self._asked.get(text)
+        if task is None:
+            task = self._asked[text] = asyncio.create_task(self._ask(text))
+            task.add_done_callback(lambda done: self._asked_for(text, done))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():  # by close(), not by whoever awaits this
+                raise ClosedError(f"{self.name} was closed") from None
+            raise
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        """Vectors of texts to be found, shape ``(len(texts), dim)``, rows of length 1.
+
+        What the store has is read, the rest is computed and kept slice by slice: after a
+        failure or a kill only the last slice is computed again.
+
+        Raises:
+            EmbeddingError: The model failed.
+            ClosedError: The embedder was closed.
+        """
+        if self._closed:
+            raise ClosedError(f"{self.name} was closed")
+        if not texts:
+            return np.zeros((0, self._width), np.float32)
+        if not self._width:
+            # The model says how wide its vectors are, not the store.
+            await self._compute(texts[:1])
+        hashes = [text_hash(text) for text in texts]
+        wanted = dict(zip(hashes, texts, strict=True))
+        found = await self._look_up(list(wanted))
+        missing = [key for key in wanted if key not in found]
+        for start in range(0, len(missing), SLICE):
+            keys = missing[start : start + SLICE]
+            rows = await self._compute([wanted[key] for key in keys])
+            computed = dict(zip(keys, rows, strict=True))
+            await self._keep(computed)
+            found.update(computed)
+        return np.stack([found[key] for key in hashes])
+
+    async def close(self) -> None:
+        """Stop what is under way and close the embedder; harmless when closed."""
+        if self._closed:
+            return
+        self._closed = True
+        tasks = list(self._asked.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._queries.clear()
+        await self._inner.close()
+
+    async def _ask(self, text: str) -> Vectors:
+        row = unit_rows(await self._inner.query(text), self.name, 1, self._width).reshape(-1)
+        self._width = len(row)
+        row.flags.writeable = False
+        self._queries[text] = row
+        while len(self._queries) > self._remembered:
+            self._queries.popitem(last=False)
+        return row
+
+    def _asked_for(self, text: str, task: asyncio.Task[Vectors]) -> None:
+        self._asked.pop(text, None)
+        if not task.cancelled():
+            task.exception()  # if everybody has gone, it is nobody's error
+
+    async def _compute(self, texts: list[str]) -> Vectors:
+        if self._closed:
+            raise ClosedError(f"{self.name} was closed")
+        rows = unit_rows(await self._inner.passages(texts), self.name, len(texts), self._width)
+        self._width = rows.shape[1]
+        return rows
+
+    async def _look_up(self, hashes: list[bytes]) -> dict[bytes, Vectors]:
+        """What the store has, but for vectors that are not of this model any more."""
+        found: dict[bytes, Vectors] = {}
+        try:
+            for start in range(0, len(hashes), LOOK_UP):
+                found |= await self._store.vectors(self.name, hashes[start : start + LOOK_UP])
+        except StorageError as error:
+            self._complain(error)
+        return {
+            key: row
+            for key, row in found.items()
+            if row.shape == (self._width,) and np.isfinite(row).all()
+        }
+
+    async def _keep(self, vectors: dict[bytes, Vectors]) -> None:
+        try:
+            await self._store.put_vectors(self.name, vectors)
+        except StorageError as error:
+            self._complain(error)
+        else:
+            self._store_works = True
+
+    def _complain(self, error: StorageError) -> None:
+        if self._store_works:
+            logger.warning("vectors are computed anew, their cache cannot be used: %s", error)
+        self._store_works = False

@@ -1,0 +1,118 @@
+"""Sentences that have nothing to do with each other, to measure embedders with.
+
+Everyday statements (as remembered) and messages (as they ask for memories): every
+message is foreign to every statement. What is said in Chinese is said in English at the
+same place, so that the difference of the two halves is the language and nothing else.
+
+Calibrated vectors are stored, so a change here is a change of every stored vector:
+raise :data:`VERSION` with it (a test holds both together).
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+
+STATEMENTS_ZH = (
+    "房东说下个季度房租要涨两百块",
+    "小周把驾照考过了，路考一次就通过",
+    "部门例会改到周四上午十点，在三楼",
+    "老陈小时候在海边的渔村长大",
+    "阿梅新买的耳机降噪效果特别好",
+    "这部科幻电影的结局让人意外",
+    "奶奶种的番茄今年收成不错",
+    "公司的打印机又卡纸了",
+    "表姐打算在十月办婚礼",
+    "大刘对历史书比对小说更感兴趣",
+    "昨晚的球赛踢到了点球大战",
+    "王阿姨血压有点高，医生让她少吃盐",
+    "巷口那家火锅店的辣锅太咸了",
+    "数据库迁移的脚本已经写好了",
+    "地铁二号线早高峰根本挤不上去",
+    "小唐学了三年吉他，会弹民谣",
+    "我们家的猫怕打雷，一响就躲床底",
+    "阿强在医院做护士，常常上夜班",
+    "楼上装修，每天八点就开始钻墙",
+    "妹妹的生日是五月二十号",
+    "老赵戒烟半年了，一根也没抽",
+    "小何的论文被退回来要大改",
+    "爷爷年轻时当过十年邮递员",
+    "这个月的电费比上个月多了一倍",
+)
+STATEMENTS_EN = (
+    "The landlord is raising the rent by two hundred next quarter",
+    "Zhou passed the road test for the driving licence on the first try",
+    "The department meeting moved to Thursday at ten, on the third floor",
+    "Old Chen grew up in a fishing village by the sea",
+    "The headphones May just bought are great at cancelling noise",
+    "The ending of that science fiction film was a surprise",
+    "Grandma's tomatoes did well this year",
+    "The office printer is jammed again",
+    "My cousin plans to hold her wedding in October",
+    "Big Liu likes history books more than novels",
+    "Last night's match went to penalties",
+    "Mrs Wang's blood pressure is high and the doctor told her to cut down on salt",
+    "The spicy broth at the hotpot place on the corner is too salty",
+    "The database migration script is finished",
+    "Nobody can squeeze onto line two in the morning rush",
+    "Tang has played the guitar for three years and knows folk songs",
+    "Our cat is afraid of thunder and hides under the bed",
+    "Jack is a nurse at the hospital and often works nights",
+    "The neighbours upstairs are renovating and drill from eight every day",
+    "My sister's birthday is the twentieth of May",
+    "Old Zhao quit smoking half a year ago and has not had one since",
+    "He's paper came back and needs major revisions",
+    "Grandpa was a postman for ten years when he was young",
+    "This month's electricity bill is twice last month's",
+)
+MESSAGES_ZH = (
+    "今天好累啊，想早点睡",
+    "帮我算一下三百二十乘以十五",
+    "哈哈哈笑死我了",
+    "怎么把照片传到电脑上？",
+    "周末会下雨吗？",
+    "她上次提到的那只狗叫什么名字？",
+    "护照丢了要去哪里补办？",
+    "给我讲个睡前故事吧",
+    "我弟弟大学学的是什么专业？",
+    "这首诗是谁写的？",
+    "最近股票跌得厉害",
+    "推荐几款适合跑步的鞋子",
+    "谢谢你，辛苦了",
+    "去日本旅行要准备多少钱？",
+    "怎么养好多肉植物？",
+    "我和女朋友吵架了，心里很难受",
+    "小孙喜欢喝什么咖啡？",
+    "你还记得我住在哪个城市吗？",
+    "老板又让我周末加班",
+    "小马哪天搬家来着？",
+    "用一句话解释黑洞",
+    "孩子发烧三十九度怎么办？",
+    "这周的作业我还没开始做",
+    "小郭养的乌龟几岁了？",
+)
+MESSAGES_EN = (
+    "I'm so tired today, I want to go to bed early",
+    "What is three hundred and twenty times fifteen?",
+    "Hahaha that is hilarious",
+    "How do I copy photos to my computer?",
+    "Will it rain at the weekend?",
+    "What was the name of the dog she mentioned?",
+    "Where do I get a lost passport replaced?",
+    "Tell me a bedtime story",
+    "What is my brother studying at university?",
+    "Who wrote this poem?",
+    "Stocks have been falling badly lately",
+    "Recommend some good running shoes",
+    "Thank you, well done",
+    "How much money do I need for a trip to Japan?",
+    "How do I look after succulents?",
+    "I quarrelled with my girlfriend and feel awful",
+    "What kind of coffee does Sun like?",
+    "Do you remember which city I live in?",
+    "My boss is making me work the weekend again",
+    "Which day was Ma moving house?",
+    "Explain black holes in one sentence",
+    "What should I do when a child has a fever of thirty-nine degrees?",
+    "I have not started this week's homework",
+    "How old is Guo's pet turtle?",
+)

@@ -1,0 +1,327 @@
+"""Nothing is computed twice, on a real journal."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graph_memory.embedding import SLICE, CachedEmbedder, text_hash
+from graph_memory.errors import ClosedError, EmbeddingError, JournalError
+from graph_memory.journal import Journal
+from graph_memory.ports import Vectors
+
+
+class Counting:
+    """An embedder that notes what it is asked, and can be held up, widened and broken."""
+
+    floor = 0.2
+
+    def __init__(self, name: str = "数数-1", width: int = 16) -> None:
+        self.name = name
+        self.width = width
+        self.queries: list[str] = []
+        self.slices: list[list[str]] = []
+        self.asked = asyncio.Event()
+        self.go = asyncio.Event()
+        self.go.set()
+        self.broken: Exception | None = None
+        self.closed = False
+
+    def vector(self, text: str) -> Vectors:
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=self.width).digest()
+        return 3 * (np.frombuffer(digest, np.uint8).astype(np.float32) + 1)
+
+    async def query(self, text: str) -> Vectors:
+        self.queries.append(text)
+        self.asked.set()
+        await self.go.wait()
+        if self.broken:
+            raise self.broken
+        return self.vector(text)
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        self.slices.append(texts)
+        self.asked.set()
+        await self.go.wait()
+        if self.broken:
+            raise self.broken
+        return np.stack([self.vector(text) for text in texts])
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    opened = await Journal.open(tmp_path / "journal.sqlite3")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def model() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+async def cached(model: Counting, journal: Journal) -> AsyncIterator[CachedEmbedder]:
+    embedder = CachedEmbedder(model, journal, remembered=3)
+    yield embedder
+    await embedder.close()
+
+
+def unit(rows: Vectors) -> Vectors:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+# --------------------------------------------------------------------- queries
+
+
+async def test_a_question_is_computed_once(cached: CachedEmbedder, model: Counting):
+    first = await cached.query("小林有什么东西不能吃？")
+    again = await cached.query("小林有什么东西不能吃？")
+    assert model.queries == ["小林有什么东西不能吃？"]
+    assert again is first
+    assert np.allclose(first, unit(model.vector("小林有什么东西不能吃？")))
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 1
+
+
+async def test_everybody_waits_for_the_same_computation(cached: CachedEmbedder, model: Counting):
+    model.go.clear()
+    waiting = [asyncio.create_task(cached.query("在吗")) for _ in range(5)]
+    await model.asked.wait()
+    model.go.set()
+    found = await asyncio.gather(*waiting)
+    assert model.queries == ["在吗"]
+    assert all(row is found[0] for row in found)
+
+
+async def test_the_longest_unused_question_is_forgotten(cached: CachedEmbedder, model: Counting):
+    for text in ("一", "二", "三", "一", "四", "一", "二"):
+        await cached.query(text)
+    assert model.queries == ["一", "二", "三", "四", "二"]
+
+
+async def test_who_gives_up_takes_nothing_from_the_others(cached: CachedEmbedder, model: Counting):
+    model.go.clear()
+    patient, hasty = (asyncio.create_task(cached.query("在吗")) for _ in range(2))
+    await model.asked.wait()
+    hasty.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hasty
+    model.go.set()
+    assert (await patient).shape == (16,)
+
+
+async def test_an_answer_that_came_too_late_is_kept(cached: CachedEmbedder, model: Counting):
+    model.go.clear()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await cached.query("在吗")
+    model.go.set()
+    await cached.query("在吗")
+    assert model.queries == ["在吗"]
+
+
+async def test_a_failure_is_told_and_not_kept(cached: CachedEmbedder, model: Counting):
+    model.broken = EmbeddingError("断网了")
+    with pytest.raises(EmbeddingError, match="断网了"):
+        await cached.query("在吗")
+    model.broken = None
+    assert (await cached.query("在吗")).shape == (16,)
+
+
+async def test_a_failure_nobody_waits_for_is_silent(
+    cached: CachedEmbedder, model: Counting, caplog: pytest.LogCaptureFixture
+):
+    model.go.clear()
+    task = asyncio.create_task(cached.query("在吗"))
+    await model.asked.wait()
+    task.cancel()
+    model.broken = EmbeddingError("断网了")
+    model.go.set()
+    await asyncio.gather(task, *cached._asked.values(), return_exceptions=True)
+    del task
+    assert caplog.records == []
+
+
+# -------------------------------------------------------------------- passages
+
+
+async def test_a_passage_is_computed_once_and_outlives_the_process(
+    journal: Journal, model: Counting
+):
+    texts = [f"小林的第{n}件事" for n in range(20)]
+    rows = await CachedEmbedder(model, journal).passages(texts)
+    assert np.allclose(rows, unit(np.stack([model.vector(text) for text in texts])))
+    assert rows.dtype == np.float32
+
+    later = Counting()
+    again = await CachedEmbedder(later, journal).passages([*texts, "新的一件"])
+    assert np.array_equal(again[:20], rows)
+    # One text tells how wide the model's vectors are today.
+    assert later.slices == [["小林的第0件事"], ["新的一件"]]
+
+
+async def test_slices_are_small_and_repeated_texts_are_one(cached: CachedEmbedder, model: Counting):
+    texts = [f"事{n % 20}" for n in range(60)]
+    rows = await cached.passages(texts)
+    assert rows.shape == (60, 16)
+    assert np.array_equal(rows[:20], rows[20:40])
+    assert max(map(len, model.slices)) <= SLICE
+    assert sum(map(len, model.slices)) <= 21
+
+
+async def test_more_texts_than_one_look_up(cached: CachedEmbedder, model: Counting):
+    texts = [f"事{n}" for n in range(600)]
+    rows = await cached.passages(texts)
+    model.slices.clear()
+    assert np.array_equal(await cached.passages(texts[::-1]), rows[::-1])
+    assert model.slices == []
+
+
+async def test_what_was_computed_before_a_failure_is_kept(cached: CachedEmbedder, model: Counting):
+    await cached.passages(["起头"])
+    texts = [f"事{n}" for n in range(24)]
+    real = model.passages
+
+    async def fails_late(some: list[str]) -> Vectors:
+        if "事16" in some:
+            raise EmbeddingError("断网了")
+        return await real(some)
+
+    model.passages = fails_late  # type: ignore[method-assign]
+    with pytest.raises(EmbeddingError, match="断网了"):
+        await cached.passages(texts)
+    model.passages = real  # type: ignore[method-assign]
+    model.slices.clear()
+    await cached.passages(texts)
+    assert model.slices == [texts[16:]]
+
+
+async def test_two_models_are_never_mixed(journal: Journal):
+    one, two = Counting("甲"), Counting("乙")
+    await CachedEmbedder(one, journal).passages(["小林对花生过敏", "阿杰有只猫"])
+    await CachedEmbedder(two, journal).passages(["小林对花生过敏", "阿杰有只猫"])
+    assert sorted(text for some in two.slices for text in some) == [
+        "小林对花生过敏",
+        "小林对花生过敏",
+        "阿杰有只猫",
+    ]
+
+
+async def test_odd_texts_keep_apart(cached: CachedEmbedder):
+    texts = ["", " ", "\0", "\ud800", "\udfff", "'; DROP TABLE vector; --"]
+    rows = await cached.passages(texts)
+    assert len(np.unique(rows, axis=0)) == len(texts)
+    assert np.array_equal(await cached.passages(texts), rows)
+
+
+async def test_no_texts_no_vectors(cached: CachedEmbedder, model: Counting):
+    assert len(await cached.passages([])) == 0
+    assert model.slices == []
+
+
+# ------------------------------------------------------------- wrong vectors
+
+
+async def test_a_model_that_changes_its_width_is_an_error(cached: CachedEmbedder, model: Counting):
+    await cached.passages(["小林对花生过敏"])
+    model.width = 24
+    with pytest.raises(EmbeddingError, match="width 24 after 16"):
+        await cached.query("小林有什么东西不能吃？")
+    with pytest.raises(EmbeddingError, match="width 24 after 16"):
+        await cached.passages(["阿杰有只猫"])
+
+
+async def test_stored_vectors_of_another_width_are_computed_again(journal: Journal):
+    await CachedEmbedder(Counting(width=24), journal).passages(["小林对花生过敏", "阿杰有只猫"])
+    rows = await CachedEmbedder(Counting(width=16), journal).passages(["阿杰有只猫"])
+    assert rows.shape == (1, 16)
+    [stored] = (await journal.vectors("数数-1", [text_hash("阿杰有只猫")])).values()
+    assert stored.shape == (16,)
+
+
+async def test_a_damaged_stored_vector_is_computed_again(
+    cached: CachedEmbedder, model: Counting, journal: Journal
+):
+    await cached.passages(["起头"])
+    key = text_hash("阿杰有只猫")
+    await journal.put_vectors(model.name, {key: np.full(16, np.nan, np.float32)})
+    rows = await cached.passages(["阿杰有只猫"])
+    assert np.isfinite(rows).all()
+    assert np.isfinite((await journal.vectors(model.name, [key]))[key]).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
+async def test_a_vector_without_direction_is_an_error(
+    bad: float, cached: CachedEmbedder, model: Counting, journal: Journal
+):
+    model.vector = lambda text: np.full(16, bad, np.float32)  # type: ignore[method-assign]
+    with pytest.raises(EmbeddingError):
+        await cached.query("在吗")
+    with pytest.raises(EmbeddingError):
+        await cached.passages(["在吗"])
+    assert await journal.vectors(model.name, [text_hash("在吗")]) == {}
+
+
+# ------------------------------------------------------- the store, the end
+
+
+class FullDisk:
+    """A store that does not work until it is repaired."""
+
+    def __init__(self) -> None:
+        self.works = False
+
+    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
+        if not self.works:
+            raise JournalError("disk I/O error")
+        return {}
+
+    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
+        if not self.works:
+            raise JournalError("database or disk is full")
+
+
+async def test_without_a_store_it_goes_on_and_says_so_once(
+    model: Counting, caplog: pytest.LogCaptureFixture
+):
+    store = FullDisk()
+    cached = CachedEmbedder(model, store)
+    texts = [f"事{n}" for n in range(30)]
+    assert (await cached.passages(texts)).shape == (30, 16)
+    assert len(caplog.records) == 1
+    assert caplog.records[0].levelno == logging.WARNING
+    store.works = True
+    await cached.passages(texts)
+    store.works = False
+    await cached.passages(texts)
+    assert len(caplog.records) == 2
+    await cached.close()
+
+
+async def test_closing_ends_what_is_under_way(cached: CachedEmbedder, model: Counting):
+    model.go.clear()
+    query = asyncio.create_task(cached.query("在吗"))
+    await model.asked.wait()
+    await cached.close()
+    with pytest.raises(ClosedError):
+        await query
+    assert model.closed
+    with pytest.raises(ClosedError):
+        await cached.query("在吗")
+    with pytest.raises(ClosedError):
+        await cached.passages(["在吗"])
+    await cached.close()
+
+
+async def test_name_and_floor_are_the_models(cached: CachedEmbedder):
+    assert (cached.name, cached.floor) == ("数数-1", 0.2)

@@ -1,0 +1,175 @@
+"""One floor that means the same for every model and language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+
+import numpy as np
+import pytest
+
+from graph_memory.embedding import CalibratedEmbedder, calibrate
+from graph_memory.embedding import yardstick as y
+from graph_memory.embedding.threaded import ThreadedEmbedder
+from graph_memory.errors import EmbeddingError
+from graph_memory.ports import Vectors
+
+from .conftest import Pairs, compare
+
+
+class Marked:
+    """Bags of characters, marked as questions or passages, and by language."""
+
+    name = "marked"
+
+    def __init__(self, width: int = 96) -> None:
+        self.width = width
+        self.queries = 0
+
+    def vector(self, text: str, side: int) -> Vectors:
+        row = np.zeros(self.width, np.float32)
+        for character in text:
+            row[3 + ord(character) % (self.width - 3)] += 1
+        row /= np.linalg.norm(row)
+        row[side] = 4.0
+        row[2] = 3.0 if text.isascii() else -3.0
+        return row
+
+    async def query(self, text: str) -> Vectors:
+        self.queries += 1
+        return self.vector(text, 0)
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        return np.stack([self.vector(text, 1) for text in texts])
+
+    async def close(self) -> None:
+        self.width = 0
+
+
+@pytest.mark.parametrize(("language", "least"), [("zh", 0.95), ("en", 0.95)])
+async def test_the_bundled_model_finds_the_right_fact(
+    language: str, least: float, nano: CalibratedEmbedder, smoke: dict[str, Pairs]
+):
+    found = await compare(nano, smoke[language], smoke[language])
+    assert found.first >= least
+    assert (found.related > nano.floor).mean() >= 0.98
+    assert (found.unrelated < nano.floor).mean() >= 0.9
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_the_fallback_finds_the_right_fact(
+    language: str, use: CalibratedEmbedder, smoke: dict[str, Pairs]
+):
+    found = await compare(use, smoke[language], smoke[language])
+    assert found.first >= 0.93
+    assert (found.related > use.floor).mean() >= 0.95
+    assert (found.unrelated < use.floor).mean() >= 0.9
+
+
+async def test_everyday_messages_are_below_the_floor(
+    nano: CalibratedEmbedder, smoke: dict[str, Pairs]
+):
+    for pairs, messages in ((smoke["zh"], y.MESSAGES_ZH), (smoke["en"], y.MESSAGES_EN)):
+        found = await compare(nano, Pairs([], list(messages)), pairs)
+        assert (found.table < nano.floor).mean() >= 0.95
+
+
+async def test_no_one_floor_would_do_without_calibration(
+    nano: CalibratedEmbedder, smoke: dict[str, Pairs]
+):
+    """The reason for all this; if it fails, the model needs no calibration any more."""
+    raw = nano._raw
+    unrelated, related = [], []
+    for pairs, found in ((smoke["zh"], unrelated), (smoke["en"], related)):
+        facts = await raw.passages(pairs.facts[:12])
+        cosines = np.stack([await raw.query(text) for text in pairs.questions[:12]]) @ facts.T
+        own = np.eye(12, dtype=bool)
+        found += cosines[own if found is related else ~own].tolist()
+    assert np.median(unrelated) > np.quantile(related, 0.25)
+
+
+@pytest.mark.parametrize(("asked", "told"), [("en", "zh"), ("zh", "en")])
+async def test_a_question_finds_facts_of_the_other_language(
+    asked: str, told: str, nano: CalibratedEmbedder, smoke: dict[str, Pairs]
+):
+    assert (await compare(nano, smoke[asked], smoke[told])).first >= 0.65
+
+
+async def test_marks_of_side_and_language_are_taken_out():
+    calibrated = await calibrate(Marked())
+    question = await calibrated.query("小林吃花生会过敏")
+    same, other = await calibrated.passages(["小林吃花生会过敏", "zzzz qqqq"])
+    assert question @ same > 0.95
+    assert abs(question @ other) < 0.5
+    assert 0 < calibrated.floor < 0.9
+
+
+async def test_vectors_have_length_one_and_their_width_is_watched():
+    raw = Marked()
+    calibrated = await calibrate(raw)
+    rows = await calibrated.passages(["你好", "hello", "…"])
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
+    assert (await calibrated.passages([])).shape == (0, 96)
+    raw.width = 64
+    with pytest.raises(EmbeddingError, match="width 64 after 96"):
+        await calibrated.query("你好")
+    with pytest.raises(EmbeddingError, match="width 64 after 96"):
+        await calibrated.passages(["你好"])
+
+
+async def test_a_symmetric_model_is_asked_in_few_calls():
+    raw = Marked()
+    calibrated = await calibrate(raw, symmetric=True)
+    assert raw.queries == 0
+    rows = await calibrated.passages(["小林对花生过敏"])
+    assert rows.shape == (1, 96)
+
+
+async def test_it_is_the_same_every_time_and_closes_the_model():
+    raw = Marked()
+    first, second = await calibrate(raw), await calibrate(raw)
+    assert first.name == second.name == f"marked~{y.VERSION}"
+    assert first.floor == second.floor
+    assert np.array_equal(await first.query("你好"), await second.query("你好"))
+    await first.close()
+    assert raw.width == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "passages", "why"),
+    [
+        (lambda _: [1.0, 0.0], lambda texts: [[1.0, 0.0]] * len(texts), "the same vector"),
+        (lambda _: [1.0, 0.0], lambda texts: [[1.0, 0.0, 0.0]] * len(texts), "different widths"),
+        (lambda _: [float("nan")], lambda texts: [[1.0]] * len(texts), "not finite"),
+    ],
+)
+async def test_a_useless_model_is_refused(
+    query: Callable[[str], list[float]],
+    passages: Callable[[list[str]], list[list[float]]],
+    why: str,
+):
+    embedder = ThreadedEmbedder("没用", query, passages)
+    with pytest.raises(EmbeddingError, match=f"没用.*{why}"):
+        await calibrate(embedder)
+    await embedder.close()
+
+
+def test_the_yardstick_has_two_equal_halves_and_no_sentence_twice():
+    assert len(y.STATEMENTS_ZH) == len(y.STATEMENTS_EN)
+    assert len(y.MESSAGES_ZH) == len(y.MESSAGES_EN)
+    everything = y.STATEMENTS_ZH + y.STATEMENTS_EN + y.MESSAGES_ZH + y.MESSAGES_EN
+    assert len(set(everything)) == len(everything)
+    assert all(text.isascii() for text in y.STATEMENTS_EN + y.MESSAGES_EN)
+    assert not any(text.isascii() for text in y.STATEMENTS_ZH + y.MESSAGES_ZH)
+
+
+def test_the_yardstick_shares_no_sentence_with_what_it_is_judged_by(smoke: dict[str, Pairs]):
+    judged = {text for pairs in smoke.values() for text in pairs.facts + pairs.questions}
+    assert not judged & {*y.STATEMENTS_ZH, *y.STATEMENTS_EN, *y.MESSAGES_ZH, *y.MESSAGES_EN}
+
+
+def test_another_yardstick_needs_another_version():
+    """Stored vectors depend on it: change the version, then these two together."""
+    text = "\n".join(y.STATEMENTS_ZH + y.STATEMENTS_EN + y.MESSAGES_ZH + y.MESSAGES_EN)
+    digest = blake2b(text.encode(), digest_size=6).hexdigest()
+    assert (y.VERSION, digest) == (1, "0c74f3c96292")

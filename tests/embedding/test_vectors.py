@@ -1,0 +1,86 @@
+"""What goes into a model and what comes out of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.embedding.vectors import MAX_PASSAGE, MAX_QUERY, fit, text_hash, unit_rows
+from graph_memory.errors import EmbeddingError
+
+ANY_TEXT = st.text(st.characters(categories=None), max_size=900)
+
+
+@given(ANY_TEXT)
+def test_a_fitted_text_can_be_given_to_any_model(text: str):
+    fitted = fit(text, 300)
+    assert 0 < len(fitted.encode("utf-8")) <= 300
+    assert "\0" not in fitted
+    assert fitted == fitted.strip()
+
+
+@given(st.text("张三住在北京，喜欢喝茶。 abc", max_size=80))
+def test_a_short_text_is_left_alone(text: str):
+    assert fit(text) == (text.strip() or "…")
+
+
+def test_of_a_long_text_beginning_and_end_are_kept():
+    text = "帮我看看这段话：" + "很长很长的内容，" * 400 + "最后一句是谁写的？"
+    fitted = fit(text)
+    assert fitted.startswith("帮我看看这段话：很长")
+    assert fitted.endswith("最后一句是谁写的？")
+    assert " … " in fitted
+    assert MAX_PASSAGE - 8 <= len(fitted.encode("utf-8")) <= MAX_PASSAGE
+
+
+def test_512_chinese_characters_are_a_passage_and_256_a_query():
+    assert fit("记" * 512) == "记" * 512
+    assert fit("记" * 256, MAX_QUERY) == "记" * 256
+    assert "…" in fit("记" * 513)
+    assert "…" in fit("记" * 257, MAX_QUERY)
+
+
+def test_hostile_characters_are_taken_out():
+    assert fit("小\ud800林\0对花生\udfff过敏") == "小林 对花生过敏"
+    assert fit("\0\ud83d\n") == "…"
+
+
+def test_hashes_are_of_the_exact_text():
+    texts = ["", " ", "\0", "你好", "你好 ", "\ud800", "\udfff", "é", "e\u0301"]
+    hashes = [text_hash(text) for text in texts]
+    assert len(set(hashes)) == len(texts)
+    assert {len(found) for found in hashes} == {16}
+    assert text_hash("你好") == text_hash("你" + "好")
+
+
+def test_rows_become_unit_vectors():
+    rows = unit_rows([[3.0, 4.0], [0.0, -2.0]], "m", 2)
+    assert rows.dtype == np.float32
+    assert np.allclose(rows, [[0.6, 0.8], [0.0, -1.0]])
+    assert unit_rows([3.0, 4.0], "m", 1).shape == (1, 2)
+
+
+def test_extreme_numbers_keep_their_direction():
+    assert np.allclose(unit_rows([[1e200, 1e200], [1e-200, 0]], "m", 2), [[0.5**0.5] * 2, [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "width", "why"),
+    [
+        ([[1.0, float("nan")]], 1, 0, "not finite"),
+        ([[1.0, float("inf")]], 1, 2, "not finite"),
+        ([[0.0, 0.0]], 1, 0, "zeros"),
+        ([[1.0, 2.0]], 2, 0, "shape"),
+        ([[1.0, 2.0]], 1, 3, "width 2 after 3"),
+        ([[1.0], [1.0, 2.0]], 2, 0, "no vector"),
+        ([["a", "b"]], 1, 0, "no vector"),
+        (None, 1, 0, "not finite|no vector"),
+        ([[]], 1, 0, "shape"),
+        ([[[1.0]]], 1, 0, "shape"),
+    ],
+)
+def test_what_is_no_vector_is_refused(values: object, rows: int, width: int, why: str):
+    with pytest.raises(EmbeddingError, match=why):
+        unit_rows(values, "坏模型", rows, width)  # type: ignore[arg-type]
