@@ -5,7 +5,8 @@
     GraphMemoryError
     ├── SettingError          a setting has a value that cannot be used
     ├── StorageError          the journal or the graph cannot be used
-    │   ├── JournalError      journal.sqlite3: damaged, foreign, full disk
+    │   ├── JournalError      journal.sqlite3: full disk, newer version
+    │   │   └── DamagedError  damaged, foreign or missing; a backup can take its place
     │   ├── GraphError        graph.kuzu: away, being rebuilt, query failed
     │   └── LockedError       another process owns the data directory
     ├── ModelError            a model this memory depends on did not answer usefully
@@ -45,6 +46,19 @@ class StorageError(GraphMemoryError):
 
 class JournalError(StorageError):
     """The journal cannot be read or written."""
+
+
+class DamagedError(JournalError):
+    """A journal is damaged, foreign or missing; a backup can take its place.
+
+    Args:
+        message: What is wrong and what can be done about it.
+        backup: Name of the newest good backup; empty if none is known.
+    """
+
+    def __init__(self, message: str, backup: str = "") -> None:
+        super().__init__(message)
+        self.backup = backup
 
 
 class GraphError(StorageError):

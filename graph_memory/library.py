@@ -17,6 +17,7 @@ from .journal.catalogue import FactFilter
 from .model import (
     Asker,
     Change,
+    Episode,
     Fact,
     Forgotten,
     Message,
@@ -176,8 +177,7 @@ class Library:
             about = {
                 fact.id: fact
                 for account in asker.accounts
-                for key in ("a", "b")
-                for fact in rows.find(Fact, **{key: account})
+                for fact in rows.about(account)
                 if fact.status == Status.ACTIVE and sight.rank(fact) is Rank.OWN
             }
             gone = {old for fact in about.values() for old in fact.supersedes}
@@ -189,7 +189,9 @@ class Library:
         return await self._journal.read(work)
 
     async def forget(self, id: str, asker: Asker | None, actor: str) -> Change:
-        """Forget one fact, and no longer recall the messages only it rests on.
+        """Forget one fact, and no longer recall the messages it rests on.
+
+        The summaries of the conversations it is from go with it.
 
         Args:
             asker: Who asks; may forget what they can see and is about them or was said
@@ -207,22 +209,18 @@ class Library:
                 own = asker.accounts & {fact.subject, fact.object, fact.speaker}
                 if not own or sight.rank(fact) is Rank.HIDDEN:
                     raise NotFoundError(f"there is no fact {id} that you could forget")
-            others = {
-                message
-                for other in rows.find(Fact, session=fact.session)
-                if other.id != fact.id
-                for message in other.evidence
-            }
-            return Draft(
-                actor,
-                "forget",
-                put=[
-                    Forgotten(stable_id("x", fact.session, str(m)), fact.session, m)
-                    for m in fact.evidence
-                    if m not in others
-                ],
-                drop=[(Fact.kind, fact.id)],
-            )
+            # Other facts that rest on the same messages speak for themselves.
+            forgotten = [
+                Forgotten(stable_id("x", fact.session, str(m)), fact.session, m)
+                for m in fact.evidence
+            ]
+            # A summary tells what it sums up; what else it tells is in the other rows.
+            untold = [
+                replace(episode, summary="")
+                for episode in rows.find(Episode, session=fact.session)
+                if any(episode.first_message <= m <= episode.last_message for m in fact.evidence)
+            ]
+            return Draft(actor, "forget", put=[*forgotten, *untold], drop=[(Fact.kind, fact.id)])
 
         return _done(await self._journal.commit(resolve), id)
 

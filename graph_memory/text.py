@@ -72,8 +72,8 @@ def terms(text: str) -> list[str]:
     for token in _TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()):
         if _HAN.match(token):
             found += [token] if len(token) == 1 else [a + b for a, b in pairwise(token)]
-        elif token not in _STOP_EN:
-            found.append(_stem(token.split("'")[0].split("’")[0]))
+        elif (word := token.split("'")[0].split("’")[0]) not in _STOP_EN:
+            found.append(_stem(word))
     return found
 
 

@@ -13,7 +13,7 @@ from graph_memory.errors import NotFoundError
 from graph_memory.journal import Draft, Journal
 from graph_memory.journal.catalogue import FactFilter
 from graph_memory.library import OWNER, Library
-from graph_memory.model import Fact, Forgotten, Row, asker_of
+from graph_memory.model import Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
@@ -78,21 +78,30 @@ async def test_superseded_facts_are_not_mine_any_more(journal: Journal, library:
     assert [line.fact for line in (await library.fact(new.id)).replaces] == [old]
 
 
-async def test_forgetting_takes_the_messages_along_and_can_be_undone(
+async def test_forgetting_takes_messages_and_summary_along_and_can_be_undone(
     journal: Journal, library: Library
 ):
-    for text in ("我喜欢猫", "我还喜欢狗"):
+    for text in ("我喜欢猫", "我还喜欢狗", "今天好热"):
         await journal.append(message(HOME, ZHANG, text), HOME)
     cat = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", evidence=(1, 2))
     dog = fact(HOME, ZHANG, entity("狗"), "张三喜欢狗", evidence=(2,))
-    await put(journal, cat, dog)
+    told = Episode("ep:1", HOME.id, T0, T0, 1, 2, 2, summary="张三聊猫和狗")
+    other = Episode("ep:2", HOME.id, T0, T0, 3, 3, 1, summary="张三嫌热")
+    await put(journal, cat, dog, told, other)
     await library.forget(cat.id, asker_of(HOME, ZHANG), ZHANG)
-    hidden = await journal.read(lambda rows: rows.find(Forgotten))
-    assert [row.message for row in hidden] == [1], "message 2 still carries another fact"
-    assert await journal.read(lambda rows: rows.get(Fact, cat.id)) is None
+
+    async def standing() -> tuple[list[int], list[str], list[str]]:
+        return await journal.read(
+            lambda rows: (
+                sorted(row.message for row in rows.find(Forgotten)),
+                [episode.summary for episode in rows.find(Episode)],
+                sorted(f.statement for f in rows.find(Fact)),
+            )
+        )
+
+    assert await standing() == ([1, 2], ["", "张三嫌热"], ["张三喜欢狗"])
     await library.undo(None, ZHANG)
-    assert await journal.read(lambda rows: rows.get(Fact, cat.id)) == cat
-    assert await journal.read(lambda rows: rows.find(Forgotten)) == []
+    assert await standing() == ([], ["张三聊猫和狗", "张三嫌热"], ["张三喜欢狗", "张三喜欢猫"])
     with pytest.raises(NotFoundError):
         await library.undo(None, ZHANG)
 

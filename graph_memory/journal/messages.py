@@ -182,9 +182,10 @@ def queued(db: sqlite3.Connection) -> list[QueuedBatch]:
 
 
 def fail_batch(db: sqlite3.Connection, id: int, error: str, next_at: float | None) -> None:
-    """Record a failed attempt; without ``next_at`` the batch is dead."""
+    """Record a failed attempt; without ``next_at`` the batch is dead. Learned stays learned."""
     db.execute(
-        "UPDATE batch SET attempts = attempts + 1, error = ?, state = ?, next_at = ? WHERE id = ?",
+        "UPDATE batch SET attempts = attempts + 1, error = ?, state = ?, next_at = ?"
+        " WHERE id = ? AND state != 'learned'",
         (error, "dead" if next_at is None else "waiting", next_at or 0.0, id),
     )
 

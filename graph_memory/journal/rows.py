@@ -84,16 +84,51 @@ class Rows:
         session: str | None = None,
         a: str | None = None,
         b: str | None = None,
+        newest: int | None = None,
     ) -> list[R]:
-        """Rows of ``cls`` by their keys (see :func:`index_keys`), in order of id."""
+        """Rows of ``cls`` by their keys (see :func:`index_keys`), in order of id.
+
+        Args:
+            newest: How many at most, those that changed last, newest first.
+        """
         keys = {"session": session, "a": a, "b": b}
         given = {key: value for key, value in keys.items() if value is not None}
         where = "".join(f" AND {key} = :{key}" for key in given)
+        # Left to itself SQLite takes the primary key and reads every row of the kind.
+        best = next((key for key in ("b", "a", "session") if given.get(key)), None)
+        index = f" INDEXED BY row_{best}" if best else ""
+        where += f" AND {best} != ''" if best else ""
+        order = "id" if newest is None else "change DESC, id LIMIT :newest"
         rows = self._db.execute(
-            f"SELECT data FROM row WHERE kind = :kind{where} ORDER BY id",
-            {"kind": cls.kind, **given},
+            f"SELECT data FROM row{index} WHERE kind = :kind{where} ORDER BY {order}",
+            {"kind": cls.kind, "newest": newest, **given},
         )
         return [decode(cls.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+
+    def about(self, node: str) -> list[Fact]:
+        """The facts of which a node is subject or object, in order of id."""
+        found = {fact.id: fact for fact in self.find(Fact, a=node)}
+        found.update((fact.id, fact) for fact in self.find(Fact, b=node))
+        return [found[id] for id in sorted(found)]
+
+    def history(self, subject: str, predicate: str = "") -> list[Fact]:
+        """The facts about a node that replace others or have ``predicate``.
+
+        Few of the thousands that there may be about somebody; the rest is not decoded.
+        """
+        rows = self._db.execute(
+            "SELECT data FROM row INDEXED BY row_a WHERE kind = 'fact' AND a = ? AND a != ''"
+            " AND (json_array_length(data, '$.supersedes') > 0"
+            " OR json_extract(data, '$.predicate') = ?) ORDER BY id",
+            (subject, predicate),
+        )
+        return [decode(Fact.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+
+    def names_in(self, text: str) -> list[Name]:
+        """The names whose normalised form occurs in ``text`` (normalised as well)."""
+        names = self._db.execute("SELECT id, b FROM row WHERE kind = 'name' AND b != ''")
+        found = (self.get(Name, id) for id, norm in names.fetchall() if norm in text)
+        return [name for name in found if name is not None]
 
     def scan(self, cls: type[R]) -> Iterator[R]:
         """All rows of ``cls`` in order of id, without holding them all in memory."""

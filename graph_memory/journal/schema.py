@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-from ..errors import JournalError
-
 APPLICATION_ID = 0x474D454D  # "GMEM": tells our files from foreign ones
 
 MIGRATIONS: tuple[tuple[str, str], ...] = (
@@ -85,31 +83,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
 )
 
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the file up to date, one transaction for each migration.
-
-    Raises:
-        JournalError: The file is not a journal, or one of a newer version.
-    """
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if application != APPLICATION_ID:
-        if tables:
-            raise JournalError("the file is a database of another program")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL)"
-    )
-    applied = {name for (name,) in connection.execute("SELECT name FROM migration")}
-    unknown = applied - {name for name, _ in MIGRATIONS}
-    if unknown:
-        raise JournalError(
-            f"the file was written by a newer version ({max(unknown)}); update the plugin"
-        )
-    for name, script in MIGRATIONS:
-        if name in applied:
-            continue
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {script};"
-            f"INSERT INTO migration VALUES ('{name}', datetime('now')); COMMIT;"
-        )
+def migrations_of(db: sqlite3.Connection) -> set[str]:
+    """Names of the migrations a file has behind it."""
+    known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'migration'").fetchone()
+    return {name for (name,) in db.execute("SELECT name FROM migration")} if known else set()

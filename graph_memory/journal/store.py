@@ -18,14 +18,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..errors import JournalError
 from ..model import Batch, Change, Message, Presence, Session
 from ..ports import Vectors
 from . import messages as mail
 from .messages import Appended, Buffered, QueuedBatch
+from .migration import migrate
 from .rows import Draft, Rows, inverse, read_change, read_changes, write
-from .schema import migrate
-from .worker import Worker, open_to_read
+from .worker import Worker, open_to_read, open_to_write
 
 T = TypeVar("T")
 Event = Change | Message | Presence
@@ -58,7 +57,8 @@ class Journal:
         """Open or create the file and migrate it.
 
         Raises:
-            JournalError: Damaged, foreign, newer, or not writable.
+            DamagedError: Damaged or foreign.
+            JournalError: Newer, not writable, or a migration failed.
         """
         journal = cls(path, now)
         try:
@@ -70,18 +70,7 @@ class Journal:
         return journal
 
     def _connect(self) -> sqlite3.Connection:
-        try:
-            db = sqlite3.connect(
-                self.path, isolation_level=None, check_same_thread=False, timeout=10
-            )
-            db.execute("PRAGMA journal_mode = WAL")
-            # FULL: a message whose hook returned is on disk, power cut included.
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA secure_delete = ON")
-            migrate(db)
-        except sqlite3.Error as error:
-            raise JournalError(f"{self.path} cannot be used: {error}") from error
-        return db
+        return open_to_write(self.path, lambda db: migrate(db, self.path, self._now()))
 
     def _connect_reader(self) -> sqlite3.Connection:
         return open_to_read(self.path)

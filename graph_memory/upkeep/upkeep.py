@@ -181,8 +181,7 @@ class Upkeep:
         draft = Draft(ACTOR, "prune", drop=[(Fact.kind, id) for id in sorted(gone)])
         nodes = {n for f in facts if f.id in gone for n in (f.subject, f.object) if is_entity(n)}
         for node in sorted(nodes):
-            left = [f for key in ("a", "b") for f in rows.find(Fact, **{key: node})]
-            sessions = {fact.session for fact in left if fact.id not in gone}
+            sessions = {fact.session for fact in rows.about(node) if fact.id not in gone}
             kept = 0
             traces: list[Name | Mention] = [*rows.find(Name, a=node), *rows.find(Mention, a=node)]
             for row in traces:

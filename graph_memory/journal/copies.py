@@ -1,0 +1,258 @@
+"""Verified copies of the journal: made while others write, never half there.
+
+A copy is one self-contained file. It appears under its name only after SQLite found
+nothing wrong with it and it holds what the journal held when copying began.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ..errors import ClosedError, DamagedError, JournalError
+from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
+from .worker import failure, open_to_read
+
+MIN_FREE = 64 << 20
+"""Bytes that stay free on the disk whatever is copied: the journal must go on."""
+_STEP = 256
+"""Pages copied at a time, about 1 MiB."""
+_PAUSE = 0.002
+"""Seconds between steps, for whoever else wants the disk."""
+_CHECK = 50_000
+"""SQLite instructions between two looks at whether to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a journal holds.
+
+    Attributes:
+        message_at, change_at: Time of the newest message and change; ``None`` if there is none.
+    """
+
+    messages: int
+    facts: int
+    changes: int
+    message_at: float | None
+    change_at: float | None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.messages and not self.changes
+
+
+def contents(db: sqlite3.Connection) -> Contents:
+    """What the journal behind a connection holds, in any version since the first."""
+    held = db.execute(
+        "SELECT (SELECT count(*) FROM message),"
+        " (SELECT count(*) FROM row WHERE kind = 'fact'),"
+        " (SELECT count(*) FROM change),"
+        " (SELECT at FROM message ORDER BY id DESC LIMIT 1),"
+        " (SELECT at FROM change ORDER BY id DESC LIMIT 1)"
+    ).fetchone()
+    return Contents(*held)
+
+
+def folder_of(directory: Path) -> Path:
+    """Where copies of the journal in a data directory are kept."""
+    return directory / "backups"
+
+
+def path_for(folder: Path, at: float, kind: str = "") -> Path:
+    """A free name for a copy made at a time, to the second; ``kind`` says what for."""
+    moment = datetime.fromtimestamp(at, UTC)
+    while True:
+        stem = f"journal-{moment:%Y%m%dT%H%M%SZ}"
+        path = folder / (f"{stem}-{kind}.sqlite3" if kind else f"{stem}.sqlite3")
+        if not path.exists():
+            return path
+        moment += timedelta(seconds=1)
+
+
+def size(path: Path) -> int:
+    """Bytes a copy of the journal at ``path`` may need."""
+    parts = (path, path.with_name(f"{path.name}-wal"))
+    return sum(part.stat().st_size for part in parts if part.exists())
+
+
+def require_space(folder: Path, wanted: int) -> None:
+    """See to it that ``wanted`` bytes fit on the disk of ``folder``.
+
+    Raises:
+        JournalError: They do not.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < wanted + MIN_FREE:
+        raise JournalError(
+            f"no room for a copy of the journal: {(wanted + MIN_FREE) >> 20} MiB are needed,"
+            f" {free >> 20} MiB are free"
+        )
+
+
+def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Contents:
+    """Copy a journal as it stands now; whoever writes to it goes on meanwhile.
+
+    Blocks for as long as it takes. Replaces ``target``.
+
+    Args:
+        stop: Set it to give up; nothing is left behind.
+
+    Returns:
+        What the copy holds.
+
+    Raises:
+        DamagedError: The source is damaged or no journal.
+        JournalError: The copy failed: no room, not readable, not writable.
+        ClosedError: ``stop`` was set.
+    """
+    require_space(target.parent, size(source))
+    draft = target.with_name(f"{target.name}.tmp")
+    remove(draft)
+    try:
+        held = _copy_pages(source, draft, stop or threading.Event())
+        settle(draft, target)
+    except sqlite3.Error as error:
+        raise failure(f"{source} could not be copied", error) from error
+    except OSError as error:
+        raise JournalError(f"{source} could not be copied: {error}") from error
+    finally:
+        remove(draft)
+    return held
+
+
+def _copy_pages(source: Path, draft: Path, stop: threading.Event) -> Contents:
+    def between(_status: int, _remaining: int, _total: int) -> None:
+        if stop.wait(_PAUSE):
+            raise ClosedError("copying was stopped")
+
+    reader = open_to_read(source)
+    try:
+        # One transaction for all: SQLite starts a backup anew whenever another connection
+        # writes between two steps, unless the source's view is held still.
+        reader.execute("BEGIN")
+        expected = contents(reader)
+        sink = sqlite3.connect(draft, isolation_level=None)
+        try:
+            sink.execute("PRAGMA synchronous = OFF")  # settle() syncs the finished file once
+            reader.backup(sink, pages=_STEP, progress=between)
+            sink.execute("PRAGMA journal_mode = DELETE")
+            found = _examine(sink, stop)
+        finally:
+            sink.close()
+    finally:
+        reader.close()
+    if found != expected:
+        raise JournalError(f"a copy of {source} does not hold what the journal holds")
+    return found
+
+
+def verify(path: Path, stop: threading.Event | None = None) -> Contents:
+    """Check a copy from end to end. Blocks for as long as it takes.
+
+    Raises:
+        DamagedError: It is damaged or no journal.
+        JournalError: It is of a newer version, or cannot be read.
+        ClosedError: ``stop`` was set.
+    """
+    db = open_to_read(path)
+    try:
+        held = _examine(db, stop or threading.Event())
+        unknown = migrations_of(db) - {name for name, _ in MIGRATIONS}
+    except sqlite3.Error as error:
+        raise failure(f"{path} cannot be used", error) from error
+    finally:
+        db.close()
+    if unknown:
+        raise JournalError(f"{path} is of a newer version ({max(unknown)}); update the plugin")
+    return held
+
+
+def read(path: Path) -> Contents:
+    """What a journal holds, without checking it.
+
+    Raises:
+        JournalError: It cannot be read.
+    """
+    db = open_to_read(path)
+    try:
+        return contents(db)
+    except sqlite3.Error as error:
+        raise failure(f"{path} cannot be read", error) from error
+    finally:
+        db.close()
+
+
+def fold(path: Path) -> Contents:
+    """Make a journal that nobody has open one self-contained, verified file. Blocks.
+
+    Raises:
+        DamagedError: It is damaged or no journal.
+        JournalError: It cannot be used for another reason.
+    """
+    db = sqlite3.connect(path, isolation_level=None)
+    try:
+        held = _examine(db, threading.Event())
+        db.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error as error:
+        raise failure(f"{path} cannot be used", error) from error
+    finally:
+        db.close()
+    return held
+
+
+def _examine(db: sqlite3.Connection, stop: threading.Event) -> Contents:
+    db.set_progress_handler(stop.is_set, _CHECK)
+    try:
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        if application != APPLICATION_ID:
+            raise DamagedError("the file is not a journal of this plugin")
+        (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok":
+            raise DamagedError(f"the journal is damaged: {verdict}")
+        return contents(db)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise ClosedError("checking was stopped") from error
+        raise
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def settle(draft: Path, target: Path) -> None:
+    """Give a finished file its name, durably: it is there whole or not at all.
+
+    Raises:
+        OSError: It could not be written.
+    """
+    with draft.open("rb+") as file:
+        os.fsync(file.fileno())
+    draft.replace(target)
+    sync(target.parent)
+
+
+def sync(folder: Path) -> None:
+    """Make renames in ``folder`` durable where the system can."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def companions(path: Path) -> list[Path]:
+    """A database file and what SQLite keeps beside it, whether there or not."""
+    return [path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm", "-journal", "")]
+
+
+def remove(path: Path) -> None:
+    """Delete a database file that nobody has open, with what is beside it."""
+    for part in companions(path):
+        part.unlink(missing_ok=True)

@@ -1,0 +1,80 @@
+"""The things this memory talks about.
+
+Everything here is a frozen dataclass without behaviour beyond reading itself.
+Times are seconds since the epoch in UTC (``float``), ids are strings, and text has
+already been cleaned by :func:`graph_memory.text.clean`.
+
+*Rows* are what the journal keeps and what a :class:`Change` alters. Every row but
+``User`` and ``Entity`` belongs to exactly one :class:`Session`, fixed when it is
+written; who may be reminded of it follows from that alone (``scope.py``). ``User``
+and ``Entity`` rows carry no text: a node without a visible row does not exist.
+"""
+
+from .changes import Change, Op
+from .chat import Asker, Batch, Message, Presence, asker_of
+from .nodes import (
+    BOT,
+    GROUP,
+    NO_PERSONA,
+    PREDICATES,
+    PRIVATE,
+    SINGLE_VALUED,
+    EntityType,
+    Layer,
+    Status,
+    is_entity,
+    stable_id,
+    user_id,
+)
+from .rows import (
+    ROW_TYPES,
+    Entity,
+    Episode,
+    Fact,
+    Forgotten,
+    Mention,
+    Name,
+    Participation,
+    Row,
+    Session,
+    User,
+    decode,
+    encode,
+    session_of,
+)
+
+__all__ = [
+    "BOT",
+    "GROUP",
+    "NO_PERSONA",
+    "PREDICATES",
+    "PRIVATE",
+    "ROW_TYPES",
+    "SINGLE_VALUED",
+    "Asker",
+    "Batch",
+    "Change",
+    "Entity",
+    "EntityType",
+    "Episode",
+    "Fact",
+    "Forgotten",
+    "Layer",
+    "Mention",
+    "Message",
+    "Name",
+    "Op",
+    "Participation",
+    "Presence",
+    "Row",
+    "Session",
+    "Status",
+    "User",
+    "asker_of",
+    "decode",
+    "encode",
+    "is_entity",
+    "session_of",
+    "stable_id",
+    "user_id",
+]

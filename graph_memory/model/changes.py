@@ -1,0 +1,40 @@
+"""The unit of commit and of undo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One row written (``after``) or deleted (``after is None``).
+
+    ``before`` is what stood there, ``None`` if nothing did; both are encoded rows.
+    """
+
+    kind: str
+    id: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Everything one act did to the memory; the unit of commit and of undo.
+
+    Attributes:
+        id: Position in the journal, from 1.
+        actor: ``chat``, ``learn``, ``upkeep``, ``owner`` or a user id.
+        reason: Why, in a word or two (``learned``, ``forget``, ``archive``, …).
+        batch: The learned batch; a batch has at most one change.
+        undoes: The change this one takes back.
+    """
+
+    id: int
+    at: float
+    actor: str
+    reason: str
+    ops: tuple[Op, ...]
+    batch: int | None = None
+    undoes: int | None = None

@@ -1,0 +1,80 @@
+"""Messages, batches of them, who was present, and on whose behalf the memory is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .nodes import BOT
+from .rows import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One line of chat in the journal.
+
+    Attributes:
+        id: Position in the journal, from 1; 0 before it is stored.
+        sender: User id, or ``bot``.
+        name: What the sender was called at the time.
+        ref: The platform's message id; empty if it has none.
+        batch: The batch that claimed it; ``None`` while it is buffered.
+    """
+
+    id: int
+    session: str
+    sender: str
+    name: str
+    text: str
+    at: float
+    ref: str = ""
+    batch: int | None = None
+
+    @property
+    def is_human(self) -> bool:
+        return self.sender != BOT
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Messages of one Session that are learned together, in one episode."""
+
+    id: int
+    session: Session
+    messages: tuple[Message, ...]
+    attempts: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """That a user was in a group from ``since`` (first real message) to ``until``."""
+
+    circle: str
+    user: str
+    since: float
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """On whose behalf the memory is asked.
+
+    Attributes:
+        user: Who speaks; ``None`` if nobody in particular does.
+        circle: Where the answer will be read.
+        is_group: Whether others read it too.
+        persona: The persona that answers.
+        accounts: All accounts of ``user``, ``user`` included.
+    """
+
+    user: str | None
+    circle: str
+    is_group: bool
+    persona: str
+    accounts: frozenset[str] = field(default_factory=frozenset)
+
+
+def asker_of(session: Session, user: str | None) -> Asker:
+    """The asker who speaks in ``session``."""
+    accounts = frozenset({user} if user else ())
+    return Asker(user, session.circle, session.is_group, session.persona, accounts)

@@ -1,0 +1,184 @@
+"""Backups: a verified copy of the journal every day, and whenever one is asked for.
+
+Copies are made in a thread of their own, on a connection of their own, in small steps:
+messages go on being stored meanwhile, and are not delayed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
+from ..journal import Journal, copies
+from ..retention import DAY
+from . import restore, shelf
+from .shelf import DAILY, WEEKLY, Backup, Preview
+
+T = TypeVar("T")
+
+logger = logging.getLogger("graph_memory.upkeep")
+
+SETTLING = 60.0
+"""Seconds after the start before the first look: starting is busy enough."""
+LOOK = 3600.0
+"""Seconds between two looks at whether a backup is due, and until a failed one is retried."""
+MIN_KEPT = 2
+"""Backups that are never deleted to make room for a new one."""
+
+
+class Backups:
+    """The backups of one open journal.
+
+    Attributes:
+        problem: Why there is no backup of today; empty if all is well.
+
+    Args:
+        directory: The data directory; backups are in ``backups/`` inside it.
+        journal: The open journal of that directory.
+        now: Clock.
+        daily, weekly: Days and weeks of which a backup is kept.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        journal: Journal,
+        *,
+        now: Callable[[], float] = time.time,
+        daily: int = DAILY,
+        weekly: int = WEEKLY,
+    ) -> None:
+        self.problem = ""
+        self._directory = directory
+        self._journal = journal
+        self._now = now
+        self._keep = (daily, weekly)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="gm-backup")
+        self._stop = threading.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Make one backup a day; a restart does not begin the wait anew."""
+        if self._task is None and not self._stop.is_set():
+            self._task = asyncio.create_task(self._repeat(), name="gm-backup")
+
+    async def close(self) -> None:
+        """Stop; a copy that is under way is given up and leaves nothing behind."""
+        self._stop.set()
+        task, self._task = self._task, None
+        if task:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await asyncio.to_thread(self._thread.shutdown)
+
+    async def list(self) -> list[Backup]:
+        """The backups there are, newest first."""
+        return await self._do(lambda: shelf.saved(self._directory))
+
+    async def make(self, kind: str = "manual") -> Backup:
+        """Make a backup now, and delete those in excess.
+
+        Raises:
+            DamagedError: The journal is damaged; the backups there are stay.
+            JournalError: It could not be made: no room, not writable.
+            ClosedError: This was closed meanwhile.
+        """
+        return await self._do(lambda: self._make(kind))
+
+    async def preview(self, name: str) -> Preview:
+        """What restoring a backup would do.
+
+        Raises:
+            NotFoundError: There is no such backup.
+            JournalError: It cannot be used (``DamagedError`` if it is damaged).
+        """
+        return await self._do(lambda: shelf.preview(self._directory, name))
+
+    async def restore(self, name: str) -> Backup:
+        """Have a backup take the journal's place when the memory is next opened.
+
+        What the journal holds by then becomes a backup itself.
+
+        Raises:
+            NotFoundError: There is no such backup.
+            JournalError: It cannot be used (``DamagedError`` if it is damaged).
+        """
+        return await self._do(lambda: restore.stage(self._directory, name, self._now()))
+
+    async def due_in(self) -> float:
+        """Seconds until the daily backup is due; 0 if it is."""
+        now = self._now()
+        ages = [now - backup.at for backup in await self.list() if not backup.kind]
+        # One from the future, made while the clock was wrong, says nothing.
+        youngest = min((age for age in ages if age > -DAY), default=DAY)
+        return min(DAY, max(0.0, DAY - youngest))
+
+    async def _repeat(self) -> None:
+        await asyncio.sleep(SETTLING)
+        while True:
+            try:
+                await self.tend()
+            except ClosedError:
+                return
+            except GraphMemoryError as error:
+                if not self.problem:
+                    logger.warning("no backup was made, trying again every hour: %s", error)
+                self.problem = f"no backup was made: {error}"
+            await asyncio.sleep(LOOK)
+
+    async def tend(self) -> Backup | None:
+        """Make the daily backup if it is due; ``None`` if it is not, or nothing is there.
+
+        Raises:
+            GraphMemoryError: As :meth:`make`.
+        """
+        made = None
+        if not await self.due_in() and not (await self._journal.look(copies.contents)).is_empty:
+            made = await self.make("")
+            logger.info("backup %s: %d KiB", made.name, made.size >> 10)
+        self.problem = ""
+        return made
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        if self._stop.is_set():
+            raise ClosedError("the memory is closed")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    # ---------------------------------------------------- in the backup thread
+
+    def _make(self, kind: str) -> Backup:
+        folder = copies.folder_of(self._directory)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for draft in folder.glob("*.sqlite3.tmp"):
+                copies.remove(draft)  # left by a kill
+            self._make_room(folder)
+            target = copies.path_for(folder, self._now(), kind)
+            copies.copy(self._journal.path, target, self._stop)
+            for backup in shelf.surplus(shelf.saved(self._directory), *self._keep):
+                if backup.path != target:
+                    backup.path.unlink(missing_ok=True)
+        except DamagedError as error:
+            raise restore.advise(self._directory, error) from error
+        except OSError as error:
+            raise JournalError(f"the backup failed: {error}") from error
+        return shelf.find(self._directory, target.name)
+
+    def _make_room(self, folder: Path) -> None:
+        wanted = copies.size(self._journal.path)
+        for backup in reversed(shelf.saved(self._directory)[MIN_KEPT:]):
+            try:
+                copies.require_space(folder, wanted)
+            except JournalError:
+                backup.path.unlink(missing_ok=True)
+            else:
+                return
