@@ -1,0 +1,145 @@
+"""Facts in the course of time: what says the same, what replaces what.
+
+What a row states is never altered, because it may be seen by people who were not there
+when things changed: a newer row replaces it (``Fact.supersedes``), for those who may
+see the newer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ..model import SINGLE_VALUED, Fact, Message, Status, stable_id
+from ..retention import initial_half_life
+from ..text import normalise
+from .outlook import Outlook, replaced
+from .sheet import Sheet
+
+MAX_EVIDENCE = 8
+"""Messages that a fact cites."""
+_MAX_REPLACED = 50
+
+
+def fact_id(
+    session: str, subject: str, predicate: str, object: str, statement: str, message: int
+) -> str:
+    """Id of a fact.
+
+    Args:
+        message: The first it rests on: what holds again after it did not is a new row.
+    """
+    norm = normalise(statement)
+    return stable_id("f", session, subject, predicate, object, norm, str(message))
+
+
+class History:
+    """The facts that one batch may see, with those it is about to write."""
+
+    def __init__(self, outlook: Outlook, sheet: Sheet) -> None:
+        self._outlook = outlook
+        self._sheet = sheet
+
+    def _written(self, subject: str) -> dict[str, Fact]:
+        """What this change writes about a node."""
+        return {f.id: f for f in self._sheet.all(Fact) if f.subject == subject}
+
+    def holds(self, fact: Fact) -> bool:
+        """Whether a fact was neither ended nor replaced."""
+        if fact.valid_to is not None or self._outlook.is_replaced(fact):
+            return False
+        return fact.id not in replaced(self._written(fact.subject).values())
+
+    def same(self, fact: Fact) -> Fact | None:
+        """The row of this Session that holds and says the same as ``fact``.
+
+        The same is the same sentence, or the same value where there is only one.
+        """
+        here = self._outlook.session.id
+        rows = self._outlook.rows.find(Fact, session=here, a=fact.subject, b=fact.object)
+        norm = normalise(fact.statement)
+        written = self._written(fact.subject)
+        for other in {**{row.id: row for row in rows}, **written}.values():
+            if (
+                (other.session, other.object) == (here, fact.object)
+                and other.predicate == fact.predicate
+                and (normalise(other.statement) == norm or fact.predicate in SINGLE_VALUED)
+                and self.holds(other)
+            ):
+                return other
+        return None
+
+    def place(self, fact: Fact, replaces: Iterable[Fact]) -> Fact:
+        """A new fact with what it replaces; over at once if something newer stands.
+
+        Args:
+            replaces: What the model says it replaces.
+        """
+        if fact.valid_to is not None:
+            return fact
+        older = {old.id for old in replaces if may_replace(fact, old)}
+        if fact.predicate in SINGLE_VALUED:
+            standing = self._outlook.history(fact.subject, fact.predicate)
+            written = self._written(fact.subject)
+            rivals = [
+                other
+                for other in {**{row.id: row for row in standing}, **written}.values()
+                if other.predicate == fact.predicate
+                and other.object != fact.object
+                and other.valid_to is None
+            ]
+            newer = [o for o in rivals if _is_newer(o, fact) and may_replace(o, fact)]
+            if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
+                return replace(fact, valid_to=fact.said_at)
+            older |= {old.id for old in rivals if _is_newer(fact, old) and may_replace(fact, old)}
+        return replace(fact, supersedes=tuple(sorted(older)[:_MAX_REPLACED]))
+
+
+def ended(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+    """The row of ``session`` that says that ``fact`` no longer holds."""
+    over = _retold(fact, session, evidence, now)
+    return replace(
+        over,
+        id=stable_id("f", session, fact.id, "ended", str(evidence[0].id)),
+        valid_to=over.said_at,
+        supersedes=(fact.id,),
+    )
+
+
+def repeated(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+    """The row of ``session`` for what was said there again and is known from elsewhere."""
+    id = fact_id(session, fact.subject, fact.predicate, fact.object, fact.statement, evidence[0].id)
+    return replace(_retold(fact, session, evidence, now), id=id)
+
+
+def _retold(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+    first = min(evidence, key=lambda m: m.id)
+    return replace(
+        fact,
+        session=session,
+        speaker=first.sender,
+        said_at=first.at,
+        recorded_at=now,
+        last_used=first.at,
+        half_life=initial_half_life(fact.importance),
+        use_count=1,
+        pinned=False,
+        status=Status.ACTIVE.value,
+        archived_at=None,
+        supersedes=(),
+        evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
+    )
+
+
+def may_replace(new: Fact, old: Fact) -> bool:
+    """Whether the speaker of ``new`` has a say about ``old``: what people say about
+    themselves is replaced by nobody else's word."""
+    is_own_word = old.speaker == old.subject
+    is_about = new.subject == old.subject and new.id != old.id
+    return is_about and (not is_own_word or new.speaker == old.subject)
+
+
+def _is_newer(new: Fact, old: Fact) -> bool:
+    return new.valid_from is not None and (
+        old.valid_from is None or new.valid_from > old.valid_from
+    )

@@ -1,0 +1,312 @@
+"""The write path's front door: hears what is said and learns from it in the background.
+
+Everything is in the journal before anything else happens to it. One task claims what is
+due (``buffer.py``) and starts batches (``queue.py``); after a kill the next start picks
+up both where they were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from ..errors import ClosedError, GraphMemoryError
+from ..journal import Event, Journal, Rows
+from ..model import BOT, Change, Fact, Message, Session, decode
+from ..ports import LanguageModel
+from ..scope import Attendance
+from ..settings import Settings
+from ..text import clean, one_line
+from .buffer import Buffers
+from .learner import PURPOSE, Learner
+from .queue import RETRY_AFTER, Queue
+from .record import cutter, latest_episode, record
+from .resolve import Rules
+from .usage import Usage
+
+logger = logging.getLogger("graph_memory.learn")
+
+GRACE = 1.0
+"""Seconds for which a new message is left alone (see :class:`Buffers`)."""
+REMEMBER_TIMEOUT = 20.0
+"""Seconds for which :meth:`Learning.remember` waits for the model."""
+_LONGEST_SLEEP = 60.0
+"""The computer's clock may be set meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningStatus:
+    """How learning is doing.
+
+    Attributes:
+        buffered: Messages that no batch has claimed.
+        waiting, dead: Batches to be tried (again), and given up.
+        last_error: Of the newest batch that failed and is not learned yet; empty if none.
+        last_learned_at: Since the start; ``None`` if nothing was.
+        calls, tokens_in, tokens_out: Asked of the model today.
+    """
+
+    buffered: int
+    waiting: int
+    dead: int
+    last_error: str
+    last_learned_at: float | None
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+
+class Learning:
+    """Hears, buffers and learns.
+
+    Args:
+        model: Extracts what is worth remembering; ``None``: batches are done as soon as
+            they are claimed, and conversations are kept word for word.
+        zone: Whose midnight ends an episode and whose dates the model is told.
+        attendance: Kept up to date by the owner.
+        grace, retry_after: See :data:`GRACE`, :data:`RETRY_AFTER`.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        model: LanguageModel | None,
+        settings: Settings,
+        *,
+        zone: tzinfo,
+        attendance: Attendance,
+        now: Callable[[], float] = time.time,
+        grace: float = GRACE,
+        retry_after: tuple[float, ...] = RETRY_AFTER,
+    ) -> None:
+        self._journal = journal
+        self._has_model = model is not None
+        self._settings = settings
+        self._zone = zone
+        self._now = now
+        self._usage = Usage(journal, zone, now)
+        rules = Rules(settings.policy, attendance, zone, settings.time_decay_rate)
+        self._learner = Learner(journal, model, rules, self._usage, now)
+        self._buffers = Buffers(settings, grace)
+        self._queue = Queue(
+            journal, self._learner.learn, wake=self._wake_up, now=now, retry_after=retry_after
+        )
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------- start, stop
+
+    async def start(self) -> None:
+        """Pick up what was left and begin to work in the background."""
+        self._journal.listen(self._on_event)
+        await self._usage.load()
+        for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
+            self._buffers.know(session)
+        for buffer in await self._journal.buffers():
+            for message in await self._journal.pending(buffer.session):
+                self._buffers.put(message, self._now(), time.monotonic())
+        self._loop = asyncio.create_task(self._run(), name="gm-learning")
+
+    async def close(self) -> None:
+        """Stop; what is not learned stays in the journal. Harmless when stopped."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.cancel()
+            await asyncio.gather(loop, return_exceptions=True)
+        await self._queue.close()
+        self._idle.set()
+
+    async def settle(self) -> None:
+        """Wait until nothing is due and nothing is under way."""
+        self._idle.clear()
+        self._wake_up()
+        if self._loop is not None:
+            await self._idle.wait()
+
+    # ---------------------------------------------------------------- hearing
+
+    async def hear(
+        self,
+        session: Session,
+        sender: str,
+        name: str,
+        text: str,
+        *,
+        at: float | None = None,
+        ref: str = "",
+    ) -> Message | None:
+        """Store what a person said; when this returns it is on disk.
+
+        Args:
+            sender, name: User id, and what the user is called here.
+            at: When it was said; now if not given.
+            ref: The platform's message id; a second message with it is not stored.
+
+        Returns:
+            The message; ``None`` if there is nothing to be learned from it: it is
+            empty, or said in a group and group learning is off.
+        """
+        text = clean(text)
+        if not text or (session.is_group and not self._settings.enable_group_learning):
+            return None
+        said = self._now() if at is None else at
+        message = Message(0, session.id, sender, one_line(name, 64), text, said, ref)
+        return (await self._journal.append(message, session)).message
+
+    async def reply(
+        self, session: Session, text: str, *, at: float | None = None
+    ) -> Message | None:
+        """Store what the bot said; see :meth:`hear`."""
+        return await self.hear(session, BOT, "", text, at=at)
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, Message):
+            self._buffers.put(event, self._now(), time.monotonic())
+            self._wake_up()
+        elif isinstance(event, Change):
+            for op in event.ops:
+                if op.kind == Session.kind and op.after is not None:
+                    session = decode(Session.kind, op.after)
+                    assert isinstance(session, Session)
+                    self._buffers.know(session)
+
+    # --------------------------------------------------------------- commands
+
+    async def flush(self, circle: str | None = None) -> int:
+        """Learn now what is buffered or waiting, in one chat window or everywhere.
+
+        Returns:
+            How many batches were learned.
+
+        Raises:
+            ClosedError: Learning was not started, or was stopped.
+        """
+        self._check_open()
+        for session in self._buffers.waiting(circle):
+            await self._claim_all(session)
+        queue = await self._journal.queue()
+        batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
+        attempts = self._queue.urge(batches)
+        if attempts:
+            await asyncio.wait(attempts)
+        return sum(attempt.result() for attempt in attempts)
+
+    async def remember(self, session: Session, user: str, name: str, text: str) -> tuple[Fact, ...]:
+        """Learn now what a user asks to be remembered.
+
+        If the model finds nothing in it, or is not there, it is kept as it was said.
+
+        Returns:
+            The facts it became; empty if nothing may be stored here (see :meth:`hear`).
+
+        Raises:
+            ClosedError: Learning was not started, or was stopped.
+        """
+        self._check_open()
+        message = await self.hear(session, user, name, text)
+        if message is None:
+            return ()
+        await self._claim_all(session.id)
+        (claimed,) = await self._journal.messages([message.id])
+        if claimed.batch is not None and self._has_model:
+            await asyncio.wait(self._queue.urge([claimed.batch]), timeout=REMEMBER_TIMEOUT)
+        facts = await self._citing(session, message.id)
+        if not facts and claimed.batch is not None:
+            await self._learner.keep(await self._journal.batch(claimed.batch), message)
+            facts = await self._citing(session, message.id)
+        return facts
+
+    async def revive(self) -> int:
+        """Let batches that were given up be tried again; returns how many."""
+        revived = await self._journal.revive()
+        self._queue.look_again()
+        return revived
+
+    async def status(self) -> LearningStatus:
+        """How learning is doing."""
+        queue = await self._journal.queue()
+        cost = self._usage.today(PURPOSE)
+        return LearningStatus(
+            buffered=len(self._buffers),
+            waiting=sum(1 for b in queue if b.state == "waiting"),
+            dead=sum(1 for b in queue if b.state == "dead"),
+            last_error=next((b.error for b in reversed(queue) if b.error), ""),
+            last_learned_at=self._learner.last_at,
+            calls=cost.calls,
+            tokens_in=cost.tokens_in,
+            tokens_out=cost.tokens_out,
+        )
+
+    def _check_open(self) -> None:
+        if self._loop is None:
+            raise ClosedError("learning has stopped")
+
+    def _is_in(self, session: str, circle: str | None) -> bool:
+        found = self._buffers.session(session)
+        return circle is None or (found is not None and found.circle == circle)
+
+    async def _citing(self, session: Session, message: int) -> tuple[Fact, ...]:
+        def find(rows: Rows) -> tuple[Fact, ...]:
+            return tuple(f for f in rows.find(Fact, session=session.id) if message in f.evidence)
+
+        return await self._journal.read(find)
+
+    # ------------------------------------------------------------- background
+
+    def _wake_up(self) -> None:
+        self._wake.set()
+
+    async def _run(self) -> None:
+        is_well = True
+        while True:
+            self._wake.clear()
+            try:
+                for session in self._buffers.due(self._now(), time.monotonic()):
+                    await self._claim_all(session, self._buffers.settled(session, time.monotonic()))
+                delay = min(
+                    await self._queue.step(), self._buffers.next(self._now(), time.monotonic())
+                )
+                is_well = True
+            except ClosedError:
+                return
+            except Exception as error:
+                if is_well:
+                    logger.warning(
+                        "learning is held up, it will be tried again: %s",
+                        error,
+                        exc_info=None if isinstance(error, GraphMemoryError) else error,
+                    )
+                is_well, delay = False, _LONGEST_SLEEP / 2
+            if delay > 0 and not self._queue.is_busy and not self._wake.is_set():
+                self._idle.set()
+            try:
+                async with asyncio.timeout(min(max(delay, 0.0), _LONGEST_SLEEP)):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+
+    async def _claim_all(self, session: str, newest: int | None = None) -> None:
+        """Make batches of what a Session has buffered.
+
+        Args:
+            newest: The newest message to take; ``None`` takes all there is now.
+        """
+        held = [id for id in self._buffers.held(session) if newest is None or id <= newest]
+        if not held:
+            return
+        while True:
+            last = await self._journal.read(lambda rows: latest_episode(rows, session))
+            claimed = await self._journal.claim(
+                session, cutter(last, held[-1], self._zone), record(last, self._zone)
+            )
+            if claimed is None:
+                break
+            self._buffers.drop(m.id for m in claimed[0].messages)
+            self._queue.look_again()
+        # Whatever the journal does not have any more has been removed or claimed.
+        self._buffers.drop(held)

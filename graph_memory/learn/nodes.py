@@ -1,0 +1,234 @@
+"""From what a model calls somebody or something to the node that is meant.
+
+Labels first, then names as they are used where the batch was said. Names resolve when
+they are equal (``text.normalise``), never because they are similar, and a name that two
+people share resolves to neither of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..model import (
+    BOT,
+    NO_PERSONA,
+    Batch,
+    EntityType,
+    Message,
+    Name,
+    is_entity,
+    stable_id,
+)
+from ..text import normalise, one_line
+from .extraction import EntityClaim
+from .known import Known
+from .outlook import Outlook
+from .words import FIRST, KIN, SECOND, is_generic
+
+_USER_LABEL = re.compile(r"u\d{1,3}")
+_ENTITY_LABEL = re.compile(r"e\d{1,3}")
+_QUOTES = "\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node with what it is called here.
+
+    Attributes:
+        names: What it was called, the plainest name first.
+        type: ``None`` for users.
+    """
+
+    id: str
+    names: tuple[str, ...] = ()
+    type: EntityType | None = None
+
+
+class Nodes:
+    """Resolves the references of one answer."""
+
+    def __init__(
+        self, outlook: Outlook, batch: Batch, known: Known, claims: Iterable[EntityClaim]
+    ) -> None:
+        self._outlook = outlook
+        self._batch = batch
+        self._known = known
+        self._session = batch.session
+        self._claims: dict[str, EntityClaim] = {}
+        for claim in claims:
+            self._claims.setdefault(normalise(claim.id), claim)
+            self._claims.setdefault(normalise(claim.name), claim)
+        self._said = normalise("\n".join(m.text for m in batch.messages if m.is_human))
+        self.bot = self._bot()
+
+    def _bot(self) -> Node:
+        persona = self._session.persona
+        name = BOT.upper() if persona in ("", NO_PERSONA) else one_line(persona, 64)
+        id = stable_id("e", f"bot:{persona}", BOT)
+        return Node(id, (name or BOT.upper(),), EntityType.BOT)
+
+    def find(self, reference: str, speaker: str, *, is_object: bool = False) -> Node | None:
+        """The node that is meant.
+
+        Args:
+            reference: A label, a pronoun or a name.
+            speaker: User id of who is speaking.
+            is_object: It may be a thing that happens to read like a label (the band U2);
+                it is, if somebody spoke of it.
+
+        Returns:
+            The node, which may be new; ``None`` if nobody in particular is meant.
+        """
+        word = normalise(reference.strip(_QUOTES + " "))
+        if word == BOT:
+            return self.bot
+        is_thing = is_object and self._is_word(word)
+        if _USER_LABEL.fullmatch(word) and not is_thing:
+            person = self._known.people.get(word.upper())
+            return self.by_id(person.node) if person else None
+        if word in FIRST:
+            return self.bot if speaker == BOT else Node(speaker)
+        if word in SECOND:
+            return None if self._session.is_group else self.bot
+        claim = self._claims.get(word)
+        if claim is not None:
+            return self.claimed(claim, speaker)
+        if _ENTITY_LABEL.fullmatch(word) and not is_thing:
+            thing = self._known.things.get(word.upper())
+            return self.by_id(thing.node) if thing else None
+        return self._named(reference, None, (), speaker)
+
+    def claimed(self, claim: EntityClaim, speaker: str) -> Node | None:
+        """The node that an entity of the answer is."""
+        thing = self._known.things.get(claim.id.upper())
+        aliases = tuple(a for a in claim.aliases if self._is_said(a))
+        if thing and self._is_called(thing.node, claim):
+            found = self.by_id(thing.node)
+            return replace(found, names=(*found.names, *aliases))
+        return self._named(claim.name, claim.type, aliases, speaker)
+
+    def by_id(self, id: str) -> Node:
+        """A node that is known already, under the name it was last called."""
+        called = self._outlook.called(id)
+        names = (called.text,) if called else ()
+        if not is_entity(id):
+            return Node(id, names)
+        return Node(id, names, self._outlook.type_of(id) or EntityType.TOPIC)
+
+    def text(self, reference: str) -> str:
+        """What a reference reads like when it is a value and no node; empty for labels."""
+        word = normalise(reference.strip(_QUOTES + " "))
+        claim = self._claims.get(word)
+        if claim is not None:
+            return claim.name
+        is_label = _USER_LABEL.fullmatch(word) or _ENTITY_LABEL.fullmatch(word) or word == BOT
+        return "" if is_label or is_generic(word) else reference
+
+    def topic(self, text: str) -> Node:
+        """A topic to hang a fact on whose object is no node of its own."""
+        name = one_line(text, 32)
+        return Node(stable_id("e", "", normalise(name)), (name,), EntityType.TOPIC)
+
+    def first_said(self, name: str) -> Message | None:
+        """Where a person of the batch first said a name."""
+        norm = normalise(name)
+        for message in self._batch.messages:
+            if message.is_human and norm and norm in normalise(message.text):
+                return message
+        return None
+
+    # ---------------------------------------------------------------- names
+
+    def _is_word(self, word: str) -> bool:
+        """Whether people wrote a word that reads like a label."""
+        return bool(re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", self._said))
+
+    def _is_said(self, name: str) -> bool:
+        norm = normalise(name)
+        return len(norm) > 1 and norm in self._said and not is_generic(norm)
+
+    def _is_called(self, node: str, claim: EntityClaim) -> bool:
+        """Whether a known label was used for what it stands for."""
+        wanted = {normalise(name) for name in (claim.name, *claim.aliases)}
+        called = self._outlook.called(node)
+        if called is not None and called.norm in wanted:
+            return True
+        return any(name.node == node for norm in wanted for name in self._outlook.names(norm))
+
+    def _named(
+        self, text: str, type: EntityType | None, aliases: tuple[str, ...], speaker: str
+    ) -> Node | None:
+        text = one_line(text.strip(_QUOTES + " "), 64)
+        norm = normalise(text)
+        kin = self._kin(norm, speaker)
+        if kin is not None:
+            return kin
+        if not norm or is_generic(norm) or not any(c.isalnum() for c in norm):
+            return None
+        found = self._outlook.names(norm)
+        if type is None or type is EntityType.PERSON:
+            person = self._person(found)
+            if person is not None:
+                return self.by_id(person)
+        entity, is_what = self._entity(found, norm, type)
+        return Node(entity, (text, *aliases), is_what)
+
+    def _person(self, names: list[Name]) -> str | None:
+        """The one user of this chat window who is called that."""
+        users = {n.node for n in names if not is_entity(n.node)}
+        users = {
+            user for user in users
+            if any(n.node == user and self._outlook.is_same_circle(n.session) for n in names)
+        }  # fmt: skip
+        if len(users) > 1:
+            present = {m.sender for m in self._batch.messages}
+            users &= present
+        return users.pop() if len(users) == 1 else None
+
+    def _entity(
+        self, names: list[Name], norm: str, type: EntityType | None
+    ) -> tuple[str, EntityType]:
+        """The entity that is called that; a new one if there is none."""
+        is_person = type is EntityType.PERSON
+        domain = self._session.circle if is_person else ""
+        own = stable_id("e", domain, norm)
+        best: tuple[tuple[bool, bool, float, str], str, EntityType] | None = None
+        for name in names:
+            if not is_entity(name.node):
+                continue
+            is_what = self._outlook.type_of(name.node) or EntityType.TOPIC
+            is_somebody = is_what is EntityType.PERSON
+            if type is not None and is_person != is_somebody and is_what is not EntityType.TOPIC:
+                continue
+            if (is_person or is_somebody) and not self._outlook.is_same_circle(name.session):
+                continue
+            here = name.session == self._session.id
+            key = (name.node == own, here, name.last_at, name.node)
+            if best is None or key > best[0]:
+                best = (key, name.node, is_what)
+        if best is None:
+            return own, type or EntityType.TOPIC
+        return best[1], type if type and best[2] is EntityType.TOPIC else best[2]
+
+    def _kin(self, norm: str, speaker: str) -> Node | None:
+        """Somebody's mother is a person of her own, whatever others call theirs."""
+        label = self._known.label(speaker)
+        name = self._known.people[label].name if label else ""
+        # "张三的妈妈" said of 张三 and 我妈妈 said by him are one person.
+        for person in self._known.people.values():
+            for mark in ("的", "'s ", "’s "):
+                prefix = normalise(person.name) + mark
+                if person.name and norm.startswith(prefix) and norm[len(prefix) :] in KIN:
+                    return self._kin_of(person.node, person.name, norm[len(prefix) :])
+        word = norm
+        for prefix in ("我的", "我", "my "):
+            if norm.startswith(prefix) and norm[len(prefix) :] in KIN:
+                word = norm[len(prefix) :]
+        return self._kin_of(speaker, name, word) if word in KIN else None
+
+    def _kin_of(self, user: str, name: str, word: str) -> Node:
+        id = stable_id("e", f"{self._session.circle}\x1e{user}", word)
+        full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
+        return Node(id, (full if name else word,), EntityType.PERSON)

@@ -1,0 +1,130 @@
+"""What the Session that is learned into may see of the memory.
+
+Whatever learning offers to the model, resolves a name to, strengthens or replaces has
+passed :meth:`Outlook.shows`; rows of other personas let in by ``cross_persona_search``
+have not, they are for looking at only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..journal import Rows
+from ..model import (
+    EntityType,
+    Episode,
+    Fact,
+    Forgotten,
+    Mention,
+    Message,
+    Name,
+    Participation,
+    Session,
+    asker_of,
+    stable_id,
+)
+from ..scope import Attendance, Policy, Rank, View, span, view
+from .sheet import mention_id
+
+
+class Outlook:
+    """The rows as one Session sees them; lives as long as one piece of work on ``rows``."""
+
+    def __init__(
+        self, rows: Rows, session: Session, policy: Policy, attendance: Attendance
+    ) -> None:
+        self.rows = rows
+        self.session = session
+        self._asker = asker_of(session, session.owner or None)
+        self._policy = policy
+        self._attendance = attendance
+        self._sessions: dict[str, Session | None] = {session.id: session}
+        self._views: dict[str, View | None] = {}
+        self._history: dict[tuple[str, str], list[Fact]] = {}
+        self._called: dict[str, Name | None] = {}
+
+    def view(self, session: Session) -> View | None:
+        """What may be seen of a Session."""
+        if session.id not in self._views:
+            self._views[session.id] = view(session, self._asker, self._policy, self._attendance)
+            self._sessions[session.id] = session
+        return self._views[session.id]
+
+    def shows(self, row: Name | Mention | Participation | Episode | Fact | Message) -> bool:
+        """Whether a row may be seen, as the Session's own."""
+        session = self._session(row.session)
+        seen = self.view(session) if session else None
+        return seen is not None and seen.rank(*span(row)) is Rank.OWN
+
+    def is_same_circle(self, session: str) -> bool:
+        """Whether a Session is of the same chat window."""
+        found = self._session(session)
+        return found is not None and found.circle == self.session.circle
+
+    def _session(self, id: str) -> Session | None:
+        if id not in self._sessions:
+            self._sessions[id] = self.rows.get(Session, id)
+        return self._sessions[id]
+
+    def facts_of(self, subject: str, limit: int) -> list[Fact]:
+        """The newest visible facts about a node, those of this Session first."""
+        here = self.rows.find(Fact, session=self.session.id, a=subject, newest=limit)
+        found = {fact.id: fact for fact in (*here, *self.rows.find(Fact, a=subject, newest=limit))}
+        return [fact for fact in found.values() if self.shows(fact)]
+
+    def facts_with(self, object: str, limit: int) -> list[Fact]:
+        """The newest visible facts with a node as object."""
+        found = self.rows.find(Fact, b=object, newest=limit)
+        return [fact for fact in found if self.shows(fact)]
+
+    def history(self, subject: str, predicate: str = "") -> list[Fact]:
+        """The visible facts about a node that replace others or have ``predicate``."""
+        key = (subject, predicate)
+        if key not in self._history:
+            found = self.rows.history(subject, predicate)
+            self._history[key] = [fact for fact in found if self.shows(fact)]
+        return self._history[key]
+
+    def is_forgotten(self, message: Message) -> bool:
+        """Whether a message is not to be recalled, and so not to be learned from."""
+        id = stable_id("x", message.session, str(message.id))
+        return self.rows.get(Forgotten, id) is not None
+
+    def is_replaced(self, fact: Fact) -> bool:
+        """Whether a visible fact replaces this one."""
+        return fact.id in replaced(self.history(fact.subject))
+
+    def fact(self, id: str) -> Fact | None:
+        """A fact as it stands now, if it may be seen."""
+        found = self.rows.get(Fact, id)
+        return found if found and self.shows(found) else None
+
+    def names(self, norm: str) -> list[Name]:
+        """The visible names that read ``norm``."""
+        return [name for name in self.rows.find(Name, b=norm) if self.shows(name)]
+
+    def called(self, node: str) -> Name | None:
+        """What a node was called last, in this Session if it was ever named here."""
+        if node not in self._called:
+            self._called[node] = self._latest(self.rows.find(Name, a=node))
+        return self._called[node]
+
+    def _latest(self, names: Iterable[Name]) -> Name | None:
+        here = self.session.id
+        seen = [name for name in names if self.shows(name)]
+        return max(seen, key=lambda n: (n.session == here, n.last_at, n.id), default=None)
+
+    def type_of(self, entity: str) -> EntityType | None:
+        """What an entity is, by where it was mentioned; ``None`` if it never was."""
+        own = self.rows.get(Mention, mention_id(self.session.id, entity))
+        seen = own or max(
+            (mention for mention in self.rows.find(Mention, a=entity) if self.shows(mention)),
+            key=lambda m: (m.last_at, m.id),
+            default=None,
+        )
+        return EntityType(seen.type) if seen else None
+
+
+def replaced(facts: Iterable[Fact]) -> set[str]:
+    """Ids of what ``facts`` replace."""
+    return {old for fact in facts for old in fact.supersedes}

@@ -1,0 +1,223 @@
+"""From what a model answered to claims, however broken the answer is.
+
+Models fence their JSON, talk around it, stop in the middle of it and confuse types;
+``json-repair`` mends the syntax, this module the rest. An item that cannot be used is
+left out, the others stay.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import json_repair
+
+from ..errors import ExtractionError
+from ..model import PREDICATES, EntityType
+from ..ports import Answer
+from ..text import normalise, one_line
+from .extraction import EntityClaim, Extraction, FactClaim
+
+T = TypeVar("T")
+
+MAX_ANSWER = 60_000
+"""Characters of an answer that are read."""
+MAX_FACTS = 40
+MAX_ENTITIES = 60
+MAX_NUMBERS = 200
+MAX_NAME = 64
+MAX_STATEMENT = 300
+MAX_SUMMARY = 300
+
+_KEYS = frozenset({"worth", "summary", "entities", "facts", "known", "restated", "used", "ended"})
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])[0-9]{1,6}(?![0-9])")
+_SEPARATOR = re.compile(r"[,，、;；/|]")
+_YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
+_TYPES = {
+    "people": EntityType.PERSON, "human": EntityType.PERSON, "人": EntityType.PERSON,
+    "人物": EntityType.PERSON, "location": EntityType.PLACE, "city": EntityType.PLACE,
+    "country": EntityType.PLACE, "地点": EntityType.PLACE, "地方": EntityType.PLACE,
+    "organisation": EntityType.ORGANIZATION, "org": EntityType.ORGANIZATION,
+    "company": EntityType.ORGANIZATION, "组织": EntityType.ORGANIZATION,
+    "公司": EntityType.ORGANIZATION, "object": EntityType.THING, "product": EntityType.THING,
+    "food": EntityType.THING, "物品": EntityType.THING, "pet": EntityType.ANIMAL,
+    "动物": EntityType.ANIMAL, "宠物": EntityType.ANIMAL, "book": EntityType.WORK,
+    "movie": EntityType.WORK, "song": EntityType.WORK, "作品": EntityType.WORK,
+    "活动": EntityType.EVENT, "事件": EntityType.EVENT,
+}  # fmt: skip
+
+
+def parse(answer: Answer) -> Extraction:
+    """Read an answer.
+
+    Raises:
+        ExtractionError: There is nothing in it that could be used.
+    """
+    data = _answer_of(answer.arguments)
+    if data is None:
+        data = _answer_of(_loads(answer.text))
+    if data is None:
+        raise ExtractionError(
+            "the model answered without the JSON it was asked for: "
+            + (one_line(answer.text, 120) or "an empty answer")
+        )
+    known = data.get("known")
+    marks = {**data, **known} if isinstance(known, dict) else data
+    facts = _each(data.get("facts"), _fact, MAX_FACTS)
+    return Extraction(
+        worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts),
+        summary=_line(data.get("summary"), MAX_SUMMARY),
+        entities=_each(data.get("entities"), _entity, MAX_ENTITIES),
+        facts=facts,
+        restated=_numbers(marks.get("restated")),
+        used=_numbers(marks.get("used")),
+        ended=_numbers(marks.get("ended")),
+    )
+
+
+def _loads(text: str) -> Any:
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        # From the first brace on: prose and fences before it only cost time.
+        return json_repair.loads(text[start : start + MAX_ANSWER])
+    except Exception:  # a third party's parser over hostile text: whatever it raises
+        return None
+
+
+def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
+    """The object that has our keys, unwrapped from what models put around it."""
+    if isinstance(data, str):
+        data = _loads(data)
+    if isinstance(data, dict):
+        if not _KEYS.isdisjoint(data):
+            return data
+        if _is_fact(data):
+            return {"facts": [data]}
+        data = list(data.values())
+    if not isinstance(data, list) or depth == 0:
+        return None
+    if any(_is_fact(item) for item in data):
+        return {"facts": data}
+    inner = (_answer_of(item, depth - 1) for item in data[:8] if isinstance(item, dict | list))
+    found = next((item for item in inner if item), None)
+    if found is None:
+        texts = (item for item in data[:8] if isinstance(item, str) and "{" in item)
+        found = next((item for t in texts if (item := _answer_of(t, depth - 1))), None)
+    return found
+
+
+def _is_fact(data: Any) -> bool:
+    return isinstance(data, dict) and {"subject", "statement"} <= data.keys()
+
+
+def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) -> tuple[T, ...]:
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        return ()
+    items = (read(item) for item in value[: 4 * limit] if isinstance(item, dict))
+    return tuple([item for item in items if item is not None][:limit])
+
+
+def _entity(data: dict[str, Any]) -> EntityClaim | None:
+    name = _line(data.get("name"), MAX_NAME)
+    id = _line(data.get("id"), MAX_NAME)
+    if not name:
+        return None
+    parts = (p for a in _list(data.get("aliases"))[:10] for p in _SEPARATOR.split(_line(a, 200)))
+    aliases = (_line(part, MAX_NAME) for part in parts)
+    return EntityClaim(
+        id=id or name,
+        name=name,
+        type=_type(data.get("type")),
+        aliases=tuple(dict.fromkeys(alias for alias in aliases if alias)),
+    )
+
+
+def _fact(data: dict[str, Any]) -> FactClaim | None:
+    subject = _line(data.get("subject"), MAX_NAME)
+    statement = _line(data.get("statement"), MAX_STATEMENT)
+    if not subject or not statement:
+        return None
+    predicate = normalise(_line(data.get("predicate"), MAX_NAME)).replace(" ", "_")
+    return FactClaim(
+        subject=subject,
+        predicate=predicate if predicate in PREDICATES else "other",
+        object=_line(data.get("object"), MAX_NAME),
+        statement=statement,
+        importance=_share(data.get("importance")),
+        evidence=_numbers(data.get("evidence")),
+        date=_line(data.get("date"), 32),
+        past=_flag(data.get("past")),
+        replaces=_numbers(data.get("replaces")),
+    )
+
+
+def _type(value: Any) -> EntityType:
+    word = normalise(_line(value, MAX_NAME))
+    try:
+        return EntityType(word)
+    except ValueError:
+        return _TYPES.get(word, EntityType.TOPIC)
+
+
+def _line(value: Any, limit: int) -> str:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _digits(value)
+    return one_line(value[: 8 * limit], limit) if isinstance(value, str) else ""
+
+
+def _digits(value: float) -> str:
+    """A number as text; Python refuses to write out integers of thousands of digits."""
+    return str(value) if abs(value) < 1e15 else ""
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, str):
+        return normalise(value[:32]) in _YES
+    return value is True or (isinstance(value, int | float) and value == 1)
+
+
+def _share(value: Any) -> float:
+    """An importance; what is written as 1…10 or as a percentage is scaled."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.5
+    if not math.isfinite(number):
+        return 0.5
+    if number > 1.0:
+        number /= 10.0 if number <= 10.0 else 100.0
+    return min(1.0, max(0.0, number))
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _numbers(value: Any) -> tuple[int, ...]:
+    """Whole numbers from a list, a single one or text like ``"[1], 3"``."""
+    found: dict[int, None] = {}
+    for item in _flatten(_list(value)[:MAX_NUMBERS]):
+        found[item] = None
+    return tuple(found)
+
+
+def _flatten(items: Iterable[Any]) -> Iterable[int]:
+    for item in items:
+        if isinstance(item, bool):
+            continue
+        if isinstance(item, int) and 0 < item < 1_000_000:
+            yield item
+        elif isinstance(item, float) and item.is_integer() and 0 < item < 1_000_000:
+            yield int(item)
+        elif isinstance(item, str):
+            yield from (int(part) for part in _NUMBER.findall(item[:200]) if int(part))

@@ -1,0 +1,173 @@
+"""Batches being learned: a few at a time, those of one Session one after the other.
+
+The queue is in the journal; what is here is which of its batches are under way. No lock
+is held while a model thinks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from math import inf
+
+from ..errors import ClosedError, GraphMemoryError
+from ..journal import Journal, QueuedBatch
+from ..model import Batch
+from ..text import one_line
+
+logger = logging.getLogger("graph_memory.learn")
+
+CONCURRENCY = 2
+RETRY_AFTER = (30.0, 120.0, 600.0, 3_600.0)
+"""Seconds to wait after each failed attempt; after the next one the batch is dead."""
+_PAUSE = 30.0
+"""Seconds to wait when the journal itself fails."""
+
+
+class Queue:
+    """Learns what waits in the journal's queue.
+
+    Args:
+        learn: Learns one batch; whatever it raises is a failed attempt.
+        wake: Called when :meth:`step` has something new to do.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        learn: Callable[[Batch], Awaitable[None]],
+        *,
+        wake: Callable[[], None],
+        now: Callable[[], float],
+        retry_after: tuple[float, ...] = RETRY_AFTER,
+    ) -> None:
+        self._journal = journal
+        self._learn = learn
+        self._wake = wake
+        self._now = now
+        self._retry_after = retry_after
+        self._waiting: list[QueuedBatch] = []
+        self._is_stale = True
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._urgent: dict[int, asyncio.Future[bool]] = {}
+        self._paused_until = -inf
+        self._is_closed = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a batch is being learned."""
+        return bool(self._running)
+
+    def look_again(self) -> None:
+        """The journal's queue has changed."""
+        self._is_stale = True
+        self._wake()
+
+    def urge(self, batches: Iterable[int]) -> list[asyncio.Future[bool]]:
+        """Have batches tried now, whatever back-off they are in.
+
+        Returns:
+            For each, whether it was learned by the attempt that follows.
+        """
+        if self._is_closed:
+            raise ClosedError("learning has stopped")
+        loop = asyncio.get_running_loop()
+        found = [self._urgent.setdefault(id, loop.create_future()) for id in batches]
+        self.look_again()
+        return found
+
+    async def step(self) -> float:
+        """Start what can be started.
+
+        Returns:
+            Seconds until there may be more to do; ``inf`` if only :meth:`look_again` or
+            a batch that ends will bring it.
+        """
+        pause = self._paused_until - asyncio.get_running_loop().time()
+        if pause > 0:
+            return pause
+        while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
+            self._is_stale = False
+            queue = await self._journal.queue()
+            self._waiting = [b for b in queue if b.state == "waiting"]
+        self._settle_missing()
+        now = self._now()
+        for item in list(self._waiting):
+            if len(self._running) >= CONCURRENCY:
+                return inf
+            if item.session in self._running:
+                continue
+            if item.next_at <= now or item.id in self._urgent:
+                self._waiting.remove(item)
+                task = asyncio.create_task(self._work(item), name=f"gm-learn-{item.id}")
+                self._running[item.session] = task
+        # What belongs to a Session under way is looked at when that ends.
+        free = (item for item in self._waiting if item.session not in self._running)
+        return min((item.next_at - now for item in free), default=inf)
+
+    def _settle_missing(self) -> None:
+        """Answer for urgent batches that are neither waiting nor under way any more."""
+        if self._running:
+            return
+        present = {item.id for item in self._waiting}
+        for id in [id for id in self._urgent if id not in present]:
+            self._answer(id, learned=False)
+
+    def _answer(self, id: int, *, learned: bool) -> None:
+        future = self._urgent.pop(id, None)
+        if future is not None and not future.done():
+            future.set_result(learned)
+
+    async def _work(self, item: QueuedBatch) -> None:
+        learned = False
+        try:
+            learned = await self._attempt(item)
+        except ClosedError:
+            pass
+        except Exception as error:
+            # Not even the failure could be recorded; do not spin.
+            self._paused_until = asyncio.get_running_loop().time() + _PAUSE
+            logger.warning("learning pauses for %d s: %s", _PAUSE, error)
+        finally:
+            del self._running[item.session]
+            self._answer(item.id, learned=learned)
+            self.look_again()
+
+    async def _attempt(self, item: QueuedBatch) -> bool:
+        batch = await self._journal.batch(item.id)
+        try:
+            await self._learn(batch)
+        except ClosedError:
+            raise
+        except Exception as error:
+            await self._fail(batch, error)
+            return False
+        return True
+
+    async def _fail(self, batch: Batch, error: Exception) -> None:
+        is_ours = not isinstance(error, GraphMemoryError)
+        reason = one_line(str(error), 300) or type(error).__name__
+        delay = None
+        if batch.attempts < len(self._retry_after):
+            delay = self._retry_after[batch.attempts]
+        logger.warning(
+            "batch %d was not learned (attempt %d, %s): %s",
+            batch.id,
+            batch.attempts + 1,
+            "dead" if delay is None else f"next in {delay:g} s",
+            reason,
+            exc_info=error if is_ours else None,
+        )
+        next_at = None if delay is None else self._now() + delay
+        await self._journal.fail(batch.id, reason, next_at)
+
+    async def close(self) -> None:
+        """Stop what is under way; its batches stay in the queue."""
+        self._is_closed = True
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for id in list(self._urgent):
+            self._answer(id, learned=False)

@@ -1,0 +1,325 @@
+"""From claims to rows: what of a model's answer becomes memory.
+
+Pure: it reads rows and returns a draft, inside the journal's own transaction. Whatever
+it writes belongs to the batch's Session; the only other rows it touches are visible
+ones that were put to use, and of those only the strength.
+
+- A fact rests on a message that a person wrote; the bot's lines prove its promises only.
+- What somebody says about himself is replaced by nobody else's word.
+- A fact that was said before is strengthened, one that no longer holds is replaced by a
+  row that says so; what a row states is never altered, because it may be seen by people
+  who were not there when it changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from ..journal import Draft, Rows
+from ..model import (
+    BOT,
+    Batch,
+    Entity,
+    EntityType,
+    Episode,
+    Fact,
+    Message,
+    Status,
+    User,
+    is_entity,
+)
+from ..retention import DAY, RESTATED, USED, initial_half_life, used
+from ..scope import Attendance, Policy
+from ..text import one_line, terms
+from .extraction import EntityClaim, Extraction, FactClaim, moment
+from .history import MAX_EVIDENCE, History, ended, fact_id, may_replace, repeated
+from .known import Known
+from .nodes import Node, Nodes
+from .outlook import Outlook
+from .sheet import Sheet
+
+_LITERAL = frozenset({"is_named", "age", "birthday"})
+"""Their object is a value, even if something goes by that name."""
+_SYMMETRIC = frozenset({"friend_of", "partner", "family"})
+_UNDATED = frozenset({"is_named", "age", "birthday", "from", "plans", "promised"})
+"""Their date is not when they began to be true."""
+_STATES = frozenset(
+    {"lives_in", "partner", "works_as", "works_at", "studies", "owns", "has_pet", "status", "did"}
+)
+"""What is said to begin in the future is a plan so far."""
+_BOTS_OWN = frozenset({"promised", "plans"})
+_LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What resolving depends on besides rows and claims.
+
+    Attributes:
+        decay_rate: The setting ``time_decay_rate``.
+    """
+
+    policy: Policy
+    attendance: Attendance
+    zone: tzinfo
+    decay_rate: float = 1.0
+
+
+def resolve(
+    rows: Rows,
+    batch: Batch,
+    extraction: Extraction | None,
+    known: Known,
+    rules: Rules,
+    now: float,
+) -> Draft:
+    """The change that a batch makes.
+
+    Args:
+        rows: As they stand now; ``known`` may have been gathered from older ones.
+        extraction: ``None`` if no model was asked: the change is empty.
+        known: What the model was shown.
+        now: When the facts are recorded.
+    """
+    if extraction is None:
+        return Draft("learn", "learned", batch=batch.id)
+    sheet = Resolution(rows, batch, extraction, known, rules, now).sheet
+    return sheet.draft("learn", "learned", batch=batch.id)
+
+
+class Resolution:
+    """One answer on its way into rows; the result is :attr:`sheet`."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        batch: Batch,
+        extraction: Extraction,
+        known: Known,
+        rules: Rules,
+        now: float,
+    ) -> None:
+        self.sheet = Sheet(rows)
+        self._rows = rows
+        self._batch = batch
+        self._session = batch.session
+        self._known = known
+        self._rules = rules
+        self._now = now
+        self._outlook = Outlook(rows, batch.session, rules.policy, rules.attendance)
+        claims = extraction.entities if extraction.worth else ()
+        self._nodes = Nodes(self._outlook, batch, known, claims)
+        self._humans = [m for m in batch.messages if m.is_human]
+        self._history = History(self._outlook, self.sheet)
+        self._touched: set[str] = set()
+        self._mentioned: set[str] = set()
+        if extraction.worth:
+            for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
+                self._learn(claim)
+            for entity in extraction.entities:
+                self._come_across(entity)
+            self._summarise(extraction.summary)
+        for fact in self._shown(extraction.ended):
+            self._end(fact)
+        for fact in self._shown(extraction.restated):
+            self._restate(fact)
+        for fact in self._shown(extraction.used):
+            if fact.status == Status.ACTIVE:
+                self._strengthen(fact, USED, ())
+
+    # ---------------------------------------------------------------- claims
+
+    def _learn(self, claim: FactClaim) -> None:
+        messages = self._batch.messages
+        cited = [messages[n - 1] for n in sorted(set(claim.evidence)) if 0 < n <= len(messages)]
+        cited = [m for m in cited if not self._outlook.is_forgotten(m)]
+        evidence = [m for m in cited if m.is_human] or cited
+        if not evidence:
+            return
+        speaker = evidence[0].sender
+        subject = self._nodes.find(claim.subject, speaker)
+        if subject is None:
+            return
+        if speaker == BOT:
+            if subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN:
+                return
+            claim = replace(claim, predicate="promised")
+        object = self._object(claim, subject, speaker)
+        if claim.predicate in _SYMMETRIC and is_entity(subject.id) and not is_entity(object.id):
+            subject, object = object, subject
+        elif is_entity(subject.id) and not is_entity(object.id):
+            # Entities are related to entities only; the statement keeps the name.
+            object = self._nodes.topic(self._plain(claim.statement))
+        said = min(m.at for m in evidence)
+        claim, since, until = self._validity(claim, said)
+        statement = self._plain(claim.statement)
+        fact = Fact(
+            id=fact_id(
+                self._session.id, subject.id, claim.predicate, object.id, statement, evidence[0].id
+            ),
+            session=self._session.id,
+            subject=subject.id,
+            predicate=claim.predicate,
+            object=object.id,
+            statement=statement,
+            speaker=speaker,
+            said_at=said,
+            recorded_at=self._now,
+            last_used=said,
+            half_life=initial_half_life(claim.importance),
+            importance=claim.importance,
+            valid_from=since,
+            valid_to=until,
+            evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
+        )
+        same = self._history.same(fact)
+        if same is None:
+            replaces = () if claim.past else self._shown(claim.replaces)
+            self._write(self._history.place(fact, replaces), subject, object)
+        elif not claim.past:
+            self._strengthen(same, RESTATED, evidence)
+        elif may_replace(fact, same):
+            self._write(ended(same, self._session.id, evidence, self._now), subject, object)
+        if claim.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
+            self.sheet.name(self._session.id, subject.id, self._nodes.text(claim.object), said)
+
+    def _object(self, claim: FactClaim, subject: Node, speaker: str) -> Node:
+        text = self._nodes.text(claim.object)
+        if claim.predicate in _LITERAL:
+            return self._nodes.topic(text or self._plain(claim.statement))
+        found = self._nodes.find(claim.object, speaker, is_object=True) if claim.object else None
+        if found is None or found.id == subject.id:
+            return self._nodes.topic(self._plain(claim.statement))
+        return found
+
+    def _validity(
+        self, claim: FactClaim, said: float
+    ) -> tuple[FactClaim, float | None, float | None]:
+        """The claim with the predicate it has in the end, and when it is true."""
+        date = moment(claim.date, self._rules.zone)
+        if claim.past:
+            started = date if date is not None and date < said else None
+            return claim, None if claim.predicate in _UNDATED else started, said
+        if date is None or claim.predicate in _UNDATED:
+            return claim, said, None
+        if date > said + DAY:
+            if claim.predicate in _STATES:
+                claim = replace(claim, predicate="plans")
+            return claim, said, None
+        return claim, min(date, said), None
+
+    def _come_across(self, claim: EntityClaim) -> None:
+        """Note an entity that people named, though no fact is about it."""
+        message = self._nodes.first_said(claim.name)
+        node = self._nodes.claimed(claim, message.sender) if message else None
+        if message and node and is_entity(node.id):
+            self._anchor(node, message.at)
+
+    def _summarise(self, summary: str) -> None:
+        episode = self._rows.get(Episode, self._known.episode) if self._known.episode else None
+        if episode is not None and summary:
+            self.sheet.put(replace(episode, summary=self._plain(summary)))
+
+    def _plain(self, text: str) -> str:
+        """``text`` with people's names where the model left their labels."""
+
+        def name(found: re.Match[str]) -> str:
+            person = self._known.people.get(found[0])
+            is_said = any(found[0] in m.text for m in self._batch.messages)
+            return person.name if person and person.name and not is_said else found[0]
+
+        return one_line(_LABEL.sub(name, text), 300)
+
+    # ----------------------------------------------------------------- marks
+
+    def _shown(self, numbers: Iterable[int]) -> list[Fact]:
+        """Known facts by the numbers they were shown under, as they stand now."""
+        ids = (self._known.facts[n].id for n in numbers if n in self._known.facts)
+        found = ((id, self._outlook.fact(id)) for id in dict.fromkeys(ids))
+        return [self.sheet.get(Fact, id) or fact for id, fact in found if fact is not None]
+
+    def _end(self, fact: Fact) -> None:
+        """Say that a fact no longer holds, if somebody says so who may."""
+        evidence = self._support(fact, fact.subject if fact.speaker == fact.subject else None)
+        if evidence and self._history.holds(fact):
+            over = ended(fact, self._session.id, evidence, self._now)
+            self._write(over, *self._ends_of(fact))
+
+    def _restate(self, fact: Fact) -> None:
+        """Strengthen what this Session knows; note what it had from elsewhere."""
+        if not self._history.holds(fact):
+            return
+        evidence = self._support(fact, None)
+        same = fact if fact.session == self._session.id else self._history.same(fact)
+        if same is not None:
+            self._strengthen(same, RESTATED, evidence)
+        elif evidence:
+            again = repeated(fact, self._session.id, evidence, self._now)
+            self._write(again, *self._ends_of(fact))
+
+    def _support(self, fact: Fact, speaker: str | None) -> list[Message]:
+        """The message that a mark without evidence rests on: what shares most words with
+        the fact, else the last one if only one person speaks; empty if unclear.
+
+        Args:
+            speaker: The only one whose word counts, if not anybody's.
+        """
+        words = set(terms(fact.statement))
+        spoken = [m for m in self._humans if speaker in (None, m.sender)]
+        shared = [(len(words.intersection(terms(m.text))), m.id, m) for m in spoken]
+        best = max(shared, key=lambda s: s[:2], default=None)
+        if best is None:
+            return []
+        if best[0] or len({m.sender for m in self._humans}) == 1:
+            return [best[2]]
+        return []
+
+    # ---------------------------------------------------------------- writing
+
+    def _write(self, fact: Fact, subject: Node, object: Node) -> None:
+        if fact.id in self._touched:
+            return
+        self._touched.add(fact.id)
+        self._anchor(subject, fact.said_at)
+        self._anchor(object, fact.said_at)
+        self.sheet.put(fact)
+
+    def _strengthen(self, fact: Fact, weight: float, evidence: Sequence[Message]) -> None:
+        """Count a use, once for each batch; a restated fact comes back from the archive."""
+        if fact.id in self._touched:
+            return
+        self._touched.add(fact.id)
+        at = max((m.at for m in evidence or self._batch.messages), default=fact.last_used)
+        stronger = used(fact, at, weight, self._rules.decay_rate)
+        if weight == RESTATED:
+            cited = [*fact.evidence, *(m.id for m in evidence if m.id not in fact.evidence)]
+            stronger = replace(
+                stronger,
+                status=Status.ACTIVE.value,
+                archived_at=None,
+                evidence=tuple(cited[:1] + cited[1:][-(MAX_EVIDENCE - 1) :]),
+            )
+        self.sheet.put(stronger)
+
+    def _ends_of(self, fact: Fact) -> tuple[Node, Node]:
+        return self._nodes.by_id(fact.subject), self._nodes.by_id(fact.object)
+
+    def _anchor(self, node: Node, at: float) -> None:
+        """Write a node and what it is called here, once for each batch."""
+        if node.id in self._mentioned:
+            return
+        self._mentioned.add(node.id)
+        if not is_entity(node.id):
+            self.sheet.put(User(node.id))
+            if node.id in {m.sender for m in self._humans}:
+                return  # their names are recorded when they speak
+        else:
+            self.sheet.put(Entity(node.id))
+            type = node.type or EntityType.TOPIC
+            self.sheet.mention(self._session.id, node.id, type, at)
+        for name in node.names:
+            said = self._nodes.first_said(name)
+            self.sheet.name(self._session.id, node.id, name, said.at if said else at)

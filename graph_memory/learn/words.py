@@ -1,0 +1,55 @@
+"""Words that mean something to learning, in Chinese and English."""
+
+from __future__ import annotations
+
+import re
+
+_FIRST_TEXT = "我 本人 自己 我自己 俺 咱 i me myself"
+_SECOND_TEXT = "你 您 你自己 you yourself"
+_NOBODY_TEXT = """
+    用户 使用者 发言者 说话人 对方 某人 有人 别人 他人 大家 所有人 群友 群成员 网友 人
+    他 她 它 他们 她们 它们 我们 咱们 你们 双方 这 那 这个 那个 未知 无
+    user users the-user speaker the-speaker someone somebody everyone everybody people person
+    he she it him her they them we us this that unknown none null n/a
+"""
+_KIN_TEXT = """
+    妈妈 妈 母亲 爸爸 爸 父亲 爸妈 父母 爷爷 奶奶 外公 外婆 姥姥 姥爷 哥哥 哥 弟弟 姐姐 姐 妹妹
+    儿子 女儿 孩子 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友 室友 同事
+    同学 老板 领导 上司 导师 老师 闺蜜 邻居 朋友 房东
+    mother mom mum father dad parents grandfather grandmother grandpa grandma brother
+    sister son daughter child husband wife boyfriend girlfriend partner roommate
+    colleague classmate boss teacher neighbor neighbour friend landlord
+"""
+
+FIRST = frozenset(_FIRST_TEXT.split())
+"""The speaker."""
+SECOND = frozenset(_SECOND_TEXT.split())
+"""Whoever is spoken to."""
+NOBODY = frozenset(word.replace("-", " ") for word in _NOBODY_TEXT.split())
+"""Nobody in particular; these never become nodes."""
+KIN = frozenset(_KIN_TEXT.split())
+"""Somebody only together with whose they are."""
+
+_REMEMBER = re.compile(
+    r"\s*(?:@\S+\s+)?(?:"
+    r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*(?:记住|记一下|记下来?|别忘了?|不要忘了?)"
+    r"|(?:please\s+)?(?:remember\s*(?:that\b|this\b|my\b|i\b|:|,)|don['’]?t forget\b|note that\b"
+    r"|keep in mind\b))[\s:：,，。.!！]*",
+    re.IGNORECASE,
+)
+
+
+def asks_to_remember(text: str) -> bool:
+    """Whether a message begins by asking to remember something."""
+    return _REMEMBER.match(text) is not None
+
+
+def without_request(text: str) -> str:
+    """What is to be remembered: ``text`` without the words that ask for it."""
+    found = _REMEMBER.match(text)
+    return (text[found.end() :].strip() or text) if found else text
+
+
+def is_generic(norm: str) -> bool:
+    """Whether a normalised name is a word for anybody."""
+    return norm in NOBODY or norm in FIRST or norm in SECOND

@@ -1,0 +1,108 @@
+"""A conversation that is learned step by step, with a real journal and no background."""
+
+from __future__ import annotations
+
+from datetime import timedelta, timezone
+from typing import Any, TypeVar
+
+from graph_memory.journal import Journal
+from graph_memory.learn.known import Known, gather
+from graph_memory.learn.outlook import Outlook
+from graph_memory.learn.parse import parse
+from graph_memory.learn.record import cutter, latest_episode, record
+from graph_memory.learn.resolve import Rules, resolve
+from graph_memory.model import BOT, Batch, Change, Fact, Message, Name, Row, Session, decode
+from graph_memory.ports import Answer
+from graph_memory.scope import Attendance, Policy
+
+from ..makers import T0, user
+
+R = TypeVar("R", bound=Row)
+CHINA = timezone(timedelta(hours=8))
+
+
+class Chat:
+    """What is said in one Session.
+
+    Attributes:
+        at: When the next message is said; a minute passes after each.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        session: Session,
+        attendance: Attendance | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        self.journal = journal
+        self.session = session
+        self.at = T0
+        self.rules = Rules(policy or Policy(), attendance or Attendance(), CHINA)
+        self.known = Known()
+        self.batch: Batch | None = None
+
+    async def say(self, account: str, text: str, name: str = "") -> Message:
+        """A person, or the bot, says something."""
+        sender = BOT if account == BOT else user(account)
+        message = Message(0, self.session.id, sender, name or account, text, self.at)
+        self.at += 60
+        appended = await self.journal.append(message, self.session)
+        if appended.presence:
+            self.rules.attendance.add(appended.presence)
+        return appended.message
+
+    async def claim(self) -> Batch:
+        last = await self.journal.read(lambda rows: latest_episode(rows, self.session.id))
+        claimed = await self.journal.claim(
+            self.session.id, cutter(last, None, CHINA), record(last, CHINA)
+        )
+        assert claimed
+        return claimed[0]
+
+    async def show(self) -> Known:
+        """Claim what was said and gather what the model is shown."""
+        batch = self.batch = await self.claim()
+
+        def look(rows):
+            rules = self.rules
+            return gather(
+                Outlook(rows, batch.session, rules.policy, rules.attendance), batch, CHINA
+            )
+
+        self.known = await self.journal.read(look)
+        return self.known
+
+    async def learn(self, answer: dict[str, Any]) -> Change:
+        """Learn what was said; the model says ``answer``."""
+        if self.batch is None:
+            await self.show()
+        batch, self.batch = self.batch, None
+        assert batch
+        extraction = parse(Answer("", answer))
+        change = await self.journal.commit(
+            lambda rows: resolve(rows, batch, extraction, self.known, self.rules, self.at)
+        )
+        assert change
+        return change
+
+    def number(self, statement: str) -> int:
+        """The number under which a known fact is shown."""
+        return next(n for n, f in self.known.facts.items() if f.statement == statement)
+
+    async def facts(self) -> dict[str, Fact]:
+        """The facts of this Session by statement (the newest of each)."""
+        found = await self.rows(Fact)
+        return {f.statement: f for f in sorted(found, key=lambda f: f.said_at)}
+
+    async def rows(self, cls: type[R]) -> list[R]:
+        return await self.journal.read(lambda rows: rows.find(cls, session=self.session.id))
+
+    async def names(self, node: str) -> set[str]:
+        return {n.text for n in await self.rows(Name) if n.node == node}
+
+
+def written(change: Change, cls: type[R]) -> list[R]:
+    """The rows of a kind that a change wrote."""
+    found = [decode(op.kind, op.after) for op in change.ops if op.after and op.kind == cls.kind]
+    return [row for row in found if isinstance(row, cls)]
