@@ -1,0 +1,147 @@
+"""A real memory, a real server, a real Chromium that is watched while it looks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from tests.webui.seed import NOW, seed
+from webui import WebServer, create_app
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page
+
+KEY = "correct-horse-battery-电池"
+BULK = 90
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def missing(what: str) -> None:
+    """Skip where somebody has no browser; CI must have one."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} is not installed")
+    pytest.skip(f"{what} is not installed")
+
+
+@dataclass
+class Visit:
+    """A page, and what must not happen on it.
+
+    Attributes:
+        wrong: Console errors, exceptions, dialogs, failed and off-host requests.
+    """
+
+    page: Page
+    base: str
+    wrong: list[str] = field(default_factory=list)
+
+    def watch(self) -> None:
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"exception: {error}"))
+        self.page.on("request", self._request)
+        self.page.on("dialog", self._dialog)
+
+    def _console(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.wrong.append(f"console: {message.text}")
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith(self.base):
+            self.wrong.append(f"off-host: {request.url}")
+
+    async def _dialog(self, dialog: Any) -> None:
+        self.wrong.append(f"dialog: {dialog.message}")
+        await dialog.dismiss()
+
+    async def go(self, path: str) -> None:
+        """Open a page of ours."""
+        await self.page.goto(self.base + path)
+
+    async def log_in(self) -> None:
+        """Type the key and press Enter."""
+        await self.go("/login")
+        await self.page.fill("#key", KEY)
+        await self.page.press("#key", "Enter")
+        await self.page.wait_for_url(self.base + "/")
+
+    async def graph(self, node: str) -> None:
+        """Open the graph of a node and wait until it is drawn."""
+        await self.go(f"/graph?node={node}")
+        await self.page.wait_for_selector("#graph[data-ready]")
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def service(tmp_path_factory: Any) -> AsyncIterator[MemoryService]:
+    directory = tmp_path_factory.mktemp("memory")
+    zone = ZoneInfo("Asia/Shanghai")
+    memory = await MemoryService.open(directory, Settings(), zone=zone, now=lambda: NOW)
+    await seed(memory.journal, BULK)
+    await memory.settle()
+    yield memory
+    await memory.close()
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def base(service: MemoryService) -> AsyncIterator[str]:
+    """Address of a running web UI."""
+    server = WebServer(create_app(service, key=KEY, language="zh"))
+    await server.start(0)
+    yield f"http://127.0.0.1:{server.port}"
+    await server.stop()
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def browser() -> AsyncIterator[Browser]:
+    try:
+        from playwright.async_api import async_playwright
+    except ImportError:
+        missing("playwright")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        missing("Chromium")
+    async with async_playwright() as driver:
+        chromium = await driver.chromium.launch(executable_path=found, args=FLAGS)
+        yield chromium
+        await chromium.close()
+
+
+Opener = Callable[..., Awaitable[Visit]]
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
+    """Opens browsers that know nothing; in the end nothing may have gone wrong."""
+    visits: list[Visit] = []
+
+    async def enter(
+        width: int = 1280, scheme: str = "light", language: str = "zh", motion: str = "reduce"
+    ) -> Visit:
+        context = await browser.new_context(
+            viewport={"width": width, "height": 800},
+            color_scheme=scheme,  # type: ignore[arg-type]
+            reduced_motion=motion,  # type: ignore[arg-type]
+        )
+        context.set_default_timeout(15_000)
+        await context.add_cookies([{"name": "gm_language", "value": language, "url": base}])
+        found = Visit(await context.new_page(), base)
+        found.watch()
+        visits.append(found)
+        return found
+
+    yield enter
+    for found in visits:
+        await found.page.context.close()
+    assert [wrong for found in visits for wrong in found.wrong] == []

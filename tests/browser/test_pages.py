@@ -1,0 +1,278 @@
+"""Walking the pages with a real browser, by pointer and by keyboard alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.webui.seed import fact_id
+from tests.webui.story import HONG, MALLORY, XSS, ZHANG
+from tests.webui.test_pages import HOSTILE, LIFE, PRIVATE
+
+from .conftest import BULK, KEY, Opener, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
+SHANGHAI = f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}"
+PAGES = ("/", "/memories", "/memories?q=zzz", SHANGHAI, "/graph", "/graph?q=张")
+
+BRIGHTNESS = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+  canvas.fillStyle = getComputedStyle(document.documentElement).backgroundColor;
+  canvas.fillRect(0, 0, 1, 1);
+  return canvas.getImageData(0, 0, 1, 1).data.slice(0, 3).reduce((a, b) => a + b) / 765;
+}"""
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+async def fits(seen: Visit, path: str) -> None:
+    assert await seen.page.evaluate(OVERFLOW) <= 0, f"{path} scrolls sideways"
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_every_page_in_every_dress(
+    visit: Opener, width: int, scheme: str, language: str
+) -> None:
+    seen = await visit(width, scheme, language)
+    await seen.go("/login")
+    await fits(seen, "/login")
+    await seen.log_in()
+    for path in PAGES:
+        await seen.go(path)
+        assert (
+            await seen.page.get_attribute("html", "lang") == {"zh": "zh-CN", "en": "en"}[language]
+        )
+        assert (await seen.page.evaluate(BRIGHTNESS) < 0.2) == (scheme == "dark")
+        assert await seen.page.locator("h1").is_visible()
+        await fits(seen, path)
+    await seen.graph(HONG)
+    assert await seen.page.locator("#picture .node").count() == 8
+    await fits(seen, "/graph")
+
+
+async def test_the_choice_of_theme_and_language_stays(visit: Opener) -> None:
+    seen = await visit(scheme="light", language="zh")
+    await seen.go("/login")
+    await seen.page.get_by_role("link", name="深色").click()
+    await seen.page.locator("html[data-theme=dark]").wait_for()
+    assert await seen.page.evaluate(BRIGHTNESS) < 0.2
+    await seen.log_in()
+    await seen.page.get_by_role("link", name="English").click()
+    await seen.page.locator("html[lang=en]").wait_for()
+    await seen.page.get_by_role("link", name="Memories").click()
+    await seen.page.get_by_role("heading", name="Memories", exact=True).wait_for()
+    assert await seen.page.evaluate(BRIGHTNESS) < 0.2
+
+
+async def test_a_wrong_key_is_said_and_the_right_one_leads_on(visit: Opener) -> None:
+    seen = await visit()
+    await seen.go("/memories?q=橘猫")
+    await seen.page.fill("#key", "wrong")
+    await seen.page.press("#key", "Enter")
+    assert await seen.page.get_by_role("alert").inner_text() == "密钥不对，请再试一次。"
+    await seen.page.fill("#key", KEY)
+    await seen.page.get_by_role("button", name="进入").click()
+    await seen.page.get_by_text("张三养了一只叫年糕的橘猫").wait_for()
+    await seen.page.get_by_role("button", name="退出登录").click()
+    await seen.page.wait_for_url("**/login")
+    await seen.go("/memories")
+    assert "/login" in seen.page.url
+    seen.wrong = [text for text in seen.wrong if "401" not in text]  # the wrong key
+
+
+async def test_forget_and_undo_with_the_pointer(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.go(f"/memories/{fact_id(LIFE, '张三打算国庆和小雨去云南旅行')}")
+    await seen.page.get_by_role("button", name="忘记").click()
+    assert "已忘记" in await seen.page.get_by_role("status").first.inner_text()
+    await seen.page.get_by_role("button", name="撤销").click()
+    await seen.page.get_by_role("heading", name="张三打算国庆和小雨去云南旅行").wait_for()
+
+
+async def test_filters_apply_when_chosen_and_leave_a_clean_address(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.go("/memories")
+    await seen.page.select_option("#f-persona", "life_advisor")
+    await seen.page.wait_for_url("**persona=life_advisor**")
+    assert "q=" not in seen.page.url
+    assert "找到 16 条" in await seen.page.locator(".head-note").inner_text()
+
+
+async def test_the_table_by_keyboard_alone(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    keyboard, page = seen.page.keyboard, seen.page
+    await page.keyboard.press("Tab")
+    assert await page.evaluate("document.activeElement.className") == "skip"
+    await page.keyboard.press("Enter")
+    await seen.go("/memories")
+    await keyboard.press("/")
+    await keyboard.type("橘猫")
+    await keyboard.press("Enter")
+    await page.wait_for_url("**q=*")
+    await page.locator("#f-sort").focus()
+    for _ in range(8):
+        await keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.className") == "row-link":
+            break
+    outline = "getComputedStyle(document.activeElement).outlineWidth"
+    assert await page.evaluate(outline) == "2px"
+    await keyboard.press("Enter")
+    await page.wait_for_url("**/memories/f*")
+    assert await page.get_by_role("heading", level=1).inner_text() == "张三养了一只叫年糕的橘猫"
+
+
+# ---------------------------------------------------------------------- graph
+
+
+async def test_picture_and_list_follow_each_other(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.graph(HONG)
+    page = seen.page
+    nodes = page.locator("#picture .node")
+    before = await nodes.count()
+    await page.locator("#neighbours").get_by_role("button", name="晨光设计").click()
+    assert await page.locator("#picture .node.selected title").text_content() == "晨光设计"
+    await page.get_by_role("link", name="小红在晨光设计做平面设计师").wait_for()
+    await page.get_by_role("button", name="展开").click()
+    await page.get_by_role("button", name="收起").wait_for()
+    assert await nodes.count() > before
+    assert "已展开“晨光设计”" in await page.locator("#shown").inner_text()
+    await page.get_by_role("button", name="收起").click()
+    assert await nodes.count() == before
+    # And from the picture: a click selects and expands, a second one collapses.
+    await page.locator("#picture .node", has_text="黄山").locator("path").click(force=True)
+    item = page.locator("#neighbours li.selected .neighbour-name")
+    assert await item.inner_text() == "黄山"
+    await page.get_by_role("button", name="收起").wait_for()
+    assert await nodes.count() > before
+    await page.locator("#picture .node.selected path").click(force=True)
+    await page.get_by_role("button", name="展开").wait_for()
+    assert await nodes.count() == before
+
+
+async def test_the_graph_by_keyboard_alone(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.graph(HONG)
+    page, keyboard = seen.page, seen.page.keyboard
+    await page.locator("#neighbours .neighbour").first.focus()
+    for _ in range(20):
+        await keyboard.press("ArrowDown")
+        if "晨光设计" in await page.evaluate("document.activeElement.textContent"):
+            break
+    await keyboard.press("Enter")
+    assert await page.evaluate("document.activeElement.ariaExpanded") == "true"
+    for _ in range(8):
+        await keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.textContent") == "展开":
+            break
+    await keyboard.press("Enter")
+    await page.get_by_role("button", name="收起").wait_for()
+    assert await page.locator("#neighbours li.inner").count() == 1
+    assert await page.evaluate("document.activeElement !== document.body")
+
+
+async def test_a_busy_person_is_shown_truthfully_and_quickly(visit: Opener) -> None:
+    seen = await visit(motion="no-preference")
+    await seen.log_in()
+    await seen.graph(ZHANG)
+    page = seen.page
+    note = await page.locator("#shown").inner_text()
+    shown, total = (int(word) for word in note.split() if word.isdigit())
+    assert shown == 60
+    assert total > BULK
+    assert await page.locator("#picture .node").count() == 61
+    assert await page.locator("#picture .node.hub").count() == 1
+    assert await page.locator("#picture .edge.ended").count() >= 1
+    drawn = await page.evaluate(
+        "performance.getEntriesByType('resource').find((e) => e.name.includes('/api/')).responseEnd"
+    )
+    assert drawn < 2000
+
+
+async def test_zoom_and_drag_move_the_picture(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.graph(HONG)
+    page = seen.page
+    world = page.locator("#picture > g")
+    first = await world.get_attribute("transform")
+    await page.get_by_role("button", name="放大").click()
+    second = await world.get_attribute("transform")
+    box = await page.locator("#picture").bounding_box()
+    assert box
+    await page.mouse.move(box["x"] + 8, box["y"] + 8)
+    await page.mouse.down()
+    await page.mouse.move(box["x"] + 88, box["y"] + 48, steps=4)
+    await page.mouse.up()
+    third = await world.get_attribute("transform")
+    await page.get_by_role("button", name="适应窗口").click()
+    assert len({first, second, third}) == 3
+    assert await world.get_attribute("transform") == first
+    # A press on nothing selects nothing.
+    await page.locator("#neighbours .neighbour", has_text="苏州").click()
+    assert await page.locator("#picture .node.selected").count() == 1
+    await page.mouse.click(box["x"] + 8, box["y"] + 8)
+    assert await page.locator("#picture .node.selected").count() == 0
+
+
+# --------------------------------------------------------------- hostile text
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_stored_text_does_not_run(visit: Opener, language: str) -> None:
+    seen = await visit(language=language)
+    await seen.log_in()
+    for path in ("/", "/memories", "/memories?q=alert", "/graph?q=alert"):
+        await seen.go(path)
+    for text in (XSS[3], XSS[5], XSS[6], f"喜欢 {XSS[4]}"):
+        await seen.go(f"/memories/{fact_id(HOSTILE, text)}")
+        assert (await seen.page.inner_text("h1")).strip() == text
+    await seen.graph(MALLORY)
+    names = await seen.page.locator("#picture .node title").all_text_contents()
+    assert {XSS[0], XSS[3], XSS[4], XSS[6]} <= set(names)
+    for button in await seen.page.locator("#neighbours .neighbour").all():
+        await button.click()
+    expand = {"zh": "展开", "en": "Expand"}[language]
+    await seen.page.locator("#neighbours .neighbour", has_text=XSS[4]).click()
+    await seen.page.get_by_role("button", name=expand).click()
+    await seen.page.locator("#picture .node title", has_text=XSS[5]).wait_for(state="attached")
+    assert (
+        await seen.page.evaluate("document.querySelectorAll('iframe, img, main script').length")
+        == 0
+    )
+
+
+async def test_even_a_page_that_forgot_to_escape_runs_nothing(visit: Opener) -> None:
+    """The second wall: what the content security policy alone stops."""
+    seen = await visit()
+    await seen.log_in()
+    await seen.go("/memories")
+    ran = await seen.page.evaluate(
+        """async () => {
+          const stopped = [];
+          addEventListener("securitypolicyviolation", (e) => stopped.push(e.effectiveDirective));
+          const attempt = (work) => { try { work(); } catch (error) { stopped.push(error.name); } };
+          attempt(() => { document.body.innerHTML = "<img src=x onerror='window.ran=1'>"; });
+          attempt(() => { setTimeout("window.ran = 1", 0); });
+          const script = document.createElement("script");
+          attempt(() => { script.text = "window.ran = 1"; document.body.append(script); });
+          const style = document.createElement("style");
+          style.textContent = "body { display: none }";
+          document.body.append(style);
+          const frame = document.createElement("iframe");
+          frame.src = "https://evil.test/";
+          document.body.append(frame);
+          await new Promise((done) => setTimeout(done, 200));
+          return { ran: window.ran ?? 0, stopped: stopped.length,
+                   shown: getComputedStyle(document.body).display !== "none" };
+        }"""
+    )
+    assert ran["ran"] == 0
+    assert ran["shown"]
+    assert ran["stopped"] >= 4
+    seen.wrong = [text for text in seen.wrong if not text.startswith("console:")]

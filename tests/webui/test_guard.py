@@ -1,0 +1,301 @@
+"""Nobody gets in without the key, nothing changes without a token, headers are strict."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from graph_memory.service import MemoryService
+from webui import create_app
+from webui.guard import HEADERS, MAX_BODY, local_path
+from webui.throttle import FREE
+
+from .conftest import BASE, KEY, client
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+OURS = {"Origin": BASE}
+PUBLIC = {"/login", "/static/css/base.css", "/healthz"}
+
+
+def routes(found: list[Any]) -> Iterator[tuple[str, str]]:
+    """Method and path of every route, included routers and all."""
+    for route in found:
+        if inner := getattr(route, "original_router", None):  # FastAPI since 0.13x
+            yield from routes(inner.routes)
+        elif not hasattr(route, "methods"):
+            assert route.path == "/static", "a mount that nobody checks"
+            yield "GET", "/static/css/base.css"
+        else:
+            path = re.sub(r"\{\w+(:\w+)?\}", "1", route.path)
+            yield from ((method, path) for method in sorted(route.methods))
+
+
+async def test_every_route_is_behind_the_key(app: FastAPI, stranger: httpx.AsyncClient) -> None:
+    seen = set(routes(app.routes))
+    expected = {
+        ("GET", "/api/v1/openapi.json"), ("GET", "/api/v1/facts"), ("DELETE", "/api/v1/facts/1"),
+        ("GET", "/api/v1/graph"), ("POST", "/logout"), ("GET", "/"), ("GET", "/memories/1"),
+        ("POST", "/memories/1/forget"), ("POST", "/changes/1/undo"), ("POST", "/retry"),
+    }  # fmt: skip
+    assert expected <= seen
+    for method, path in seen | {("GET", "/docs"), ("GET", "/redoc"), ("GET", "/nowhere")}:
+        answer = await stranger.request(method, path, headers=OURS)
+        if path in PUBLIC:
+            # The key is missing, or there is no such method.
+            assert answer.status_code in {200, 401}, path
+        elif path.startswith("/api/"):
+            assert answer.status_code == 401, path
+            assert answer.headers["content-type"] == "application/problem+json"
+        else:
+            assert answer.status_code == 303, path
+            assert answer.headers["location"].startswith("/login"), path
+        assert "张三" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../memories", "/static/%2e%2e/memories", "/static/..%2f..%2fapp.py",
+             "/healthz/", "//memories", "/login/", "/LOGIN", "/static", "/loginx"]
+)  # fmt: skip
+async def test_no_path_slips_past(stranger: httpx.AsyncClient, path: str) -> None:
+    answer = await stranger.get(httpx.URL(BASE + path))
+    assert answer.status_code in {303, 404}
+    assert "def create_app" not in answer.text
+    assert "张三" not in answer.text
+
+
+async def test_the_stock_documentation_does_not_exist(owner: httpx.AsyncClient) -> None:
+    for path in ("/docs", "/redoc", "/openapi.json"):
+        assert (await owner.get(path)).status_code == 404
+    schema = (await owner.get("/api/v1/openapi.json")).json()
+    assert "/api/v1/facts/{id}" in schema["paths"]
+    assert "/memories" not in schema["paths"]
+
+
+async def test_every_answer_has_the_headers(owner: httpx.AsyncClient) -> None:
+    policy = HEADERS["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    for path in ("/", "/nowhere", "/api/v1/facts", "/api/v1/nowhere", "/login", "/healthz"):
+        answer = await owner.get(path)
+        assert {name: answer.headers[name] for name in HEADERS} == dict(HEADERS), path
+        assert answer.headers["cache-control"] == "no-store"
+    assert (await owner.get("/static/css/base.css")).headers["cache-control"] == "no-cache"
+
+
+async def test_a_crash_is_logged_once_and_has_the_headers_too(
+    service: MemoryService, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(service, key=KEY, language="zh")
+
+    @app.get("/crash")
+    async def crash() -> None:
+        raise RuntimeError("secret of the house")
+
+    async with client(app) as browser:
+        with caplog.at_level(logging.ERROR, "graph_memory.webui"):
+            answer = await browser.get("/crash", headers=BEARER)
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert [record.getMessage() for record in caplog.records] == ["GET /crash failed"]
+
+
+BEARER = {b"Authorization": b"Bearer " + KEY.encode()}
+
+
+# ---------------------------------------------------------------------- log in
+
+
+async def test_logging_in_and_out(stranger: httpx.AsyncClient) -> None:
+    asked = await stranger.get("/memories?q=猫")
+    assert asked.headers["location"].startswith("/login?next=%2Fmemories")
+    answer = await stranger.post(
+        "/login", data={"key": f" {KEY} ", "next": "/memories?q=猫"}, headers=OURS
+    )
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/memories?q=%E7%8C%AB"
+    (cookie,) = answer.headers.get_list("set-cookie")
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert KEY not in cookie
+    kept = dict(stranger.cookies)
+    page = await stranger.get("/memories")
+    assert page.status_code == 200
+    token = re.search(r'name="csrf" value="(\w+)"', page.text)
+    assert token
+    left = await stranger.post("/logout", data={"csrf": token[1]}, headers=OURS)
+    assert left.headers["location"] == "/login"
+    assert not stranger.cookies
+    stranger.cookies.update(kept)  # a copy made before
+    assert (await stranger.get("/memories")).status_code == 303
+
+
+async def test_https_cookies_stay_on_https(app: FastAPI) -> None:
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="https://memory.test") as browser:
+        answer = await browser.post("/login", data={"key": KEY})
+    assert "Secure" in answer.headers["set-cookie"]
+
+
+async def test_a_changed_key_logs_everyone_out(
+    service: MemoryService, owner: httpx.AsyncClient
+) -> None:
+    changed = create_app(service, key=KEY + "!", language="zh")
+    async with client(changed) as browser:
+        browser.cookies.update(owner.cookies)
+        assert (await browser.get("/memories")).status_code == 303
+
+
+async def test_guessing_is_slowed_down_per_address(app: FastAPI) -> None:
+    async with client(app, "198.51.100.7") as guesser:
+        answers = [
+            await guesser.post("/login", data={"key": f"guess-{n}"}, headers=OURS)
+            for n in range(FREE)
+        ]
+        assert [answer.status_code for answer in answers] == [401] * (FREE - 1) + [429]
+        assert int(answers[-1].headers["retry-after"]) >= 1
+        # Even the right key has to wait now, whichever way it comes.
+        late = await guesser.post("/login", data={"key": KEY}, headers=OURS)
+        assert late.status_code == 429
+        assert (await guesser.get("/api/v1/facts", headers=BEARER)).status_code == 429
+    async with client(app, "198.51.100.8") as other:
+        answer = await other.post("/login", data={"key": KEY}, headers=OURS)
+        assert answer.status_code == 303
+
+
+async def test_bearer_guesses_count_as_well(app: FastAPI) -> None:
+    async with client(app, "198.51.100.9") as guesser:
+        codes = [
+            (await guesser.get("/api/v1/facts", headers={"Authorization": f"Bearer x{n}"}))
+            for n in range(FREE + 1)
+        ]
+    assert [answer.status_code for answer in codes] == [401] * FREE + [429]
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer ", "Basic {key}", "{key}", "Bearer {key}x"]
+)
+async def test_bad_bearer_headers_are_refused(app: FastAPI, header: str) -> None:
+    async with client(app, f"2001:db8:0:{len(header)}::1") as program:
+        value = header.format(key=KEY).encode()
+        answer = await program.get("/api/v1/facts", headers={b"Authorization": value})
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+async def test_a_program_with_the_key_needs_no_token(app: FastAPI) -> None:
+    async with client(app) as program:
+        program.headers.update(BEARER)
+        assert (await program.get("/api/v1/facts")).status_code == 200
+        answer = await program.post("/api/v1/changes/999999/undo")
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("wanted", "local"),
+    [
+        ("/memories?q=1&page=2", "/memories?q=1&page=2"),
+        ("https://evil.test/x", "/x"),
+        ("//evil.test/x", "/x"),
+        ("/\\evil.test", "/"),
+        ("\\\\evil.test\\x", "/x"),
+        ("/%2f/evil.test", "/%2f/evil.test"),
+        ("///evil.test", "/evil.test"),
+        ("javascript:alert(1)", "/alert%281%29"),
+        ("/a\r\nSet-Cookie: x=1", "/aSet-Cookie:%20x=1"),
+        ("", "/"),
+    ],
+)
+async def test_there_is_no_way_to_another_site(wanted: str, local: str) -> None:
+    found = local_path(wanted)
+    assert found.startswith("/")
+    assert not found.startswith(("//", "/\\"))
+    assert "\r" not in found
+    assert "evil.test/" not in found
+    if wanted != "/a\r\nSet-Cookie: x=1":
+        assert found == local
+
+
+async def test_login_and_preferences_stay_here(
+    stranger: httpx.AsyncClient, owner: httpx.AsyncClient
+) -> None:
+    answer = await stranger.post("/login", data={"key": KEY, "next": "//evil.test/x"}, headers=OURS)
+    assert answer.headers["location"] == "/x"
+    answer = await owner.get(httpx.URL(f"{BASE}//evil.test?theme=dark"))
+    assert answer.headers["location"] == "/"
+    answer = await owner.get("/memories?q=%E7%8C%AB&theme=dark&language=en")
+    assert answer.headers["location"] == "/memories?q=%E7%8C%AB"
+    assert 'lang="en" data-theme="dark"' in (await owner.get("/memories")).text
+    await owner.get("/memories?theme=<b>&language=xx")
+    assert 'lang="en" data-theme="dark"' in (await owner.get("/memories")).text
+
+
+# -------------------------------------------------------------------- changes
+
+
+async def token_of(browser: httpx.AsyncClient) -> str:
+    found = re.search(r'name="csrf-token" content="(\w+)"', (await browser.get("/memories")).text)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.test"},
+        {"Origin": "http://memory.test:81"},  # another port is another site to us
+        {"Origin": "http://memory.test.evil.test"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+async def test_other_sites_change_nothing(
+    owner: httpx.AsyncClient, headers: dict[str, str]
+) -> None:
+    data = {"csrf": await token_of(owner)}
+    for path in ("/logout", "/retry", "/changes/1/undo", "/memories/x/forget", "/login"):
+        assert (await owner.post(path, data=data, headers=headers)).status_code == 403, path
+    headers = {**headers, "X-CSRF-Token": data["csrf"]}
+    assert (await owner.delete("/api/v1/facts/x", headers=headers)).status_code == 403
+
+
+@pytest.mark.parametrize("token", ["", "0" * 64, "密"])
+async def test_a_change_needs_the_token(owner: httpx.AsyncClient, token: str) -> None:
+    for path in ("/logout", "/retry", "/changes/1/undo", "/memories/x/forget"):
+        answer = await owner.post(path, data={"csrf": token}, headers=OURS)
+        assert answer.status_code == 403, path
+    assert (await owner.delete("/api/v1/facts/x", headers=OURS)).status_code == 403
+
+
+async def test_a_token_in_the_address_does_not_count(owner: httpx.AsyncClient) -> None:
+    token = await token_of(owner)
+    answer = await owner.post(f"/changes/1/undo?csrf={token}", headers=OURS)
+    assert answer.status_code == 403
+    right = {**OURS, "X-CSRF-Token": token}
+    assert (await owner.post("/api/v1/changes/999999/undo", headers=right)).status_code == 404
+
+
+async def test_large_bodies_are_refused(owner: httpx.AsyncClient) -> None:
+    async def parts() -> Any:
+        for _ in range(MAX_BODY // 1024 + 1):
+            yield b"x" * 1024
+
+    for content in (b"x" * (MAX_BODY + 1), parts()):
+        answer = await owner.post("/login", content=content, headers=OURS)
+        assert answer.status_code == 413
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe=\x00", b"&".join([b"a=1"] * 500), b"csrf", b"key=%ZZ&csrf=%E4"]
+)
+async def test_odd_forms_are_refused_calmly(owner: httpx.AsyncClient, content: bytes) -> None:
+    headers = {**OURS, "Content-Type": "application/x-www-form-urlencoded"}
+    assert (await owner.post("/logout", content=content, headers=headers)).status_code == 403

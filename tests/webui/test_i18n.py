@@ -1,0 +1,87 @@
+"""Both languages say the same things, and everything that is said is in both."""
+
+from __future__ import annotations
+
+import re
+import string
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from graph_memory.graph import GraphState
+from graph_memory.model import PREDICATES, EntityType
+from webui.i18n import Words, catalogue
+from webui.shapes import SHAPES, shape_of
+
+WEBUI = Path(__file__).resolve().parents[2] / "webui"
+ZONE = ZoneInfo("Asia/Shanghai")
+
+
+def fields(message: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(message) if name}
+
+
+def test_both_catalogues_have_the_same_keys_in_the_same_order() -> None:
+    assert list(catalogue("zh")) == list(catalogue("en"))
+
+
+def test_messages_are_there_and_take_the_same_values() -> None:
+    for key, zh in catalogue("zh").items():
+        en = catalogue("en")[key]
+        assert zh.strip(), key
+        assert en.strip(), key
+        assert fields(zh) == fields(en), key
+
+
+def test_every_key_a_template_names_exists() -> None:
+    source = "".join(path.read_text("utf-8") for path in WEBUI.glob("templates/*.html"))
+    named = set(re.findall(r"\bt\('([\w.]+)'[,)]", source))
+    assert len(named) > 60
+    assert named <= set(catalogue("zh"))
+
+
+def test_every_key_a_script_names_exists() -> None:
+    source = "".join(path.read_text("utf-8") for path in WEBUI.glob("static/js/**/*.js"))
+    named = set(re.findall(r"\bwords\.(\w+)", source))
+    assert named == {key[9:] for key in catalogue("zh") if key.startswith("graph_js.")} - {"shown"}
+
+
+def test_no_message_is_left_over() -> None:
+    sources = [
+        *WEBUI.glob("templates/*.html"),
+        *WEBUI.glob("static/js/**/*.js"),
+        *WEBUI.rglob("*.py"),
+    ]
+    source = "".join(path.read_text("utf-8") for path in sources)
+    composed = (
+        "type.", "predicate.", "state.", "sort.", "count.", "done.", "nav.", "theme.", "error.",
+        "graph_state.", "graph_js.",
+    )  # fmt: skip
+    for key in catalogue("zh"):
+        assert f"'{key}'" in source or key.startswith(composed), key
+
+
+def test_everything_the_model_names_has_a_word() -> None:
+    keys = set(catalogue("zh"))
+    assert {f"predicate.{name}" for name in PREDICATES} <= keys
+    assert {f"type.{name}" for name in SHAPES} <= keys
+    assert {f"graph_state.{state.value}" for state in GraphState} <= keys
+    assert {shape_of("entity", kind.value) for kind in EntityType} <= set(SHAPES)
+
+
+def test_dates_are_shown_in_the_zone_of_the_chat() -> None:
+    at = 1_760_000_000.0
+    assert Words("zh", ZONE).moment(at) == "2025年10月9日 16:53"
+    assert Words("en", ZONE).moment(at) == "9 Oct 2025 16:53"
+    assert Words("en", ZoneInfo("UTC")).moment(at) == "9 Oct 2025 08:53"
+
+
+@pytest.mark.parametrize("at", [None, float("inf"), float("nan"), 1e300])
+def test_no_date_is_a_dash(at: float | None) -> None:
+    assert Words("zh", ZONE).day(at) == Words("zh", ZONE).moment(at) == "—"
+
+
+def test_values_are_not_read_as_messages() -> None:
+    assert Words("zh")("graph.found", text="{count}") == "名字里有“{count}”的"
+    assert Words("zh")("no.such.key", text="x") == "no.such.key"

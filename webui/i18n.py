@@ -1,0 +1,82 @@
+"""What people read, in their language. Two catalogues with the same keys."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+LANGUAGES: dict[str, str] = {"zh": "zh-CN", "en": "en"}
+"""Our codes, and what HTML calls them."""
+_DIRECTORY = Path(__file__).parent / "locales"
+
+
+@cache
+def catalogue(language: str) -> dict[str, str]:
+    """All messages of one language by key.
+
+    Raises:
+        KeyError: Not one of :data:`LANGUAGES`.
+    """
+    LANGUAGES[language]
+    messages: dict[str, str] = json.loads((_DIRECTORY / f"{language}.json").read_text("utf-8"))
+    return messages
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One reader's language and time zone."""
+
+    language: str
+    zone: tzinfo | None = None
+
+    @property
+    def tag(self) -> str:
+        """The language as HTML wants it."""
+        return LANGUAGES[self.language]
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """The message of ``key``; the key itself if there is none.
+
+        Values are inserted as they are: escaping is the template's business.
+        """
+        message = catalogue(self.language).get(key, key)
+        return message.format(**values) if values else message
+
+    def section(self, prefix: str) -> dict[str, str]:
+        """All messages whose key begins with ``prefix``, without it (for scripts)."""
+        found = catalogue(self.language).items()
+        return {key.removeprefix(prefix): text for key, text in found if key.startswith(prefix)}
+
+    def _at(self, at: float) -> datetime | None:
+        try:
+            return datetime.fromtimestamp(at, self.zone)
+        except (OverflowError, ValueError, OSError):
+            return None
+
+    def day(self, at: float | None) -> str:
+        """A date; a dash for none."""
+        found = None if at is None or not math.isfinite(at) else self._at(at)
+        if found is None:
+            return "—"
+        if self.language == "zh":
+            return f"{found.year}年{found.month}月{found.day}日"
+        return f"{found.day} {found:%b} {found.year}"
+
+    def moment(self, at: float | None) -> str:
+        """A date with the time of day; a dash for none."""
+        found = None if at is None or not math.isfinite(at) else self._at(at)
+        return "—" if found is None else f"{self.day(at)} {found:%H:%M}"
+
+    def iso(self, at: float) -> str:
+        """A time for machines."""
+        found = self._at(at)
+        return found.isoformat(timespec="seconds") if found else ""
+
+    def number(self, value: float) -> str:
+        """A number with its thousands set apart."""
+        return f"{value:,}"

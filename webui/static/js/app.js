@@ -1,0 +1,40 @@
+// Small comforts; every page works without them.
+
+document.documentElement.classList.add("scripted");
+
+for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
+  form.addEventListener("change", (event) => {
+    if (event.target instanceof HTMLSelectElement) form.requestSubmit();
+  });
+}
+
+// Fields that ask for nothing need not be in the address.
+for (const form of document.querySelectorAll("form[method=get]")) {
+  form.addEventListener("submit", () => {
+    for (const field of form.elements) if (field.name && field.value === "") field.disabled = true;
+  });
+}
+addEventListener("pageshow", () => {
+  for (const field of document.querySelectorAll("form[method=get] :disabled")) field.disabled = false;
+});
+
+// One press is one change.
+for (const form of document.querySelectorAll("form[method=post]")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+}
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, select, textarea");
+  if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const search = document.querySelector("[data-slash]");
+  if (search) {
+    event.preventDefault();
+    search.select();
+  }
+});
