@@ -1,0 +1,12 @@
+"""The graph: a Kùzu view of the journal's rows.
+
+The file is disposable. ``store.py`` has the asynchronous door; ``build.py`` makes a new
+file from a snapshot, ``apply.py`` keeps it up to date, ``seal.py`` decides whether one
+may be opened again, ``queries.py`` asks. Only this package imports kuzu.
+"""
+
+from .check import check
+from .queries import GraphEdge, GraphNode, Neighbourhood
+from .store import GraphState, GraphStore
+
+__all__ = ["GraphEdge", "GraphNode", "GraphState", "GraphStore", "Neighbourhood", "check"]

@@ -1,0 +1,135 @@
+"""Kùzu behind two small classes: a database file, and a connection for one thread.
+
+What was measured and is answered here: an automatic checkpoint is not crash-safe, so
+there is none; ``execute(text, …)`` leaks per call, so statements are prepared once;
+open results pin the buffer pool, so each is closed at once; closing checkpoints by
+itself unless told not to, which a handle that failed must not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import kuzu
+from kuzu.prepared_statement import PreparedStatement
+
+from ..errors import GraphError
+
+VERSION = f"kuzu {kuzu.__version__}"
+"""Part of the seal: another version's file is not opened."""
+
+_MAX_SIZE = 1 << 32  # bytes; the default, 8 TiB of address space, fails under ulimit
+_THREADS = 2
+
+
+class Connection:
+    """A connection, to be used by one thread at a time."""
+
+    def __init__(self, database: Any, timeout: float | None) -> None:
+        self._raw: Any = kuzu.Connection(database, num_threads=_THREADS)
+        self._prepared: dict[str, Any] = {}
+        if timeout is not None:
+            self._raw.set_query_timeout(int(timeout * 1000))
+
+    def run(self, statement: str, parameters: dict[str, Any] | None = None) -> list[list[Any]]:
+        """Execute one statement and return its rows.
+
+        Args:
+            statement: Constant text; with ``parameters`` it is prepared and kept.
+            parameters: Exactly those that the statement names.
+
+        Raises:
+            GraphError: It failed; an open transaction has been rolled back.
+        """
+        try:
+            query = statement if parameters is None else self._prepare(statement)
+            with self._raw.execute(query, parameters) as result:
+                rows: list[list[Any]] = result.get_all()
+                return rows
+        # pybind turns C++ errors into several classes, bad text into UnicodeError.
+        except (RuntimeError, ValueError, TypeError, IndexError, MemoryError) as error:
+            raise GraphError(f"the graph could not be asked: {_brief(error)}") from error
+
+    def _prepare(self, statement: str) -> Any:
+        prepared = self._prepared.get(statement)
+        if prepared is None:
+            prepared = PreparedStatement(self._raw, statement)
+            if not prepared.is_success():
+                raise RuntimeError(prepared.get_error_message())
+            self._prepared[statement] = prepared
+        return prepared
+
+    @contextmanager
+    def transaction(self, *, read_only: bool = False) -> Iterator[None]:
+        """Everything inside, or nothing of it.
+
+        Raises:
+            GraphError: It could not be committed.
+        """
+        self.run("BEGIN TRANSACTION READ ONLY" if read_only else "BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            # An error inside has rolled back already; then there is nothing to do.
+            with suppress(GraphError):
+                self.run("ROLLBACK")
+            raise
+        self.run("COMMIT")
+
+    def close(self) -> None:
+        """Free the connection; harmless when closed."""
+        self._prepared.clear()
+        self._raw.close()
+
+
+class Engine:
+    """An open database file with one connection to write and one to read.
+
+    Args:
+        path: The file; made if it does not exist. An existing one must be trusted
+            (``seal.py``): opening a damaged one may hang the process.
+        buffer_pool_mb: Most memory its pages may take, MiB.
+        read_timeout: Seconds after which a read is given up.
+
+    Raises:
+        GraphError: It cannot be opened.
+    """
+
+    def __init__(self, path: Path, buffer_pool_mb: int, read_timeout: float = 10.0) -> None:
+        self.path = path
+        try:
+            self._database = kuzu.Database(
+                path,
+                buffer_pool_size=buffer_pool_mb << 20,
+                max_num_threads=_THREADS,
+                max_db_size=_MAX_SIZE,
+                auto_checkpoint=False,
+            )
+            self.writer = Connection(self._database, None)
+            self.reader = Connection(self._database, read_timeout)
+        except (RuntimeError, OSError, MemoryError) as error:
+            raise GraphError(f"{path} cannot be opened: {_brief(error)}") from error
+        self.writer.run("CALL force_checkpoint_on_close=false")
+
+    def checkpoint(self) -> None:
+        """Move everything committed into the one file. No reader may be at work.
+
+        Raises:
+            GraphError: It failed; the file must not be used again.
+        """
+        self.writer.run("CHECKPOINT")
+
+    def close(self) -> None:
+        """Close connections, then the file. No query may be at work (it would crash)."""
+        self.reader.close()
+        self.writer.close()
+        self._database.close()
+
+
+def _brief(error: BaseException) -> str:
+    # COPY's messages quote the line, which is somebody's private chat.
+    text = str(error).split("Line/record")[0].strip()
+    return (text.splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,114 @@
+"""What the graph's tests share: a journal, a graph, and rows of every kind."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from graph_memory.graph import GraphStore, seal
+from graph_memory.graph.build import build
+from graph_memory.graph.engine import Engine
+from graph_memory.journal import Draft, Journal
+from graph_memory.model import (
+    Change,
+    Entity,
+    Episode,
+    Mention,
+    Participation,
+    Row,
+    Session,
+    User,
+    stable_id,
+)
+from tests.makers import T0, entity, fact, group, name, private, user
+
+POOL = 64
+"""MiB for pages: small graphs need no more."""
+ZHANG = user("10001")
+LI = user("10002")
+YOGA = entity("瑜伽")
+DOCKER = entity("Docker")
+CHAT = private("10001")
+GROUP = group("700")
+
+
+def mention(session: Session, node: str, type: str = "topic", at: float = T0) -> Mention:
+    """That an entity came up."""
+    return Mention(stable_id("m", session.id, node), session.id, node, type, at, at)
+
+
+def part(session: Session, person: str, messages: int = 1) -> Participation:
+    """That a user spoke."""
+    id = stable_id("p", session.id, person)
+    return Participation(id, session.id, person, T0, T0 + 60, messages)
+
+
+def episode(session: Session, first: int, summary: str = "") -> Episode:
+    """A run of conversation."""
+    id = stable_id("ep", session.id, str(first))
+    return Episode(id, session.id, T0, T0 + 60, first, first + 3, 4, summary, (ZHANG,))
+
+
+def world() -> list[Row]:
+    """张三, who likes yoga and knows 李四, in a private chat and a group."""
+    return [
+        CHAT,
+        GROUP,
+        User(ZHANG),
+        User(LI),
+        Entity(YOGA),
+        Entity(DOCKER),
+        name(CHAT, ZHANG, "张三"),
+        name(GROUP, LI, "李四"),
+        name(CHAT, YOGA, "瑜伽"),
+        name(GROUP, DOCKER, "Docker"),
+        mention(CHAT, YOGA),
+        mention(GROUP, DOCKER, "thing"),
+        part(CHAT, ZHANG, 3),
+        part(GROUP, ZHANG, 2),
+        part(GROUP, LI),
+        episode(CHAT, 1, "聊了瑜伽"),
+        fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽", importance=0.8),
+        fact(CHAT, ZHANG, YOGA, "张三每周三练瑜伽", predicate="habit"),
+        fact(GROUP, ZHANG, LI, "张三是李四的同事", predicate="friend_of"),
+        fact(GROUP, DOCKER, YOGA, "Docker 和瑜伽都需要练习", predicate="other"),
+        replace(fact(CHAT, ZHANG, DOCKER, "张三讨厌 Docker"), status="archived", archived_at=T0),
+    ]
+
+
+async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change:
+    """Write and delete rows by one change."""
+    gone = [(row.kind, row.id) for row in drop]
+    change = await journal.commit(lambda _: Draft("test", "test", list(rows), gone))
+    assert change is not None
+    return change
+
+
+def build_at(home: Path, journal: Journal) -> Engine:
+    """A new graph of everything in the journal. Blocks."""
+    home.mkdir(parents=True, exist_ok=True)
+    with journal.snapshot() as snapshot:
+        return build(seal.database(home, 1), snapshot.rows, POOL, threading.Event())
+
+
+@asynccontextmanager
+async def opened(directory: Path, *rows: Row) -> AsyncIterator[tuple[Journal, GraphStore]]:
+    """A journal with ``rows`` and a graph that follows it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    journal = await Journal.open(directory / "journal.sqlite3")
+    try:
+        if rows:
+            await put(journal, *rows)
+        store = GraphStore(directory, journal, buffer_pool_mb=POOL)
+        journal.listen(lambda event: store.notify(event) if isinstance(event, Change) else None)
+        await store.start()
+        try:
+            await store.settle()
+            yield journal, store
+        finally:
+            await store.close()
+    finally:
+        await journal.close()
