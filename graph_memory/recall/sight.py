@@ -1,0 +1,146 @@
+"""What one asker sees: the only documents that anything is computed from.
+
+Non-interference rests on this module. Whoever ranks works on *positions* in a
+:class:`Sight`, arrays over the visible documents alone; lengths, frequencies,
+neighbours and citations of other documents cannot enter because they are not there.
+All sums over documents are of whole numbers, so that they do not depend on the order
+in which the documents came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..episode import GAP
+from ..scope import ALWAYS, Rank, View
+from .documents import Documents, Kind, Numbers
+from .growable import Growable
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The visible documents.
+
+    Attributes:
+        views: What the asker may see of each Session.
+        numbers: Document numbers by position, shape ``(n,)``; documents of one Session
+            together, its messages in order.
+        positions: Positions by document number; -1 is hidden.
+        foreign: By position: whether another persona's.
+        kind: By position.
+        follows: By position: whether this message continues the conversation of the
+            message one position before.
+        facts, messages: Citations: ``facts[i]`` rests on ``messages[i]`` (positions).
+    """
+
+    views: Mapping[str, View]
+    numbers: Numbers
+    positions: Numbers
+    foreign: Flags
+    kind: NDArray[np.int8]
+    follows: Flags
+    facts: Numbers
+    messages: Numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def citations(self, messages: list[int]) -> list[tuple[int, int]]:
+        """Facts that rest on some messages, as ``(fact, message)``; all are positions."""
+        some = np.isin(self.messages, messages)
+        facts, cited = self.facts[some].tolist(), self.messages[some].tolist()
+        return list(zip(facts, cited, strict=True))
+
+
+class Citations:
+    """Which facts rest on which messages, as pairs of document numbers."""
+
+    def __init__(self) -> None:
+        self._facts = Growable(np.int32)
+        self._messages = Growable(np.int32)
+
+    def add(self, fact: int, message: int) -> None:
+        self._facts.append(fact)
+        self._messages.append(message)
+
+    def drop(self, number: int) -> None:
+        """Forget all pairs with a document."""
+        kept = (self._facts.values != number) & (self._messages.values != number)
+        for column in (self._facts, self._messages):
+            left = column.values[kept]
+            column.resize(len(left))
+            column.values[:] = left
+
+    def has(self, message: int) -> bool:
+        """Whether a fact rests on a message."""
+        return bool((self._messages.values == message).any())
+
+    def seen(self, positions: Numbers) -> tuple[Numbers, Numbers]:
+        """The pairs of which both are visible, as positions."""
+        facts, messages = positions[self._facts.values], positions[self._messages.values]
+        both = (facts >= 0) & (messages >= 0)
+        return facts[both], messages[both]
+
+
+def look(documents: Documents, citations: Citations, views: Mapping[str, View]) -> Sight:
+    """What ``views`` show of the documents."""
+    sessions = sorted(views.keys() & documents.shelves.keys())
+    shelves = [documents.shelves[session].numbers() for session in sessions]
+    sizes = [len(shelf) for shelf in shelves]
+    numbers = np.concatenate(shelves) if shelves else np.zeros(0, np.int32)
+    place = np.repeat(np.arange(len(sessions)), sizes)
+    rank = _rank(documents, numbers, place, [views[session] for session in sessions])
+    shown = (rank != Rank.HIDDEN) & ~documents.muted.values[numbers]
+    numbers, place = numbers[shown], place[shown]
+    positions = np.full(documents.size, -1, np.int32)
+    positions[numbers] = np.arange(len(numbers), dtype=np.int32)
+    kind = documents.kind.values[numbers]
+    facts, messages = citations.seen(positions)
+    return Sight(
+        views=views,
+        numbers=numbers,
+        positions=positions,
+        foreign=rank[shown] == Rank.FOREIGN,
+        kind=kind,
+        follows=_follows(documents.since.values[numbers], kind, place),
+        facts=facts,
+        messages=messages,
+    )
+
+
+def _rank(
+    documents: Documents, numbers: Numbers, place: NDArray[np.intp], views: list[View]
+) -> NDArray[np.int8]:
+    """``View.rank`` of many documents at a time; a test holds the two together.
+
+    Args:
+        place: Which of ``views`` each document falls under.
+    """
+    knows = np.array([view.knows for view in views], np.int8)[place]
+    rest = np.array([view.rest for view in views], np.int8)[place]
+    rank = np.where(documents.knows.values[numbers], knows, rest)
+    for at, view in enumerate(views):
+        if view.windows == ALWAYS:
+            continue
+        part = np.flatnonzero(place == at)
+        since = documents.since.values[numbers[part]]
+        until = documents.until.values[numbers[part]]
+        inside = np.zeros(len(part), np.bool_)
+        for start, end in view.windows:
+            inside |= (start <= since) & (until <= end)
+        rank[part[~inside]] = Rank.HIDDEN
+    return rank
+
+
+def _follows(at: NDArray[np.float64], kind: NDArray[np.int8], place: NDArray[np.intp]) -> Flags:
+    is_message = kind == Kind.MESSAGE
+    follows = np.zeros(len(at), np.bool_)
+    near = (np.diff(place) == 0) & (np.diff(at) < GAP)
+    follows[1:] = is_message[1:] & is_message[:-1] & near
+    return follows

@@ -1,0 +1,192 @@
+"""What speaks for each visible document: words and meaning.
+
+A message is read in its context. Its bag of words is its own, half the words of the
+message before it, a third of those after it, and the words of the facts that rest on
+it; so an answer is found by its question, and a casual line by the fact learned from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..ports import Vectors
+from .commonplace import weight as commonplace
+from .index import Index
+from .sight import Sight
+
+Scores = NDArray[np.float64]
+
+K1 = 0.9
+B = 0.6
+# Weights of a bag are in tenths, so that lengths add up exactly in any order.
+OWN, BEFORE, AFTER, CITING = 10, 5, 3, 10
+NEIGHBOURS = 0.3
+"""Share of the neighbours in what a message means."""
+SUBSTANCE = 10.0
+"""What two rare words say; of a query that says less, less can be covered."""
+LEAST = 200
+"""Documents that are assumed when judging how rare a term is: in a memory of three
+sentences every word looks rare or common by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the words of a query say.
+
+    Attributes:
+        scores: BM25 by position.
+        coverage: By position: share of what the query says, 0…1, that the document says
+            too; unlike a BM25 score it means the same in every query and every memory.
+    """
+
+    scores: Scores
+    coverage: Scores
+
+
+def words(bag: Bag, query: Mapping[str, int]) -> Words:
+    """How well every visible document fits the terms of a query, given with their counts."""
+    count = len(bag)
+    scores, coverage = np.zeros(count), np.zeros(count)
+    total = 0.0
+    for term, weight in query.items():
+        found = bag.find(term)
+        worth = _worth(term, count, found.occurrences)
+        total += worth
+        hit, frequency = found.positions, found.frequencies
+        saturated = frequency * (K1 + 1) / (frequency + bag.damping[hit])
+        scores[hit] += weight * rarity(count, found.occurrences) * saturated
+        coverage[hit] += worth * np.minimum(1.0, frequency)
+    return Words(scores, coverage / max(total, SUBSTANCE))
+
+
+def rarity(count: int, occurrences: int) -> float:
+    """Weight (idf) of a term that ``occurrences`` of ``count`` documents have."""
+    return math.log(1 + (count - occurrences + 0.5) / (occurrences + 0.5))
+
+
+def _worth(term: str, count: int, occurrences: int) -> float:
+    """How much it says that a document has a term."""
+    return commonplace(term) * rarity(max(count, LEAST), occurrences)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a term is.
+
+    Attributes:
+        positions, frequencies: Bags that have it, and how often, context included.
+        occurrences: How many documents have it themselves.
+    """
+
+    positions: NDArray[np.intp]
+    frequencies: Scores
+    occurrences: int
+
+
+class Bag:
+    """Bags of words of the visible documents, in context; made for one search.
+
+    Attributes:
+        damping: By position: how much the length of a bag damps its frequencies.
+    """
+
+    def __init__(self, index: Index, sight: Sight) -> None:
+        self._index = index
+        self._sight = sight
+        self._found: dict[str, Found] = {}
+        self._owners: dict[str, tuple[NDArray[np.intp], NDArray[np.int64]]] = {}
+        own = index.documents.length.values[sight.numbers].astype(np.int64)
+        lengths = self._spread(np.arange(len(own)), own)
+        mean = max(1.0, float(lengths.sum()) / max(1, len(sight)))
+        self.damping = K1 * (1 - B + B * lengths / mean)
+
+    def __len__(self) -> int:
+        return len(self._sight)
+
+    def _spread(self, positions: NDArray[np.intp], own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What each bag has of what some documents have, in tenths.
+
+        Args:
+            positions: The documents, each once; ``own`` says what they have.
+        """
+        sight = self._sight
+        total = np.zeros(len(sight), np.int64)
+        total[positions] = own * OWN
+        follows = sight.follows[positions]
+        total[positions[follows] - 1] += own[follows] * AFTER
+        followed = positions + 1 < len(sight)
+        followed[followed] = sight.follows[positions[followed] + 1]
+        total[positions[followed] + 1] += own[followed] * BEFORE
+        if len(sight.facts):
+            has = np.zeros(len(sight), np.int64)
+            has[positions] = own
+            citing = np.flatnonzero(has[sight.facts])
+            np.add.at(total, sight.messages[citing], has[sight.facts[citing]] * CITING)
+        return total
+
+    def occurrences(self, term: str) -> int:
+        """How many visible documents have a term themselves."""
+        return len(self._own(term)[0])
+
+    def find(self, term: str) -> Found:
+        """Where a term is, among the visible documents."""
+        if term not in self._found:
+            positions, frequencies = self._own(term)
+            spread = self._spread(positions, frequencies)
+            hit = np.flatnonzero(spread)
+            self._found[term] = Found(hit, spread[hit] / OWN, len(positions))
+        return self._found[term]
+
+    def _own(self, term: str) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """Visible documents that have a term, and how often."""
+        if term not in self._owners:
+            numbers, frequencies = self._index.lexical.postings(term)
+            positions = self._sight.positions[numbers]
+            seen = positions >= 0
+            self._owners[term] = positions[seen].astype(np.intp), frequencies[seen]
+        return self._owners[term]
+
+
+def meaning(index: Index, sight: Sight, vector: Vectors | None) -> Scores | None:
+    """Similarity of every visible document above the model's floor, by position.
+
+    A message means what it says or what a fact that rests on it says, whichever is
+    closer, and a little of what its neighbours say. 0 where there is no vector.
+
+    Returns:
+        ``None`` if there is nothing to compare with.
+    """
+    dense = index.dense
+    if dense is None or vector is None or not len(sight):
+        return None
+    own = dense.cosines(sight.numbers, vector).astype(np.float64) - dense.floor
+    known = ~np.isnan(own)
+    if not known.any():
+        return None
+    own[~known] = 0.0
+    if len(sight.facts):
+        np.maximum.at(own, sight.messages, own[sight.facts])
+    after = np.flatnonzero(sight.follows)
+    around = np.zeros(len(own))
+    beside = np.zeros(len(own))
+    around[after] += own[after - 1]
+    beside[after] += 1
+    around[after - 1] += own[after]
+    beside[after - 1] += 1
+    np.divide(around, beside, out=around, where=beside > 0)
+    return np.where(beside > 0, (1 - NEIGHBOURS) * own + NEIGHBOURS * around, own)
+
+
+def best(scores: Scores, count: int) -> list[int]:
+    """Positions of the ``count`` best scores, in order; more if some are equal."""
+    if len(scores) > count:
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        kept = np.flatnonzero(scores >= least)
+    else:
+        kept = np.arange(len(scores))
+    return [int(position) for position in kept[np.argsort(-scores[kept], kind="stable")]]

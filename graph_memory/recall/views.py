@@ -1,0 +1,60 @@
+"""What each asker may see of each Session, remembered until something changes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+
+from ..model import Asker, Change, Presence, Session, decode
+from ..scope import Attendance, Policy, View, view
+
+_ASKERS = 256
+
+
+class Views:
+    """Views of askers. Used on the event loop only, like the attendance it reads.
+
+    Sessions it does not know show nothing.
+    """
+
+    def __init__(self, policy: Policy, attendance: Attendance) -> None:
+        self._policy = policy
+        self._attendance = attendance
+        self._sessions: dict[str, Session] = {}
+        self._known: OrderedDict[Asker, Mapping[str, View]] = OrderedDict()
+
+    def learn(self, sessions: Iterable[Session]) -> None:
+        """Learn of Sessions that were there before; newer states are kept."""
+        for session in sessions:
+            self._sessions.setdefault(session.id, session)
+        self._known.clear()
+
+    def follow(self, event: Change | Presence) -> None:
+        """Take note of Sessions and comings and goings."""
+        if isinstance(event, Presence):
+            self._attendance.add(event)  # which does no harm if another listener did
+            self._known.clear()
+            return
+        for op in event.ops:
+            if op.kind != Session.kind:
+                continue
+            self._known.clear()
+            if op.after is None:
+                self._sessions.pop(op.id, None)
+            else:
+                row = decode(op.kind, op.after)
+                assert isinstance(row, Session)
+                self._sessions[op.id] = row
+
+    def of(self, asker: Asker) -> Mapping[str, View]:
+        """What ``asker`` may see, by Session id; other Sessions are hidden."""
+        known = self._known.get(asker)
+        if known is None:
+            seen = (
+                (id, view(session, asker, self._policy, self._attendance))
+                for id, session in self._sessions.items()
+            )
+            known = self._known[asker] = {id: each for id, each in seen if each}
+            if len(self._known) > _ASKERS:
+                self._known.popitem(last=False)
+        return known

@@ -1,0 +1,259 @@
+"""The one door to the memory: opens its parts, wires them, closes them.
+
+``main.py`` and the web UI talk to a :class:`MemoryService` and to nothing below it. The
+journal is the truth; the recall index and the graph listen to it and can be rebuilt
+from it at any time, so they start in the background and may be away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from pathlib import Path
+
+from .embedding import CachedEmbedder
+from .errors import ClosedError, GraphMemoryError
+from .graph import GraphStore
+from .journal import Event, Journal
+from .learn import Learning, LearningStatus
+from .library import Library
+from .lock import DirectoryLock
+from .model import Change, Presence
+from .ports import Embedder, LanguageModel
+from .recall import Recaller
+from .scope import Attendance
+from .settings import Settings
+from .upkeep import Backups, Report, Upkeep, open_journal
+
+logger = logging.getLogger("graph_memory.service")
+
+_KEY_NOTE = "webui_key"
+EMBEDDING_PAUSES = (30.0, 120.0, 600.0)
+"""Seconds between attempts to load an embedder; the last one repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How the memory is doing.
+
+    Attributes:
+        counts: Rows of each kind, messages, buffered messages, changes.
+        graph: State of the graph (``ready``, ``building``, …) and the change it reflects.
+        embedder: Name of the model in use; empty while there is none.
+        index_items, index_vectors: Documents in the recall index, and how many of them
+            have a vector of the model in use.
+        problems: What is wrong, for people.
+    """
+
+    counts: dict[str, int]
+    graph: str
+    graph_applied: int
+    recall_ready: bool
+    embedder: str
+    index_items: int
+    index_vectors: int
+    learning: LearningStatus
+    upkeep_at: float | None
+    upkeep: Report | None
+    problems: list[str] = field(default_factory=list)
+
+
+class MemoryService:
+    """The parts of an open memory; made by :meth:`open`."""
+
+    def __init__(
+        self,
+        directory: Path,
+        settings: Settings,
+        journal: Journal,
+        lock: DirectoryLock,
+        attendance: Attendance,
+        *,
+        model: LanguageModel | None,
+        zone: tzinfo,
+        now: Callable[[], float],
+    ) -> None:
+        self.directory = directory
+        self.settings = settings
+        self.journal = journal
+        self.attendance = attendance
+        self.zone = zone
+        self.library = Library(journal, settings, attendance, now)
+        self.learning = Learning(
+            journal, model, settings, zone=zone, now=now, attendance=attendance
+        )
+        self.recall = Recaller(
+            journal, settings, zone=zone, now=now, attendance=attendance, model=model
+        )
+        self.upkeep = Upkeep(journal, self.library, settings, now)
+        self.backups = Backups(directory, journal, now=now)
+        self.graph = GraphStore(directory, journal, now=now)
+        self._lock = lock
+        self._embedding: asyncio.Task[None] | None = None
+        self._embedding_tried = asyncio.Event()
+        self._embedder: CachedEmbedder | None = None
+        self._closed = False
+        self.problems: dict[str, str] = {}
+
+    @classmethod
+    async def open(
+        cls,
+        directory: Path,
+        settings: Settings,
+        *,
+        zone: tzinfo,
+        model: LanguageModel | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> MemoryService:
+        """Open the memory in ``directory``, creating it if need be.
+
+        Returns as soon as messages can be stored; index and graph follow in the
+        background.
+
+        Args:
+            zone: The time zone of the people who chat.
+            model: Extracts what is worth remembering; without one, conversations are
+                kept and recalled word for word.
+
+        Raises:
+            LockedError: Another process uses the directory.
+            JournalError: The journal cannot be used.
+        """
+        lock = await asyncio.to_thread(_own, directory)
+        try:
+            journal = await open_journal(directory, now)
+        except BaseException:
+            lock.release()
+            raise
+        try:
+            attendance = Attendance(await journal.presences())
+        except BaseException:
+            await journal.close()
+            lock.release()
+            raise
+        service = cls(
+            directory, settings, journal, lock, attendance, model=model, zone=zone, now=now
+        )
+        try:
+            journal.listen(service._on_event)
+            await service.recall.start()
+            await service.graph.start()
+            await service.learning.start()
+            await service.upkeep.start()
+            await service.backups.start()
+        except BaseException:
+            await service.close()
+            raise
+        return service
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, Presence):
+            self.attendance.add(event)
+        self.recall.on_event(event)
+        if isinstance(event, Change):
+            self.graph.notify(event)
+
+    def use_embedder(self, load: Callable[[], Awaitable[Embedder | None]]) -> None:
+        """Load an embedder in the background and use it from then on.
+
+        A loader that fails leaves the one in use (recall goes on without vectors if
+        there is none) and is tried again, after half a minute at first.
+        """
+        if self._closed:
+            raise ClosedError("the memory is closed")
+        if self._embedding:
+            self._embedding.cancel()
+        self._embedding_tried.clear()
+        self._embedding = asyncio.create_task(self._load_embedder(load), name="gm-embedder")
+
+    async def _load_embedder(self, load: Callable[[], Awaitable[Embedder | None]]) -> None:
+        for attempt in itertools.count():
+            try:
+                loaded = await load()
+                break
+            except GraphMemoryError as error:
+                if not attempt:
+                    logger.warning("no embedding, recall goes by words and names: %s", error)
+                self.problems["embedding"] = str(error)
+            self._embedding_tried.set()
+            await asyncio.sleep(EMBEDDING_PAUSES[min(attempt, len(EMBEDDING_PAUSES) - 1)])
+        previous = self._embedder
+        self._embedder = CachedEmbedder(loaded, self.journal) if loaded else None
+        self.problems.pop("embedding", None)
+        self.recall.use(self._embedder)
+        self._embedding_tried.set()
+        if previous:
+            await previous.close()
+
+    async def web_key(self) -> tuple[str, bool]:
+        """The web UI's key, and whether it was made just now.
+
+        Without a key in the settings a strong one is made once and kept.
+        """
+        if self.settings.webui_key:
+            return self.settings.webui_key, False
+        kept = await self.journal.note(_KEY_NOTE)
+        if kept:
+            return kept, False
+        key = secrets.token_urlsafe(18)
+        await self.journal.set_note(_KEY_NOTE, key)
+        return key, True
+
+    async def health(self) -> Health:
+        """How the memory is doing."""
+        return Health(
+            counts=await self.journal.counts(),
+            graph=self.graph.state.value,
+            graph_applied=self.graph.applied,
+            recall_ready=self.recall.ready,
+            embedder=self._embedder.name if self._embedder else "",
+            index_items=self.recall.items,
+            index_vectors=self.recall.vectors,
+            learning=await self.learning.status(),
+            upkeep_at=await self.upkeep.last_run(),
+            upkeep=self.upkeep.last,
+            problems=[p for p in (*self.problems.values(), self.backups.problem) if p],
+        )
+
+    async def settle(self) -> None:
+        """Wait until index and graph reflect the journal and the embedder was tried."""
+        if self._embedding:
+            await self._embedding_tried.wait()
+        await self.recall.settle()
+        await self.graph.settle()
+
+    async def close(self) -> None:
+        """Stop everything, in the order in which it depends on each other."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._embedding:
+                self._embedding.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await self._embedding
+            await self.backups.close()
+            await self.upkeep.close()
+            await self.learning.close()
+            await self.recall.close()
+            await self.graph.close()
+            if self._embedder:
+                await self._embedder.close()
+        finally:
+            await self.journal.close()
+            self._lock.release()
+
+
+def _own(directory: Path) -> DirectoryLock:
+    """Make the directory and take its lock."""
+    directory.mkdir(parents=True, exist_ok=True)
+    lock = DirectoryLock(directory)
+    lock.acquire()
+    return lock

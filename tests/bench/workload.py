@@ -1,0 +1,112 @@
+"""A made-up memory of many users, and questions about it."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from graph_memory.model import Fact, Message, Session, session_of, stable_id, user_id
+from graph_memory.ports import Vectors
+from graph_memory.retention import initial_half_life
+
+PLATFORM = "bench"
+BEGINNING = 1_700_000_000.0
+_ZH = """
+    昨天 上周 周末 早上 晚上 公司 同事 妹妹 爸爸 老师 医院 公园 超市 火车站 咖啡馆 猫 狗 花生
+    芒果 面条 火锅 电影 小说 吉他 钢琴 瑜伽 跑步 游泳 考试 论文 项目 会议 合同 机票 酒店 签证
+    北京 上海 成都 西安 广州 喜欢 讨厌 买了 忘记 计划 决定 担心 学习 修好 搬家 生日 婚礼 感冒
+    过敏 手术
+"""
+_EN = """
+    garden bicycle violin passport museum harbor kitchen invoice dentist marathon pottery novel
+    sister manager landlord puppy allergy peanuts mango concert airport deadline budget contract
+    bought planned forgot repaired borrowed promised visited missed moved painted
+"""
+ZH_WORDS, EN_WORDS = _ZH.split(), _EN.split()
+
+
+class HashEmbedder:
+    """Gives every text a random direction at no cost.
+
+    Args:
+        width: Dimensions of a vector.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.name = f"bench-{width}"
+        self.floor = 0.1
+        self._width = width
+
+    def vector(self, text: str) -> Vectors:
+        """The direction of a text, shape ``(width,)``."""
+        random_bits = np.random.default_rng(zlib.crc32(text.encode()))
+        found = random_bits.standard_normal(self._width).astype(np.float32)
+        return found / np.linalg.norm(found)
+
+    async def query(self, text: str) -> Vectors:
+        return self.vector(text)
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        return np.stack([self.vector(text) for text in texts])
+
+    async def close(self) -> None:
+        pass
+
+
+class Workload:
+    """Items of ``users`` × ``personas`` private chats: messages and facts in turn."""
+
+    def __init__(self, items: int, users: int = 50, personas: int = 5) -> None:
+        self._random = random.Random(7)
+        self.sessions = [
+            session_of(PLATFORM, "", str(user), f"persona{persona}")
+            for user in range(users)
+            for persona in range(personas)
+        ]
+        self._items = items
+
+    def messages(self) -> Iterator[tuple[Session, Message]]:
+        """Half of the items."""
+        for number in range(self._items // 2):
+            session = self._random.choice(self.sessions)
+            at = BEGINNING + 40.0 * number
+            yield session, Message(0, session.id, session.owner, "我", self.sentence(), at)
+
+    def facts(self) -> Iterator[Fact]:
+        """The other half."""
+        for number in range(self._items - self._items // 2):
+            session = self._random.choice(self.sessions)
+            at = BEGINNING + 40.0 * number
+            yield Fact(
+                stable_id("f", str(number)),
+                session.id,
+                session.owner if number % 2 else stable_id("e", str(number % 500)),
+                "other",
+                stable_id("e", str(number * 7 % 500)),
+                self.sentence(),
+                session.owner,
+                at,
+                at,
+                at,
+                initial_half_life(0.5),
+            )
+
+    def sentence(self, words: int = 9) -> str:
+        """A sentence of random words, Chinese or English."""
+        chinese = self._random.random() < 0.6
+        chosen = self._random.choices(ZH_WORDS if chinese else EN_WORDS, k=words)
+        chosen.append(str(self._random.randrange(2_000)))
+        return ("" if chinese else " ").join(chosen)
+
+    def questions(self, count: int) -> list[tuple[Session, str]]:
+        """Who asks what."""
+        chosen = self._random.choices(self.sessions, k=count)
+        return [(session, f"{self.sentence(4)}?") for session in chosen]
+
+
+def owner(number: int) -> str:
+    """User id of one of the users."""
+    return user_id(PLATFORM, str(number))

@@ -1,0 +1,82 @@
+"""A memory with a recaller on a real journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from graph_memory.journal import Draft, Journal
+from graph_memory.model import Asker, Change, Message, Row, Session, asker_of
+from graph_memory.ports import Embedder
+from graph_memory.recall import Recall, Recaller
+from graph_memory.scope import Attendance
+from graph_memory.settings import Settings
+from tests import makers
+
+SHANGHAI = timezone(timedelta(hours=8))
+
+
+class Memory:
+    """A journal with a recaller that listens to it; the clock stands still."""
+
+    def __init__(self, journal: Journal, now: float) -> None:
+        self.journal = journal
+        self.now = now
+        self.recaller: Recaller | None = None
+        self.embedder: Embedder | None = None
+
+    async def open(self, **settings: object) -> Recaller:
+        """Start (again) with these settings."""
+        await self.close()
+        attendance = Attendance(await self.journal.presences())
+        self.recaller = Recaller(
+            self.journal,
+            Settings(**settings),  # type: ignore[arg-type]
+            zone=SHANGHAI,
+            attendance=attendance,
+            now=lambda: self.now,
+        )
+        self.journal.listen(self.recaller.on_event)
+        await self.recaller.start()
+        if self.embedder:
+            self.recaller.use(self.embedder)
+        return self.recaller
+
+    async def close(self) -> None:
+        if self.recaller:
+            await self.recaller.close()
+
+    async def say(
+        self, session: Session, sender: str, text: str, at: float = makers.T0, **more: str
+    ) -> Message:
+        """Store a message."""
+        said = makers.message(session, sender, text, at, **more)
+        return (await self.journal.append(said, session)).message
+
+    async def know(self, *rows: Row, reason: str = "learned") -> Change | None:
+        """Write rows."""
+        return await self.journal.commit(lambda _: Draft("test", reason, list(rows)))
+
+    async def ask(
+        self, session: Session | Asker, text: str, user: str | None = None, **more: object
+    ) -> Recall:
+        """Remind, once everything is in the index."""
+        assert self.recaller
+        asker = session if isinstance(session, Asker) else asker_of(session, user or session.owner)
+        await asyncio.wait_for(self.recaller.settle(), 30)
+        return await self.recaller.remind(asker, text, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
+    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: makers.T0)
+    made = Memory(journal, makers.T0 + 86_400)
+    try:
+        yield made
+    finally:
+        await made.close()
+        await journal.close()

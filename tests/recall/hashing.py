@@ -1,0 +1,53 @@
+"""An embedder that needs no model: search terms, hashed."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+
+import numpy as np
+
+from graph_memory.errors import EmbeddingError
+from graph_memory.ports import Vectors
+from graph_memory.text import terms
+
+WIDTH = 64
+
+
+def vector(text: str) -> Vectors:
+    """A unit vector that depends on the terms of a text alone."""
+    found = np.zeros(WIDTH, np.float32)
+    for term in terms(text) or [text]:
+        code = zlib.crc32(term.encode())
+        found[code % WIDTH] += 1 if code & 1 << 20 else -1
+    length = float(np.linalg.norm(found))
+    return found / length if length else np.eye(1, WIDTH, dtype=np.float32)[0]
+
+
+class HashingEmbedder:
+    """Embeds by hashing; can be made to fail or to hang."""
+
+    def __init__(self, name: str = "hashing") -> None:
+        self.name = name
+        self.floor = 0.2
+        self.embedded: list[str] = []
+        self.queries: list[str] = []
+        self.broken = False
+        self.stalled: asyncio.Event | None = None
+
+    async def query(self, text: str) -> Vectors:
+        self.queries.append(text)
+        if self.stalled:
+            await self.stalled.wait()
+        if self.broken:
+            raise EmbeddingError("the model is out of order")
+        return vector(text)
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        if self.broken:
+            raise EmbeddingError("the model is out of order")
+        self.embedded += texts
+        return np.stack([vector(text) for text in texts])
+
+    async def close(self) -> None:
+        pass

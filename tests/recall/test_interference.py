@@ -1,0 +1,101 @@
+"""Non-interference: what cannot be seen cannot be felt."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_memory.model import (
+    Asker,
+    Forgotten,
+    Message,
+    Row,
+    Session,
+    asker_of,
+)
+from graph_memory.recall.choose import Wish
+from graph_memory.recall.index import Index
+from graph_memory.recall.search import Manner, Recall, Request, search
+from graph_memory.scope import Attendance, Policy, Rank, Sharing, View, span, view
+from tests.makers import T0
+
+from .conftest import SHANGHAI
+from .hashing import vector
+from .histories import MODEL, SESSIONS, USERS, History, histories, index_of, sentences
+
+askers = st.builds(
+    lambda session, user: asker_of(session, session.owner or user),
+    st.sampled_from(SESSIONS),
+    st.sampled_from(USERS),
+)
+policies = st.builds(
+    Policy, st.sampled_from(list(Sharing)), st.booleans(), st.sampled_from([True, True, False])
+)
+
+
+def views_of(history: History, asker: Asker, policy: Policy) -> dict[str, View]:
+    attendance = Attendance(history.presences)
+    seen = {session.id: view(session, asker, policy, attendance) for session in SESSIONS}
+    return {id: each for id, each in seen.items() if each}
+
+
+def recall(index: Index, views: dict[str, View], asker: Asker, text: str) -> Recall:
+    wish = Wish(limit=6, budget=400)
+    request = Request(asker, views, text, text, wish, vector(text), MODEL)
+    return search(index, request, Manner(SHANGHAI), T0 + 90_000)
+
+
+def shows(views: dict[str, View], row: Row | Message) -> bool:
+    if isinstance(row, Session):
+        return True
+    if isinstance(row, Forgotten):
+        return row.session in views
+    seen = views.get(getattr(row, "session", ""))
+    return seen is not None and seen.rank(*span(row)) is not Rank.HIDDEN
+
+
+@settings(max_examples=250)
+@given(histories(), askers, policies, sentences)
+def test_invisible_rows_change_nothing(
+    history: History, asker: Asker, policy: Policy, text: str
+) -> None:
+    views = views_of(history, asker, policy)
+    stripped = [row for row in history.final() if shows(views, row)]
+    full = recall(index_of(history.steps), views, asker, text)
+    alone = recall(index_of(stripped), views, asker, text)
+    assert [(i.kind, i.id, i.text, i.score) for i in full.items] == [
+        (i.kind, i.id, i.text, i.score) for i in alone.items
+    ]
+    assert full.block == alone.block
+    assert full.trace.candidates == alone.trace.candidates
+    assert full.trace.visible == alone.trace.visible
+
+
+@given(histories(), askers, policies)
+def test_sight_agrees_with_scope_row_by_row(history: History, asker: Asker, policy: Policy) -> None:
+    views = views_of(history, asker, policy)
+    index = index_of(history.steps)
+    sight = index.look(views)
+    seen = {
+        index.documents[int(number)].key: bool(foreign)
+        for number, foreign in zip(sight.numbers, sight.foreign, strict=True)
+    }
+    gone = {row.message for row in history.steps if isinstance(row, Forgotten)}
+    for number in index.documents.numbers():
+        document = index.documents[number]
+        at = views.get(document.session)
+        rank = at.rank(*span(document.source)) if at else Rank.HIDDEN
+        if isinstance(document.source, Message) and document.source.id in gone:
+            rank = Rank.HIDDEN
+        assert seen.get(document.key) == (None if rank is Rank.HIDDEN else rank is Rank.FOREIGN)
+
+
+@given(histories(), sentences)
+def test_an_index_that_followed_equals_one_that_was_built(history: History, text: str) -> None:
+    everybody = Policy(Sharing.SHARED, participants_only=False)
+    asker = asker_of(SESSIONS[0], USERS[0])
+    views = views_of(history, asker, everybody)
+    followed = recall(index_of(history.steps), views, asker, text)
+    built = recall(index_of(history.final()), views, asker, text)
+    assert followed.block == built.block
+    assert followed.trace.candidates == built.trace.candidates

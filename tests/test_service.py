@@ -1,0 +1,139 @@
+"""The thin line through all layers, without AstrBot: heard, learned, recalled, kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.errors import EmbeddingError, LockedError
+from graph_memory.model import Fact, asker_of
+from graph_memory.ports import Embedder
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+
+from .makers import group, private, user
+from .scripted import HashEmbedder, ScriptedModel
+
+ZHANG, LI = user("zhang"), user("li")
+HOME = private("zhang")
+
+
+def likes_climbing(prompt: str) -> dict[str, Any]:
+    """What a model would call the tool with, were 爬山 in the batch."""
+    if "爬山" not in prompt:
+        return {"worth": False, "summary": "闲聊", "entities": [], "facts": []}
+    return {
+        "worth": True,
+        "summary": "张三聊起爬山",
+        "entities": [{"id": "E1", "name": "爬山", "type": "topic"}],
+        "facts": [
+            {
+                "subject": "U1", "predicate": "likes", "object": "E1",
+                "statement": "张三喜欢爬山", "importance": 0.7, "evidence": [1],
+            }
+        ],
+    }  # fmt: skip
+
+
+async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryService:
+    service = await MemoryService.open(directory, Settings(), zone=UTC, model=model)
+
+    async def load() -> Embedder:
+        return HashEmbedder()
+
+    service.use_embedder(load)
+    await service.settle()
+    return service
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    service = await opened(tmp_path, ScriptedModel(likes_climbing))
+    yield service
+    await service.close()
+
+
+async def recalled(service: MemoryService, session: Any, who: str, text: str) -> str:
+    await service.settle()
+    return (await service.recall.remind(asker_of(session, who), text)).block
+
+
+async def test_what_was_said_is_learned_and_recalled(service: MemoryService):
+    await service.learning.hear(HOME, ZHANG, "张三", "我周末最喜欢去爬山了")
+    assert await service.learning.flush(HOME.circle) == 1
+    facts = await service.journal.read(lambda rows: rows.find(Fact))
+    assert [(f.subject, f.predicate, f.statement) for f in facts] == [
+        (ZHANG, "likes", "张三喜欢爬山")
+    ]
+    assert "张三喜欢爬山" in await recalled(service, HOME, ZHANG, "张三喜欢爬山吗？")
+    await service.settle()
+    around = await service.graph.neighbourhood(ZHANG)
+    assert [edge.statement for edge in around.edges] == ["张三喜欢爬山"]
+
+
+async def test_without_a_model_the_words_themselves_are_recalled(tmp_path: Path):
+    service = await opened(tmp_path)
+    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.learning.flush()
+    assert "豆包" in await recalled(service, HOME, ZHANG, "我家的猫叫什么名字？")
+    await service.close()
+
+
+async def test_it_is_all_there_after_reopening_and_after_a_kill(tmp_path: Path):
+    service = await opened(tmp_path, ScriptedModel(likes_climbing))
+    await service.learning.hear(HOME, ZHANG, "张三", "我周末最喜欢去爬山了")
+    await service.learning.flush()
+    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.close()
+    again = await opened(tmp_path, ScriptedModel(likes_climbing))
+    assert "爬山" in await recalled(again, HOME, ZHANG, "张三喜欢爬山吗？")
+    assert "豆包" in await recalled(again, HOME, ZHANG, "我家的猫叫什么名字？")
+    assert (await again.health()).counts["buffered"] == 1, "still waiting to be learned"
+    await again.close()
+
+
+async def test_private_words_stay_private(service: MemoryService):
+    await service.learning.hear(HOME, ZHANG, "张三", "我周末最喜欢去爬山了")
+    await service.learning.flush()
+    for session, who in ((private("li"), LI), (group("1"), ZHANG), (group("1"), LI)):
+        assert await recalled(service, session, who, "张三喜欢爬山吗？周末最喜欢什么？") == ""
+
+
+async def test_a_second_owner_is_refused(service: MemoryService):
+    with pytest.raises(LockedError, match="in use"):
+        await MemoryService.open(service.directory, Settings(), zone=UTC)
+
+
+async def test_a_failing_embedder_is_a_problem_and_not_a_failure(tmp_path: Path):
+    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+
+    async def load() -> Embedder:
+        raise EmbeddingError("模型不见了")
+
+    service.use_embedder(load)
+    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    assert "豆包" in await recalled(service, HOME, ZHANG, "猫叫豆包吗")
+    assert (await service.health()).problems == ["模型不见了"]
+    await service.close()
+
+
+async def test_the_web_key_is_made_once(service: MemoryService, tmp_path: Path):
+    key, made = await service.web_key()
+    assert made
+    assert len(key) >= 20
+    assert await service.web_key() == (key, False)
+
+
+async def test_closing_twice_and_while_loading_leaves_nothing_running(tmp_path: Path):
+    before = asyncio.all_tasks()
+    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    service.use_embedder(lambda: asyncio.sleep(60))  # type: ignore[arg-type,return-value]
+    await service.close()
+    await service.close()
+    assert asyncio.all_tasks() == before
