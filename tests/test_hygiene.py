@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.queries import unsafe_queries
+from tests.queries import REVIEWED, unsafe_queries
 from tests.sources import ROOT, imports, name, project_files, runtime_modules, tree
 
 DISTRIBUTIONS = {
@@ -20,6 +20,8 @@ DISTRIBUTIONS = {
 """Packages that are not installed everywhere, by the name they are imported under."""
 HOSTS = {"astrbot"}
 """What the plugin runs in and so does not install."""
+PARTS_OF = {"pydantic": "fastapi", "starlette": "fastapi"}
+"""What a requirement is made of and shows in its own interface."""
 MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function")
 UNESCAPED = re.compile(r"\|\s*safe\b|autoescape\s+false")
 
@@ -48,12 +50,13 @@ def imported() -> set[str]:
             if not package or package in ("graph_memory", "webui", "main"):
                 continue
             names = known.get(package) or [DISTRIBUTIONS.get(package, package)]
-            found.add(re.sub(r"[-_.]+", "-", names[0]).lower())
+            distribution = re.sub(r"[-_.]+", "-", names[0]).lower()
+            found.add(PARTS_OF.get(distribution, distribution))
     return found
 
 
 def test_every_import_is_required() -> None:
-    assert imported() <= required("requirements.txt", "requirements-transformers.txt")
+    assert imported() <= required("requirements.txt", "requirements-sentence-transformers.txt")
 
 
 def test_every_requirement_is_imported() -> None:
@@ -61,9 +64,10 @@ def test_every_requirement_is_imported() -> None:
     assert required("requirements.txt") <= imported() | loaded_by_others
 
 
-@pytest.mark.parametrize("path", runtime_modules(), ids=name)
-def test_queries_are_built_from_constants_only(path: Path) -> None:
-    assert unsafe_queries(path) == []
+def test_queries_are_built_from_constants_only() -> None:
+    """The reviewed exceptions are needed, too: one that is not any more must go."""
+    found = {function for path in runtime_modules() for function in unsafe_queries(path)}
+    assert found == set(REVIEWED), "mend it, or review it and say in REVIEWED why it is safe"
 
 
 @pytest.mark.parametrize("path", runtime_modules(), ids=name)
@@ -115,6 +119,25 @@ def test_versions_agree() -> None:
     assert version is not None
     assert newest is not None
     assert version.group(1) == newest.group(1)
+
+
+def test_requirement_files_that_are_mentioned_exist() -> None:
+    found = []
+    for path in project_files():
+        if path.suffix in (".py", ".md", ".json", ".txt", ".html"):
+            for file in re.findall(r"\brequirements-[\w-]+\.txt", read(path)):
+                found += [] if (ROOT / file).exists() else [f"{name(path)}: {file}"]
+    assert found == []
+
+
+def test_links_between_the_documents_lead_somewhere() -> None:
+    link = re.compile(r"\]\(([^)#:]+)\)|src=\"([^\":]+)\"")
+    found = []
+    for path in project_files():
+        if path.suffix == ".md":
+            targets = [a or b for a, b in link.findall(read(path))]
+            found += [f"{name(path)}: {t}" for t in targets if not (path.parent / t).exists()]
+    assert found == []
 
 
 def test_both_readmes_name_the_same_commands_and_settings() -> None:

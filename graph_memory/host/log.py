@@ -1,0 +1,56 @@
+"""This package's log in AstrBot's, and trouble that is told once."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+REPEAT_AFTER = 600.0
+"""Seconds for which the same trouble is not told again."""
+
+logger = logging.getLogger("graph_memory.plugin")
+
+
+class LogBridge(logging.Handler):
+    """Sends this package's log to AstrBot's, so that it is seen in the dashboard."""
+
+    def __init__(self, target: logging.Logger) -> None:
+        super().__init__()
+        self._target = target
+        self._source = logging.getLogger("graph_memory")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._target.isEnabledFor(record.levelno):
+            self._target.handle(record)
+
+    def install(self) -> LogBridge:
+        """Start; replaces the bridge of an earlier load of the plugin."""
+        for handler in [h for h in self._source.handlers if type(h).__name__ == "LogBridge"]:
+            self._source.removeHandler(handler)
+        self._source.addHandler(self)
+        self._source.setLevel(logging.DEBUG)
+        self._source.propagate = False
+        return self
+
+    def remove(self) -> None:
+        """Stop."""
+        self._source.removeHandler(self)
+        self._source.propagate = True
+
+
+class Troubles:
+    """What went wrong in which part, logged once and kept for the status."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, str], float] = {}
+
+    def tell(self, where: str, error: Exception, *, expected: bool = False) -> None:
+        """Log ``error``, unless the same part had the same kind not long ago.
+
+        Args:
+            expected: Whether it needs no traceback.
+        """
+        key, now = (where, type(error).__name__), time.monotonic()
+        if now - self._told.get(key, -REPEAT_AFTER) >= REPEAT_AFTER:
+            self._told[key] = now
+            logger.error("%s: %s", where, error, exc_info=None if expected else error)

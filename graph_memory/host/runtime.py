@@ -1,0 +1,189 @@
+"""The plugin's life: opens the memory with what goes with it, and closes it again.
+
+Whatever goes wrong here, the bot goes on without a memory and says so when asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..commands import Caller, Commands
+from ..errors import GraphMemoryError, LockedError, SettingError
+from ..personas import Personas
+from ..phrases import say
+from ..ports import Embedder
+from ..service import MemoryService
+from ..settings import Settings, read
+from .astrbot import Host
+from .handlers import memory_tools
+from .log import LogBridge, Troubles
+from .providers import ProviderModel, load_embedder
+
+logger = logging.getLogger("graph_memory.plugin")
+
+LOCK_RETRY = 5.0
+"""Seconds; a bot that is being restarted holds the lock for a moment."""
+
+
+class Web(Protocol):
+    """A web UI that is being served."""
+
+    port: int
+
+    async def stop(self) -> None: ...
+
+
+Serve = Callable[[MemoryService, str, Settings], Awaitable[Web]]
+"""Serves the web UI of a memory with a key."""
+
+
+class Runtime:
+    """The plugin while it is loaded.
+
+    Args:
+        context: AstrBot's ``Context``.
+        config: The settings' values by name.
+        directory: Makes the place where the memory is kept, and says where it is.
+        serve: Starts the web UI; raises whatever prevents it.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        config: Mapping[str, Any],
+        directory: Callable[[], Path],
+        serve: Serve,
+    ) -> None:
+        self.settings, self._wrong = read(config)
+        self.host = Host(context)
+        self.personas = Personas(self.host, self.settings.language)
+        self.memory: MemoryService | None = None
+        self._commands: Commands | None = None
+        self._directory = directory
+        self._serve = serve
+        self._web: Web | None = None
+        self._waiting: asyncio.Task[None] | None = None
+        self._problem = ""
+        self._troubles = Troubles()
+        self._bridge: LogBridge | None = None
+
+    async def start(self, log: logging.Logger) -> None:
+        """Open the memory; never raises.
+
+        Args:
+            log: AstrBot's logger, which shows this package's log from now on.
+        """
+        self._bridge = LogBridge(log).install()
+        for problem in self._wrong:
+            default = getattr(Settings(), problem.name)
+            logger.error("setting %s; %r is used instead", problem, default)
+        try:
+            await self._open()
+        except LockedError as error:
+            self._fail(error)
+            self._waiting = asyncio.create_task(self._open_later(), name="gm-open")
+        except Exception as error:
+            self._fail(error)
+
+    async def stop(self) -> None:
+        """Close everything; what was said is on disk already."""
+        memory, self.memory, self._commands = self.memory, None, None
+        web, self._web = self._web, None
+        if self._waiting:
+            self._waiting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._waiting
+        try:
+            if web:
+                await web.stop()
+        finally:
+            if memory:
+                await memory.close()
+            if self._bridge:
+                self._bridge.remove()
+
+    async def _open(self) -> None:
+        memory = await MemoryService.open(
+            self._directory(),
+            self.settings,
+            model=ProviderModel(self.host, self.settings),
+            zone=self.host.zone,
+        )
+        self._problem = ""
+        self._commands, self.memory = Commands(memory), memory
+        for problem in self._wrong:
+            memory.problems[problem.name] = str(problem)
+        self._load_embedder()
+        if self.settings.enable_function_calling:
+            self.host.add_tools(*memory_tools(self._look_up, self._remember))
+        if self.settings.webui_port:
+            await self._start_web(memory)
+
+    async def _open_later(self) -> None:
+        while self.memory is None:
+            await asyncio.sleep(LOCK_RETRY)
+            try:
+                await self._open()
+                logger.info("the memory is open now")
+            except LockedError:
+                continue
+            except Exception as error:
+                self._fail(error)
+                return
+
+    async def _start_web(self, memory: MemoryService) -> None:
+        try:
+            key, is_new = await memory.web_key()
+            self._web = await self._serve(memory, key, self.settings)
+        except Exception as error:
+            memory.problems["webui"] = str(error)
+            self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
+            return
+        address = f"http://127.0.0.1:{self._web.port}"
+        if self._commands:
+            self._commands.web = address
+        logger.info("memory page: %s%s", address, f"  key: {key}" if is_new else "")
+
+    def _load_embedder(self) -> None:
+        async def load() -> Embedder | None:
+            return await load_embedder(self.host, self.settings, self._load_embedder)
+
+        if self.memory:
+            self.memory.use_embedder(load)
+
+    def _fail(self, error: Exception) -> None:
+        expected = isinstance(error, GraphMemoryError)
+        self._problem = str(error) if expected else repr(error)
+        self._troubles.tell("the memory did not start", error, expected=expected)
+
+    # ----------------------------------------------------------------- answers
+
+    def report(self, where: str, error: Exception) -> None:
+        """Log what went wrong while the memory is open, and show it in the status."""
+        self._troubles.tell(where, error)
+        if self.memory:
+            self.memory.problems[where] = f"{where}: {error}"
+
+    async def ask(self, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]) -> str:
+        """What a command says, or why it cannot."""
+        language = self.settings.language
+        if self._commands is None:
+            key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
+            return say(language, key, reason=self._problem)
+        try:
+            caller = await self.host.caller(event)
+            return await ask(self._commands, caller) if caller else say(language, "unknown_sender")
+        except Exception as error:
+            self.report("command", error)
+            return say(language, "failed")
+
+    async def _look_up(self, event: Any, query: str) -> str:
+        return await self.ask(event, lambda commands, caller: commands.look_up(caller, query))
+
+    async def _remember(self, event: Any, text: str) -> str:
+        return await self.ask(event, lambda commands, caller: commands.remember(caller, text))

@@ -1,0 +1,76 @@
+"""What ``/persona`` and ``/new <persona>`` answer.
+
+AstrBot's own ``/persona`` moved to a separate plugin and its ``/new`` takes no persona;
+these two bring both back. They work whether or not the memory does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from .model import NO_PERSONA
+from .phrases import say
+
+UNSET = "unset"
+
+
+class Chats(Protocol):
+    """What is needed of the host; events are passed through to it."""
+
+    def personas(self) -> list[str]: ...
+
+    async def persona(self, event: Any) -> str: ...
+
+    async def set_persona(self, event: Any, persona: str) -> str | None: ...
+
+    async def new_conversation(self, event: Any, persona: str) -> str | None: ...
+
+
+class Personas:
+    """Listing and switching personas.
+
+    Args:
+        language: ``zh`` or ``en``.
+    """
+
+    def __init__(self, chats: Chats, language: str) -> None:
+        self._chats = chats
+        self._language = language
+
+    async def choose(self, event: Any, name: str) -> str:
+        """Show the personas (no name), unset the current one or switch."""
+        if not name:
+            current = self._shown(await self._chats.persona(event))
+            return "\n".join(
+                [
+                    self._say("persona_list", personas=self._known(), current=current),
+                    self._say("persona_usage"),
+                ]
+            )
+        if name == UNSET and name not in self._chats.personas():
+            overruling = await self._chats.set_persona(event, NO_PERSONA)
+            return self._done("persona_unset", name, overruling)
+        if name not in self._chats.personas():
+            return self._say("persona_unknown", name=name, personas=self._known())
+        return self._done("persona_set", name, await self._chats.set_persona(event, name))
+
+    async def begin(self, event: Any, name: str) -> str:
+        """Start a conversation with a persona."""
+        if name not in self._chats.personas():
+            return self._say("persona_unknown", name=name, personas=self._known())
+        return self._done("persona_new", name, await self._chats.new_conversation(event, name))
+
+    def _done(self, key: str, name: str, overruling: str | None) -> str:
+        text = self._say(key, name=name)
+        if overruling is None:
+            return text
+        return f"{text}\n{self._say('persona_forced', current=self._shown(overruling))}"
+
+    def _known(self) -> str:
+        return ", ".join(self._chats.personas())
+
+    def _shown(self, persona: str) -> str:
+        return self._say("persona_none") if persona == NO_PERSONA else persona
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)

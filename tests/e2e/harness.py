@@ -1,0 +1,1107 @@
+"""End-to-end test harness that drives a real AstrBot process without internet.
+
+Three parts, all asyncio context managers:
+
+* ``FakeOpenAI``      - scripted OpenAI-compatible server (chat, streaming, tools,
+  embeddings, rerank) on loopback.
+* ``AstrBotInstance`` - a throw-away AstrBot root directory plus the running
+  process and a client for its dashboard API.
+* ``OneBotClient``    - a OneBot v11 reverse-WebSocket client; AstrBot sees it as
+  a QQ account with private chats and groups.
+
+Only ``aiohttp`` is needed on top of the AstrBot installation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import itertools
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import ClientSession, ClientTimeout, FormData, WSMsgType, web
+
+BOT_ID = 10000
+ADMIN_ID = 90000
+DASHBOARD_USER = "astrbot"
+DASHBOARD_PASSWORD = "Harness-Pass-1234"
+CHAT_PROVIDER_ID = "fake-chat"
+EXTRACT_PROVIDER_ID = "fake-extract"
+EMBEDDING_PROVIDER_ID = "fake-embedding"
+RERANK_PROVIDER_ID = "fake-rerank"
+ONEBOT_PLATFORM_ID = "qq"
+
+
+def free_port() -> int:
+    """Return a TCP port that is free on loopback right now."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+async def wait_until(
+    condition: Callable[[], Any], timeout: float = 10.0, what: str = "condition"
+) -> Any:
+    """Poll ``condition`` until it is truthy and return its value.
+
+    ``condition`` may be a plain function or return an awaitable.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if inspect.isawaitable(value):
+            value = await value
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"timed out after {timeout}s waiting for {what}")
+        await asyncio.sleep(0.05)
+
+
+# --------------------------------------------------------------------------
+# Fake LLM
+# --------------------------------------------------------------------------
+
+
+@dataclass
+class ChatCall:
+    """One ``/v1/chat/completions`` request as AstrBot sent it."""
+
+    body: dict[str, Any]
+    answer: Any = None
+
+    @property
+    def model(self) -> str:
+        return self.body.get("model", "")
+
+    @property
+    def stream(self) -> bool:
+        return bool(self.body.get("stream"))
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return self.body.get("messages", [])
+
+    @property
+    def tool_names(self) -> list[str]:
+        return [t["function"]["name"] for t in self.body.get("tools") or []]
+
+    @property
+    def system(self) -> str:
+        return "\n".join(text_of(m["content"]) for m in self.messages if m["role"] == "system")
+
+    @property
+    def last_user(self) -> str:
+        """All text of the last user message (prompt plus extra parts)."""
+        users = [m for m in self.messages if m["role"] == "user"]
+        return text_of(users[-1]["content"]) if users else ""
+
+    @property
+    def last_user_parts(self) -> list[str]:
+        """Text blocks of the last user message; the first one is the prompt."""
+        users = [m for m in self.messages if m["role"] == "user"]
+        content = users[-1]["content"] if users else ""
+        if isinstance(content, str):
+            return [content]
+        return [p["text"] for p in content if p.get("type") == "text"]
+
+    @property
+    def tool_results(self) -> list[str]:
+        """Contents of tool messages after the last user message."""
+        tail = itertools.takewhile(lambda m: m["role"] != "user", reversed(self.messages))
+        return [text_of(m["content"]) for m in tail if m["role"] == "tool"][::-1]
+
+
+@dataclass
+class ToolCall:
+    """Answer with one tool call instead of text."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass
+class Failure:
+    """Answer with an HTTP error."""
+
+    status: int = 500
+    message: str = "scripted failure"
+
+
+Responder = Callable[[ChatCall], Any]
+
+
+def text_of(content: Any) -> str:
+    """Flatten OpenAI message content to text."""
+    if isinstance(content, str):
+        return content
+    if not content:
+        return ""
+    return "\n".join(p.get("text", "") for p in content if p.get("type") == "text")
+
+
+def echo(call: ChatCall) -> str:
+    """Default responder: repeat the user's prompt."""
+    parts = call.last_user_parts
+    return f"echo: {parts[0] if parts else ''}"
+
+
+def hashed_embedding(text: str, dim: int = 64) -> list[float]:
+    """Deterministic unit vector in which shared character bigrams mean similarity."""
+    vector = [0.0] * dim
+    lowered = text.lower()
+    for left, right in zip(lowered, lowered[1:] + " ", strict=True):
+        digest = hashlib.blake2b((left + right).encode(), digest_size=8).digest()
+        vector[int.from_bytes(digest[:4], "big") % dim] += 1.0
+    norm = math.sqrt(sum(v * v for v in vector)) or 1.0
+    return [v / norm for v in vector]
+
+
+class FakeOpenAI:
+    """Scripted OpenAI-compatible server.
+
+    Rules are tried in the order they were added; the first whose predicate
+    accepts the call decides the answer. A responder may be async and returns
+    ``str``, ``dict``/``list`` (sent as JSON text), ``ToolCall``, a list of
+    ``ToolCall`` or ``Failure``.
+    """
+
+    def __init__(self, embedding_dim: int = 64, chunk_size: int = 8) -> None:
+        self.embedding_dim = embedding_dim
+        self.chunk_size = chunk_size
+        self.port = 0
+        self.calls: list[ChatCall] = []
+        self.embedded: list[str] = []
+        self.embedding_failure: Failure | None = None
+        self._rules: list[tuple[Callable[[ChatCall], bool], Responder]] = []
+        self._ids = itertools.count(1)
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def when(self, predicate: Callable[[ChatCall], bool] | str, answer: Responder | Any) -> None:
+        """Add a rule.
+
+        Args:
+            predicate: Function of the call, or text that the system prompt or the
+                last user message must contain.
+            answer: Function of the call, or a fixed answer.
+        """
+        if isinstance(predicate, str):
+            needle = predicate
+            predicate = lambda call: (  # noqa: E731
+                needle in call.system or needle in call.last_user
+            )
+        responder = answer if callable(answer) else lambda _call: answer
+        self._rules.append((predicate, responder))
+
+    def reset(self) -> None:
+        """Forget rules and recorded calls."""
+        self._rules.clear()
+        self.calls.clear()
+        self.embedded.clear()
+        self.embedding_failure = None
+
+    def calls_of(self, model: str) -> list[ChatCall]:
+        """Recorded chat calls for one model name."""
+        return [call for call in self.calls if call.model == model]
+
+    async def __aenter__(self) -> FakeOpenAI:
+        app = web.Application(client_max_size=64 * 1024**2)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/embeddings", self._embeddings)
+        app.router.add_post("/v1/rerank", self._rerank)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        if self._runner:
+            await self._runner.cleanup()
+
+    async def _models(self, _request: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": "fake", "object": "model"}]})
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        call = ChatCall(await request.json())
+        self.calls.append(call)
+        responder = next((r for match, r in self._rules if match(call)), echo)
+        answer = responder(call)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        call.answer = answer
+        if isinstance(answer, Failure):
+            return web.json_response(
+                {"error": {"message": answer.message, "type": "scripted"}},
+                status=answer.status,
+            )
+        message = self._as_message(answer)
+        usage = {
+            "prompt_tokens": len(json.dumps(call.messages)) // 4,
+            "completion_tokens": len(json.dumps(message)) // 4,
+        }
+        usage["total_tokens"] = sum(usage.values())
+        head = {
+            "id": f"chatcmpl-{next(self._ids)}",
+            "created": int(time.time()),
+            "model": call.model,
+        }
+        finish = "tool_calls" if message.get("tool_calls") else "stop"
+        if not call.stream:
+            return web.json_response(
+                {
+                    **head,
+                    "object": "chat.completion",
+                    "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+                    "usage": usage,
+                }
+            )
+        return await self._stream(request, head, message, finish, usage)
+
+    async def _stream(
+        self,
+        request: web.Request,
+        head: dict,
+        message: dict,
+        finish: str,
+        usage: dict,
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+
+        async def send(payload: dict) -> None:
+            await response.write(f"data: {json.dumps(payload)}\n\n".encode())
+
+        def chunk(delta: dict, reason: str | None = None) -> dict:
+            choice = {"index": 0, "delta": delta, "finish_reason": reason}
+            return {**head, "object": "chat.completion.chunk", "choices": [choice]}
+
+        await send(chunk({"role": "assistant", "content": ""}))
+        text = message.get("content") or ""
+        for start in range(0, len(text), self.chunk_size):
+            await send(chunk({"content": text[start : start + self.chunk_size]}))
+        for index, call in enumerate(message.get("tool_calls") or []):
+            await send(chunk({"tool_calls": [{"index": index, **call}]}))
+        await send(chunk({}, finish))
+        await send({**head, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        await response.write(b"data: [DONE]\n\n")
+        await response.write_eof()
+        return response
+
+    def _as_message(self, answer: Any) -> dict[str, Any]:
+        calls = [answer] if isinstance(answer, ToolCall) else answer
+        if isinstance(calls, list) and calls and isinstance(calls[0], ToolCall):
+            return {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": f"call_{next(self._ids)}",
+                        "type": "function",
+                        "function": {
+                            "name": c.name,
+                            "arguments": json.dumps(c.arguments, ensure_ascii=False),
+                        },
+                    }
+                    for c in calls
+                ],
+            }
+        if not isinstance(answer, str):
+            answer = json.dumps(answer, ensure_ascii=False)
+        return {"role": "assistant", "content": answer}
+
+    async def _embeddings(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        if failure := self.embedding_failure:
+            return web.json_response(
+                {"error": {"message": failure.message, "type": "scripted"}}, status=failure.status
+            )
+        self.embedded.extend(texts)
+        data = [
+            {
+                "object": "embedding",
+                "index": i,
+                "embedding": hashed_embedding(t, self.embedding_dim),
+            }
+            for i, t in enumerate(texts)
+        ]
+        return web.json_response(
+            {
+                "object": "list",
+                "model": body.get("model", ""),
+                "data": data,
+                "usage": {"prompt_tokens": 0, "total_tokens": 0},
+            }
+        )
+
+    async def _rerank(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        query = hashed_embedding(body["query"])
+        scores = [
+            sum(a * b for a, b in zip(query, hashed_embedding(d), strict=True))
+            for d in body["documents"]
+        ]
+        order = sorted(range(len(scores)), key=lambda i: -scores[i])
+        results = [
+            {"index": i, "relevance_score": scores[i]} for i in order[: body.get("top_n") or None]
+        ]
+        return web.json_response({"results": results})
+
+
+# --------------------------------------------------------------------------
+# AstrBot process
+# --------------------------------------------------------------------------
+
+# Runs inside the AstrBot process before anything else: only loopback connections
+# are allowed, every refused target is appended to the file in HARNESS_NET_LOG.
+_NETWORK_GUARD = '''\
+"""Refuse every non-loopback connection of this process."""
+import os
+import socket
+
+_LOCAL = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", None}
+_getaddrinfo, _connect, _connect_ex = (
+    socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex
+)
+
+
+def _check(host):
+    if isinstance(host, bytes):
+        host = host.decode()
+    if host in _LOCAL or host.startswith("127.") or host == socket.gethostname():
+        return
+    with open(os.environ["HARNESS_NET_LOG"], "a") as log:
+        log.write(host + "\\n")
+    raise socket.gaierror(socket.EAI_AGAIN, "blocked by test harness: " + host)
+
+
+def _guarded_getaddrinfo(host, *args, **kwargs):
+    _check(host)
+    return _getaddrinfo(host, *args, **kwargs)
+
+
+def _guard(call):
+    def guarded(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            _check(address[0])
+        return call(self, address)
+    return guarded
+
+
+socket.getaddrinfo = _guarded_getaddrinfo
+socket.socket.connect = _guard(_connect)
+socket.socket.connect_ex = _guard(_connect_ex)
+'''
+
+
+def deep_merge(base: dict, override: dict) -> dict:
+    """Return ``base`` with ``override`` merged into it recursively."""
+    merged = dict(base)
+    for key, value in override.items():
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = deep_merge(merged[key], value)
+        else:
+            merged[key] = value
+    return merged
+
+
+@dataclass
+class AstrBotInstance:
+    """A throw-away AstrBot root and the process that runs in it.
+
+    Args:
+        root: Empty or not yet existing directory; becomes the AstrBot root.
+        llm: Running fake LLM all providers point to.
+        plugins: Plugin source directories, or functions that install one below the
+            directory they are given. A directory is copied to ``data/plugins/<name>``,
+            ``name`` being the one in metadata.yaml.
+        plugin_configs: Plugin name to values for ``data/config/<name>_config.json``
+            (missing keys get their schema default).
+        config: Overrides merged into ``data/cmd_config.json``.
+        providers: Providers besides the fake ones.
+        python: Interpreter of the environment AstrBot is installed in.
+        env: Extra environment variables.
+        streaming: Ask the chat model for streamed answers.
+        block_network: Refuse non-loopback connections of the process.
+    """
+
+    root: Path
+    llm: FakeOpenAI
+    plugins: list[Path | Callable[[Path], Path]] = field(default_factory=list)
+    plugin_configs: dict[str, dict] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    providers: list[dict[str, Any]] = field(default_factory=list)
+    python: str = sys.executable
+    env: dict[str, str] = field(default_factory=dict)
+    streaming: bool = False
+    block_network: bool = True
+    start_timeout: float = 120.0
+
+    def __post_init__(self) -> None:
+        self.root = Path(self.root).resolve()
+        self.dashboard_port = free_port()
+        self.onebot_port = free_port()
+        self.process: asyncio.subprocess.Process | None = None
+        self.startup_seconds = 0.0
+        self._http: ClientSession | None = None
+        self._token = ""
+
+    # ---- files -----------------------------------------------------------
+
+    @property
+    def data_dir(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def log_path(self) -> Path:
+        return self.root / "astrbot.log"
+
+    @property
+    def log(self) -> str:
+        """Output of the process so far, without colour codes."""
+        if not self.log_path.exists():
+            return ""
+        text = self.log_path.read_text(encoding="utf-8", errors="replace")
+        return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+    @property
+    def refused_hosts(self) -> list[str]:
+        """Hosts the process tried to reach and was refused."""
+        path = self.root / "refused_hosts.txt"
+        return path.read_text().split() if path.exists() else []
+
+    def plugin_data_dir(self, plugin: str) -> Path:
+        return self.data_dir / "plugin_data" / plugin
+
+    def prepare(self) -> None:
+        """Write configuration and plugins; keeps existing data for restarts."""
+        for name in ("plugins", "config", "temp"):
+            (self.data_dir / name).mkdir(parents=True, exist_ok=True)
+        (self.root / ".astrbot").touch()
+        config_path = self.data_dir / "cmd_config.json"
+        current = {}
+        if config_path.exists():
+            current = json.loads(config_path.read_text(encoding="utf-8-sig"))
+        merged = deep_merge(deep_merge(current, self._base_config()), self.config)
+        config_path.write_text(json.dumps(merged, ensure_ascii=False, indent=2), encoding="utf-8")
+        for source in self.plugins:
+            self.install_plugin(source)
+        for plugin, values in self.plugin_configs.items():
+            path = self.data_dir / "config" / f"{plugin}_config.json"
+            old = {}
+            if path.exists():
+                old = json.loads(path.read_text(encoding="utf-8-sig"))
+            path.write_text(
+                json.dumps(deep_merge(old, values), ensure_ascii=False),
+                encoding="utf-8",
+            )
+        guard = self.root / "guard"
+        guard.mkdir(exist_ok=True)
+        (guard / "sitecustomize.py").write_text(_NETWORK_GUARD)
+
+    def install_plugin(self, source: Path | Callable[[Path], Path]) -> Path:
+        """Copy a plugin below ``data/plugins`` under its metadata name."""
+        if callable(source):
+            return source(self.data_dir / "plugins")
+        name = source.name
+        metadata = source / "metadata.yaml"
+        for line in metadata.read_text(encoding="utf-8").splitlines():
+            if line.startswith("name:"):
+                name = line.split(":", 1)[1].split("#")[0].strip().strip("'\"")
+        target = self.data_dir / "plugins" / name
+        shutil.rmtree(target, ignore_errors=True)
+        ignore = shutil.ignore_patterns(
+            ".git", "__pycache__", ".venv", "tests", "node_modules", ".pytest_cache"
+        )
+        shutil.copytree(source, target, ignore=ignore)
+        return target
+
+    def _base_config(self) -> dict[str, Any]:
+        """Settings that make AstrBot deterministic and offline."""
+        chat = {"provider_type": "chat_completion", "enable": True}
+        return {
+            "platform": [
+                {
+                    "id": ONEBOT_PLATFORM_ID,
+                    "type": "aiocqhttp",
+                    "enable": True,
+                    "ws_reverse_host": "127.0.0.1",
+                    "ws_reverse_port": self.onebot_port,
+                    "ws_reverse_token": "",
+                }
+            ],
+            "platform_settings": {"rate_limit": {"count": 0}},
+            "provider_sources": [
+                {
+                    "id": "fake",
+                    "provider": "openai",
+                    "type": "openai_chat_completion",
+                    "provider_type": "chat_completion",
+                    "enable": True,
+                    "key": ["sk-fake"],
+                    "api_base": self.llm.base_url,
+                    "timeout": 30,
+                }
+            ],
+            "provider": [
+                {
+                    **chat,
+                    "id": CHAT_PROVIDER_ID,
+                    "provider_source_id": "fake",
+                    "model": "chat-model",
+                    "modalities": [],
+                    "max_context_tokens": 128000,
+                },
+                {
+                    **chat,
+                    "id": EXTRACT_PROVIDER_ID,
+                    "provider_source_id": "fake",
+                    "model": "extract-model",
+                    "modalities": [],
+                    "max_context_tokens": 128000,
+                },
+                {
+                    "id": EMBEDDING_PROVIDER_ID,
+                    "type": "openai_embedding",
+                    "provider": "openai",
+                    "provider_type": "embedding",
+                    "enable": True,
+                    "embedding_api_key": "sk-fake",
+                    "embedding_api_base": self.llm.base_url,
+                    "embedding_model": "embedding-model",
+                    "embedding_dimensions": self.llm.embedding_dim,
+                    "timeout": 20,
+                },
+                {
+                    "id": RERANK_PROVIDER_ID,
+                    "type": "vllm_rerank",
+                    "provider": "vllm",
+                    "provider_type": "rerank",
+                    "enable": True,
+                    "rerank_api_base": self.llm.base_url.removesuffix("/v1"),
+                    "rerank_model": "rerank-model",
+                    "timeout": 20,
+                },
+                *self.providers,
+            ],
+            "agent_runner": {
+                "runner_type": "local",
+                "config": {"model": {"provider_id": CHAT_PROVIDER_ID}},
+            },
+            "provider_settings": {
+                "streaming_response": self.streaming,
+                "unsupported_streaming_strategy": "turn_off",
+                "datetime_system_prompt": False,
+            },
+            "admins_id": [str(ADMIN_ID), DASHBOARD_USER],
+            "dashboard": {"host": "127.0.0.1", "port": self.dashboard_port},
+            "disable_metrics": True,
+            "log_level": "DEBUG",
+        }
+
+    # ---- process ---------------------------------------------------------
+
+    async def __aenter__(self) -> AstrBotInstance:
+        self.prepare()
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Start the process and wait until dashboard and OneBot port answer."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith("ASTRBOT_")}
+        env |= {
+            "ASTRBOT_DASHBOARD_INITIAL_PASSWORD": DASHBOARD_PASSWORD,
+            "ASTRBOT_DISABLE_METRICS": "1",
+            "HOME": str(self.root),
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NO_COLOR": "1",
+            "HARNESS_NET_LOG": str(self.root / "refused_hosts.txt"),
+        } | self.env
+        if self.block_network:
+            env["PYTHONPATH"] = str(self.root / "guard")
+        begun = time.monotonic()
+        with self.log_path.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                self.python,
+                "-m",
+                "astrbot.cli",
+                "run",
+                cwd=self.root,
+                env=env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        self._http = ClientSession(
+            f"http://127.0.0.1:{self.dashboard_port}",
+            timeout=ClientTimeout(total=60),
+        )
+        try:
+            await wait_until(self._is_up, self.start_timeout, "AstrBot to start")
+        except BaseException:
+            await self.stop()
+            raise
+        self.startup_seconds = time.monotonic() - begun
+        await self.login()
+
+    async def _is_up(self) -> bool:
+        if self.process and self.process.returncode is not None:
+            raise RuntimeError(f"AstrBot exited:\n{self.log[-4000:]}")
+        for port in (self.dashboard_port, self.onebot_port):
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                return False
+            writer.close()
+        return True
+
+    async def stop(self, sig: int = signal.SIGINT, timeout: float = 30.0) -> int | None:
+        """Stop the process and return its exit code.
+
+        SIGINT is what Ctrl-C sends and runs the plugins' ``terminate()``. SIGTERM
+        (``docker stop``) and SIGKILL end AstrBot without it.
+        """
+        if self._http:
+            await self._http.close()
+            self._http = None
+        if not self.process:
+            return None
+        process, self.process = self.process, None
+        if process.returncode is None:
+            process.send_signal(sig)
+            try:
+                await asyncio.wait_for(process.wait(), timeout)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+        return process.returncode
+
+    async def restart(self, sig: int = signal.SIGINT) -> None:
+        """Stop and start again on the same data."""
+        await self.stop(sig)
+        await self.start()
+
+    def memory_mb(self) -> float:
+        """Resident memory of the process (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        line = next(row for row in status.splitlines() if row.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+    # ---- dashboard API ---------------------------------------------------
+
+    async def login(self) -> None:
+        """Log in to the dashboard and keep the token."""
+        data = await self.api(
+            "POST",
+            "/api/v1/auth/login",
+            json={"username": DASHBOARD_USER, "password": DASHBOARD_PASSWORD},
+        )
+        self._token = data["token"]
+
+    async def api(self, method: str, path: str, **kwargs: Any) -> Any:
+        """Call the dashboard API and return ``data`` of its answer.
+
+        Raises:
+            RuntimeError: If the answer's status is not ``ok``.
+        """
+        async with self._request(method, path, **kwargs) as response:
+            payload = await response.json(content_type=None)
+        if not isinstance(payload, dict) or payload.get("status") != "ok":
+            raise RuntimeError(f"{method} {path}: {payload}")
+        return payload.get("data")
+
+    def _request(self, method: str, path: str, **kwargs: Any):
+        headers = dict(kwargs.pop("headers", {}))
+        if self._token:
+            headers.setdefault("Authorization", f"Bearer {self._token}")
+        return self._http.request(method, path, headers=headers, **kwargs)
+
+    async def create_persona(self, persona_id: str, prompt: str = "") -> None:
+        await self.api(
+            "POST",
+            "/api/v1/personas",
+            json={
+                "persona_id": persona_id,
+                "system_prompt": prompt or f"You are {persona_id}.",
+            },
+        )
+
+    async def delete_persona(self, persona_id: str) -> None:
+        await self.api("DELETE", "/api/v1/personas/by-id", params={"persona_id": persona_id})
+
+    async def conversations(self, umo: str) -> list[dict[str, Any]]:
+        """Conversations of one session, newest first."""
+        data = await self.api("GET", "/api/v1/conversations", params={"page": 1, "page_size": 100})
+        return [row for row in data["conversations"] if row["user_id"] == umo]
+
+    async def history(self, umo: str, cid: str) -> list[dict[str, Any]]:
+        """Stored messages of one conversation.
+
+        AstrBot stores a turn shortly *after* the reply was sent, so poll this with
+        ``wait_until`` right after a reply.
+        """
+        data = await self.api("GET", f"/api/v1/conversations/{cid}", params={"user_id": umo})
+        return json.loads(data["history"])
+
+    async def set_conversation_persona(self, umo: str, cid: str, persona_id: str) -> None:
+        """Bind a persona to a conversation (``[%None]`` means no persona)."""
+        await self.api(
+            "PATCH",
+            f"/api/v1/conversations/{cid}",
+            params={"user_id": umo},
+            json={"persona_id": persona_id},
+        )
+
+    async def force_session_persona(self, umo: str, persona_id: str | None) -> None:
+        """Set or clear the session rule that overrides every conversation."""
+        rule = {"umo": umo, "rule_key": "session_service_config"}
+        if persona_id is None:
+            await self.api("POST", "/api/v1/sessions/rules/delete", json=rule)
+            return
+        rule["rule_value"] = {"persona_id": persona_id, "session_enabled": True}
+        await self.api("POST", "/api/v1/sessions/rules", json=rule)
+
+    async def reload_plugin(self, plugin: str) -> None:
+        await self.api("POST", "/api/v1/plugins/reload", json={"plugin_id": plugin})
+
+    async def set_plugin_enabled(self, plugin: str, enabled: bool) -> None:
+        await self.api(
+            "PATCH",
+            "/api/v1/plugins/enabled",
+            json={"plugin_id": plugin, "enabled": enabled},
+        )
+
+    async def upload_plugin(self, archive: Path) -> None:
+        """Install a plugin's zip the way the dashboard does.
+
+        Raises:
+            RuntimeError: AstrBot refused; before 4.29 also because it is installed already.
+        """
+        form = FormData()
+        form.add_field("file", archive.read_bytes(), filename=archive.name)
+        await self.api("POST", "/api/v1/plugins/install/upload", data=form)
+
+    async def uninstall_plugin(
+        self, plugin: str, *, delete_config: bool = False, delete_data: bool = False
+    ) -> None:
+        await self.api(
+            "DELETE",
+            "/api/v1/plugins/by-id",
+            params={"plugin_id": plugin},
+            json={"delete_config": delete_config, "delete_data": delete_data},
+        )
+
+    async def plugin_versions(self) -> dict[str, str]:
+        """Installed plugins and their versions."""
+        return {row["name"]: row["version"] for row in await self.api("GET", "/api/v1/plugins")}
+
+    async def plugin_api(self, plugin: str, path: str, method: str = "GET", **kwargs: Any) -> Any:
+        """Call a route the plugin registered with ``context.register_web_api``."""
+        url = f"/api/v1/plugins/extensions/{plugin}/{path.lstrip('/')}"
+        async with self._request(method, url, **kwargs) as response:
+            return await response.json(content_type=None)
+
+    async def plugin_config(self, plugin: str) -> dict[str, Any]:
+        """Current configuration of a plugin."""
+        data = await self.api("GET", "/api/v1/plugins/config", params={"plugin_id": plugin})
+        return data["config"]
+
+    async def save_plugin_config(self, plugin: str, values: dict[str, Any]) -> None:
+        """Save plugin settings the way the dashboard does (reloads the plugin)."""
+        config = deep_merge(await self.plugin_config(plugin), values)
+        await self.api(
+            "PUT",
+            "/api/v1/plugins/config",
+            json={"plugin_id": plugin, "config": config},
+        )
+
+    async def web_chat(self, text: str, session_id: str, username: str = DASHBOARD_USER) -> str:
+        """Chat through the dashboard's own WebChat and return the full answer."""
+        body = {
+            "message": [{"type": "plain", "text": text}],
+            "session_id": session_id,
+            "username": username,
+            "enable_streaming": self.streaming,
+        }
+        answer = []
+        async with self._request("POST", "/api/v1/chat", json=body) as response:
+            async for raw in response.content:
+                line = raw.decode().strip()
+                if not line.startswith("data:"):
+                    continue
+                event = json.loads(line[5:])
+                if event.get("type") == "plain" and not event.get("chain_type"):
+                    answer.append(event["data"])
+                if event.get("type") in ("end", "complete"):
+                    break
+        return "".join(answer)
+
+
+# --------------------------------------------------------------------------
+# OneBot v11 client
+# --------------------------------------------------------------------------
+
+
+@dataclass
+class BotMessage:
+    """A message the bot sent through the OneBot API."""
+
+    action: str
+    segments: list[dict[str, Any]]
+    group_id: int | None = None
+    user_id: int | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(s["data"].get("text", "") for s in self.segments if s["type"] == "text")
+
+
+class OneBotClient:
+    """Plays a QQ account connected to AstrBot's aiocqhttp adapter."""
+
+    def __init__(self, bot: AstrBotInstance, self_id: int = BOT_ID) -> None:
+        self.bot = bot
+        self.self_id = self_id
+        self.sent: list[BotMessage] = []
+        self.nicknames: dict[int, str] = {}
+        self._messages: dict[int, dict] = {}
+        self._inbox: dict[tuple[str, int], asyncio.Queue[BotMessage]] = defaultdict(asyncio.Queue)
+        self._ids = itertools.count(1)
+
+    async def __aenter__(self) -> OneBotClient:
+        await self.connect()
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.close()
+
+    async def connect(self) -> None:
+        """(Re)connect, for example after the AstrBot process was restarted."""
+        self._session = ClientSession()
+        try:
+            self._ws = await self._session.ws_connect(
+                f"ws://127.0.0.1:{self.bot.onebot_port}/ws",
+                headers={
+                    "X-Self-ID": str(self.self_id),
+                    "X-Client-Role": "Universal",
+                    "User-Agent": "OneBot/11",
+                },
+            )
+        except BaseException:
+            await self._session.close()
+            raise
+        self._reader = asyncio.create_task(self._read())
+        await self._push(post_type="meta_event", meta_event_type="lifecycle", sub_type="connect")
+
+    async def close(self) -> None:
+        self._reader.cancel()
+        await self._ws.close()
+        await self._session.close()
+
+    @staticmethod
+    def umo(*, user_id: int | None = None, group_id: int | None = None) -> str:
+        """unified_msg_origin AstrBot uses for a private chat or a group."""
+        if group_id is not None:
+            return f"{ONEBOT_PLATFORM_ID}:GroupMessage:{group_id}"
+        return f"{ONEBOT_PLATFORM_ID}:FriendMessage:{user_id}"
+
+    # ---- user side -------------------------------------------------------
+
+    async def send_private(
+        self, user_id: int, text: str | list[dict], name: str | None = None
+    ) -> int:
+        """Send a private message as ``user_id``; returns the message id."""
+        return await self._send_message(
+            user_id, text, name, message_type="private", sub_type="friend"
+        )
+
+    async def send_group(
+        self,
+        group_id: int,
+        user_id: int,
+        text: str | list[dict],
+        name: str | None = None,
+        *,
+        at_bot: bool = False,
+        reply_to: int | None = None,
+    ) -> int:
+        """Send a group message as ``user_id``; returns the message id."""
+        segments = [segment("text", text=text)] if isinstance(text, str) else text
+        if at_bot:
+            segments = [segment("at", qq=str(self.self_id)), *segments]
+        if reply_to is not None:
+            segments = [segment("reply", id=str(reply_to)), *segments]
+        return await self._send_message(
+            user_id,
+            segments,
+            name,
+            message_type="group",
+            sub_type="normal",
+            group_id=group_id,
+            group_name=f"group-{group_id}",
+        )
+
+    async def ask_private(
+        self, user_id: int, text: str | list[dict], name: str | None = None, **wait: Any
+    ) -> str:
+        """Send a private message and return the text of the next reply."""
+        self.drain(user_id=user_id)
+        await self.send_private(user_id, text, name)
+        return (await self.next_message(user_id=user_id, **wait)).text
+
+    async def ask_group(
+        self,
+        group_id: int,
+        user_id: int,
+        text: str | list[dict],
+        name: str | None = None,
+        timeout: float = 20.0,
+        **kwargs: Any,
+    ) -> str:
+        """Send a group message (mentioning the bot) and return the next reply."""
+        self.drain(group_id=group_id)
+        kwargs.setdefault("at_bot", True)
+        await self.send_group(group_id, user_id, text, name, **kwargs)
+        return (await self.next_message(group_id=group_id, timeout=timeout)).text
+
+    async def next_message(
+        self,
+        *,
+        user_id: int | None = None,
+        group_id: int | None = None,
+        timeout: float = 20.0,
+    ) -> BotMessage:
+        """Next message the bot sends to this chat."""
+        queue = self._inbox[_chat_key(user_id, group_id)]
+        try:
+            return await asyncio.wait_for(queue.get(), timeout)
+        except TimeoutError:
+            raise TimeoutError(
+                f"no bot message within {timeout}s; log tail:\n{self.bot.log[-3000:]}"
+            ) from None
+
+    def drain(self, *, user_id: int | None = None, group_id: int | None = None) -> list[BotMessage]:
+        """Take all messages not read yet for this chat."""
+        queue = self._inbox[_chat_key(user_id, group_id)]
+        return [queue.get_nowait() for _ in range(queue.qsize())]
+
+    # ---- protocol --------------------------------------------------------
+
+    async def _send_message(
+        self, user_id: int, text: str | list[dict], name: str | None, **fields: Any
+    ) -> int:
+        if name:
+            self.nicknames[user_id] = name
+        segments = [segment("text", text=text)] if isinstance(text, str) else text
+        message_id = next(self._ids)
+        event = {
+            "post_type": "message",
+            "message_id": message_id,
+            "user_id": user_id,
+            "message": segments,
+            "raw_message": "".join(s["data"].get("text", "") for s in segments),
+            "font": 0,
+            "sender": self._sender(user_id),
+            **fields,
+        }
+        self._messages[message_id] = event
+        await self._push(**event)
+        return message_id
+
+    def _sender(self, user_id: int) -> dict[str, Any]:
+        name = self.nicknames.get(user_id, f"user-{user_id}")
+        return {"user_id": user_id, "nickname": name, "card": "", "role": "member"}
+
+    async def _push(self, **event: Any) -> None:
+        event |= {"time": int(time.time()), "self_id": self.self_id}
+        await self._ws.send_json(event)
+
+    async def _read(self) -> None:
+        async for raw in self._ws:
+            if raw.type != WSMsgType.TEXT:
+                break
+            request = raw.json()
+            try:
+                data = self._handle_action(request["action"], request.get("params") or {})
+                status, retcode = "ok", 0
+            except KeyError as error:
+                data, status, retcode = {"missing": str(error)}, "failed", 1404
+            await self._ws.send_json(
+                {
+                    "status": status,
+                    "retcode": retcode,
+                    "data": data,
+                    "echo": request.get("echo"),
+                }
+            )
+
+    def _handle_action(self, action: str, params: dict) -> Any:
+        if action in ("send_private_msg", "send_group_msg", "send_msg"):
+            return self._record(action, params)
+        if action == "get_msg":
+            return self._messages[int(params["message_id"])]
+        if action == "get_group_info":
+            gid = int(params["group_id"])
+            return {"group_id": gid, "group_name": f"group-{gid}", "member_count": 3}
+        if action == "get_group_member_list":
+            return [self._sender(user_id) for user_id in self.nicknames]
+        if action in ("get_group_member_info", "get_stranger_info"):
+            return self._sender(int(params["user_id"]))
+        if action == "get_login_info":
+            return {"user_id": self.self_id, "nickname": "bot"}
+        raise KeyError(action)
+
+    def _record(self, action: str, params: dict) -> dict[str, int]:
+        group_id = params.get("group_id")
+        user_id = params.get("user_id")
+        message = params["message"]
+        segments = message if isinstance(message, list) else [segment("text", text=message)]
+        record = BotMessage(action, segments, group_id, user_id)
+        message_id = next(self._ids)
+        self._messages[message_id] = {
+            "message_id": message_id,
+            "message_type": "group" if group_id else "private",
+            "time": int(time.time()),
+            "self_id": self.self_id,
+            "user_id": self.self_id,
+            "sender": self._sender(self.self_id),
+            "message": segments,
+            **({"group_id": group_id} if group_id else {}),
+        }
+        self.sent.append(record)
+        self._inbox[_chat_key(user_id, group_id)].put_nowait(record)
+        return {"message_id": message_id}
+
+
+def segment(kind: str, **data: Any) -> dict[str, Any]:
+    """A OneBot message segment."""
+    return {"type": kind, "data": data}
+
+
+def _chat_key(user_id: int | None, group_id: int | None) -> tuple[str, int]:
+    return ("group", int(group_id)) if group_id else ("user", int(user_id or 0))

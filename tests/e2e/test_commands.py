@@ -1,0 +1,80 @@
+"""``/memory`` and the tools, as people and models use them."""
+
+from __future__ import annotations
+
+import pytest
+
+from .harness import ADMIN_ID, ToolCall
+from .world import World, injected
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_mine_forget_undo(world: World) -> None:
+    await world.say(401, "我喜欢登山", "小一")
+    await world.say(401, "我擅长摄影")
+    await world.learn()
+    mine = await world.qq.ask_private(401, "/memory mine")
+    assert "喜欢登山" in mine
+    number = next(line.split(".")[0] for line in mine.splitlines() if "登山" in line)
+    assert "登山" in await world.qq.ask_private(401, f"/memory forget {number}")
+    assert "登山" not in await world.qq.ask_private(401, "/memory mine")
+    assert "登山" not in injected(await world.say(401, "我喜欢什么运动？"))
+    assert "已撤销" in await world.qq.ask_private(401, "/memory undo")
+    assert "登山" in await world.qq.ask_private(401, "/memory mine")
+    assert "没有可以撤销" in await world.qq.ask_private(401, "/memory undo")
+    assert "没有编号" in await world.qq.ask_private(401, "/memory forget 99")
+
+
+async def test_others_facts_are_the_admins_to_forget(world: World) -> None:
+    group = 5041
+    await world.say_in(group, 411, "我喜欢古筝", "小二")
+    await world.say_in(group, 412, "好听", "小三")
+    await world.learn()
+    found = await world.qq.ask_group(group, 412, "/memory search 小二 古筝", at_bot=False)
+    number = next(line.split(".")[0] for line in found.splitlines() if "喜欢古筝" in line)
+    denied = await world.qq.ask_group(group, 412, f"/memory forget {number}", at_bot=False)
+    assert "不是你的" in denied
+    found = await world.qq.ask_group(group, ADMIN_ID, "/memory search 小二 古筝", at_bot=False)
+    number = next(line.split(".")[0] for line in found.splitlines() if "喜欢古筝" in line)
+    done = await world.qq.ask_group(group, ADMIN_ID, f"/memory forget {number}", at_bot=False)
+    assert "已忘掉" in done
+    mine = await world.qq.ask_group(group, 411, "/memory mine", at_bot=False)
+    assert "古筝" not in mine
+
+
+async def test_remember_and_search(world: World) -> None:
+    assert "记住了" in await world.qq.ask_private(421, "/memory remember 我对芒果过敏", "小四")
+    assert "芒果" in await world.qq.ask_private(421, "/memory search 过敏")
+    assert "芒果" in await world.qq.ask_private(421, "/记忆 我的")
+    assert "要找什么" in await world.qq.ask_private(421, "/memory search")
+    assert "要记住什么" in await world.qq.ask_private(421, "/memory remember")
+
+
+async def test_what_is_for_admins(world: World) -> None:
+    for command in ("/memory flush", "/memory preview"):
+        assert "权限" in await world.qq.ask_private(431, command, "小五")
+    assert "召回索引" not in await world.qq.ask_private(431, "/memory status")
+    status = await world.status()
+    assert "召回索引：就绪" in status
+    assert f"http://127.0.0.1:{world.web_port}" in status
+    in_group = await world.qq.ask_group(5042, ADMIN_ID, "/memory status", at_bot=False)
+    assert "召回索引" not in in_group
+    assert "30 天内会归档" in await world.qq.ask_private(ADMIN_ID, "/memory preview")
+    assert "/memory mine" in await world.qq.ask_private(431, "/memory help")
+
+
+async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:
+    world.llm.when(
+        lambda call: "帮我记一下" in call.last_user_parts[0] and not call.tool_results,
+        ToolCall("memory_remember", {"text": "我喜欢的电影是《千与千寻》"}),
+    )
+    world.llm.when(
+        lambda call: "什么电影" in call.last_user_parts[0] and not call.tool_results,
+        ToolCall("memory_recall", {"query": "喜欢的电影"}),
+    )
+    await world.qq.ask_private(441, "帮我记一下喜欢的电影", "小六")
+    assert "记住了" in "\n".join(world.chats[-1].tool_results)
+    await world.qq.ask_private(441, "/new")
+    await world.qq.ask_private(441, "我喜欢什么电影？")
+    assert "千与千寻" in "\n".join(world.chats[-1].tool_results)

@@ -1,0 +1,133 @@
+"""Personas: switching by command and dashboard, and who knows what after it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from .harness import ADMIN_ID
+from .world import PLUGINS, World, injected
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+TECH, LIFE = "tech_assistant", "life_advisor"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session", autouse=True)
+async def personas(shared_world: World) -> AsyncIterator[None]:
+    """The two personas of the scenes."""
+    await shared_world.bot.create_persona(TECH, "你是一个专业的技术助手。")
+    await shared_world.bot.create_persona(LIFE, "你是一个温暖的生活顾问。")
+    yield
+    await shared_world.bot.delete_persona(TECH)
+    await shared_world.bot.delete_persona(LIFE)
+
+
+async def test_listing_and_switching(world: World) -> None:
+    listed = await world.qq.ask_private(201, "/persona", "小王")
+    assert TECH in listed
+    assert LIFE in listed
+    assert "当前：default" in listed
+    assert TECH in await world.qq.ask_private(201, f"/persona {TECH}")
+    call = await world.say(201, "你好")
+    assert "技术助手" in call.system
+    assert f"当前：{TECH}" in await world.qq.ask_private(201, "/persona")
+    assert "没有人格" in await world.qq.ask_private(201, "/persona nobody")
+    assert "已取消" in await world.qq.ask_private(201, "/persona unset")
+    assert "当前：（无）" in await world.qq.ask_private(201, "/persona")
+    assert "技术助手" not in (await world.say(201, "还在吗")).system
+
+
+async def test_new_with_a_persona(world: World) -> None:
+    umo = world.qq.umo(user_id=202)
+    await world.say(202, "第一个对话", "小李")
+    reply = await world.qq.ask_private(202, f"/new {LIFE}")
+    assert LIFE in reply
+    assert len(await world.bot.conversations(umo)) == 2  # AstrBot's own /new stayed out of it
+    call = await world.say(202, "第二个对话")
+    assert "生活顾问" in call.system
+    assert "第一个对话" not in str(call.messages)
+    assert "没有人格" in await world.qq.ask_private(202, "/new nobody")
+    assert len(await world.bot.conversations(umo)) == 2
+    plain = await world.qq.ask_private(202, "/new")
+    assert "new conversation" in plain  # plain /new is AstrBot's
+    assert "生活顾问" in (await world.say(202, "第三个对话")).system
+
+
+async def test_session_rule_overrides(world: World) -> None:
+    umo = world.qq.umo(user_id=203)
+    await world.say(203, "你好", "小赵")
+    await world.bot.force_session_persona(umo, LIFE)
+    reply = await world.qq.ask_private(203, f"/persona {TECH}")
+    assert "会话的规则" in reply
+    assert LIFE in reply
+    assert "会话的规则" in await world.qq.ask_private(203, f"/new {TECH}")
+    await world.bot.force_session_persona(umo, None)
+
+
+async def test_group_members_may_not_switch(world: World) -> None:
+    before = await world.bot.conversations(world.qq.umo(group_id=5021))
+    for command in (f"/persona {TECH}", f"/new {TECH}"):
+        denied = await world.qq.ask_group(5021, 204, command, "小钱", at_bot=False)
+        assert "权限" in denied
+    assert await world.bot.conversations(world.qq.umo(group_id=5021)) == before
+    allowed = await world.qq.ask_group(5021, ADMIN_ID, f"/persona {TECH}", at_bot=False)
+    assert "已切换" in allowed
+
+
+async def test_scenes_of_zhang_san(world: World) -> None:
+    """What is known about a user is shared, everything else is the persona's own."""
+    await world.qq.ask_private(210, f"/new {TECH}", "张三")
+    await world.say(210, "我擅长Python，请教一下微服务怎么拆分")
+    await world.say(210, "Docker常用于容器化部署")
+    # Another persona answers from now on: the old one's buffer goes into its own Session.
+    await world.qq.ask_private(210, f"/persona {LIFE}")
+    await world.say(210, "我喜欢瑜伽，最近压力有点大")
+    await world.say(210, "冥想有助于放松身心")
+    await world.learn()
+
+    await world.qq.ask_private(210, f"/new {LIFE}")
+    assert "擅长Python" in injected(await world.say(210, "你知道我擅长什么编程语言吗？"))
+    other = await world.say(210, "Docker常用于什么？微服务怎么拆分？")
+    assert "容器化" not in injected(other)
+    assert "怎么拆分" not in injected(other)
+    assert "放松" in injected(await world.say(210, "冥想有什么帮助？"))
+
+    await world.qq.ask_private(210, f"/new {TECH}")
+    assert "喜欢瑜伽" in injected(await world.say(210, "你知道我喜欢什么运动吗？"))
+    other = await world.say(210, "冥想有助于什么？我说过压力大吗？")
+    assert "放松" not in injected(other)
+    assert "压力有点大" not in injected(other)
+    assert "容器化" in injected(await world.say(210, "Docker常用于什么？"))
+
+
+async def test_switch_in_the_dashboard(world: World) -> None:
+    umo = world.qq.umo(user_id=211)
+    await world.qq.ask_private(211, f"/new {TECH}", "李四")
+    await world.say(211, "Redis常用于缓存数据")
+    current = (await world.bot.conversations(umo))[0]["cid"]
+    await world.bot.set_conversation_persona(umo, current, LIFE)
+    await world.say(211, "散步有助于睡眠")
+    await world.learn()
+    await world.qq.ask_private(211, "/new")
+    assert "缓存" not in injected(await world.say(211, "Redis常用于什么？"))
+    assert "睡眠" in injected(await world.say(211, "散步有助于什么？"))
+    await world.bot.set_conversation_persona(
+        umo, (await world.bot.conversations(umo))[0]["cid"], TECH
+    )
+    await world.qq.ask_private(211, "/new")
+    assert "缓存" in injected(await world.say(211, "Redis常用于什么？"))
+    assert "睡眠" not in injected(await world.say(211, "散步有助于什么？"))
+
+
+async def test_another_plugins_persona_command(world: World) -> None:
+    """Where another plugin provides /persona, only that one answers."""
+    name = "astrbot_plugin_persona_cmd"
+    world.bot.install_plugin(PLUGINS / name)
+    await world.restart()
+    await world.say(ADMIN_ID, "你好")
+    assert await world.qq.ask_private(ADMIN_ID, f"/persona {LIFE}") == f"persona set to {LIFE}"
+    await world.bot.set_plugin_enabled(name, False)
+    assert "已切换" in await world.qq.ask_private(ADMIN_ID, f"/persona {TECH}")

@@ -1,0 +1,61 @@
+"""Who is reminded of what: never anybody who was not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from .harness import ToolCall
+from .world import World, injected
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_two_users_never_see_each_others_private_memories(world: World) -> None:
+    await world.say(301, "我对青霉素过敏，别告诉别人", "小甲")
+    await world.say(302, "我打算十月辞职", "小乙")
+    await world.learn()
+    assert "青霉素" in injected(await world.say(301, "我对什么过敏？"))
+    assert "青霉素" not in injected(await world.say(302, "小甲对什么药过敏？"))
+    assert "辞职" not in injected(await world.say(301, "小乙打算十月做什么？"))
+    searched = await world.qq.ask_private(302, "/memory search 小甲 对什么药过敏")
+    assert "青霉素" not in searched
+    assert "青霉素" not in await world.qq.ask_private(302, "/memory mine")
+
+
+async def test_private_memories_never_surface_in_a_group(world: World) -> None:
+    group = 5031
+    await world.say_in(group, 311, "大家好，我喜欢摄影", "小丙")
+    await world.say(311, "我对海鲜过敏，是秘密", "小丙")
+    await world.learn()
+    for text in ("我对什么过敏？", "小丙不能吃什么？"):
+        assert "海鲜" not in injected(await world.say_in(group, 311, text))
+    for command in ("/memory mine", "/memory search 过敏 秘密", "/memory status"):
+        reply = await world.qq.ask_group(group, 311, command, at_bot=False)
+        assert "海鲜" not in reply
+    assert "摄影" in await world.qq.ask_group(group, 311, "/memory mine", at_bot=False)
+    assert "海鲜" in injected(await world.say(311, "我对什么过敏来着？"))
+
+
+async def test_a_group_is_told_in_private_to_those_who_were_there(world: World) -> None:
+    group = 5032
+    await world.say_in(group, 321, "我打算五月办婚礼", "小丁")
+    await world.say_in(group, 322, "恭喜恭喜", "小戊")
+    await world.learn()
+    # 322 spoke after the announcement, 323 never did, 321 was there.
+    assert "婚礼" in injected(await world.say(321, "我打算五月办什么？"))
+    assert "办婚礼" not in injected(await world.say(323, "小丁打算五月办什么？", "小己"))
+    assert "办婚礼" not in injected(await world.say_in(5033, 321, "我打算五月办什么？"))
+
+
+async def test_the_recall_tool_is_bound_to_who_speaks(world: World) -> None:
+    await world.say(331, "我住在珠海的老街", "小庚")
+    await world.learn()
+
+    def look_up(call: object) -> object:
+        return ToolCall("memory_recall", {"query": "小庚住在哪里 珠海 老街"})
+
+    world.llm.when(lambda call: "查一下小庚" in call.last_user and not call.tool_results, look_up)
+    await world.qq.ask_private(332, "查一下小庚住哪里", "小辛")
+    assert "珠海" not in "\n".join(world.chats[-1].tool_results)
+    await world.qq.ask_private(331, "查一下小庚住哪里")
+    assert "珠海" in "\n".join(world.chats[-1].tool_results)

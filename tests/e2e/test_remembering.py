@@ -1,0 +1,216 @@
+"""The bot remembers: in the next conversation, after a restart, a kill, a reload."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sqlite3
+
+import pytest
+
+from .harness import ADMIN_ID, wait_until
+from .world import PLUGIN, World, injected
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+
+def journal(world: World, query: str, *values: object) -> list[tuple]:
+    """Rows of the plugin's journal, as they are on disk."""
+    path = world.data / "journal.sqlite3"
+    with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as db:
+        return db.execute(query, values).fetchall()
+
+
+def texts(world: World, sender: str) -> list[str]:
+    """What the journal has of one sender."""
+    query = "SELECT text FROM message WHERE sender = ? ORDER BY id"
+    return [text for (text,) in journal(world, query, sender)]
+
+
+async def test_next_conversation(world: World) -> None:
+    nothing = await world.say(101, "我对花生过敏，出门都要小心。", "张三")
+    assert injected(nothing) == ""  # nothing is relevant yet, so nothing is injected
+    assert "已学习" in await world.learn()
+    await world.qq.ask_private(101, "/new")
+    call = await world.say(101, "你还记得我对什么过敏吗？")
+    assert "花生" in injected(call)
+    assert call.last_user_parts[0] == "你还记得我对什么过敏吗？"
+
+    umo = world.qq.umo(user_id=101)
+    current = (await world.bot.conversations(umo))[0]["cid"]
+
+    async def stored() -> str:
+        history = json.dumps(await world.bot.history(umo, current), ensure_ascii=False)
+        return history if "你还记得我" in history else ""
+
+    history = await wait_until(stored, what="history to be stored")
+    assert "花生" not in history  # what is injected never enters AstrBot's own history
+
+
+async def test_group_of_several_people(world: World) -> None:
+    group = 5011
+    await world.qq.send_group(group, 1111, "周末我喜欢去爬山，你们呢？", "小红")
+    await world.qq.send_group(group, 1112, "我喜欢滑板，刚买了一块。", "小明")
+    await world.say_in(group, 1113, "我打算周六约大家露营", "小刚")
+    assert texts(world, "aiocqhttp:1111") == ["周末我喜欢去爬山，你们呢？"]  # unaddressed, too
+    await world.learn()
+    call = await world.say_in(group, 1113, "小明喜欢玩什么来着？")
+    assert "滑板" in injected(call)
+    assert "小明" in injected(call)
+
+
+async def test_full_buffer_is_learned_unasked(world: World) -> None:
+    for text in ("你好呀", "我养了一只叫豆豆的猫", "它今年三岁", "最爱晒太阳", "也爱睡觉", "掉毛"):
+        await world.say(131, text, "阿花")
+
+    async def is_learned() -> bool:
+        return "豆豆" in await world.qq.ask_private(131, "/memory mine")
+
+    await wait_until(is_learned, 15, "the batch to be learned")
+
+
+async def test_remember_phrase_is_learned_at_once(world: World) -> None:
+    await world.say(132, "记住：我喜欢喝茉莉花茶", "小叶")
+
+    async def is_learned() -> bool:
+        return "茉莉花茶" in await world.qq.ask_private(132, "/memory mine")
+
+    await wait_until(is_learned, 15, "the batch to be learned")
+
+
+async def test_neither_commands_nor_notices_nor_the_bot_are_kept(world: World) -> None:
+    await world.qq.ask_private(133, "/memory search 秘密指令")
+    await world.qq.ask_private(133, "/sid")
+    await world.qq._push(
+        post_type="notice", notice_type="group_increase", group_id=5012, user_id=133
+    )
+    await world.qq.send_group(5012, world.qq.self_id, "我是机器人自己")
+    await world.say_in(5012, 133, "大家好")
+    assert texts(world, "aiocqhttp:133") == ["大家好"]
+    assert texts(world, f"aiocqhttp:{world.qq.self_id}") == []
+
+
+async def test_somebody_leaves_a_group(world: World) -> None:
+    group = 5013
+    await world.say_in(group, 141, "我先说一句，大家好", "小梅")
+    await world.qq._push(
+        post_type="notice",
+        notice_type="group_decrease",
+        sub_type="leave",
+        group_id=group,
+        user_id=141,
+        operator_id=141,
+    )
+
+    async def has_left() -> bool:
+        query = "SELECT until FROM presence WHERE user = ?"
+        return any(until for (until,) in journal(world, query, "aiocqhttp:141"))
+
+    await wait_until(has_left, 10, "the departure")
+    await world.say_in(group, 142, "小梅走了，我打算给她办欢送会", "小竹")
+    await world.learn()
+    assert "欢送会" not in injected(await world.say(141, "给我办欢送会的事你知道吗？"))
+    assert "欢送会" in injected(await world.say(142, "我打算办什么会来着？"))
+
+
+async def test_streamed_answers(world: World) -> None:
+    world.llm.when("流式", "好的，流式回答已经记下。")
+    world.bot.streaming = True
+    try:
+        answer = await world.bot.web_chat("流式聊天：我擅长书法", "stream-1")
+    finally:
+        world.bot.streaming = False
+    assert answer == "好的，流式回答已经记下。"
+    assert world.chats[-1].stream
+    assert "好的，流式回答已经记下。" in texts(world, "bot")
+    await world.learn()
+    await world.bot.web_chat("我擅长什么？", "stream-2")
+    assert "书法" in injected(world.chats[-1])
+
+
+async def test_a_message_during_a_tool_loop_is_kept(world: World) -> None:
+    """AstrBot feeds it into the running request, where no request hook sees it."""
+    running, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(_call: object) -> str:
+        running.set()
+        await go_on.wait()
+        return "说完了"
+
+    world.llm.when("慢慢来", slow)
+    await world.qq.send_private(151, "慢慢来，先想想", "小慢")
+    await asyncio.wait_for(running.wait(), 15)
+    await world.qq.send_private(151, "补充一句：我住在成都")
+
+    async def is_kept() -> bool:
+        return "补充一句：我住在成都" in texts(world, "aiocqhttp:151")
+
+    try:
+        await wait_until(is_kept, 10, "the second message")
+    finally:
+        go_on.set()
+    await world.qq.next_message(user_id=151)
+
+
+async def test_reload_by_saving_settings(world: World) -> None:
+    await world.say(161, "我住在苏州", "小苏")
+    await world.bot.save_plugin_config(PLUGIN, {"retrieval_top_k": 9})
+    await world.ready()
+    assert "住在苏州" not in await world.qq.ask_private(161, "/memory mine")  # not learned yet
+    await world.learn()
+    assert "苏州" in injected(await world.say(161, "我住在哪里？"))
+    await world.bot.reload_plugin(PLUGIN)
+    await world.ready()
+    assert "苏州" in injected(await world.say(161, "我住在哪个城市？"))
+
+
+async def test_disable_and_enable(world: World) -> None:
+    await world.say(162, "我擅长木工", "小木")
+    await world.learn()
+    await world.bot.set_plugin_enabled(PLUGIN, False)
+    assert injected(await world.say(162, "我擅长什么？")) == ""
+    await world.bot.set_plugin_enabled(PLUGIN, True)
+    await world.ready()
+    assert "木工" in injected(await world.say(162, "我擅长什么？"))
+
+
+async def test_restart(world: World) -> None:
+    await world.say(163, "我打算明年去冰岛看极光", "小北")
+    await world.learn()
+    await world.restart()
+    assert "冰岛" in injected(await world.say(163, "我打算去哪里看极光？"))
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGKILL])
+async def test_kill_in_the_middle_of_a_batch(world: World, sig: signal.Signals) -> None:
+    account = 164 + (sig == signal.SIGKILL)
+    asked, killed = asyncio.Event(), asyncio.Event()
+
+    async def hang(_call: object) -> str:
+        asked.set()
+        await killed.wait()
+        return ""
+
+    world.llm.reset()
+    world.llm.when(lambda call: "save_memory" in call.tool_names, hang)
+    await world.say(account, "我养了一只叫橘子的猫", "小橘")
+    flush = asyncio.create_task(world.qq.send_private(ADMIN_ID, "/memory flush all"))
+    await asyncio.wait_for(asked.wait(), 15)
+    await world.say(account, "还有，我住在青岛")
+    await flush
+    await world.bot.stop(sig)
+    killed.set()
+    world.script()
+    await world.bot.start()
+    await world.reconnect()
+    await world.learn()
+
+    async def knows() -> bool:
+        mine = await world.qq.ask_private(account, "/memory mine")
+        return "橘子" in mine and "青岛" in mine
+
+    await wait_until(knows, 30, "both messages to be learned")
+    assert texts(world, f"aiocqhttp:{account}") == ["我养了一只叫橘子的猫", "还有，我住在青岛"]
+    learned = journal(world, "SELECT count(*), count(DISTINCT batch) FROM change WHERE batch > 0")
+    assert learned[0][0] == learned[0][1]  # no batch twice

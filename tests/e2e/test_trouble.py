@@ -1,0 +1,143 @@
+"""Whatever breaks, the chat goes on, and the memory comes back."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from .extractor import claims, is_extraction
+from .harness import ADMIN_ID, EMBEDDING_PROVIDER_ID, Failure, wait_until
+from .world import PLUGIN, World, injected, living
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_learning_model_down(world: World) -> None:
+    world.llm.reset()
+    world.llm.when(lambda call: call.model == "extract-model", Failure(503, "busy"))
+    call = await world.say(601, "我打算学大提琴", "小八")
+    assert call.answer == "echo: 我打算学大提琴"
+    assert "等待重试" in await world.learn()
+    # What was said is recalled word for word all the same.
+    await world.qq.ask_private(601, "/new")
+    assert "大提琴" in injected(await world.say(601, "我打算学什么乐器？大提琴吗"))
+    world.script()
+    await world.learn()
+    assert "大提琴" in await world.qq.ask_private(601, "/memory mine")
+
+
+async def test_learning_model_without_tools(world: World) -> None:
+    """A provider that refuses tools is asked for JSON text, and may wrap it in prose."""
+    world.llm.reset()
+    world.llm.when(
+        lambda call: call.model == "extract-model" and bool(call.tool_names),
+        Failure(400, "tool_choice is not supported"),
+    )
+    world.llm.when(
+        is_extraction,
+        lambda call: f"好的：\n```json\n{json.dumps(claims(call))}\n``` 完毕",
+    )
+    await world.say(602, "我喜欢皮影戏", "小九")
+    await world.learn()
+    assert "皮影戏" in await world.qq.ask_private(602, "/memory mine")
+
+
+async def test_chat_model_down(world: World) -> None:
+    world.llm.when(lambda call: call.model == "chat-model", Failure(400, "out of order"))
+    await world.qq.ask_private(603, "我住在大连", "小十")
+    world.script()
+    await world.learn()
+    assert "大连" in injected(await world.say(603, "我住在哪里？"))
+
+
+async def test_embedding_provider(tmp_path: Path) -> None:
+    """AstrBot's provider is used when chosen; while it is down, words and names do."""
+    settings = {"embedding_provider_id": EMBEDDING_PROVIDER_ID}
+    async with living(tmp_path, settings=settings) as world:
+
+        async def is_used() -> bool:
+            return EMBEDDING_PROVIDER_ID in await world.status()
+
+        await wait_until(is_used, 30, "the embedding provider")
+        await world.say(611, "我养了一只叫年糕的猫", "小冬")
+        await world.learn()
+        assert "年糕" in injected(await world.say(611, "我养了一只叫什么的猫？"))
+
+        async def is_embedded() -> bool:
+            return any("年糕" in text for text in world.llm.embedded)
+
+        await wait_until(is_embedded, 15, "the memory to be embedded")
+        world.llm.embedding_failure = Failure(500, "no embeddings today")
+        assert "年糕" in injected(await world.say(611, "我的猫叫年糕对吧？"))
+
+
+async def test_wrong_settings_and_a_port_that_is_taken(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        settings = {
+            "webui_port": other.getsockname()[1],
+            "buffer_size_private": -3,
+            "webui_key": "short",
+            "llm_provider_id": "no-such-model",
+            "embedding_provider_id": "no-such-embedding",
+        }
+        async with living(tmp_path, settings=settings) as world:
+            await world.ready()  # with the local model in place of the wrong one
+            await world.say(621, "我喜欢剪纸", "小夏")
+            world.llm.when(lambda call: "save_memory" in call.tool_names, {"worth": False})
+            await world.learn()
+            log = world.bot.log
+            for name in ("webui_port", "buffer_size_private", "webui_key", "llm_provider_id"):
+                assert name in log
+            assert "embedding_provider_id" in log
+            assert "webui_port" in await world.status()
+
+
+async def test_locked_directory(tmp_path: Path) -> None:
+    """Another process owns the memory: chat goes on, and the memory follows later."""
+    lock = tmp_path / "data" / "plugin_data" / PLUGIN / "lock"
+    lock.parent.mkdir(parents=True)
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    async with living(tmp_path) as world:
+        assert (await world.say(631, "你好", "小秋")).answer == "echo: 你好"
+        assert "in use by another" in await world.status()
+        assert "暂时不可用" in await world.qq.ask_private(631, "/memory mine")
+        assert world.bot.log.count("memory did not start") == 1
+        os.close(handle)
+
+        async def is_open() -> bool:
+            return "召回索引" in await world.status()
+
+        await wait_until(is_open, 30, "the memory to open")
+
+
+async def test_broken_journal(tmp_path: Path) -> None:
+    journal = tmp_path / "data" / "plugin_data" / PLUGIN / "journal.sqlite3"
+    journal.parent.mkdir(parents=True)
+    journal.write_bytes(os.urandom(8192))
+    async with living(tmp_path) as world:
+        assert (await world.say(641, "你好", "小春")).answer == "echo: 你好"
+        assert "journal.sqlite3" in await world.status()
+        assert "memory did not start" in world.bot.log
+        assert "当前" in await world.qq.ask_private(641, "/persona")
+
+
+async def test_groups_are_not_stored_when_turned_off(tmp_path: Path) -> None:
+    async with living(tmp_path, settings={"enable_group_learning": False}) as world:
+        await world.say_in(5061, 651, "我喜欢围棋", "小黑")
+        assert "已关闭" in await world.qq.ask_group(
+            5061, 651, "/memory remember 我喜欢围棋", at_bot=False
+        )
+        await world.say(651, "我擅长象棋", "小黑")
+        await world.learn()
+        stored = b"".join(path.read_bytes() for path in world.data.glob("journal*"))
+        assert "象棋".encode() in stored
+        assert "围棋".encode() not in stored
+        assert await world.qq.ask_private(ADMIN_ID, "/memory status")

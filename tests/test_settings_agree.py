@@ -1,0 +1,86 @@
+"""The settings, the panel that edits them, its languages and the README agree."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_memory.settings import SETTINGS, Setting
+
+ROOT = Path(__file__).parent.parent
+TYPES = {bool: "bool", int: "int", float: "float", str: "string"}
+NAMES = [setting.name for setting in SETTINGS]
+
+
+def load(path: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((ROOT / path).read_text(encoding="utf-8"))
+    return data
+
+
+SCHEMA = load("_conf_schema.json")
+LOCALES = {name: load(f".astrbot-plugin/i18n/{name}.json") for name in ("zh-CN", "en-US")}
+
+
+def test_the_same_settings_in_the_same_order() -> None:
+    assert list(SCHEMA) == NAMES
+    for locale in LOCALES.values():
+        assert list(locale["config"]) == NAMES
+
+
+def test_few_enough() -> None:
+    assert len(NAMES) <= 28
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=NAMES)
+def test_schema(setting: Setting) -> None:
+    entry = SCHEMA[setting.name]
+    assert entry["type"] == TYPES[setting.type]
+    assert entry["default"] == setting.default
+    assert tuple(entry.get("options", ())) == setting.choices
+    assert len(entry.get("labels", ())) == len(setting.choices)
+    if slider := entry.get("slider"):
+        assert (slider["min"], slider["max"]) == (setting.low, setting.high)
+    setting.check(entry["default"])
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("setting", SETTINGS, ids=NAMES)
+def test_every_language_says_what_a_good_value_is(setting: Setting, locale: str) -> None:
+    entry = LOCALES[locale]["config"][setting.name]
+    assert entry["description"]
+    assert len(entry.get("labels", ())) == len(setting.choices)
+    hint = entry["hint"]
+    assert hint.rstrip()[-1] in "。."
+    if setting.type in {int, float}:  # a number's hint names its bounds
+        numbers = re.findall(r"\d+(?:\.\d+)?", hint)
+        assert f"{setting.low:g}" in numbers
+        assert f"{setting.high:g}" in numbers
+        assert "0" in numbers or not setting.zero
+
+
+def test_the_panels_own_texts_are_the_chinese_ones() -> None:
+    for name, entry in LOCALES["zh-CN"]["config"].items():
+        assert {key: SCHEMA[name].get(key) for key in entry} == entry
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README_en.md"])
+def test_readme(readme: str) -> None:
+    text = (ROOT / readme).read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*?) \|", text, re.MULTILINE))
+    told = {name: value.strip("` ") for name, value in rows.items() if name in NAMES}
+    assert sorted(told) == sorted(NAMES)
+    for setting in SETTINGS:
+        default = setting.default
+        if setting.type in {int, float}:
+            assert float(told[setting.name]) == default, setting.name
+        elif setting.choices:
+            assert told[setting.name] == default, setting.name
+
+
+def test_hint_names_a_file_that_exists() -> None:
+    for file in re.findall(r"requirements[\w-]*\.txt", json.dumps(SCHEMA)):
+        assert (ROOT / file).is_file()
