@@ -1,0 +1,1 @@
+"""The program behind ``./dev``: environments, checks, packaging. Standard library only."""

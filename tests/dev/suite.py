@@ -1,0 +1,218 @@
+"""The parts of ``./dev test``: what each one needs, runs and counts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from . import steps
+from .environment import Environment, find_python
+from .steps import ROOT, WORK, StepError, heading, note
+
+MINUTES = 60.0
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+TRANSFORMERS = ROOT / "tests" / "embedding" / "requirements.txt"
+TRANSFORMERS_PYTHON = 11
+"""Minor version of the Python that PyTorch's small CPU build is made for."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a part ended.
+
+    Attributes:
+        problem: Why it failed although no test did; why it was skipped.
+    """
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    ok: bool = True
+    problem: str = ""
+
+    def __str__(self) -> str:
+        if self.problem:
+            return f"{'skipped' if self.ok else 'FAILED'}: {self.problem}"
+        if not self.passed + self.failed + self.skipped:
+            return "ok" if self.ok else "FAILED"
+        counts = [f"{self.passed} passed"]
+        counts += [f"{self.failed} FAILED"] if self.failed else []
+        counts += [f"{self.skipped} skipped"] if self.skipped else []
+        return ", ".join(counts)
+
+
+def lint(environment: Environment) -> Outcome:
+    """ruff's rules and format."""
+    ruff = (environment.python, "-m", "ruff")
+    checked = steps.stream([*ruff, "check", "."])
+    formatted = steps.stream([*ruff, "format", "--check", "."])
+    if formatted:
+        note("./dev format mends the format")
+    return Outcome(ok=not checked and not formatted)
+
+
+def types(environment: Environment) -> Outcome:
+    """mypy, strict."""
+    return Outcome(ok=steps.stream([environment.python, "-m", "mypy"]) == 0)
+
+
+def unit(environment: Environment) -> Outcome:
+    """Everything that needs neither AstrBot's process nor a browser."""
+    return pytest(environment, "unit", "not e2e and not browser and not transformers", 15 * MINUTES)
+
+
+def browser(environment: Environment) -> Outcome:
+    """The web UI in a real Chromium."""
+    try:
+        ensure_chromium()
+    except StepError as error:
+        return Outcome(ok=not in_ci(), problem=str(error))
+    return pytest(environment, "browser", "browser", 10 * MINUTES)
+
+
+def e2e(environment: Environment) -> Outcome:
+    """Scenes played through the newest AstrBot on the registry."""
+    try:
+        environment.install("Asking the registry for a newer AstrBot", "--upgrade", "astrbot")
+    except StepError as error:
+        note(f"{error}\n   Going on with the AstrBot that is installed.")
+    print(f"   AstrBot {environment.version_of('astrbot')}", flush=True)
+    return pytest(environment, "e2e", "e2e", 20 * MINUTES)
+
+
+def transformers(_environment: Environment) -> Outcome:
+    """sentence-transformers, which needs gigabytes and so has an environment of its own."""
+    try:
+        base = find_python(TRANSFORMERS_PYTHON)
+        own = Environment(ROOT / ".venv-transformers", TRANSFORMERS, base)
+        own.ensure()
+    except StepError as error:
+        return Outcome(problem=str(error))
+    return pytest(own, "transformers", "transformers", 10 * MINUTES, folder="tests/embedding")
+
+
+PARTS: dict[str, Callable[[Environment], Outcome]] = {
+    "lint": lint,
+    "types": types,
+    "unit": unit,
+    "browser": browser,
+    "e2e": e2e,
+    "transformers": transformers,
+}
+
+
+def run(names: list[str], environment: Environment) -> bool:
+    """Run parts one after the other, all of them even if one fails; whether all passed."""
+    outcomes: dict[str, tuple[Outcome, float]] = {}
+    for name in names:
+        heading(f"{name}: {(PARTS[name].__doc__ or '').splitlines()[0]}")
+        begun = time.monotonic()
+        outcomes[name] = PARTS[name](environment), time.monotonic() - begun
+        print(f"   {name}: {outcomes[name][0]}", flush=True)
+    heading("Result")
+    for name, (outcome, seconds) in outcomes.items():
+        print(f"   {name:<13} {seconds:5.0f} s   {str(outcome).splitlines()[0]}")
+    done = [outcome for outcome, _ in outcomes.values()]
+    if any(o.passed or o.failed or o.skipped for o in done):
+        print(
+            f"{sum(o.passed for o in done)} passed, {sum(o.failed for o in done)} failed,"
+            f" {sum(o.skipped for o in done)} skipped",
+            flush=True,
+        )
+    return all(outcome.ok for outcome in done)
+
+
+def pytest(
+    environment: Environment, name: str, marks: str, timeout: float, folder: str = "tests"
+) -> Outcome:
+    """Run the tests that ``marks`` selects and count them.
+
+    Args:
+        environment: Where to run them.
+        name: Of the part.
+        marks: pytest's ``-m`` expression.
+        timeout: Seconds after which the part is ended with everything it started.
+        folder: Where to look for them.
+    """
+    report = WORK / "reports" / f"{name}.xml"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    command = [environment.python, "-m", "pytest", folder, "-m", marks]
+    command += ["-rs", "--durations=5", f"--junitxml={report}"]
+    code = _bounded([str(part) for part in command], timeout)
+    if code is None:
+        return Outcome(ok=False, problem=f"not finished after {timeout / MINUTES:.0f} minutes")
+    if not report.is_file():
+        return Outcome(ok=False, problem=f"pytest ended with exit code {code} and no report")
+    return count(report, code)
+
+
+def count(report: Path, code: int) -> Outcome:
+    """Outcome of a pytest run from its JUnit report and exit code."""
+    suites = ElementTree.parse(report).getroot().iter("testsuite")
+    tests = failed = skipped = 0
+    for suite in suites:
+        tests += int(suite.get("tests", 0))
+        failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        skipped += int(suite.get("skipped", 0))
+    if not tests:
+        return Outcome(ok=False, problem="no test was found")
+    # A test whose tear-down fails too is counted twice by pytest, but ran once.
+    return Outcome(max(0, tests - failed - skipped), failed, skipped, ok=code == 0)
+
+
+def _bounded(command: list[str], timeout: float, grace: float = 30.0) -> int | None:
+    """Exit code of a command, or ``None`` if it, with its children, had to be ended."""
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        _end(process, grace)
+        return None
+    except BaseException:
+        _end(process, grace)
+        raise
+
+
+def _end(process: subprocess.Popen[bytes], grace: float) -> None:
+    """Let pytest stop what it started; then end whatever of its session is left."""
+    if os.name == "nt":
+        process.kill()
+        return
+    process.send_signal(signal.SIGINT)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(grace)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def in_ci() -> bool:
+    """Whether a missing browser is a failure rather than a reason to skip."""
+    return os.environ.get("CI", "").lower() in ("1", "true")
+
+
+def ensure_chromium() -> None:
+    """Have a Chromium on the path; installed from the system's packages where possible.
+
+    Raises:
+        StepError: There is none and it could not be installed.
+    """
+    if any(map(shutil.which, CHROMIUM)):
+        return
+    if shutil.which("apt-get") is None or os.name == "nt" or os.geteuid() != 0:
+        raise StepError("no Chromium; install it (Debian, Ubuntu: apt-get install chromium)")
+    steps.step("Refreshing the list of packages", ["apt-get", "update", "-qq"], "apt-update")
+    steps.step(
+        "Installing Chromium",
+        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"],
+        "apt-chromium",
+    )
