@@ -2,10 +2,11 @@
 
 What they do is in ``graph_memory/service.py``; what AstrBot is like, in
 ``graph_memory/host/``. A hook that fails is logged and the chat goes on.
+
+Annotations are not postponed here: AstrBot 4.26 would not know what a command takes.
 """
 
-from __future__ import annotations
-
+import contextlib
 import functools
 import importlib.util
 import platform
@@ -31,22 +32,22 @@ if MISSING:
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not
     from graph_memory.commands import Caller, Commands
-    from graph_memory.errors import ClosedError
-    from graph_memory.host import Runtime, Unclaimed, Web, WithWords, own_name
+    from graph_memory.errors import ClosedError, JournalError
+    from graph_memory.host import Runtime, Unclaimed, Web, WithWords, own_chat, own_name
     from graph_memory.service import MemoryService
     from graph_memory.settings import Settings
 else:
-    from .graph_memory.commands import Commands
-    from .graph_memory.errors import ClosedError
-    from .graph_memory.host import Runtime, Unclaimed, WithWords, own_name
+    from .graph_memory.commands import Caller, Commands
+    from .graph_memory.errors import ClosedError, JournalError
+    from .graph_memory.host import Runtime, Unclaimed, Web, WithWords, own_chat, own_name
+    from .graph_memory.service import MemoryService
+    from .graph_memory.settings import Settings
 
 NAME = "astrbot_plugin_graph_memory"
 PRIORITY = 7
 """Of the hooks. Handlers of equal priority change places when a plugin is reloaded."""
 BEFORE_CORE = 70
 """Of the commands that have to come before AstrBot's own."""
-# Private chats are everybody's own, groups are for their admins; as AstrBot's `/new`.
-OWN_CHAT = getattr(filter.PermissionType, "SHARED_GROUP_ADMIN", filter.PermissionType.ADMIN)
 
 Reply = AsyncIterator[MessageEventResult]
 
@@ -55,7 +56,7 @@ def hook(method: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None
     """A hook that does nothing without a memory and never fails."""
 
     @functools.wraps(method)
-    async def guarded(self: GraphMemory, event: AstrMessageEvent, *args: Any) -> None:
+    async def guarded(self: "GraphMemory", event: AstrMessageEvent, *args: Any) -> None:
         memory = self.runtime.memory
         if memory is None:
             return
@@ -112,6 +113,9 @@ class GraphMemory(Star):
     @hook
     async def hear(self, event: AstrMessageEvent, memory: MemoryService) -> None:
         """Keep every message that is neither a command nor a notice."""
+        if recalled := await self.host.recalled(event):
+            await memory.library.retract(*recalled)
+            return
         caller = await self.host.caller(event)
         if caller is None or self.host.is_command(event):
             return
@@ -139,7 +143,8 @@ class GraphMemory(Star):
         event.set_extra("graph_memory_caller", caller)
         message = event.get_extra("graph_memory_message")
         if message and message.session != caller.session.id:
-            await memory.journal.retag(message.id, caller.session)
+            with contextlib.suppress(JournalError):  # which is no reason not to remember
+                await memory.journal.retag(message.id, caller.session)
         text = event.message_str or request.prompt or ""
         context, previous = self.host.context_of(request)
         recall = await memory.recall.remind(
@@ -161,7 +166,8 @@ class GraphMemory(Star):
         """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing."""
         caller: Caller | None = event.get_extra("graph_memory_caller")
         if caller and response.role == "assistant" and response.completion_text:
-            await memory.learning.reply(caller.session, response.completion_text)
+            said = response.completion_text
+            await memory.learning.reply(caller.session, said, to=caller.user)
 
     # ----------------------------------------------------------------- commands
 
@@ -210,6 +216,26 @@ class GraphMemory(Star):
         """撤销上一次忘掉 · take the last forget back"""
         yield await self.answer(event, Commands.undo)
 
+    @memory_group.command("why", alias={"为什么"})
+    async def why(self, event: AstrMessageEvent) -> Reply:
+        """上次回复想起了什么 · what the last reply recalled"""
+        yield await self.answer(event, lambda commands, caller: commands.privacy.why(caller))
+
+    @memory_group.command("pause", alias={"暂停"})
+    async def pause(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """不再记我说的话 · remember nothing I say"""
+        yield await self.answer(event, lambda commands, who: commands.privacy.pause(who, what))
+
+    @memory_group.command("resume", alias={"恢复"})
+    async def resume(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """又开始记 · remember again"""
+        yield await self.answer(event, lambda commands, who: commands.privacy.resume(who, what))
+
+    @memory_group.command("forgetme", alias={"忘记我"})
+    async def forgetme(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """彻底删除我 · delete me for good"""
+        yield await self.answer(event, lambda commands, who: commands.privacy.forget_me(who, what))
+
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("flush", alias={"学习"})
     async def flush(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
@@ -222,14 +248,20 @@ class GraphMemory(Star):
         """哪些将被淡忘（管理员）· what would fade (admins)"""
         yield await self.answer(event, Commands.preview)
 
-    @filter.permission_type(OWN_CHAT)
+    @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("doctor", alias={"检查"})
+    async def doctor(self, event: AstrMessageEvent) -> Reply:
+        """检查并修复（管理员）· check and mend (admins)"""
+        yield await self.answer(event, Commands.doctor)
+
+    @own_chat
     @filter.custom_filter(Unclaimed)
     @filter.command("persona", alias={"人格"})
     async def persona(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """查看或切换人格 · list or switch personas"""
         yield event.plain_result(await self.runtime.personas.choose(event, name))
 
-    @filter.permission_type(OWN_CHAT)
+    @own_chat
     @filter.custom_filter(WithWords)
     @filter.command("new", priority=BEFORE_CORE)
     async def new(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:

@@ -21,6 +21,7 @@ REVIEWED = {
     "graph_memory/graph/build.py:load": "names of the schema, the plugin's own file path, escaped",
     "graph_memory/graph/engine.py:run": "hands on what its callers, checked here, pass to it",
     "graph_memory/journal/catalogue.py:find": "its conditions are constants, see _conditions",
+    "graph_memory/journal/examine.py:_ids": "asked the constants of its module only",
     "graph_memory/journal/migration.py:_apply": "the statements of MIGRATIONS",
     "graph_memory/journal/rows.py:find": "formats the names of its own parameters",
 }
@@ -30,13 +31,7 @@ REVIEWED = {
 def unsafe_queries(path: Path) -> list[str]:
     """``file:function`` of every query in a module that is not made of constants."""
     module = tree(path)
-    constants = {
-        target.id: node.value
-        for node in module.body
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        if isinstance(target, ast.Name)
-    }
+    constants = dict(_constants(module))
     imported = {
         alias.asname or alias.name
         for node in ast.walk(module)
@@ -50,6 +45,20 @@ def unsafe_queries(path: Path) -> list[str]:
         if not scope.is_constant(call.args[0]):
             found.append(f"{name(path)}:{function.name if function else ''}")
     return found
+
+
+def _constants(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Names that the module binds at its top, with what they are bound to."""
+    for node in module.body:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name):
+                yield target.id, node.value
+            elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                for name, value in zip(target.elts, node.value.elts, strict=True):
+                    if isinstance(name, ast.Name):
+                        yield name.id, value
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

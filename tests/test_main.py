@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -76,9 +77,22 @@ def test_rights(main: ModuleType) -> None:
     assert rights == {
         "flush": PermissionType.ADMIN,
         "preview": PermissionType.ADMIN,
+        "doctor": PermissionType.ADMIN,
         "persona": PermissionType.SHARED_GROUP_ADMIN,
         "new": PermissionType.SHARED_GROUP_ADMIN,
     }
+
+
+def test_commands_take_all_that_follows(main: ModuleType) -> None:
+    """Seen without evaluating annotations, as AstrBot 4.26 does."""
+    greedy = {
+        name
+        for name, handler in handlers(main).items()
+        for parameter in inspect.signature(handler.handler).parameters.values()
+        if parameter.annotation is main.GreedyStr
+    }
+    own = {"pause", "resume", "forgetme"}
+    assert greedy == {"search", "remember", "forget", "flush", "persona", "new"} | own
 
 
 def test_every_requirement_is_checked_at_import(main: ModuleType) -> None:

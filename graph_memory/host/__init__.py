@@ -6,7 +6,7 @@ plugin's life.
 """
 
 from .astrbot import Host
-from .handlers import Unclaimed, WithWords, own_name
+from .handlers import Unclaimed, WithWords, own_chat, own_name
 from .runtime import Runtime, Web
 
-__all__ = ["Host", "Runtime", "Unclaimed", "Web", "WithWords", "own_name"]
+__all__ = ["Host", "Runtime", "Unclaimed", "Web", "WithWords", "own_chat", "own_name"]

@@ -26,6 +26,8 @@ logger = logging.getLogger("graph_memory.host")
 
 ATTEMPTS = 2
 """Requests per question to a chat model; learning has its own, patient retries."""
+GET_TIMEOUT = 5.0
+"""Seconds for asking the platform what a message said."""
 PROVIDERS_TIMEOUT = 90.0
 """Seconds after the plugin's start in which AstrBot has its providers ready."""
 READS_SYSTEM_PROMPT = ("deerflow",)
@@ -134,6 +136,38 @@ class Host:
         """Whether this is the notice that its sender left the group."""
         raw = getattr(event.message_obj, "raw_message", None)
         return isinstance(raw, Mapping) and raw.get("notice_type") == "group_decrease"
+
+    async def recalled(self, event: Any) -> tuple[str, str, str] | None:
+        """The message that a notice (撤回) says was taken back.
+
+        Returns:
+            Its chat window, the platform's id of it, and what it said if it was the
+            bot's own, whose ids nobody knows; ``None`` if this is no such notice.
+        """
+        raw = getattr(event.message_obj, "raw_message", None)
+        if not isinstance(raw, Mapping):
+            return None
+        kind, id = raw.get("notice_type"), raw.get("message_id")
+        if kind not in ("group_recall", "friend_recall") or id is None:
+            return None
+        group = str(event.get_group_id() or "") if kind == "group_recall" else ""
+        account = event.get_sender_id()
+        circle = session_of(event.get_platform_name(), group, account, NO_PERSONA).circle
+        is_own = kind == "friend_recall" or account == str(event.get_self_id())
+        return circle, str(id), await self._own_words(event, id) if is_own else ""
+
+    async def _own_words(self, event: Any, id: Any) -> str:
+        """What a message of the bot's said, if the platform still knows."""
+        try:
+            async with asyncio.timeout(GET_TIMEOUT):
+                found = await event.bot.call_action("get_msg", message_id=id)
+            if str(found["sender"]["user_id"]) != str(event.get_self_id()):
+                return ""
+            segments = [part for part in found["message"] if part.get("type") == "text"]
+            return "".join(str(part["data"]["text"]) for part in segments)
+        except Exception as error:  # whatever an adapter makes of it
+            logger.debug("a recalled message of the bot's is not known any more: %s", error)
+            return ""
 
     def reference(self, event: Any) -> str:
         """The platform's name for a message; empty if it has none.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from astrbot.api import FunctionTool
-from astrbot.api.event.filter import CustomFilter
+from astrbot.api.event.filter import CustomFilter, PermissionType, permission_type
 from astrbot.core.star.filter.command import CommandFilter
 from astrbot.core.star.filter.command_group import CommandGroupFilter
+from astrbot.core.star.filter.permission import PermissionTypeFilter
+from astrbot.core.star.register.star_handler import get_handler_or_create
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
 PLUGIN = __name__.removesuffix("graph_memory.host.handlers")
@@ -74,6 +76,27 @@ class WithWords(CustomFilter):  # type: ignore[misc]
         return len(event.message_str.split()) > 1
 
 
+class GroupAdmins(PermissionTypeFilter):  # type: ignore[misc]
+    """The permission ``SHARED_GROUP_ADMIN`` of an AstrBot that does not have it yet."""
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        return bool(event.is_admin() or not event.get_group_id())
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def own_chat(handler: Handler) -> Handler:
+    """A command for everybody in private, for admins in a group; as AstrBot's ``/new``."""
+    shared = getattr(PermissionType, "SHARED_GROUP_ADMIN", None)
+    if shared is not None:
+        permission_type(shared)(handler)
+    else:
+        command = get_handler_or_create(handler, EventType.AdapterMessageEvent)
+        command.event_filters.append(GroupAdmins(PermissionType.MEMBER))
+    return handler
+
+
 def memory_tools(recall: Run, remember: Run) -> list[MemoryTool]:
     """What the chat model may do by itself, on behalf of whoever speaks."""
     return [
@@ -103,7 +126,7 @@ def own_name() -> Iterator[None]:
     """
 
     def named(root: str) -> dict[str, Any]:
-        modules = sys.modules.items()
+        modules = sys.modules.copy().items()  # threads import meanwhile, a local model's say
         return {n: m for n, m in modules if n == root or n.startswith(f"{root}.")}
 
     others = named("graph_memory")

@@ -39,7 +39,10 @@ class LogBridge(logging.Handler):
 
 
 class Troubles:
-    """What went wrong in which part, logged once and kept for the status."""
+    """What went wrong in which part, logged once and kept for the status.
+
+    It holds a moment for each part and type of error, of which the code has a few dozen.
+    """
 
     def __init__(self) -> None:
         self._told: dict[tuple[str, str], float] = {}

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..commands import Caller, Commands
-from ..errors import GraphMemoryError, LockedError, SettingError
+from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError
 from ..personas import Personas
 from ..phrases import say
 from ..ports import Embedder
@@ -26,8 +27,9 @@ from .providers import ProviderModel, load_embedder
 
 logger = logging.getLogger("graph_memory.plugin")
 
-LOCK_RETRY = 5.0
-"""Seconds; a bot that is being restarted holds the lock for a moment."""
+RETRY = (5.0, 15.0, 60.0)
+"""Seconds until the memory is opened again if its directory is locked (a bot that is
+being restarted holds the lock for a moment), full or read-only; the last one repeats."""
 
 
 class Web(Protocol):
@@ -84,7 +86,9 @@ class Runtime:
             logger.error("setting %s; %r is used instead", problem, default)
         try:
             await self._open()
-        except LockedError as error:
+        except DamagedError as error:
+            self._fail(error)
+        except StorageError as error:
             self._fail(error)
             self._waiting = asyncio.create_task(self._open_later(), name="gm-open")
         except Exception as error:
@@ -108,8 +112,12 @@ class Runtime:
                 self._bridge.remove()
 
     async def _open(self) -> None:
+        try:
+            directory = self._directory()
+        except RuntimeError as error:  # AstrBot's, if it cannot be made
+            raise StorageError(str(error)) from error
         memory = await MemoryService.open(
-            self._directory(),
+            directory,
             self.settings,
             model=ProviderModel(self.host, self.settings),
             zone=self.host.zone,
@@ -125,16 +133,18 @@ class Runtime:
             await self._start_web(memory)
 
     async def _open_later(self) -> None:
-        while self.memory is None:
-            await asyncio.sleep(LOCK_RETRY)
+        for attempt in itertools.count():
+            await asyncio.sleep(RETRY[min(attempt, len(RETRY) - 1)])
             try:
                 await self._open()
-                logger.info("the memory is open now")
-            except LockedError:
-                continue
             except Exception as error:
-                self._fail(error)
-                return
+                if str(error) != self._problem:
+                    self._fail(error)
+                if isinstance(error, StorageError) and not isinstance(error, DamagedError):
+                    continue
+            else:
+                logger.info("the memory is open now")
+            return
 
     async def _start_web(self, memory: MemoryService) -> None:
         try:
@@ -164,7 +174,12 @@ class Runtime:
     # ----------------------------------------------------------------- answers
 
     def report(self, where: str, error: Exception) -> None:
-        """Log what went wrong while the memory is open, and show it in the status."""
+        """Log what went wrong while the memory is open, and show it in the status.
+
+        Trouble with the disk is told by the journal already.
+        """
+        if isinstance(error, JournalError) and error.kind:
+            return
         self._troubles.tell(where, error)
         if self.memory:
             self.memory.problems[where] = f"{where}: {error}"
@@ -179,6 +194,8 @@ class Runtime:
             caller = await self.host.caller(event)
             return await ask(self._commands, caller) if caller else say(language, "unknown_sender")
         except Exception as error:
+            if isinstance(error, JournalError) and error.kind:
+                return say(language, f"storage_{error.kind}")
             self.report("command", error)
             return say(language, "failed")
 

@@ -48,8 +48,9 @@ def runtime_files() -> Iterator[Path]:
             yield Path(name)
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and not any(part in LEFT_OUT for part in path.parts):
-                yield path.relative_to(ROOT)
+            relative = path.relative_to(ROOT)
+            if path.is_file() and not any(part in LEFT_OUT for part in relative.parts):
+                yield relative
 
 
 def install(plugins: Path) -> Path:
@@ -79,6 +80,7 @@ def package(folder: Path) -> Path:
         for path in runtime_files():
             entry = zipfile.ZipInfo(f"{name}/{path.as_posix()}", (1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, wherever it is made
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, (ROOT / path).read_bytes())
     if target.stat().st_size > MAX_SIZE:

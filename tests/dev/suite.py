@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from .steps import ROOT, WORK, StepError, heading, note
 
 MINUTES = 60.0
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+OLDEST = ROOT / "tests" / "e2e" / "requirements-oldest.txt"
 TRANSFORMERS = ROOT / "tests" / "embedding" / "requirements.txt"
 TRANSFORMERS_PYTHON = 11
 """Minor version of the Python that PyTorch's small CPU build is made for."""
@@ -88,6 +89,18 @@ def e2e(environment: Environment) -> Outcome:
     return pytest(environment, "e2e", "e2e", 20 * MINUTES)
 
 
+def e2e_oldest(environment: Environment) -> Outcome:
+    """The same scenes through the oldest AstrBot that is supported."""
+    oldest = Environment(ROOT / ".venv-oldest", OLDEST, environment.base)
+    try:
+        oldest.ensure()
+    except StepError as error:
+        return Outcome(ok=not in_ci(), problem=str(error))
+    print(f"   AstrBot {oldest.version_of('astrbot')}", flush=True)
+    env = {"GRAPH_MEMORY_E2E_PYTHON": str(oldest.python)}
+    return pytest(environment, "e2e-oldest", "e2e", 20 * MINUTES, folder="tests/e2e", env=env)
+
+
 def transformers(_environment: Environment) -> Outcome:
     """sentence-transformers, which needs gigabytes and so has an environment of its own."""
     try:
@@ -105,6 +118,7 @@ PARTS: dict[str, Callable[[Environment], Outcome]] = {
     "unit": unit,
     "browser": browser,
     "e2e": e2e,
+    "e2e-oldest": e2e_oldest,
     "transformers": transformers,
 }
 
@@ -131,7 +145,12 @@ def run(names: list[str], environment: Environment) -> bool:
 
 
 def pytest(
-    environment: Environment, name: str, marks: str, timeout: float, folder: str = "tests"
+    environment: Environment,
+    name: str,
+    marks: str,
+    timeout: float,
+    folder: str = "tests",
+    env: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Run the tests that ``marks`` selects and count them.
 
@@ -141,13 +160,14 @@ def pytest(
         marks: pytest's ``-m`` expression.
         timeout: Seconds after which the part is ended with everything it started.
         folder: Where to look for them.
+        env: Variables of the environment to set.
     """
     report = WORK / "reports" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     command = [environment.python, "-m", "pytest", folder, "-m", marks]
     command += ["-rs", "--durations=5", f"--junitxml={report}"]
-    code = _bounded([str(part) for part in command], timeout)
+    code = _bounded([str(part) for part in command], timeout, env=env)
     if code is None:
         return Outcome(ok=False, problem=f"not finished after {timeout / MINUTES:.0f} minutes")
     if not report.is_file():
@@ -169,9 +189,16 @@ def count(report: Path, code: int) -> Outcome:
     return Outcome(max(0, tests - failed - skipped), failed, skipped, ok=code == 0)
 
 
-def _bounded(command: list[str], timeout: float, grace: float = 30.0) -> int | None:
+def _bounded(
+    command: list[str],
+    timeout: float,
+    grace: float = 30.0,
+    env: Mapping[str, str] | None = None,
+) -> int | None:
     """Exit code of a command, or ``None`` if it, with its children, had to be ended."""
-    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, **(env or {})}, start_new_session=True
+    )
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:

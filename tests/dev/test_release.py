@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.dev import release
+from tests.dev.steps import ROOT
 
 RUNTIME = {"main.py", "metadata.yaml", "_conf_schema.json", "requirements.txt", "logo.png"}
+SHOWN = {"README.md", "CHANGELOG.md", "LICENSE"}
+SHOWN |= {f".astrbot-plugin/i18n/{language}.json" for language in ("zh-CN", "en-US")}
+WEBUI = ("webui/templates/", "webui/static/", "webui/locales/")
 
 
 def test_the_zip_has_the_runtime_files_in_one_folder(tmp_path: Path) -> None:
@@ -19,12 +24,26 @@ def test_the_zip_has_the_runtime_files_in_one_folder(tmp_path: Path) -> None:
     folder = f"{release.metadata('name')}/"
     assert all(name.startswith(folder) for name in names)
     inside = {name.removeprefix(folder) for name in names}
-    assert inside >= RUNTIME
+    assert inside >= RUNTIME | SHOWN
     assert "graph_memory/service.py" in inside
-    assert ".astrbot-plugin/i18n/en-US.json" in inside
-    assert any(name.startswith("webui/templates/") for name in inside)
+    for part in WEBUI:
+        assert any(name.startswith(part) for name in inside)
     unwanted = ("tests/", "docs/", "dev", ".venv", ".git", ".ci", "pyproject", "data/")
     assert [name for name in inside if name.startswith(unwanted) or "__pycache__" in name] == []
+
+
+def test_the_market_can_show_it() -> None:
+    header = (ROOT / "logo.png").read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", header[16:24]) == (256, 256)
+    version = release.metadata("version").removeprefix("v")
+    assert f"\n## [{version}] - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_oldest_astrbot_is_the_one_that_is_tested() -> None:
+    oldest = release.metadata("astrbot_version").removeprefix(">=")
+    pinned = (ROOT / "tests" / "e2e" / "requirements-oldest.txt").read_text(encoding="utf-8")
+    assert f"\nastrbot=={oldest}\n" in pinned
 
 
 def test_the_same_files_give_the_same_zip(tmp_path: Path) -> None:

@@ -50,7 +50,12 @@ class FakeDify:
 
     async def _workflow(self, request: web.Request) -> web.StreamResponse:
         self.asked.append(await request.json())
-        outcome = {"status": "succeeded", "outputs": {OUTPUT: "工作流的回答"}, "files": []}
+        outcome = {
+            "status": "succeeded",
+            "error": None,
+            "outputs": {OUTPUT: "工作流的回答"},
+            "files": [],
+        }
         return await _events(
             request,
             {"event": "workflow_started", "workflow_run_id": "run"},

@@ -966,6 +966,25 @@ class OneBotClient:
             group_name=f"group-{group_id}",
         )
 
+    async def take_back(self, message_id: int) -> None:
+        """Take a message back (撤回), whoever sent it."""
+        message = self._messages[message_id]
+        notice = {"post_type": "notice", "message_id": message_id, "user_id": message["user_id"]}
+        if group := message.get("group_id"):
+            notice |= {"group_id": group, "operator_id": message["user_id"]}
+            await self._push(notice_type="group_recall", **notice)
+        else:
+            await self._push(notice_type="friend_recall", **notice)
+
+    def last_id(self, user_id: int, text: str) -> int:
+        """Id of the newest message of somebody (the bot, too) that has ``text`` in it."""
+        return next(
+            id
+            for id, message in sorted(self._messages.items(), reverse=True)
+            if message["user_id"] == user_id
+            and text in json.dumps(message["message"], ensure_ascii=False)
+        )
+
     async def ask_private(
         self, user_id: int, text: str | list[dict], name: str | None = None, **wait: Any
     ) -> str:

@@ -52,7 +52,7 @@ async def test_remember_and_search(world: World) -> None:
 
 
 async def test_what_is_for_admins(world: World) -> None:
-    for command in ("/memory flush", "/memory preview"):
+    for command in ("/memory flush", "/memory preview", "/memory doctor"):
         assert "权限" in await world.qq.ask_private(431, command, "小五")
     assert "召回索引" not in await world.qq.ask_private(431, "/memory status")
     status = await world.status()
@@ -61,6 +61,7 @@ async def test_what_is_for_admins(world: World) -> None:
     in_group = await world.qq.ask_group(5042, ADMIN_ID, "/memory status", at_bot=False)
     assert "召回索引" not in in_group
     assert "30 天内会归档" in await world.qq.ask_private(ADMIN_ID, "/memory preview")
+    assert "日志、图谱和召回索引一致" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
     assert "/memory mine" in await world.qq.ask_private(431, "/memory help")
 
 

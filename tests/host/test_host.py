@@ -127,6 +127,44 @@ def test_departure() -> None:
     assert host().is_departure(event)
 
 
+def notice(kind: str, author: str, *, group: str = "", known: Any = None) -> Any:
+    """A notice that a message was taken back, from a platform that still knows it or not."""
+
+    async def get_msg(action: str, *, message_id: int) -> Any:
+        assert (action, message_id) == ("get_msg", 7)
+        if known is None:
+            raise RuntimeError("retcode 1404")
+        return known
+
+    event: Any = Event(group=group, sender=author)
+    event.message_obj.raw_message = {"notice_type": kind, "message_id": 7, "user_id": author}
+    event.bot = SimpleNamespace(call_action=get_msg)
+    return event
+
+
+BOTS = {"sender": {"user_id": 999}, "message": [{"type": "text", "data": {"text": "你好"}}]}
+USERS = {"sender": {"user_id": 10001}, "message": [{"type": "text", "data": {"text": "你好"}}]}
+
+
+@pytest.mark.parametrize(
+    ("event", "meant"),
+    [
+        (notice("group_recall", "10001", group="42"), ("aiocqhttp:group:42", "7", "")),
+        (notice("friend_recall", "10001", known=USERS), ("aiocqhttp:private:10001", "7", "")),
+        (
+            notice("group_recall", "999", group="42", known=BOTS),
+            ("aiocqhttp:group:42", "7", "你好"),
+        ),
+        (notice("group_recall", "999", group="42"), ("aiocqhttp:group:42", "7", "")),
+        (notice("friend_recall", "10001", known=BOTS), ("aiocqhttp:private:10001", "7", "你好")),
+        (notice("group_decrease", "10001", group="42"), None),
+        (Event(), None),
+    ],
+)
+async def test_recalled(event: Any, meant: tuple[str, str, str] | None) -> None:
+    assert await host().recalled(event) == meant
+
+
 def test_injection_is_neither_stored_nor_cached() -> None:
     request = ProviderRequest(prompt="你好", system_prompt="人格")
     host({"agent_runner": {"runner_type": "local"}}).inject(Event(), request, "<记忆>")

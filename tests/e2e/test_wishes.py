@@ -1,0 +1,75 @@
+"""What people may ask of the memory: why, pause, forget me, and taking a message back."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from .harness import wait_until
+from .world import World, injected
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_why(world: World) -> None:
+    await world.say(601, "我喜欢冲浪", "小浪")
+    await world.learn()
+    await world.qq.ask_private(601, "/new")
+    await world.say(601, "我喜欢什么运动？")
+    why = await world.qq.ask_private(601, "/memory why")
+    assert "喜欢冲浪" in why
+    assert "关于说话的人" in why
+    assert "冲浪" not in await world.qq.ask_private(602, "/memory why", "小沙")
+
+
+async def test_pause_and_resume(world: World) -> None:
+    assert "不再记" in await world.qq.ask_private(611, "/memory pause", "小停")
+    await world.say(611, "我喜欢滑翔伞")
+    await world.learn()
+    assert "滑翔伞" not in await world.qq.ask_private(611, "/memory search 滑翔伞")
+    assert "只有管理员" in await world.qq.ask_group(5061, 611, "/memory pause group", at_bot=False)
+    assert "又开始记" in await world.qq.ask_private(611, "/memory resume")
+    await world.say(611, "我喜欢热气球")
+    assert "热气球" in await world.qq.ask_private(611, "/memory search 热气球")
+
+
+async def test_forget_me(world: World) -> None:
+    await world.say(621, "我喜欢竹蜻蜓玩具", "小忘")
+    await world.say(622, "我喜欢石头收藏", "小石")
+    await world.learn()
+    assert "无法撤销" in await world.qq.ask_private(621, "/memory forgetme")
+    assert "已彻底删除" in await world.qq.ask_private(621, "/memory forgetme 确认", timeout=60)
+    assert "还没有" in await world.qq.ask_private(621, "/memory mine")
+    assert "石头" in await world.qq.ask_private(622, "/memory mine")
+    marks = ("竹蜻蜓".encode(), "小忘".encode())
+    files = [path for path in world.data.rglob("*") if path.is_file()]
+    assert not [path for path in files if any(mark in path.read_bytes() for mark in marks)]
+
+
+async def test_what_is_taken_back_is_not_recalled(world: World) -> None:
+    group = 5062
+    said = await world.qq.send_group(group, 631, "我喜欢帆布画", "小收")
+    await world.say(631, "我喜欢皮影戏")
+    await world.learn()
+    assert "帆布画" in injected(await world.say_in(group, 631, "小收喜欢帆布画吗？"))
+
+    async def is_gone() -> bool:
+        told = await world.qq.ask_group(group, 631, "/memory search 帆布画", at_bot=False)
+        return "喜欢帆布画" not in told
+
+    await world.qq.take_back(world.qq.last_id(world.qq.self_id, "小收喜欢帆布画吗"))
+    await world.qq.take_back(world.qq.last_id(631, "小收喜欢帆布画吗"))
+    await world.qq.take_back(said)
+    await wait_until(is_gone, 10, "the message to be gone")
+    assert "喜欢帆布画" not in injected(await world.say_in(group, 632, "谁在帆布上画？", "小观"))
+    await world.qq.take_back(world.qq.last_id(631, "我喜欢皮影戏"))
+
+    async def is_forgotten() -> bool:
+        return "皮影" not in await world.qq.ask_private(631, "/memory mine")
+
+    await wait_until(is_forgotten, 10, "the fact to be gone")
+    with closing(sqlite3.connect(world.data / "journal.sqlite3")) as db:
+        said = "SELECT sender, text FROM message WHERE instr(text, '小收喜欢帆布画吗')"
+        assert db.execute(said).fetchall() == [], "the bot's own line is gone, too"
