@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from .breaker import BreakerState
+from .caller import Caller
 from .errors import ConflictError, NotFoundError
 from .library import FactLine
-from .model import Asker, Session, asker_of
 from .phrases import say
+from .privacy import Privacy
 from .service import Health, MemoryService
 from .text import one_line
 from .upkeep import Forecast
+
+__all__ = ["Caller", "Commands"]
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
@@ -28,32 +31,11 @@ MAX_LISTS = 500
 MAX_STATEMENT = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who speaks, where, and to which persona.
-
-    Attributes:
-        user: User id.
-        name: What they are called at the moment.
-    """
-
-    session: Session
-    user: str
-    name: str
-    is_admin: bool = False
-
-    @property
-    def asker(self) -> Asker:
-        return asker_of(self.session, self.user)
-
-    @property
-    def is_owner(self) -> bool:
-        """Whether everybody's memory may be shown: to an admin, where nobody else reads."""
-        return self.is_admin and not self.session.is_group
-
-
 class Commands:
     """The commands of one open memory.
+
+    Attributes:
+        privacy: Those by which people look after what is known about them.
 
     Args:
         web: Where the memory page is; empty if it is off.
@@ -64,6 +46,7 @@ class Commands:
         self._language = memory.settings.language
         self._lists: OrderedDict[tuple[str, str], list[tuple[str, str]]] = OrderedDict()
         self.web = web
+        self.privacy = Privacy(memory)
 
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
@@ -131,6 +114,20 @@ class Commands:
             lines.append(self._say("preview_private"))
         return "\n".join(lines)
 
+    async def doctor(self, caller: Caller) -> str:
+        """Check journal, graph and index, and mend them; tells no contents."""
+        checkup = await self._memory.doctor()
+        lines = [self._say("doctor_title", seconds=round(checkup.seconds, 1))]
+        for finding in checkup.findings:
+            what = self._say(f"doctor_{finding.code}", count=finding.count)
+            lines.append(
+                self._say("doctor_mended" if finding.is_mended else "doctor_left", what=what)
+            )
+        lines.append(self._say("doctor_log" if checkup.findings else "doctor_well"))
+        counts = {"items": checkup.documents, "vectors": checkup.vectors}
+        lines.append(self._say("doctor_counts", **counts, changes=checkup.changes))
+        return "\n".join(lines)
+
     # ---------------------------------------------------------------- changing
 
     async def remember(self, caller: Caller, text: str) -> str:
@@ -139,6 +136,8 @@ class Commands:
             return self._say("remember_what")
         if caller.session.is_group and not self._memory.settings.enable_group_learning:
             return self._say("group_off")
+        if self._memory.learning.pauses.covers(caller.session, caller.user):
+            return self._say("remember_paused")
         await self._memory.learning.remember(caller.session, caller.user, caller.name, text)
         return self._say("remembered")
 
@@ -252,8 +251,24 @@ class Commands:
             lines.insert(-1, self._say("health_error", error=error))
         if self.web:
             lines.append(self._say("health_web", url=self.web))
+        lines += self._troubles(health)
         lines += [self._say("health_problem", problem=problem) for problem in health.problems]
         return "\n".join(lines)
+
+    def _troubles(self, health: Health) -> list[str]:
+        """What is wrong with the disk and with the models, and what to do."""
+        lines = [self._say(f"storage_{health.storage_kind}")] if health.storage_kind else []
+        for key, breaker in health.breakers.items():
+            if breaker.state is not BreakerState.CLOSED:
+                what = self._say(f"breaker_{key}")
+                reason = one_line(breaker.reason, MAX_STATEMENT)
+                seconds, failures = math.ceil(breaker.retry_in), breaker.failures
+                lines.append(
+                    self._say(
+                        "breaker", what=what, failures=failures, seconds=seconds, reason=reason
+                    )
+                )
+        return lines
 
     def _when(self, at: float | None) -> str:
         if at is None or not math.isfinite(at):

@@ -1,6 +1,7 @@
 """What an episode is: a run of conversation in one Session.
 
-It ends with a gap of ten minutes, with 200 messages, or at local midnight.
+It ends with a gap of ten minutes (also one that a clock set back makes), with 200 messages,
+or at local midnight.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def continues(started_at: float, last_at: float, messages: int, at: float, zone:
         at: When the new message was said.
         zone: Whose midnight counts.
     """
-    if messages >= MAX_MESSAGES or at - last_at >= GAP:
+    if messages >= MAX_MESSAGES or abs(at - last_at) >= GAP:
         return False
     return (
         datetime.fromtimestamp(started_at, zone).date() == datetime.fromtimestamp(at, zone).date()

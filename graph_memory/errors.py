@@ -12,6 +12,7 @@
     ├── ModelError            a model this memory depends on did not answer usefully
     │   ├── EmbeddingError    embedding failed
     │   └── ExtractionError   the language model failed or answered nonsense
+    │       └── HeldBackError it was not even asked, because it has been failing
     ├── ConflictError         a change touches rows that a later change also touched
     ├── NotFoundError         no such row, or none that the asker may see
     └── ClosedError           the service was closed
@@ -45,7 +46,13 @@ class StorageError(GraphMemoryError):
 
 
 class JournalError(StorageError):
-    """The journal cannot be read or written."""
+    """The journal cannot be read or written.
+
+    Attributes:
+        kind: What kind of trouble it is (``journal/storage.py``); empty if unknown.
+    """
+
+    kind = ""
 
 
 class DamagedError(JournalError):
@@ -79,6 +86,10 @@ class EmbeddingError(ModelError):
 
 class ExtractionError(ModelError):
     """The language model failed or its answer could not be used."""
+
+
+class HeldBackError(ExtractionError):
+    """The language model was not asked: it has been failing and is left alone."""
 
 
 class ConflictError(GraphMemoryError):

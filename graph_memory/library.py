@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from .errors import NotFoundError
-from .journal import Draft, Journal, Rows, catalogue
+from .journal import Draft, Journal, Rows, catalogue, retraction
 from .journal.catalogue import FactFilter
 from .model import (
     Asker,
@@ -223,6 +223,27 @@ class Library:
             return Draft(actor, "forget", put=[*forgotten, *untold], drop=[(Fact.kind, fact.id)])
 
         return _done(await self._journal.commit(resolve), id)
+
+    async def retract(self, circle: str, ref: str, said: str = "") -> bool:
+        """Delete a message that its platform took back, and what rests on it alone.
+
+        Args:
+            ref: The platform's own id of it, the part before ``@``.
+            said: What the bot had said, if it was the bot's: its lines have no id.
+
+        Returns:
+            Whether it was there.
+        """
+
+        def work(db: sqlite3.Connection, tell: retraction.Tell) -> bool:
+            found = retraction.by_reference(db, circle, ref)
+            if found is None and said:
+                found = retraction.by_words(db, circle, said)
+            if found is not None:
+                retraction.retract(db, found, self._now(), tell)
+            return found is not None
+
+        return await self._journal.alter(work)
 
     async def archive(self, id: str, actor: str) -> Change:
         """Put a fact away; it can be restored.

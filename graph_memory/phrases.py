@@ -5,6 +5,8 @@ Both languages have the same keys and the same placeholders; a test asserts it.
 
 from __future__ import annotations
 
+from .privacy_phrases import PRIVACY
+
 PHRASES: dict[str, dict[str, str]] = {
     "zh": {
         "away": "🧠 记忆暂时不可用，请联系管理员。",
@@ -17,8 +19,10 @@ PHRASES: dict[str, dict[str, str]] = {
             "/memory search <内容> 查找记忆\n"
             "/memory remember <内容> 记住一件事\n"
             "/memory forget <编号> 忘掉刚才列出的一条，/memory undo 撤销\n"
-            "/memory status 状态\n"
-            "管理员：/memory flush [all] 立刻学习，/memory preview 看看哪些将被淡忘\n"
+            "/memory status 状态，/memory why 上次回复想起了什么\n"
+            "/memory pause 不再记我说的话，/memory resume 恢复，/memory forgetme 彻底删除我\n"
+            "管理员：/memory flush [all] 立刻学习，/memory preview 看看哪些将被淡忘，"
+            "/memory doctor 检查并修复\n"
             "/persona 查看或切换人格，/new <人格> 用该人格开始新对话"
         ),
         "status": "🧠 记忆正常。这里关于你的记忆有 {mine} 条，用 /memory mine 查看。",
@@ -33,6 +37,41 @@ PHRASES: dict[str, dict[str, str]] = {
         "health_upkeep": "上次整理：{when}",
         "health_web": "记忆网页：{url}",
         "health_problem": "⚠️ {problem}",
+        "storage_full": "⚠️ 磁盘满了，新消息没有保存，聊天照常。请腾出空间，之后会自动恢复。",
+        "storage_read_only": (
+            "⚠️ 数据目录只读，新消息没有保存，聊天照常。请改为可写，之后会自动恢复。"
+        ),
+        "storage_busy": (
+            "⚠️ 别的程序占用着日志文件，新消息没有保存，聊天照常。请关掉它，之后会自动恢复。"
+        ),
+        "storage_slow": (
+            "⚠️ 磁盘没有及时响应，新消息没有保存，聊天照常。请检查磁盘，之后会自动恢复。"
+        ),
+        "storage_damaged": "⚠️ 日志文件损坏，新消息没有保存，聊天照常。请恢复一份备份。",
+        "storage_broken": "⚠️ 日志写入失败，新消息没有保存，聊天照常。请检查磁盘，详情见日志。",
+        "breaker": "⏸ {what}连续失败 {failures} 次，暂停使用，{seconds} 秒后再试：{reason}",
+        "breaker_embedding": "向量模型",
+        "breaker_learning": "学习用的语言模型",
+        "breaker_rewriting": "改写查询的语言模型",
+        "doctor_title": "🩺 检查完成，用时 {seconds} 秒",
+        "doctor_well": "日志、图谱和召回索引一致。",
+        "doctor_counts": "可召回 {items} 条，其中 {vectors} 条有向量；图谱到变更 {changes}",
+        "doctor_mended": "✅ 已修复：{what}",
+        "doctor_left": "⚠️ 没能修复：{what}",
+        "doctor_log": "详情见日志。",
+        "doctor_damaged": "日志文件损坏（{count} 处），请恢复一份备份",
+        "doctor_unreadable": "日志里有 {count} 条记录无法读取，已跳过；如需找回请恢复备份",
+        "doctor_misfiled": "日志里有 {count} 条记录的索引不对",
+        "doctor_stray_messages": "{count} 条消息不属于任何已知的会话",
+        "doctor_stray_batches": "{count} 批待学习的消息不属于任何已知的会话，已放弃",
+        "doctor_lost_batches": "{count} 条消息所属的批次不存在",
+        "doctor_done_batches": "{count} 批消息已经学过却还在排队",
+        "doctor_journal_away": "日志现在无法检查",
+        "doctor_graph": "图谱和日志不一致（{count} 张表），已重建",
+        "doctor_graph_away": "图谱现在不可用",
+        "doctor_index": "召回索引和日志不一致（{count} 条），已重建",
+        "doctor_index_vectors": "{count} 条记忆缺少向量，已重新排队",
+        "doctor_index_away": "召回索引现在无法重建",
         "ready": "就绪",
         "building": "建立中",
         "none": "无（仅按词语和名字）",
@@ -88,8 +127,10 @@ PHRASES: dict[str, dict[str, str]] = {
             "/memory search <text>  look something up\n"
             "/memory remember <text>  remember something\n"
             "/memory forget <number>  forget a line listed just now, /memory undo\n"
-            "/memory status  how it is doing\n"
-            "Admins: /memory flush [all]  learn now, /memory preview  what would fade\n"
+            "/memory status  how it is doing, /memory why  what the last reply recalled\n"
+            "/memory pause  remember nothing I say, /memory resume, /memory forgetme  delete me\n"
+            "Admins: /memory flush [all]  learn now, /memory preview  what would fade,"
+            " /memory doctor  check and mend\n"
             "/persona  list or switch personas, /new <persona>  a new conversation with it"
         ),
         "status": "🧠 The memory is fine. I know {mine} things about you here: /memory mine",
@@ -108,6 +149,61 @@ PHRASES: dict[str, dict[str, str]] = {
         "health_upkeep": "Last upkeep: {when}",
         "health_web": "Memory page: {url}",
         "health_problem": "⚠️ {problem}",
+        "storage_full": (
+            "⚠️ The disk is full: new messages are not kept, the chat goes on."
+            " Free some space; it recovers by itself."
+        ),
+        "storage_read_only": (
+            "⚠️ The data directory is read-only: new messages are not kept, the chat goes on."
+            " Make it writable; it recovers by itself."
+        ),
+        "storage_busy": (
+            "⚠️ Another program uses the journal's file: new messages are not kept, the chat"
+            " goes on. Close it; it recovers by itself."
+        ),
+        "storage_slow": (
+            "⚠️ The disk does not answer in time: new messages are not kept, the chat goes on."
+            " Look after the disk; it recovers by itself."
+        ),
+        "storage_damaged": (
+            "⚠️ The journal's file is damaged: new messages are not kept, the chat goes on."
+            " Restore a backup."
+        ),
+        "storage_broken": (
+            "⚠️ The journal cannot be written: new messages are not kept, the chat goes on."
+            " Look after the disk; the log has the details."
+        ),
+        "breaker": (
+            "⏸ {what} failed {failures} times in a row and is left alone, next try in {seconds} s:"
+            " {reason}"
+        ),
+        "breaker_embedding": "The embedding model",
+        "breaker_learning": "The language model that learns",
+        "breaker_rewriting": "The language model that rewrites queries",
+        "doctor_title": "🩺 Checked, in {seconds} s",
+        "doctor_well": "Journal, graph and recall index agree.",
+        "doctor_counts": (
+            "{items} memories can be recalled, {vectors} of them have a vector;"
+            " the graph is at change {changes}"
+        ),
+        "doctor_mended": "✅ Mended: {what}",
+        "doctor_left": "⚠️ Not mended: {what}",
+        "doctor_log": "The log has the details.",
+        "doctor_damaged": "the journal's file is damaged ({count} places); restore a backup",
+        "doctor_unreadable": (
+            "{count} rows of the journal cannot be read and are left out; a backup may have them"
+        ),
+        "doctor_misfiled": "{count} rows of the journal were filed under the wrong keys",
+        "doctor_stray_messages": "{count} messages belong to no known chat",
+        "doctor_stray_batches": "{count} batches to be learned belonged to no known chat: given up",
+        "doctor_lost_batches": "{count} messages belonged to batches that do not exist",
+        "doctor_done_batches": "{count} batches were queued although they had been learned",
+        "doctor_journal_away": "the journal cannot be examined now",
+        "doctor_graph": "the graph differed from the journal ({count} tables) and was rebuilt",
+        "doctor_graph_away": "the graph is not available now",
+        "doctor_index": "the recall index differed from the journal ({count}) and was rebuilt",
+        "doctor_index_vectors": "{count} memories lacked a vector and are queued for one again",
+        "doctor_index_away": "the recall index cannot be rebuilt now",
         "ready": "ready",
         "building": "building",
         "none": "none (words and names only)",
@@ -156,6 +252,10 @@ PHRASES: dict[str, dict[str, str]] = {
         ),
     },
 }
+
+
+for _language, _phrases in PRIVACY.items():
+    PHRASES[_language] |= _phrases
 
 
 def say(language: str, key: str, **values: object) -> str:

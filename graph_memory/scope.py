@@ -104,6 +104,11 @@ class Attendance:
         windows.append((presence.since, until))
         windows.sort()
 
+    def forget(self, user: str) -> None:
+        """Drop all intervals of a user."""
+        for place in [place for place in self._windows if place[1] == user]:
+            del self._windows[place]
+
     def windows(self, circle: str, accounts: Iterable[str]) -> tuple[Window, ...]:
         """When any of ``accounts`` was in ``circle``."""
         found = [w for account in accounts for w in self._windows.get((circle, account), ())]

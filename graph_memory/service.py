@@ -18,19 +18,21 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 
-from .embedding import CachedEmbedder
-from .errors import ClosedError, GraphMemoryError
+from .breaker import Breaker, BreakerStatus
+from .doctor import Checkup, Doctor
+from .embedding import CachedEmbedder, GuardedEmbedder
+from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
 from .graph import GraphStore
-from .journal import Event, Journal
+from .journal import Event, Journal, StorageState
 from .learn import Learning, LearningStatus
 from .library import Library
 from .lock import DirectoryLock
-from .model import Change, Presence
+from .model import Change, Erased, Presence
 from .ports import Embedder, LanguageModel
-from .recall import Recaller
+from .recall import EMBEDDING_SHARE, Recaller
 from .scope import Attendance
 from .settings import Settings
-from .upkeep import Backups, Report, Upkeep, open_journal
+from .upkeep import Backups, Erasure, Report, Upkeep, open_journal
 
 logger = logging.getLogger("graph_memory.service")
 
@@ -49,7 +51,11 @@ class Health:
         embedder: Name of the model in use; empty while there is none.
         index_items, index_vectors: Documents in the recall index, and how many of them
             have a vector of the model in use.
-        problems: What is wrong, for people.
+        storage, storage_kind: Whether messages can be stored, and why not (see
+            ``journal/storage.py``).
+        breakers: Whether ``embedding``, ``learning`` or ``rewriting`` is left alone because
+            its model keeps failing.
+        problems: What else is wrong, for people.
     """
 
     counts: dict[str, int]
@@ -63,6 +69,9 @@ class Health:
     upkeep_at: float | None
     upkeep: Report | None
     problems: list[str] = field(default_factory=list)
+    storage: StorageState = StorageState.READY
+    storage_kind: str = ""
+    breakers: dict[str, BreakerStatus] = field(default_factory=dict)
 
 
 class MemoryService:
@@ -85,6 +94,7 @@ class MemoryService:
         self.journal = journal
         self.attendance = attendance
         self.zone = zone
+        self.now = now
         self.library = Library(journal, settings, attendance, now)
         self.learning = Learning(
             journal, model, settings, zone=zone, now=now, attendance=attendance
@@ -95,6 +105,9 @@ class MemoryService:
         self.upkeep = Upkeep(journal, self.library, settings, now)
         self.backups = Backups(directory, journal, now=now)
         self.graph = GraphStore(directory, journal, now=now)
+        self.erasure = Erasure(directory, journal, self.backups, self.graph, now)
+        self._doctor = Doctor(journal, self.graph, self.recall)
+        self._embedding_breaker = Breaker("the embedding model")
         self._lock = lock
         self._embedding: asyncio.Task[None] | None = None
         self._embedding_tried = asyncio.Event()
@@ -124,8 +137,26 @@ class MemoryService:
 
         Raises:
             LockedError: Another process uses the directory.
-            JournalError: The journal cannot be used.
+            StorageError: It cannot be used: full, read-only; worth another try later.
+            DamagedError: The journal has to be replaced by a backup.
         """
+        try:
+            return await cls._open(directory, settings, zone, model, now)
+        except OSError as error:
+            raise StorageError(
+                f"{directory} cannot be used: {error.strerror or error}; "
+                "free some space or make it writable"
+            ) from error
+
+    @classmethod
+    async def _open(
+        cls,
+        directory: Path,
+        settings: Settings,
+        zone: tzinfo,
+        model: LanguageModel | None,
+        now: Callable[[], float],
+    ) -> MemoryService:
         lock = await asyncio.to_thread(_own, directory)
         try:
             journal = await open_journal(directory, now)
@@ -156,6 +187,8 @@ class MemoryService:
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Presence):
             self.attendance.add(event)
+        elif isinstance(event, Erased) and event.user:
+            self.attendance.forget(event.user)
         self.recall.on_event(event)
         if isinstance(event, Change):
             self.graph.notify(event)
@@ -185,12 +218,17 @@ class MemoryService:
             self._embedding_tried.set()
             await asyncio.sleep(EMBEDDING_PAUSES[min(attempt, len(EMBEDDING_PAUSES) - 1)])
         previous = self._embedder
-        self._embedder = CachedEmbedder(loaded, self.journal) if loaded else None
+        self._embedder = CachedEmbedder(self._guarded(loaded), self.journal) if loaded else None
         self.problems.pop("embedding", None)
         self.recall.use(self._embedder)
         self._embedding_tried.set()
         if previous:
             await previous.close()
+
+    def _guarded(self, embedder: Embedder) -> Embedder:
+        self._embedding_breaker = Breaker("the embedding model")
+        late = self.settings.recall_deadline / 1000 * EMBEDDING_SHARE
+        return GuardedEmbedder(embedder, self._embedding_breaker, late)
 
     async def web_key(self) -> tuple[str, bool]:
         """The web UI's key, and whether it was made just now.
@@ -208,6 +246,15 @@ class MemoryService:
 
     async def health(self) -> Health:
         """How the memory is doing."""
+        with contextlib.suppress(JournalError):
+            await self.journal.probe()  # so that freed space shows at once
+        storage = self.journal.storage
+        problems = (*self.problems.values(), self.recall.problem, self.graph.problem)
+        breakers = {
+            "embedding": self._embedding_breaker,
+            "learning": self.learning.breaker,
+            "rewriting": self.recall.breaker,
+        }
         return Health(
             counts=await self.journal.counts(),
             graph=self.graph.state.value,
@@ -219,8 +266,19 @@ class MemoryService:
             learning=await self.learning.status(),
             upkeep_at=await self.upkeep.last_run(),
             upkeep=self.upkeep.last,
-            problems=[p for p in (*self.problems.values(), self.backups.problem) if p],
+            problems=[p for p in (*problems, self.backups.problem) if p],
+            storage=storage.state,
+            storage_kind=storage.kind,
+            breakers={key: breaker.status for key, breaker in breakers.items()},
         )
+
+    async def doctor(self) -> Checkup:
+        """Check journal, graph and index against each other, and mend what can be mended.
+
+        Raises:
+            ClosedError: The memory is closed.
+        """
+        return await self._doctor.examine()
 
     async def settle(self) -> None:
         """Wait until index and graph reflect the journal and the embedder was tried."""

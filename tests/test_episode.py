@@ -49,3 +49,10 @@ def test_splitting_loses_nothing_and_keeps_the_order(times: list[float]):
     assert [m for run in runs for m in run] == messages
     for run in runs:
         assert all(b.at - a.at < GAP for a, b in pairwise(run))
+
+
+def test_a_clock_that_is_set_back_ends_an_episode_too():
+    """Else silences would not count until the clock has caught up."""
+    noon = datetime(2026, 9, 22, 12, tzinfo=UTC).timestamp()
+    assert continues(noon, noon + 60, 2, noon + 30, UTC), "out of order by seconds only"
+    assert not continues(noon, noon + 3 * 3600, 2, noon + 600, UTC)

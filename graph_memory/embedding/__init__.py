@@ -1,9 +1,9 @@
 """Embedders: models that turn texts into vectors, behind one small interface.
 
 :func:`load` gives the model a user chose; a model from elsewhere (AstrBot's provider) is
-brought to the same scale with :func:`calibrate`. :class:`CachedEmbedder` goes around
-either. Models that compute in this process do so in threads of their own
-(``threaded.py``); ``calibration.py`` says what a cosine means.
+brought to the same scale with :func:`calibrate`. :class:`GuardedEmbedder` and, around
+it, :class:`CachedEmbedder` go around either. Models that compute in this process do so in
+threads of their own (``threaded.py``); ``calibration.py`` says what a cosine means.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import asyncio
 from ..ports import Embedder
 from .cache import CachedEmbedder
 from .calibration import CalibratedEmbedder, RawEmbedder, calibrate
+from .guarded import GuardedEmbedder
 from .local import bundled
 from .threaded import ThreadedEmbedder
 from .transformers import sentence_transformer
@@ -26,6 +27,7 @@ __all__ = [
     "SLICE",
     "CachedEmbedder",
     "CalibratedEmbedder",
+    "GuardedEmbedder",
     "RawEmbedder",
     "calibrate",
     "fit",

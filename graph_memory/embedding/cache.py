@@ -37,6 +37,9 @@ class VectorStore(Protocol):
 class CachedEmbedder:
     """An embedder whose passages are kept in a store and whose queries in memory.
 
+    How many questions are under way at once is not limited here but by the breaker of the
+    embedder inside, which lets through one at a time while the model is down.
+
     Args:
         inner: The embedder; closed together with this one.
         store: The journal.

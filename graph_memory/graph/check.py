@@ -29,7 +29,12 @@ async def check(store: GraphStore, journal: Journal) -> list[str]:
         GraphError: The graph is away.
     """
     await store.settle()
-    wanted, found = await journal.read(from_journal), await store.ask(from_graph)
+
+    def read() -> Tables:
+        with journal.snapshot() as snapshot:
+            return from_journal(snapshot.rows)
+
+    wanted, found = await asyncio.to_thread(read), await store.ask(from_graph)
     return await asyncio.to_thread(differences, wanted, found)
 
 
@@ -50,7 +55,7 @@ def _some(records: Counter[Values]) -> str:
 
 
 def from_journal(rows: Rows) -> Tables:
-    """Records that follow from the journal's rows. Runs on the journal's thread."""
+    """Records that follow from the journal's rows."""
     tables: Tables = {name: Counter() for name in (*schema.NODES, *schema.EDGES)}
     listed: dict[NodeKey, Values] = {}
     joined: set[NodeKey] = set()

@@ -8,6 +8,7 @@ itself unless told not to, which a handle that failed must not do.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -127,6 +128,17 @@ class Engine:
         self.reader.close()
         self.writer.close()
         self._database.close()
+        _give_back()
+
+
+def _give_back() -> None:
+    """Hand free memory back to the system where the C library can (glibc).
+
+    A file that was built or written and then closed leaves tens of MiB in the heaps of
+    Kùzu's threads; after a day of rebuilds that had become several hundred.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _brief(error: BaseException) -> str:

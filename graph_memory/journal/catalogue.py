@@ -223,3 +223,15 @@ def last_undoable(db: sqlite3.Connection, actor: str) -> Change | None:
 
 def _fact(data: str) -> Fact:
     return decode("fact", json.loads(data))  # type: ignore[return-value]
+
+
+def counts(db: sqlite3.Connection) -> dict[str, int]:
+    """How many rows of each kind, messages, buffered messages, changes there are."""
+    found = dict(db.execute("SELECT kind, count(*) FROM row GROUP BY kind").fetchall())
+    for key, query in (
+        ("messages", "SELECT count(*) FROM message"),
+        ("buffered", "SELECT count(*) FROM message WHERE batch IS NULL"),
+        ("changes", "SELECT count(*) FROM change"),
+    ):
+        (found[key],) = db.execute(query).fetchone()
+    return found

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from ..errors import ClosedError, DamagedError, JournalError
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
-from .worker import failure, open_to_read
+from .storage import failure
+from .worker import open_to_read
 
 MIN_FREE = 64 << 20
 """Bytes that stay free on the disk whatever is copied: the journal must go on."""

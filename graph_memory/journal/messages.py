@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..errors import NotFoundError
@@ -99,10 +99,11 @@ def close_presence(db: sqlite3.Connection, circle: str, user: str, at: float) ->
         "SELECT since FROM presence WHERE circle = ? AND user = ? AND until IS NULL", (circle, user)
     ).fetchall()
     db.execute(
-        "UPDATE presence SET until = ? WHERE circle = ? AND user = ? AND until IS NULL",
+        "UPDATE presence SET until = max(since, ?) WHERE circle = ? AND user = ? AND until IS NULL",
         (at, circle, user),
     )
-    return [Presence(circle, user, since, at) for (since,) in open_ones]
+    # A clock that was set back does not turn an interval around.
+    return [Presence(circle, user, since, max(since, at)) for (since,) in open_ones]
 
 
 def presences(db: sqlite3.Connection) -> list[Presence]:
@@ -128,6 +129,12 @@ def newest(db: sqlite3.Connection, limit: int) -> list[Message]:
         f"SELECT {_FIELDS} FROM message ORDER BY id DESC LIMIT ?", (limit,)
     ).fetchall()
     return [Message(*row) for row in reversed(rows)]
+
+
+def backwards(db: sqlite3.Connection, limit: int) -> Iterator[Message]:
+    """The newest ``limit`` messages, newest first, read one by one."""
+    rows = db.execute(f"SELECT {_FIELDS} FROM message ORDER BY id DESC LIMIT ?", (limit,))
+    return (Message(*row) for row in rows)
 
 
 def pending(db: sqlite3.Connection, session: str) -> list[Message]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import DamagedError, JournalError
 from . import copies
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
-from .worker import failure
+from .storage import failure
 
 logger = logging.getLogger("graph_memory.journal")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,6 +23,8 @@ from ..model import (
     decode,
     encode,
 )
+
+logger = logging.getLogger("graph_memory.journal")
 
 R = TypeVar("R", bound=Row)
 
@@ -124,6 +127,17 @@ class Rows:
         )
         return [decode(Fact.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
 
+    def has_messages(self, ids: Iterable[int]) -> bool:
+        """Whether all of some messages are still there; one may have been taken back."""
+        query = "SELECT 1 FROM message WHERE id = ?"
+        return all(self._db.execute(query, (id,)).fetchone() for id in ids)
+
+    def erasures(self) -> list[tuple[str, str]]:
+        """The marks of people who were erased for good, see ``erasure.py``."""
+        return self._db.execute(
+            "SELECT key, value FROM meta WHERE key >= 'erased:' AND key < 'erased;' ORDER BY key"
+        ).fetchall()
+
     def names_in(self, text: str) -> list[Name]:
         """The names whose normalised form occurs in ``text`` (normalised as well)."""
         names = self._db.execute("SELECT id, b FROM row WHERE kind = 'name' AND b != ''")
@@ -131,10 +145,20 @@ class Rows:
         return [name for name in found if name is not None]
 
     def scan(self, cls: type[R]) -> Iterator[R]:
-        """All rows of ``cls`` in order of id, without holding them all in memory."""
-        cursor = self._db.execute("SELECT data FROM row WHERE kind = ? ORDER BY id", (cls.kind,))
-        for (data,) in cursor:
-            yield decode(cls.kind, json.loads(data))  # type: ignore[misc]
+        """All rows of ``cls`` in order of id, without holding them all in memory.
+
+        A row that cannot be read is left out: it must not take all others with it.
+        """
+        cursor = self._db.execute(
+            "SELECT id, data FROM row WHERE kind = ? ORDER BY id", (cls.kind,)
+        )
+        for id, data in cursor:
+            try:
+                row = decode(cls.kind, json.loads(data))
+            except (ValueError, TypeError, AttributeError) as error:
+                logger.warning("the %s %s cannot be read and is left out: %s", cls.kind, id, error)
+            else:
+                yield row  # type: ignore[misc]
 
 
 def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
@@ -233,3 +257,9 @@ def read_changes(
         Change(id, at, actor, reason, tuple(Op(*op) for op in json.loads(ops)), batch, undoes)
         for id, at, actor, reason, ops, batch, undoes in found
     ]
+
+
+def last_change(db: sqlite3.Connection) -> int:
+    """Number of the newest change; 0 if there is none."""
+    (number,) = db.execute("SELECT coalesce(max(id), 0) FROM change").fetchone()
+    return int(number)

@@ -6,6 +6,16 @@ import sqlite3
 
 APPLICATION_ID = 0x474D454D  # "GMEM": tells our files from foreign ones
 
+PAUSES = """
+    CREATE TABLE IF NOT EXISTS pause (
+        kind TEXT NOT NULL CHECK (kind IN ('user', 'circle')),
+        id TEXT NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (kind, id)
+    ) WITHOUT ROWID;
+"""
+"""It may be there already: pauses outlive the restoring of an older journal."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     (
         "0001_foundation",
@@ -80,6 +90,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
         """,
     ),
+    ("0002_pauses", PAUSES),
 )
 
 

@@ -12,45 +12,49 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
-from ..model import Batch, Change, Message, Presence, Session
+from ..model import Batch, Change, Erased, Message, Presence, Session
 from ..ports import Vectors
+from . import catalogue
 from . import messages as mail
+from . import vectors as cache
 from .messages import Appended, Buffered, QueuedBatch
 from .migration import migrate
-from .rows import Draft, Rows, inverse, read_change, read_changes, write
+from .rows import Draft, Rows, inverse, last_change, read_change, read_changes, write
+from .snapshot import Snapshot, snapshot
+from .storage import Storage
 from .worker import Worker, open_to_read, open_to_write
 
 T = TypeVar("T")
-Event = Change | Message | Presence
+Event = Change | Message | Presence | Erased
 """What the journal tells its listeners: a message that was stored or moved to another
-Session, an interval of presence that began or ended, a change."""
-
-
-class Snapshot:
-    """The rows as of one change, readable on any one thread while others write."""
-
-    def __init__(self, connection: sqlite3.Connection, change: int) -> None:
-        self.change = change
-        self.rows = Rows(connection)
+Session, an interval of presence that began or ended, a change, messages that are gone."""
+Tell = Callable[[Event], None]
+PATIENCE = 5.0
+"""Seconds that a chat waits for the disk. Then it goes on, and the message counts as not
+stored; if its write was under way it may still arrive, once."""
 
 
 class Journal:
-    """The journal of one data directory; made by :meth:`open`."""
+    """The journal of one data directory; made by :meth:`open`.
+
+    Attributes:
+        storage: Whether it can be written at the moment.
+    """
 
     def __init__(self, path: Path, now: Callable[[], float]) -> None:
         self.path = path
         self._now = now
-        self._writer = Worker("gm-journal")
-        self._reader = Worker("gm-journal-reader")
+        self.storage = Storage()
+        self._writer = Worker("gm-journal", self.storage, writes=True)
+        self._reader = Worker("gm-journal-reader", self.storage, writes=False)
         self._loop = asyncio.get_running_loop()
         self._listeners: list[Callable[[Event], None]] = []
         self._outbox: list[Event] = []
+        self._patient = 0
 
     @classmethod
     async def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
@@ -96,7 +100,9 @@ class Journal:
             for listener in self._listeners:
                 listener(event)
 
-    async def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _transact(
+        self, work: Callable[[sqlite3.Connection], T], patience: float | None = None
+    ) -> T:
         def transaction(db: sqlite3.Connection) -> T:
             self._outbox = []
             db.execute("BEGIN IMMEDIATE")
@@ -111,7 +117,7 @@ class Journal:
                 self._loop.call_soon_threadsafe(self._tell, self._outbox)
             return result
 
-        return await self._writer.run(transaction)
+        return await self._writer.run(transaction, None if self._patient else patience)
 
     def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
         change = write(db, draft, self._now()) if draft else None
@@ -146,6 +152,23 @@ class Journal:
         """
         return await self._transact(lambda db: self._write(db, inverse(db, number, actor)))
 
+    async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
+        """Run a piece of this room's own work in a transaction, with what tells listeners."""
+        return await self._transact(lambda db: work(db, self._outbox.append))
+
+    async def tidy(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``compact`` or ``empty_log`` of ``erasure.py``: no transaction can hold them."""
+        return await self._writer.run(work)
+
+    @contextmanager
+    def long_work(self) -> Iterator[None]:
+        """Messages that come meanwhile wait for their turn, however long it takes."""
+        self._patient += 1
+        try:
+            yield
+        finally:
+            self._patient -= 1
+
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a query of ``catalogue.py`` on the reading connection."""
         return await self._look(work)
@@ -160,21 +183,15 @@ class Journal:
 
     async def last_change(self) -> int:
         """Number of the newest change; 0 if there is none."""
-        return await self._look(lambda db: _last_change(db))
+        return await self._look(last_change)
 
-    @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
         """A consistent view of all rows, for the calling thread, on a connection of its own.
 
         Raises:
             JournalError: The file cannot be read.
         """
-        db = open_to_read(self.path)
-        try:
-            db.execute("BEGIN")
-            yield Snapshot(db, _last_change(db))
-        finally:
-            db.close()
+        return snapshot(self.path)
 
     # --------------------------------------------------------------- messages
 
@@ -190,7 +207,7 @@ class Journal:
                 self._outbox.append(appended.message)
             return appended
 
-        return await self._transact(work)
+        return await self._transact(work, PATIENCE)
 
     async def retag(self, message: int, session: Session) -> tuple[bool, Change | None]:
         """Move a buffered message to another Session; false if it was claimed already."""
@@ -202,7 +219,7 @@ class Journal:
                 self._outbox += mail.by_ids(db, [message])
             return moved, change
 
-        return await self._transact(work)
+        return await self._transact(work, PATIENCE)
 
     async def leave(self, circle: str, user: str, at: float) -> list[Presence]:
         """Record that a user left a group; returns the intervals that ended."""
@@ -212,7 +229,7 @@ class Journal:
             self._outbox += ended
             return ended
 
-        return await self._transact(work)
+        return await self._transact(work, PATIENCE)
 
     async def presences(self) -> list[Presence]:
         """All intervals of presence."""
@@ -289,20 +306,11 @@ class Journal:
 
     async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
         """Cached vectors of ``model`` by hash of their text; missing ones are left out."""
-
-        def work(db: sqlite3.Connection) -> dict[bytes, Vectors]:
-            query = "SELECT data FROM vector WHERE model = ? AND text_hash = ?"
-            found = ((h, db.execute(query, (model, h)).fetchone()) for h in hashes)
-            return {h: np.frombuffer(row[0], np.float32) for h, row in found if row}
-
-        return await self._look(work)
+        return await self._look(lambda db: cache.read(db, model, hashes))
 
     async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
         """Cache vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
-        rows = [(model, h, np.asarray(v, np.float32).tobytes()) for h, v in vectors.items()]
-        await self._transact(
-            lambda db: db.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
-        )
+        await self._transact(lambda db: cache.put(db, model, vectors))
 
     async def note(self, key: str) -> str | None:
         """A small value kept beside the memory (``webui_key``, …)."""
@@ -311,28 +319,23 @@ class Journal:
         )
         return found[0] if found else None
 
-    async def set_note(self, key: str, value: str) -> None:
+    async def set_note(self, key: str, value: str, patience: float | None = None) -> None:
         """Keep a small value."""
         await self._transact(
-            lambda db: db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+            lambda db: db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value)),
+            patience,
         )
+
+    async def probe(self) -> None:
+        """See whether a journal that could not be written can be now; see ``storage``.
+
+        Raises:
+            JournalError: It cannot.
+        """
+        if self.storage.kind:
+            await self.set_note("probe", str(self._now()), PATIENCE)
 
     async def counts(self) -> dict[str, int]:
         """How many rows of each kind, messages, buffered messages, changes there are."""
 
-        def work(db: sqlite3.Connection) -> dict[str, int]:
-            counts = dict(db.execute("SELECT kind, count(*) FROM row GROUP BY kind").fetchall())
-            for key, query in (
-                ("messages", "SELECT count(*) FROM message"),
-                ("buffered", "SELECT count(*) FROM message WHERE batch IS NULL"),
-                ("changes", "SELECT count(*) FROM change"),
-            ):
-                (counts[key],) = db.execute(query).fetchone()
-            return counts
-
-        return await self._look(work)
-
-
-def _last_change(db: sqlite3.Connection) -> int:
-    (number,) = db.execute("SELECT coalesce(max(id), 0) FROM change").fetchone()
-    return int(number)
+        return await self._look(catalogue.counts)

@@ -11,19 +11,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..errors import ClosedError, DamagedError, JournalError
+from .storage import Storage, failure
 
 T = TypeVar("T")
 
 CHECK = 1.0
 """Seconds that looking for damage may take when a journal is opened (about 1 GB); a
 daily copy is checked from end to end."""
-
-
-def failure(what: str, error: sqlite3.Error) -> JournalError:
-    """The error to raise for one of SQLite's."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    damaged = code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-    return (DamagedError if damaged else JournalError)(f"{what}: {error}")
+MAX_WAITING = 10_000
+"""Pieces of work that may wait for the thread; with more, new ones are refused."""
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
@@ -88,34 +84,76 @@ def _look_for_damage(db: sqlite3.Connection, path: Path) -> None:
 
 
 class Worker:
-    """Runs work on its connection, in its thread, one piece after the other."""
+    """Runs work on its connection, in its thread, one piece after the other.
 
-    def __init__(self, name: str) -> None:
+    Args:
+        storage: Is told how writes end, and of damage.
+        writes: Whether this is the connection that writes.
+    """
+
+    def __init__(self, name: str, storage: Storage, *, writes: bool) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._writes = writes
+        self._storage = storage
         self._db: sqlite3.Connection | None = None
+        self._waiting = 0
+        self._is_stuck = False
 
     async def start(self, connect: Callable[[], sqlite3.Connection]) -> None:
         """Have the thread open its connection."""
         self._db = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(
+        self, work: Callable[[sqlite3.Connection], T], patience: float | None = None
+    ) -> T:
         """Run ``work`` in the thread.
+
+        Args:
+            patience: Seconds after which the caller goes on without a result; work that
+                has not begun by then is not done, work that has may still succeed. While
+                one such piece of work is stuck, others with patience fail at once.
 
         Raises:
             ClosedError: The worker was stopped.
-            JournalError: SQLite failed.
+            JournalError: SQLite failed, or it took too long, or too much is waiting.
         """
         database = self._db
         if database is None:
             raise ClosedError("the journal is closed")
+        if self._waiting >= MAX_WAITING or (self._is_stuck and patience is not None):
+            raise self._slow("the disk does not keep up")
+        self._waiting += 1
+        try:
+            loop = asyncio.get_running_loop()
+            async with asyncio.timeout(patience):
+                return await loop.run_in_executor(self._thread, self._guarded, database, work)
+        except TimeoutError:
+            self._is_stuck = True
+            raise self._slow(f"the disk did not answer within {patience:g} s") from None
+        finally:
+            self._waiting -= 1
 
-        def guarded() -> T:
-            try:
-                return work(database)
-            except sqlite3.Error as error:
-                raise failure("the journal failed", error) from error
+    def _guarded(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+        before = db.total_changes
+        try:
+            result = work(db)
+        except sqlite3.Error as error:
+            failed = failure("the journal failed", error)
+            if self._writes or failed.kind == "damaged":
+                self._storage.failed(failed)
+            raise failed from error
+        finally:
+            self._is_stuck = False
+        if db.total_changes != before:
+            self._storage.worked()
+        return result
 
-        return await asyncio.get_running_loop().run_in_executor(self._thread, guarded)
+    def _slow(self, what: str) -> JournalError:
+        error = JournalError(what)
+        error.kind = "slow"
+        if self._writes:
+            self._storage.failed(error)
+        return error
 
     async def stop(self) -> None:
         """Finish what is under way and close the connection; harmless when stopped."""

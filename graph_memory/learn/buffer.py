@@ -2,7 +2,9 @@
 
 The buffer itself is in the journal (messages that no batch has claimed); this is a
 picture of it in memory, kept up to date by the journal's events, so that deciding what
-is due costs no query. Pure: time is always an argument.
+is due costs no query. It holds two numbers for each buffered message and grows no further
+than one batch a Session, since what is due is claimed at once, whether or not a model is
+there. Pure: time is always an argument.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ class _Buffer:
 
     Attributes:
         seen: When each was noticed, by id and in order of id (monotonic seconds).
-        at: When each was said, but not later than it was noticed.
+        at: When each was said, but not later than it was noticed (epoch seconds).
         urgent: Everything up to this message is to be learned now.
     """
 
@@ -114,7 +116,9 @@ class Buffers:
         size = settings.buffer_size_group if is_group else settings.buffer_size_private
         seen = list(buffer.seen.items())
         last, noticed = seen[-1]
-        idle = max(buffer.at[last] + settings.buffer_timeout - now, noticed + self._grace - clock)
+        # The second says how long at most, should the clock be set back meanwhile.
+        idle = settings.buffer_timeout + min(buffer.at[last] - now, noticed - clock)
+        idle = max(idle, noticed + self._grace - clock)
         waits = [idle]
         if len(seen) >= size:
             waits.append(seen[size - 1][1] + self._grace - clock)

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..errors import ExtractionError
+from ..breaker import Breaker, RefusedError
+from ..errors import ExtractionError, HeldBackError
 from ..journal import Draft, Journal, Rows
 from ..model import Batch, Message
 from ..ports import Answer, LanguageModel
@@ -34,6 +35,7 @@ class Learner:
 
     Args:
         model: ``None``: batches are done with an empty change.
+        breaker: Goes around every call of the model.
     """
 
     def __init__(
@@ -43,21 +45,33 @@ class Learner:
         rules: Rules,
         usage: Usage,
         now: Callable[[], float],
+        breaker: Breaker,
     ) -> None:
         self._journal = journal
         self._model = model
         self._rules = rules
         self._usage = usage
         self._now = now
+        self._breaker = breaker
         self.last_at: float | None = None
 
     async def learn(self, batch: Batch) -> None:
         """Learn a batch; nothing happens if it has been learned already.
 
         Raises:
-            ExtractionError: The model failed or answered nonsense.
+            HeldBackError: The model has been failing and was not asked.
+            ExtractionError: It failed or answered nonsense.
             JournalError: The change could not be written.
         """
+        while not await self._learn(batch):
+            # Something was taken back, or somebody erased, while the model was thinking.
+            batch = await self._journal.batch(batch.id)
+        self.last_at = self._now()
+
+    async def _learn(self, batch: Batch) -> bool:
+        """Learn a batch; nothing, and false, if it is not what it was in the end."""
+        held = [message.id for message in batch.messages]
+        erasures = await self._journal.read(Rows.erasures)
         extraction: Extraction | None = None
         known = Known()
         if self._model is not None:
@@ -67,15 +81,22 @@ class Learner:
                 request = compose(batch, known, self._rules.zone)
                 extraction = parse(await self._ask(self._model, request, batch.session.umo))
         now = self._now()
-        await self._journal.commit(
-            lambda rows: resolve(rows, batch, extraction, known, self._rules, now)
-        )
-        self.last_at = now
+        is_whole = True
+
+        def draft(rows: Rows) -> Draft | None:
+            nonlocal is_whole
+            is_whole = rows.has_messages(held) and rows.erasures() == erasures
+            return resolve(rows, batch, extraction, known, self._rules, now) if is_whole else None
+
+        await self._journal.commit(draft)
+        return is_whole
 
     async def keep(self, batch: Batch, message: Message) -> None:
         """Make a message of a batch a fact as it stands, with its author's name."""
 
-        def draft(rows: Rows) -> Draft:
+        def draft(rows: Rows) -> Draft | None:
+            if not rows.has_messages([message.id]):
+                return None  # taken back meanwhile
             work = Resolution(rows, batch, answer, known, self._rules, self._now())
             return work.sheet.draft(message.sender, "remember")
 
@@ -105,6 +126,13 @@ class Learner:
         return gather(self._outlook(rows, batch), batch, self._rules.zone)
 
     async def _ask(self, model: LanguageModel, request: Request, where: str) -> Answer:
+        try:
+            with self._breaker.call():
+                return await self._ask_counted(model, request, where)
+        except RefusedError as error:
+            raise HeldBackError(f"the model is left alone for a while: {error}") from None
+
+    async def _ask_counted(self, model: LanguageModel, request: Request, where: str) -> Answer:
         answer: Answer | None = None
         try:
             async with asyncio.timeout(ASK_TIMEOUT):

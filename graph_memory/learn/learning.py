@@ -14,15 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from ..breaker import Breaker
 from ..errors import ClosedError, GraphMemoryError
 from ..journal import Event, Journal, Rows
-from ..model import BOT, Change, Fact, Message, Session, decode
+from ..model import BOT, Change, Erased, Fact, Message, Session, decode
 from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
 from ..text import clean, one_line
 from .buffer import Buffers
 from .learner import PURPOSE, Learner
+from .pauses import Pauses
 from .queue import RETRY_AFTER, Queue
 from .record import cutter, latest_episode, record
 from .resolve import Rules
@@ -63,6 +65,10 @@ class LearningStatus:
 class Learning:
     """Hears, buffers and learns.
 
+    Attributes:
+        breaker: Holds all batches back while the model is down.
+        pauses: Who asked that nothing new be remembered.
+
     Args:
         model: Extracts what is worth remembering; ``None``: batches are done as soon as
             they are claimed, and conversations are kept word for word.
@@ -82,6 +88,7 @@ class Learning:
         now: Callable[[], float] = time.time,
         grace: float = GRACE,
         retry_after: tuple[float, ...] = RETRY_AFTER,
+        breaker: Breaker | None = None,
     ) -> None:
         self._journal = journal
         self._has_model = model is not None
@@ -89,11 +96,18 @@ class Learning:
         self._zone = zone
         self._now = now
         self._usage = Usage(journal, zone, now)
+        self.pauses = Pauses(journal, now)
         rules = Rules(settings.policy, attendance, zone, settings.time_decay_rate)
-        self._learner = Learner(journal, model, rules, self._usage, now)
+        self.breaker = breaker or Breaker("the language model that learns")
+        self._learner = Learner(journal, model, rules, self._usage, now, self.breaker)
         self._buffers = Buffers(settings, grace)
         self._queue = Queue(
-            journal, self._learner.learn, wake=self._wake_up, now=now, retry_after=retry_after
+            journal,
+            self._learner.learn,
+            wake=self._wake_up,
+            now=now,
+            breaker=self.breaker,
+            retry_after=retry_after,
         )
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
@@ -105,6 +119,7 @@ class Learning:
         """Pick up what was left and begin to work in the background."""
         self._journal.listen(self._on_event)
         await self._usage.load()
+        await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             self._buffers.know(session)
         for buffer in await self._journal.buffers():
@@ -149,25 +164,32 @@ class Learning:
 
         Returns:
             The message; ``None`` if there is nothing to be learned from it: it is
-            empty, or said in a group and group learning is off.
+            empty, said in a group and group learning is off, or by or among people who
+            asked for a pause.
         """
         text = clean(text)
         if not text or (session.is_group and not self._settings.enable_group_learning):
+            return None
+        if self.pauses.covers(session, sender):
             return None
         said = self._now() if at is None else at
         message = Message(0, session.id, sender, one_line(name, 64), text, said, ref)
         return (await self._journal.append(message, session)).message
 
     async def reply(
-        self, session: Session, text: str, *, at: float | None = None
+        self, session: Session, text: str, *, at: float | None = None, to: str = ""
     ) -> Message | None:
-        """Store what the bot said; see :meth:`hear`."""
+        """Store what the bot said, to whom if to anybody; see :meth:`hear`."""
+        if self.pauses.covers(session, to):
+            return None
         return await self.hear(session, BOT, "", text, at=at)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Message):
             self._buffers.put(event, self._now(), time.monotonic())
             self._wake_up()
+        elif isinstance(event, Erased):
+            self._buffers.drop(event.messages)
         elif isinstance(event, Change):
             for op in event.ops:
                 if op.kind == Session.kind and op.after is not None:
@@ -191,7 +213,7 @@ class Learning:
             await self._claim_all(session)
         queue = await self._journal.queue()
         batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
-        attempts = self._queue.urge(batches)
+        attempts = self._queue.urge(batches, probe=True)
         if attempts:
             await asyncio.wait(attempts)
         return sum(attempt.result() for attempt in attempts)
@@ -212,7 +234,7 @@ class Learning:
         if message is None:
             return ()
         await self._claim_all(session.id)
-        (claimed,) = await self._journal.messages([message.id])
+        (claimed,) = await self._journal.messages([message.id]) or [message]
         if claimed.batch is not None and self._has_model:
             await asyncio.wait(self._queue.urge([claimed.batch]), timeout=REMEMBER_TIMEOUT)
         facts = await self._citing(session, message.id)

@@ -1,7 +1,10 @@
 """Batches being learned: a few at a time, those of one Session one after the other.
 
-The queue is in the journal; what is here is which of its batches are under way. No lock
-is held while a model thinks.
+The queue is in the journal, where it may grow for as long as the model is down; what is
+here is a short record of each waiting batch and which are under way. No lock is held while
+a model thinks. While the breaker is open nothing is started, and when its pause is over
+one batch finds out for all of them: an outage costs one call a pause, however many batches
+wait, and no batch is given up because of it.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from math import inf
 
-from ..errors import ClosedError, GraphMemoryError
+from ..breaker import Breaker, BreakerState
+from ..errors import ClosedError, GraphMemoryError, HeldBackError, NotFoundError
 from ..journal import Journal, QueuedBatch
 from ..model import Batch
 from ..text import one_line
@@ -31,6 +35,7 @@ class Queue:
     Args:
         learn: Learns one batch; whatever it raises is a failed attempt.
         wake: Called when :meth:`step` has something new to do.
+        breaker: The one around the model that learns.
     """
 
     def __init__(
@@ -40,18 +45,23 @@ class Queue:
         *,
         wake: Callable[[], None],
         now: Callable[[], float],
+        breaker: Breaker,
         retry_after: tuple[float, ...] = RETRY_AFTER,
     ) -> None:
         self._journal = journal
         self._learn = learn
         self._wake = wake
         self._now = now
+        self._breaker = breaker
         self._retry_after = retry_after
         self._waiting: list[QueuedBatch] = []
         self._is_stale = True
         self._running: dict[str, asyncio.Task[None]] = {}
         self._urgent: dict[int, asyncio.Future[bool]] = {}
+        self._released: set[int] = set()
+        self._was_down = False
         self._paused_until = -inf
+        self._is_well = True
         self._is_closed = False
 
     @property
@@ -64,14 +74,21 @@ class Queue:
         self._is_stale = True
         self._wake()
 
-    def urge(self, batches: Iterable[int]) -> list[asyncio.Future[bool]]:
+    def urge(self, batches: Iterable[int], *, probe: bool = False) -> list[asyncio.Future[bool]]:
         """Have batches tried now, whatever back-off they are in.
+
+        While the model is down they are not tried.
+
+        Args:
+            probe: Find out with one of them whether it still is.
 
         Returns:
             For each, whether it was learned by the attempt that follows.
         """
         if self._is_closed:
             raise ClosedError("learning has stopped")
+        if probe:
+            self._breaker.hurry()
         loop = asyncio.get_running_loop()
         found = [self._urgent.setdefault(id, loop.create_future()) for id in batches]
         self.look_again()
@@ -93,18 +110,37 @@ class Queue:
             self._waiting = [b for b in queue if b.state == "waiting"]
         self._settle_missing()
         now = self._now()
+        pause = self._breaker.retry_in
+        if pause > 0:
+            self._was_down = True
+            for item in self._waiting:
+                self._answer(item.id, learned=False)
+            return pause
+        is_down = self._breaker.state is BreakerState.HALF_OPEN
+        if self._was_down and not is_down:
+            self._was_down = False
+            self._released = {item.id for item in self._waiting}
         for item in list(self._waiting):
-            if len(self._running) >= CONCURRENCY:
+            if len(self._running) >= (1 if is_down else CONCURRENCY):
                 return inf
             if item.session in self._running:
                 continue
-            if item.next_at <= now or item.id in self._urgent:
+            if self._wait(item, now) <= 0:
                 self._waiting.remove(item)
+                self._released.discard(item.id)
                 task = asyncio.create_task(self._work(item), name=f"gm-learn-{item.id}")
                 self._running[item.session] = task
         # What belongs to a Session under way is looked at when that ends.
         free = (item for item in self._waiting if item.session not in self._running)
-        return min((item.next_at - now for item in free), default=inf)
+        return min((self._wait(item, now) for item in free), default=inf)
+
+    def _wait(self, item: QueuedBatch, now: float) -> float:
+        """Seconds until a batch may be tried."""
+        if item.id in self._urgent or item.id in self._released:
+            return 0.0
+        wait = item.next_at - now
+        # Longer than any back-off: the clock has been set back since.
+        return 0.0 if wait > max(self._retry_after, default=0.0) else wait
 
     def _settle_missing(self) -> None:
         """Answer for urgent batches that are neither waiting nor under way any more."""
@@ -123,23 +159,33 @@ class Queue:
         learned = False
         try:
             learned = await self._attempt(item)
-        except ClosedError:
-            pass
+            self._is_well = True
+        except (ClosedError, NotFoundError):
+            pass  # a batch that is gone was erased
         except Exception as error:
             # Not even the failure could be recorded; do not spin.
             self._paused_until = asyncio.get_running_loop().time() + _PAUSE
-            logger.warning("learning pauses for %d s: %s", _PAUSE, error)
+            if self._is_well:
+                logger.warning("learning pauses, it goes on by itself: %s", error)
+            self._is_well = False
         finally:
             del self._running[item.session]
             self._answer(item.id, learned=learned)
             self.look_again()
 
     async def _attempt(self, item: QueuedBatch) -> bool:
-        batch = await self._journal.batch(item.id)
+        await self._journal.probe()  # no call of the model for what cannot be stored
+        try:
+            batch = await self._journal.batch(item.id)
+        except NotFoundError as error:  # a damaged journal; it must not stop the others
+            await self._journal.fail(item.id, str(error), None)
+            return False
         try:
             await self._learn(batch)
-        except ClosedError:
+        except (ClosedError, NotFoundError):
             raise
+        except HeldBackError:
+            return False  # not an attempt
         except Exception as error:
             await self._fail(batch, error)
             return False
@@ -149,9 +195,13 @@ class Queue:
         is_ours = not isinstance(error, GraphMemoryError)
         reason = one_line(str(error), 300) or type(error).__name__
         delay = None
+        is_down = self._breaker.state is not BreakerState.CLOSED
         if batch.attempts < len(self._retry_after):
             delay = self._retry_after[batch.attempts]
-        logger.warning(
+        elif is_down and self._retry_after:
+            delay = self._retry_after[-1]
+        logger.log(
+            logging.DEBUG if is_down and not is_ours else logging.WARNING,
             "batch %d was not learned (attempt %d, %s): %s",
             batch.id,
             batch.attempts + 1,

@@ -11,7 +11,7 @@ and ``Entity`` rows carry no text: a node without a visible row does not exist.
 """
 
 from .changes import Change, Op
-from .chat import Asker, Batch, Message, Presence, asker_of
+from .chat import Asker, Batch, Erased, Message, Presence, asker_of
 from .nodes import (
     BOT,
     GROUP,
@@ -57,6 +57,7 @@ __all__ = [
     "Entity",
     "EntityType",
     "Episode",
+    "Erased",
     "Fact",
     "Forgotten",
     "Layer",

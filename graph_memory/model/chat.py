@@ -46,6 +46,18 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Erased:
+    """That messages are gone for good.
+
+    Attributes:
+        user: Whose presence is gone with them; empty for nobody's.
+    """
+
+    messages: tuple[int, ...]
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Presence:
     """That a user was in a group from ``since`` (first real message) to ``until``."""
 

@@ -148,6 +148,14 @@ class Backups:
         self.problem = ""
         return made
 
+    async def alone(self, work: Callable[[], T]) -> T:
+        """Run ``work`` while nothing else touches the backups.
+
+        Raises:
+            ClosedError: This was closed.
+        """
+        return await self._do(work)
+
     async def _do(self, work: Callable[[], T]) -> T:
         if self._stop.is_set():
             raise ClosedError("the memory is closed")

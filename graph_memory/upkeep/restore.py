@@ -11,13 +11,16 @@ import asyncio
 import logging
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import DamagedError, JournalError
 from ..graph import seal
-from ..journal import Journal, copies
+from ..journal import Journal, copies, pauses
+from ..journal.storage import failure
+from . import cleansing
 from .shelf import JOURNAL, Backup, find, newest_good, saved
 
 logger = logging.getLogger("graph_memory.upkeep")
@@ -75,6 +78,7 @@ async def open_journal(directory: Path, now: Callable[[], float]) -> Journal:
     """
     try:
         await asyncio.to_thread(_prepare, directory, now())
+        await asyncio.to_thread(cleansing.complete, directory)
         return await Journal.open(directory / JOURNAL, now)
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
@@ -104,6 +108,7 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
             _set_aside(directory, staged)
             logger.warning("%s; it was set aside", error)
         else:
+            _carry(journal, staged)
             _keep(directory, journal, held, now)
     else:
         _set_aside(directory, staged)
@@ -113,6 +118,14 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
     for older in _staged(directory):
         copies.remove(older)
     logger.info("the journal was restored (%s)", staged.name)
+
+
+def _carry(journal: Path, staged: Path) -> None:
+    """Let those who asked for a pause keep it."""
+    try:
+        pauses.carry(journal, staged)
+    except sqlite3.Error as error:
+        raise failure("the pauses could not be carried over", error) from error
 
 
 def _keep(directory: Path, journal: Path, held: copies.Contents, now: float) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..errors import GraphMemoryError
+from ..errors import ClosedError, GraphMemoryError
 from ..journal import Draft, Journal, Rows, catalogue
 from ..library import FactLine, Library
 from ..model import Entity, Fact, Mention, Name, Status, is_entity
@@ -25,6 +25,8 @@ logger = logging.getLogger("graph_memory.upkeep")
 ACTOR = "upkeep"
 SLICE = 200
 """Facts in one change."""
+RETRY = 600.0
+"""Seconds until a run that failed (the disk being full, say) is tried again."""
 GRACE = 90 * DAY
 """How long archived facts can be restored, and superseded ones stay in use."""
 _LAST_RUN = "upkeep.last_run"
@@ -83,18 +85,29 @@ class Upkeep:
         return float(noted) if noted else None
 
     async def _repeat(self) -> None:
-        interval = self._settings.prune_interval * 3600.0
+        is_well = True
         while True:
-            last = await self.last_run()
-            # A first run waits a whole interval too; a clock that jumped back does not block.
-            wait = interval if last is None else min(interval, last + interval - self._now())
-            if last is None:
-                await self._journal.set_note(_LAST_RUN, str(self._now()))
-            await asyncio.sleep(max(5.0, wait))
             try:
+                await asyncio.sleep(await self._due_in())
                 await self.run()
+                is_well = True
+            except ClosedError:
+                return
             except GraphMemoryError as error:
-                logger.warning("upkeep failed and will be tried again: %s", error)
+                if is_well:
+                    logger.warning("upkeep failed and will be tried again: %s", error)
+                is_well = False
+                await asyncio.sleep(RETRY)
+
+    async def _due_in(self) -> float:
+        """Seconds until the next run, which are never more than an interval."""
+        interval = self._settings.prune_interval * 3600.0
+        last = await self.last_run()
+        if last is None:  # a first run waits a whole interval too
+            await self._journal.set_note(_LAST_RUN, str(self._now()))
+            return interval
+        # A clock that was set back does not make it wait longer.
+        return max(5.0, min(interval, last + interval - self._now()))
 
     async def run(self) -> Report:
         """Archive what has faded or was superseded long ago, delete what was archived long ago."""

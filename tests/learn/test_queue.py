@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
+from graph_memory.breaker import Breaker
 from graph_memory.errors import ExtractionError
 from graph_memory.journal import Draft, Journal, QueuedBatch
 from graph_memory.learn.queue import Queue
@@ -56,7 +57,7 @@ async def test_a_batch_that_ends_while_the_queue_is_read_is_not_started_again(
         await answered.wait()
         await journal.commit(lambda _rows: Draft("learn", "learned", batch=one.id))
 
-    queue = Queue(journal, learn, wake=lambda: None, now=lambda: T0)
+    queue = Queue(journal, learn, wake=lambda: None, now=lambda: T0, breaker=Breaker("model"))
     await queue.step()
 
     async def it_ends() -> None:
@@ -78,7 +79,7 @@ async def test_what_is_urged_while_the_queue_is_read_is_waited_for(
     async def learn(one: Batch) -> None:
         await journal.commit(lambda _rows: Draft("learn", "learned", batch=one.id))
 
-    queue = Queue(journal, learn, wake=lambda: None, now=lambda: T0)
+    queue = Queue(journal, learn, wake=lambda: None, now=lambda: T0, breaker=Breaker("model"))
     urged: list[asyncio.Future[bool]] = []
 
     async def somebody_urges() -> None:
@@ -105,7 +106,14 @@ async def test_a_failed_batch_waits(journal: SlowToRead):
     async def learn(_one: Batch) -> None:
         raise ExtractionError("503")
 
-    queue = Queue(journal, learn, wake=lambda: None, now=lambda: T0, retry_after=(30.0,))
+    queue = Queue(
+        journal,
+        learn,
+        wake=lambda: None,
+        now=lambda: T0,
+        breaker=Breaker("model"),
+        retry_after=(30.0,),
+    )
     (urged,) = queue.urge([id])
     await queue.step()
     assert not await urged

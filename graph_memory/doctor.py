@@ -1,0 +1,149 @@
+"""``/memory doctor``: does everything agree with the journal, and if not, mend it.
+
+The journal is looked through from end to end, the graph is compared with it record by
+record, and the recall index with one that is built anew and takes its place. What differs
+is built again; the journal itself is only mended where nothing can be lost by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+
+from .errors import GraphError, JournalError
+from .graph import GraphStore
+from .graph.check import check
+from .journal import Fault, Journal, examine, mend
+from .recall import Difference, Recaller
+
+logger = logging.getLogger("graph_memory.doctor")
+
+MENDED_AFTER = 120.0
+"""Seconds that building the graph anew may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that was wrong.
+
+    Attributes:
+        code: Of a journal's fault (``journal/examine.py``), or ``journal_away``,
+            ``graph`` (differs), ``graph_away``, ``index`` (differs), ``index_vectors``
+            (documents that waited for no vector), ``index_away``.
+        count: How many cases; of the graph: tables.
+        detail: Examples or an error, in English.
+        is_mended: Whether it is right now.
+    """
+
+    code: str
+    count: int
+    detail: str
+    is_mended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What an examination found.
+
+    Attributes:
+        documents: How many memories can be recalled.
+        vectors: How many of them had a vector of the model in use, before it.
+        changes: Number of the last change that the graph was compared at.
+        seconds: How long it took.
+    """
+
+    findings: tuple[Finding, ...]
+    documents: int
+    vectors: int
+    changes: int
+    seconds: float
+
+    @property
+    def is_well(self) -> bool:
+        """Whether everything is right now."""
+        return all(finding.is_mended for finding in self.findings)
+
+
+class Doctor:
+    """Examines one open memory, one examination at a time."""
+
+    def __init__(self, journal: Journal, graph: GraphStore, recall: Recaller) -> None:
+        self._journal = journal
+        self._graph = graph
+        self._recall = recall
+        self._busy = asyncio.Lock()
+
+    async def examine(self) -> Checkup:
+        """Check everything and mend what can be mended; the memory is in use meanwhile."""
+        async with self._busy:
+            started = time.monotonic()
+            vectors = self._recall.vectors
+            findings = [
+                *await self._examine_journal(),
+                *await self._examine_graph(),
+                *await self._examine_index(),
+            ]
+            for finding in findings:
+                logger.warning(
+                    "%s: %d (%s), %s",
+                    finding.code,
+                    finding.count,
+                    finding.detail,
+                    "mended" if finding.is_mended else "not mended",
+                )
+            return Checkup(
+                tuple(findings),
+                self._recall.items,
+                vectors,
+                self._graph.applied,
+                time.monotonic() - started,
+            )
+
+    async def _examine_journal(self) -> list[Finding]:
+        try:
+            faults = await asyncio.to_thread(examine, self._journal.path)
+            left: list[Fault] = faults
+            if any(fault.is_mendable for fault in faults):
+                await self._journal.alter(lambda db, _: mend(db))
+                left = await asyncio.to_thread(examine, self._journal.path)
+        except JournalError as error:
+            return [Finding("journal_away", 1, str(error), is_mended=False)]
+        codes = {fault.code for fault in left}
+        return [
+            Finding(f.code, f.count, ", ".join(f.examples), is_mended=f.code not in codes)
+            for f in faults
+        ]
+
+    async def _examine_graph(self) -> list[Finding]:
+        try:
+            lines = await check(self._graph, self._journal)
+            if lines:  # or something happened between the two readings
+                lines = await check(self._graph, self._journal)
+            if not lines:
+                return []
+            async with asyncio.timeout(MENDED_AFTER):
+                await self._graph.rebuild()
+            left = await check(self._graph, self._journal)
+        except (GraphError, JournalError, TimeoutError) as error:
+            return [Finding("graph_away", 1, str(error) or "too slow", is_mended=False)]
+        return [Finding("graph", len(lines), "; ".join(lines), is_mended=not left)]
+
+    async def _examine_index(self) -> list[Finding]:
+        try:
+            wrong = await self._recall.rebuild()
+        except JournalError as error:
+            return [Finding("index_away", 1, str(error), is_mended=False)]
+        found = []
+        if wrong.count:
+            found.append(Finding("index", wrong.count, _examples(wrong), is_mended=True))
+        if wrong.vectorless:
+            detail = f"{wrong.vectorless} of {wrong.documents} documents"
+            found.append(Finding("index_vectors", wrong.vectorless, detail, is_mended=True))
+        return found
+
+
+def _examples(wrong: Difference) -> str:
+    parts = (("missing", wrong.missing), ("surplus", wrong.surplus), ("stale", wrong.stale))
+    return "; ".join(f"{name} {len(keys)}: {', '.join(keys[:3])}" for name, keys in parts if keys)

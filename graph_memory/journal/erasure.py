@@ -1,0 +1,199 @@
+"""Erasing a user from a journal, the change log included; it cannot be undone.
+
+Works on any journal since the first version, open or in a backup. A *mark* in the
+journal says when whom (a salted hash) was erased from it, so that every copy can be
+asked whether it still has to be.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..model import Change, Entity, Episode, Erased, Fact, Op
+from . import vectors
+from .scrub import Data, Doomed, doomed, orphans
+
+ACTOR = "erasure"
+"""Actor of the change that stands for an erasure, and of what the user did otherwise."""
+REASON = "forget me"
+_MARK = "erased:"
+_BUSY, _PATIENT = 200, 10_000
+"""Milliseconds to wait for readers."""
+
+Tell = Callable[[Change | Erased], None]
+
+
+@dataclass(slots=True)
+class _Work:
+    """What one erasure has done so far.
+
+    Attributes:
+        ops: Rows as they were and are; for views, never for the log.
+        texts: What was searched and embedded and is gone.
+    """
+
+    gone: Doomed
+    ops: list[Op] = field(default_factory=list)
+    texts: set[str] = field(default_factory=set)
+    touched: set[str] = field(default_factory=set)
+
+    def lose(self, kind: str, before: Data | None) -> None:
+        """Take note of a state of a row that goes or is rewritten."""
+        if before is None:
+            return
+        if kind == Fact.kind:
+            self.texts.add(before["statement"])
+            self.touched |= {before["subject"], before["object"]}
+        elif kind == Episode.kind:
+            self.texts.add(before["summary"])
+        else:
+            self.touched |= {before[key] for key in ("node", "entity") if key in before}
+
+
+def marks(db: sqlite3.Connection) -> dict[str, float]:
+    """Whom (salted hashes) was erased from a journal, and when."""
+    found = db.execute("SELECT key, value FROM meta WHERE key LIKE ?", (f"{_MARK}%",))
+    return {key.removeprefix(_MARK): float(value) for key, value in found}
+
+
+def mark(db: sqlite3.Connection, stone: str, at: float) -> None:
+    """Say that somebody was erased."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{_MARK}{stone}", repr(at)))
+
+
+def users(db: sqlite3.Connection) -> set[str]:
+    """Ids of all users a journal knows."""
+    found = db.execute(
+        "SELECT sender FROM message UNION SELECT user FROM presence"
+        " UNION SELECT id FROM row WHERE kind = 'user'"
+        " UNION SELECT a FROM row WHERE kind IN ('fact', 'name', 'participation')"
+        " UNION SELECT b FROM row WHERE kind = 'fact'"
+        " UNION SELECT json_extract(data, '$.speaker') FROM row WHERE kind = 'fact'"
+        " UNION SELECT json_extract(data, '$.owner') FROM row WHERE kind = 'session'"
+        " UNION SELECT actor FROM change"
+    )
+    return {id for (id,) in found if id and ":" in id and not id.startswith("e:")}
+
+
+def erase(
+    db: sqlite3.Connection,
+    user: str,
+    at: float,
+    digest: Callable[[str], bytes],
+    tell: Tell = lambda _event: None,
+) -> list[bytes]:
+    """Erase a user inside the open transaction. Harmless if nothing is there.
+
+    Args:
+        digest: Hash of a text in the cache of vectors.
+        tell: Called with what views have to follow.
+
+    Returns:
+        Hashes of the texts that are gone; vectors that are computed at the moment may
+        still turn up under them (see ``vectors.forget``).
+    """
+    work = _Work(doomed(db, user))
+    number = _log(db, at)
+    _rows(db, work)
+    _changes(db, work)
+    _messages(db, work)
+    hashes = [digest(text) for text in sorted(work.texts) if text]
+    vectors.forget(db, hashes)
+    tell(Change(number, at, ACTOR, REASON, tuple(work.ops)))
+    tell(Erased(tuple(sorted(work.gone.ids)), user))
+    return hashes
+
+
+def _log(db: sqlite3.Connection, at: float) -> int:
+    """A change without contents: what was erased is nobody's to read or to undo."""
+    cursor = db.execute(
+        "INSERT INTO change (at, actor, reason, ops) VALUES (?, ?, ?, '[]')", (at, ACTOR, REASON)
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def _rows(db: sqlite3.Connection, work: _Work) -> None:
+    last = ("", "")
+    while page := db.execute(
+        "SELECT kind, id, data FROM row WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT 1000",
+        last,
+    ).fetchall():
+        last = page[-1][:2]
+        for kind, id, text in page:
+            before = json.loads(text)
+            _put(db, work, Op(kind, id, before, work.gone.left(kind, id, before)))
+    for id in orphans(db, work.touched):
+        _put(db, work, Op(Entity.kind, id, {"id": id}, None))
+
+
+def _put(db: sqlite3.Connection, work: _Work, op: Op) -> None:
+    if op.before == op.after:
+        return
+    work.ops.append(op)
+    work.lose(op.kind, op.before)
+    if op.after is None:
+        db.execute("DELETE FROM row WHERE kind = ? AND id = ?", (op.kind, op.id))
+        return
+    # Keys stay as they are, and the row's change too: in the log it reads the same from now
+    # on, so that what others did can still be undone.
+    data = json.dumps(op.after, ensure_ascii=False)
+    db.execute("UPDATE row SET data = ? WHERE kind = ? AND id = ?", (data, op.kind, op.id))
+
+
+def _changes(db: sqlite3.Connection, work: _Work) -> None:
+    """Rewrite the log as if the user had never been."""
+    left = work.gone.left
+    numbers = [number for (number,) in db.execute("SELECT id FROM change ORDER BY id")]
+    for number in numbers:
+        (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
+        before = json.loads(text)
+        after = []
+        for kind, id, was, became in before:
+            op = [kind, id, left(kind, id, was), left(kind, id, became)]
+            for old, new in ((was, op[2]), (became, op[3])):
+                if old != new:
+                    work.lose(kind, old)
+            if op[2] is not None or op[3] is not None:
+                after.append(op)
+        if after != before:
+            body = json.dumps(after, ensure_ascii=False)
+            db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
+    db.execute("UPDATE change SET actor = ? WHERE actor = ?", (ACTOR, work.gone.user))
+
+
+def _messages(db: sqlite3.Connection, work: _Work) -> None:
+    gone = work.gone
+    for id in gone.ids:
+        name, text, batch = db.execute(
+            "SELECT name, text, batch FROM message WHERE id = ?", (id,)
+        ).fetchone()
+        work.texts |= {text, f"{name}: {text}"}
+        # What a model answered may be quoted there.
+        db.execute("UPDATE batch SET error = '' WHERE id = ?", (batch,))
+        db.execute("DELETE FROM message WHERE id = ?", (id,))
+    for session in gone.sessions:
+        db.execute("DELETE FROM batch WHERE session = ?", (session,))
+    db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))
+
+
+def compact(db: sqlite3.Connection) -> None:
+    """Rewrite the file without what was deleted. Outside of a transaction."""
+    db.execute("PRAGMA secure_delete = ON")
+    db.execute("VACUUM")
+
+
+def empty_log(db: sqlite3.Connection) -> bool:
+    """Move everything from the write-ahead log into the file and empty the log.
+
+    Returns:
+        False if somebody is reading what was there before; then to be tried again.
+    """
+    db.execute(f"PRAGMA busy_timeout = {_BUSY}")
+    try:
+        (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {_PATIENT}")
+    return not busy

@@ -1,0 +1,263 @@
+"""What goes when a user is forgotten, and what is left of a row then.
+
+What a user said goes, with everything that rests on it alone; so does what is known
+about them, whoever said it, and the bot's side of their conversations. What other people
+said stays, word for word.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model import BOT, Episode, Fact, Forgotten, Mention, Name, Participation, Session, is_entity
+from ..model import User as UserRow
+from ..text import normalise
+
+Data = dict[str, Any]
+Key = tuple[str, str]
+_SHORTEST_NAME = 2
+"""A name of one character is in every other line."""
+
+
+@dataclass(slots=True)
+class Doomed:
+    """Everything that goes with one user.
+
+    Attributes:
+        sessions: The user's private chats.
+        messages: Ids of messages that go, in order, by Session.
+        rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
+    """
+
+    user: str
+    sessions: set[str] = field(default_factory=set)
+    messages: dict[str, list[int]] = field(default_factory=dict)
+    rows: set[Key] = field(default_factory=set)
+    _ids: set[int] = field(default_factory=set)
+
+    def take(self, messages: Iterable[tuple[str, int]]) -> None:
+        """Let more messages go."""
+        found: dict[str, list[int]] = defaultdict(list, self.messages)
+        for session, id in messages:
+            if id not in self._ids:
+                self._ids.add(id)
+                found[session].append(id)
+        self.messages = {session: sorted(ids) for session, ids in found.items()}
+
+    @property
+    def ids(self) -> set[int]:
+        """Ids of all messages that go."""
+        return self._ids
+
+    def left(self, kind: str, id: str, data: Data | None) -> Data | None:
+        """What is left of a state of a row; ``None`` if nothing is."""
+        if data is None or (kind, id) in self.rows or data.get("session") in self.sessions:
+            return None
+        if kind == Fact.kind:
+            return self._fact(data)
+        if kind == Episode.kind:
+            return self._episode(data)
+        gone = {
+            Session.kind: id in self.sessions,
+            UserRow.kind: id == self.user,
+            Name.kind: data.get("node") == self.user,
+            Participation.kind: data.get("user") == self.user,
+            Forgotten.kind: data.get("message") in self._ids,
+        }
+        return None if gone.get(kind) else data
+
+    def _fact(self, data: Data) -> Data | None:
+        if self.user in (data["subject"], data["object"], data["speaker"]):
+            return None
+        evidence = data["evidence"]
+        others = [message for message in evidence if message not in self._ids]
+        if len(others) == len(evidence):
+            return data
+        return {**data, "evidence": others} if others else None
+
+    def _episode(self, data: Data) -> Data | None:
+        ids = self.messages.get(data["session"], [])
+        first, last = data["first_message"], data["last_message"]
+        fewer = bisect_right(ids, last) - bisect_left(ids, first)
+        if not fewer and self.user not in data["participants"]:
+            return data
+        people = [user for user in data["participants"] if user != self.user]
+        messages = data["messages"] - fewer
+        if not people or messages <= 0:
+            return None
+        # A summary tells what all of them said.
+        return {**data, "participants": people, "messages": messages, "summary": ""}
+
+
+def doomed(db: sqlite3.Connection, user: str) -> Doomed:
+    """What goes with a user."""
+    found = Doomed(user)
+    owned = "SELECT id FROM row WHERE kind = 'session' AND json_extract(data, '$.owner') = ?"
+    found.sessions = {id for (id,) in db.execute(owned, (user,))}
+    said = db.execute("SELECT DISTINCT session FROM message WHERE sender = ?", (user,)).fetchall()
+    found.take(db.execute("SELECT session, id FROM message WHERE sender = ?", (user,)))
+    for session in found.sessions:
+        found.take(db.execute("SELECT session, id FROM message WHERE session = ?", (session,)))
+    for (session,) in said:
+        found.take(_answers(db, session, user))
+    for name in _names_of(db, user):
+        found.take(
+            db.execute(
+                "SELECT session, id FROM message WHERE sender = ? AND instr(text, ?)", (BOT, name)
+            )
+        )
+    found.rows = _coined(db, found)
+    return found
+
+
+def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[str, int]]:
+    """The bot's lines in a Session that may be about what a user said there.
+
+    They are context for learning and never recalled; so all of the conversations go in
+    which the user took part, and all that follow the user's lines.
+    """
+    spans = [
+        (data["first_message"], data["last_message"])
+        for (text,) in db.execute(
+            "SELECT data FROM row WHERE kind = 'episode' AND session = ?", (session,)
+        )
+        if user in (data := json.loads(text))["participants"]
+    ]
+    last = ""
+    for id, sender, batch in db.execute(
+        "SELECT id, sender, batch FROM message WHERE session = ? ORDER BY id", (session,)
+    ):
+        if sender != BOT:
+            last = sender
+        elif last == user or batch is None or any(a <= id <= b for a, b in spans):
+            yield session, id
+
+
+def _names_of(db: sqlite3.Connection, user: str) -> set[str]:
+    """What a user was ever called."""
+    rows = db.execute(
+        "SELECT DISTINCT name FROM message WHERE sender = :user UNION"
+        " SELECT json_extract(data, '$.text') FROM row INDEXED BY row_a"
+        " WHERE kind = 'name' AND a = :user AND a != ''",
+        {"user": user},
+    )
+    return {name for (name,) in rows if name and len(name) >= _SHORTEST_NAME}
+
+
+def _coined(db: sqlite3.Connection, gone: Doomed) -> set[Key]:
+    """Names and mentions that are there only because of what the user said.
+
+    A name that was learned together with the user's words, or is of something of which
+    only the user's facts told, stays if somebody else's
+    words have it, too, or if it is the last by which somebody else's facts are known.
+    """
+    names, mentions = _learned_with(db, gone)
+    if not names and not mentions:
+        return set()
+    sessions = {data["session"] for data in (*names.values(), *mentions.values())}
+    words, linked = _others(db, gone, sessions)
+    found: set[Key] = {
+        (Name.kind, id)
+        for id, data in names.items()
+        if not data["norm"] or data["norm"] not in words[data["session"]]
+    }
+    standing: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for id, text in db.execute("SELECT id, data FROM row WHERE kind = 'name'"):
+        data = json.loads(text)
+        if data["session"] in sessions and data["node"] != gone.user:
+            standing[data["session"], data["node"]].append(id)
+    for (session, node), ids in standing.items():
+        if (session, node) in linked and all((Name.kind, id) in found for id in ids):
+            found -= {(Name.kind, id) for id in ids}
+    named = {
+        place for place, ids in standing.items() if not all((Name.kind, id) in found for id in ids)
+    }
+    found |= {
+        (Mention.kind, id)
+        for id, data in mentions.items()
+        if not {(data["session"], data["entity"])} & (named | linked)
+    }
+    return found
+
+
+def _learned_with(db: sqlite3.Connection, gone: Doomed) -> tuple[dict[str, Data], dict[str, Data]]:
+    """Names and mentions, by id, that were first learned from batches with the user in them,
+    or are of nodes of facts that go."""
+    changes = db.execute(
+        "SELECT ops FROM change WHERE actor = :user OR batch IN"
+        " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL)",
+        {"user": gone.user},
+    )
+    names: dict[str, Data] = {}
+    mentions: dict[str, Data] = {}
+    for (ops,) in changes:
+        for kind, id, before, after in json.loads(ops):
+            if before is not None or after is None or after.get("session") in gone.sessions:
+                continue
+            if kind == Name.kind and after["node"] != gone.user:
+                names[id] = after
+            elif kind == Mention.kind:
+                mentions[id] = after
+    for session, node in _bereft(db, gone):
+        for kind, id, text in db.execute(
+            "SELECT kind, id, data FROM row INDEXED BY row_a WHERE kind IN ('name', 'mention')"
+            " AND a = ? AND a != '' AND session = ?",
+            (node, session),
+        ):
+            (names if kind == Name.kind else mentions)[id] = json.loads(text)
+    return names, mentions
+
+
+def _bereft(db: sqlite3.Connection, gone: Doomed) -> set[tuple[str, str]]:
+    """The (Session, entity) of facts that go, but for those of the user's own chats."""
+    places: set[tuple[str, str]] = set()
+    for id, text in db.execute("SELECT id, data FROM row WHERE kind = 'fact'"):
+        data = json.loads(text)
+        if gone.left(Fact.kind, id, data) is None and data["session"] not in gone.sessions:
+            places |= {(data["session"], data[end]) for end in ("subject", "object")}
+    return {place for place in places if is_entity(place[1])}
+
+
+def _others(
+    db: sqlite3.Connection, gone: Doomed, sessions: set[str]
+) -> tuple[dict[str, str], set[tuple[str, str]]]:
+    """By Session, everything that stays in it, normalised; and the (Session, node) of facts
+    that stay."""
+    words: dict[str, list[str]] = {session: [] for session in sessions}
+    linked: set[tuple[str, str]] = set()
+    for session in sessions:
+        for id, name, text in db.execute(
+            "SELECT id, name, text FROM message WHERE session = ?", (session,)
+        ):
+            if id not in gone.ids:
+                words[session].append(f"{name}\n{text}")
+        for id, text in db.execute(
+            "SELECT id, data FROM row WHERE kind = 'fact' AND session = ?", (session,)
+        ):
+            data = gone.left(Fact.kind, id, json.loads(text))
+            if data is not None:
+                words[session].append(data["statement"])
+                linked |= {(session, data["subject"]), (session, data["object"])}
+    return {session: normalise("\n".join(found)) for session, found in words.items()}, linked
+
+
+def orphans(db: sqlite3.Connection, touched: set[str]) -> list[str]:
+    """Those of some nodes that are entities and have no row left that names them."""
+    return sorted(
+        node
+        for node in touched
+        if db.execute("SELECT 1 FROM row WHERE kind = 'entity' AND id = ?", (node,)).fetchone()
+        and not db.execute(
+            "SELECT 1 FROM row INDEXED BY row_a WHERE kind IN ('fact', 'name', 'mention')"
+            " AND a = :node AND a != '' UNION ALL"
+            " SELECT 1 FROM row INDEXED BY row_b WHERE kind = 'fact' AND b = :node AND b != ''"
+            " LIMIT 1",
+            {"node": node},
+        ).fetchone()
+    )

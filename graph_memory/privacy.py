@@ -1,0 +1,133 @@
+"""What ``/memory why``, ``pause``, ``resume`` and ``forgetme`` answer, without AstrBot."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from datetime import datetime
+
+from .caller import Caller
+from .errors import StorageError
+from .phrases import say
+from .recall import Explained
+from .service import MemoryService
+from .text import one_line
+
+logger = logging.getLogger("graph_memory.plugin")
+
+MAX_LINE = 120
+CONFIRM = 600.0
+"""Seconds within which a wish to be forgotten has to be confirmed."""
+MAX_WISHES = 500
+_YES = {"confirm", "yes", "确认", "确定"}
+_GROUP = {"group", "群", "本群", "全群"}
+
+
+class Privacy:
+    """The commands by which people look after what is known about them."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        self._memory = memory
+        self._language = memory.settings.language
+        self._wishes: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    # --------------------------------------------------------------------- why
+
+    async def why(self, caller: Caller) -> str:
+        """What the last reply in this chat was reminded of, and why.
+
+        In a group, of what the group may see; in private, of the caller's own.
+        """
+        found = await self._memory.recall.explain(caller.asker)
+        if found is None:
+            return self._say("why_none")
+        if found.problem:
+            return self._say("why_problem", problem=one_line(found.problem, MAX_LINE))
+        lines = [self._why(number, line) for number, line in enumerate(found.shown, 1)]
+        lines.insert(0, self._say("why_title" if lines else "why_empty"))
+        if found.dropped:
+            counts = [
+                self._say("why_count", count=count, reason=self._say(f"why_{reason.value}"))
+                for reason, count in found.dropped.items()
+            ]
+            comma = "，" if self._language == "zh" else ", "
+            lines.append(self._say("why_dropped", what=comma.join(counts)))
+        return "\n".join(lines)
+
+    def _why(self, number: int, line: Explained) -> str:
+        joint = "、" if self._language == "zh" else ", "
+        said = datetime.fromtimestamp(line.at, self._memory.zone)
+        return self._say(
+            "why_line",
+            number=number,
+            text=one_line(line.text, MAX_LINE),
+            date=f"{said:%Y-%m-%d}",
+            reasons=joint.join(self._say(f"why_{reason}") for reason in line.reasons),
+        )
+
+    # ------------------------------------------------------------------- pause
+
+    async def pause(self, caller: Caller, what: str = "") -> str:
+        """Store nothing new of the caller, or (for admins) of this group."""
+        pauses = self._memory.learning.pauses
+        if not _is_group(what):
+            await pauses.pause("user", caller.user)
+            return self._say("paused")
+        if not (caller.is_admin and caller.session.is_group):
+            return self._say("pause_admins")
+        await pauses.pause("circle", caller.session.circle)
+        return self._say("paused_group")
+
+    async def resume(self, caller: Caller, what: str = "") -> str:
+        """Store what is said again."""
+        pauses = self._memory.learning.pauses
+        if not _is_group(what):
+            await pauses.resume("user", caller.user)
+            return self._say("resumed")
+        if not (caller.is_admin and caller.session.is_group):
+            return self._say("pause_admins")
+        await pauses.resume("circle", caller.session.circle)
+        return self._say("resumed_group")
+
+    # ------------------------------------------------------------------ forget
+
+    async def forget_me(self, caller: Caller, what: str = "") -> str:
+        """Erase the caller (or whom an owner names) for good, once that is confirmed.
+
+        Args:
+            what: A word of confirmation, or for owners: an account or a user id.
+        """
+        place = (caller.user, caller.session.circle)
+        if what.casefold() in _YES:
+            user, asked = self._wishes.pop(place, ("", 0.0))
+            if not user or self._memory.now() - asked > CONFIRM:
+                return self._say("forgetme_first")
+            return await self._forget(user)
+        user = caller.user
+        if what:
+            platform = caller.user.partition(":")[0]
+            user = what if ":" in what else f"{platform}:{what}"
+        if user != caller.user and not caller.is_owner:
+            return self._say("forgetme_denied")
+        self._wishes[place] = (user, self._memory.now())
+        while len(self._wishes) > MAX_WISHES:
+            self._wishes.popitem(last=False)
+        is_self = user == caller.user
+        who = self._say("forgetme_you") if is_self else self._say("forgetme_user", user=user)
+        return self._say("forgetme_ask", who=who, minutes=round(CONFIRM / 60))
+
+    async def _forget(self, user: str) -> str:
+        try:
+            await self._memory.erasure.erase(user)
+        except StorageError as error:
+            logger.error("a user is not wholly forgotten yet: %s", error)
+            self._memory.problems["erasure"] = str(error)
+            return self._say("forgetme_unfinished")
+        return self._say("forgetme_done")
+
+
+def _is_group(what: str) -> bool:
+    return what.strip().casefold() in _GROUP

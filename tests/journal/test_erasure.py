@@ -1,0 +1,134 @@
+"""Erasing a user from random histories: all of theirs goes, nothing of others'."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from graph_memory.embedding import text_hash
+from graph_memory.journal import Draft, Journal, Rows, erasure
+from graph_memory.model import BOT, Entity, Episode, Fact, Message, Name, Session, User, stable_id
+from graph_memory.text import normalise
+
+from ..makers import T0, entity, fact, group, message, name, private, user
+
+PEOPLE = ["甲", "乙", "丙"]
+IDS = {who: user(f"7000{number}") for number, who in enumerate(PEOPLE)}
+MARKS = {who: f"印记{who}X" for who in PEOPLE}
+GONE = "甲"
+ROOMS = [group("一群"), group("二群"), *(private(f"7000{n}") for n in range(3))]
+
+
+def members(room: Session) -> list[str]:
+    return [who for who in PEOPLE if room.is_group or IDS[who] == room.owner]
+
+
+@st.composite
+def story(draw: st.DrawFn) -> list[tuple[Any, ...]]:
+    """Lines, facts about anybody, and undoing or forgetting of what was learned."""
+    told = []
+    for number in range(draw(st.integers(3, 14))):
+        room = draw(st.sampled_from(ROOMS))
+        speaker = draw(st.sampled_from(members(room)))
+        about = draw(st.sampled_from(PEOPLE))
+        what = draw(st.sampled_from(["say", "say", "answer", "learn", "learn", "drop"]))
+        told.append((what, room, speaker, about, number))
+    return told
+
+
+async def play(journal: Journal, told: list[tuple[Any, ...]]) -> None:
+    lines: dict[str, list[Message]] = {}
+    facts: list[Fact] = []
+    for what, room, speaker, about, number in told:
+        mark = MARKS[speaker]
+        if what == "answer":
+            line = message(room, BOT, f"{MARKS[speaker]}你好", T0 + number, name="")
+            if lines.get(room.id) and lines[room.id][-1].sender == IDS[speaker]:
+                lines[room.id].append((await journal.append(line, room)).message)
+            continue
+        if what == "drop" and facts:
+            fact_ = facts.pop()
+            await journal.commit(
+                lambda _, f=fact_: Draft("owner", "forget", drop=[(Fact.kind, f.id)])  # type: ignore[misc]
+            )
+            continue
+        line = message(room, IDS[speaker], f"{mark}第{number}句", T0 + number, name=f"{mark}名")
+        said = (await journal.append(line, room)).message
+        lines.setdefault(room.id, []).append(said)
+        if what != "learn":
+            continue
+        about_mark = MARKS[about] if about != speaker else mark
+        thing = entity(f"{mark}东西{number}")
+        made = replace(
+            fact(room, IDS[about], thing, f"{about_mark}{mark}喜欢", speaker=IDS[speaker]),
+            id=stable_id("f", str(number)),
+            evidence=tuple(m.id for m in lines[room.id][-2:] if m.is_human),
+        )
+        facts.append(made)
+        people = tuple({m.sender for m in lines[room.id] if m.is_human})
+        run = Episode(
+            f"ep:{room.id}", room.id, T0, T0 + number, lines[room.id][0].id, said.id,
+            len(lines[room.id]), "".join(MARKS[w] for w in PEOPLE if IDS[w] in people), people,
+        )  # fmt: skip
+        rows = [User(IDS[speaker]), Entity(thing), made, run]
+        names = [name(room, thing, f"{mark}东西{number}"), name(room, IDS[speaker], f"{mark}名")]
+        await journal.commit(lambda _, put=[*rows, *names]: Draft("learn", "learned", put=put))  # type: ignore[misc]
+        await journal.put_vectors("模型", {text_hash(made.statement): [1.0]})  # type: ignore[dict-item]
+
+
+def standing(rows: Rows) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for cls in (Fact, Name, Episode, Session, User, Entity):
+        found |= {f"{cls.kind} {row.id}": row for row in rows.scan(cls)}
+    return found
+
+
+@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
+@given(story())
+async def test_all_of_theirs_goes_and_nothing_of_others(told: list[tuple[Any, ...]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "journal.sqlite3"
+        journal = await Journal.open(path, lambda: T0 + 100)
+        await play(journal, told)
+        before = await journal.read(standing)
+        messages = await journal.newest_messages(1000)
+        gone = IDS[GONE]
+        await journal.alter(lambda db, tell: erasure.erase(db, gone, T0 + 101, text_hash, tell))
+        await journal.tidy(erasure.compact)
+        assert await journal.tidy(erasure.empty_log)
+
+        after = await journal.read(standing)
+        left = await journal.newest_messages(1000)
+        for part in Path(folder).iterdir():
+            content = part.read_bytes()
+            assert MARKS[GONE].encode() not in content
+            assert normalise(MARKS[GONE]).encode() not in content
+            assert gone.encode() not in content
+        kept = {m.id for m in messages if m.is_human and m.sender != gone}
+        assert {m.id for m in left if m.is_human} == kept
+        # A thing that only a fact about the user told of goes with that fact.
+        named = {row.object for row in after.values() if isinstance(row, Fact)}
+        named |= {id for id in IDS.values() if id != gone}
+        for key, row in before.items():
+            if isinstance(row, Fact) and gone not in (row.subject, row.speaker):
+                evidence = tuple(id for id in row.evidence if id in kept)
+                assert after[key] == replace(row, evidence=evidence)
+            elif isinstance(row, Name) and row.node in named:
+                assert after[key] == row, "a name that others gave"
+            elif isinstance(row, Session | User) and gone not in (
+                row.id,
+                getattr(row, "owner", ""),
+            ):
+                assert after[key] == row
+        hashes = [text_hash(r.statement) for r in before.values() if isinstance(r, Fact)]
+        cached = await journal.vectors("模型", hashes)
+        stay = {text_hash(r.statement) for r in after.values() if isinstance(r, Fact)}
+        assert set(cached) <= stay
+        again = await journal.alter(lambda db, _tell: erasure.erase(db, gone, T0 + 102, text_hash))
+        assert again == [], "nothing is left to do"
+        await journal.close()

@@ -1,0 +1,188 @@
+"""The doctor finds what was broken on purpose, mends it, and finds nothing in what is well."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands import Caller, Commands
+from graph_memory.doctor import Checkup
+from graph_memory.graph.check import check
+from graph_memory.journal import Draft, examine
+from graph_memory.model import Entity, Episode, Fact, Forgotten, User, asker_of
+from graph_memory.phrases import PHRASES
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+
+from .makers import entity, fact, group, name, private, user
+from .scripted import HashEmbedder
+
+ZHANG, LI = user("zhang"), user("li")
+HOME, CLUB = private("zhang"), group("读书会")
+CLIMBING, TEA = entity("爬山"), entity("龙井")
+HOBBY = fact(HOME, ZHANG, CLIMBING, "张三喜欢爬山")
+OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
+admin = Caller(HOME, ZHANG, "张三", is_admin=True)
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+
+    async def load() -> HashEmbedder:
+        return HashEmbedder()
+
+    service.use_embedder(load)
+    for text in ("我周末去爬山", "我家的猫叫豆包", "龙井真好喝"):
+        await service.learning.hear(HOME, ZHANG, "张三", text)
+        await service.learning.hear(CLUB, LI, "李四", text)
+    await service.learning.flush()
+    nodes = [User(ZHANG), User(LI), Entity(CLIMBING), Entity(TEA), name(HOME, ZHANG, "张三")]
+    await service.journal.commit(
+        lambda _: Draft("learn", "learned", put=[HOME, CLUB, *nodes, HOBBY, OTHERS])
+    )
+    await service.settle()
+    yield service
+    await service.close()
+
+
+def codes(checkup: Checkup) -> dict[str, tuple[int, bool]]:
+    return {f.code: (f.count, f.is_mended) for f in checkup.findings}
+
+
+async def spoil(service: MemoryService, *statements: str) -> None:
+    """Break the journal behind everybody's back."""
+
+    def work(db: object) -> None:
+        db.execute("PRAGMA foreign_keys = OFF")  # type: ignore[attr-defined]
+        for statement in statements:
+            db.execute(statement)  # type: ignore[attr-defined]
+
+    await service.journal.tidy(work)
+
+
+async def test_what_is_well_is_left_as_it_is(service: MemoryService):
+    before = await service.journal.last_change()
+    checkup = await service.doctor()
+    assert checkup.findings == ()
+    assert checkup.is_well
+    assert (checkup.documents, checkup.vectors) == (8, 8)
+    assert checkup.changes == before == await service.journal.last_change()
+
+
+async def test_it_may_be_in_use_meanwhile(service: MemoryService):
+    """What comes while it looks is no difference."""
+    for round in range(5):
+        chat = [
+            service.learning.hear(HOME, ZHANG, "张三", f"第{round}轮第{n}句，豆包在睡觉")
+            for n in range(10)
+        ]
+        checkup, *_ = await asyncio.gather(service.doctor(), *chat)
+        assert checkup.findings == ()
+    await service.settle()
+    assert service.recall.items == 8 + 50
+
+
+async def test_a_broken_graph_is_rebuilt(service: MemoryService):
+    writer = service.graph._keeper.engine.writer  # type: ignore[union-attr]
+    writer.run("MATCH (:User)-[f:Knows]->() DELETE f")
+    checkup = await service.doctor()
+    assert set(codes(checkup)) == {"graph"}
+    assert checkup.is_well
+    assert await check(service.graph, service.journal) == []
+
+
+async def test_a_broken_index_is_rebuilt(service: MemoryService):
+    await service.journal.commit(
+        lambda rows: Draft("test", "forget", put=[Forgotten("fg1", HOME.id, 1)])
+    )
+    await service.settle()
+    index = service.recall._feed.index
+    index.drop(Fact.kind, HOBBY.id)
+    index.put(fact(HOME, ZHANG, TEA, "张三爱喝龙井"))  # which the journal does not know
+    index.put(replace(OTHERS, statement="李四讨厌龙井"))
+    index._mute(1, muted=False)
+    (number, *_) = index.documents.numbers()
+    index.dense.remove(number)  # type: ignore[union-attr]
+    checkup = await service.doctor()
+    assert codes(checkup) == {"index": (4, True), "index_vectors": (1, True)}
+    found = next(f for f in checkup.findings if f.code == "index")
+    assert found.detail.startswith(f"missing 1: {HOBBY.id}; surplus 1: f")
+    await service.settle()
+    assert service.recall.vectors == service.recall.items
+    assert "爬山" in (await service.recall.remind(asker_of(HOME, ZHANG), "张三喜欢爬山吗")).block
+    assert (await service.doctor()).findings == ()
+
+
+async def test_a_journal_is_mended_without_losing_anything(service: MemoryService):
+    changes = await service.journal.changes(0)
+    learned = next(c.batch for c in changes if c.batch)
+    await service.learning.hear(HOME, ZHANG, "张三", "还没学到的一句")
+    await spoil(
+        service,
+        f"DELETE FROM batch WHERE id = {learned}",
+        "UPDATE message SET batch = 99 WHERE text = '还没学到的一句'",
+        f"UPDATE batch SET state = 'waiting' WHERE id != {learned}",
+        "INSERT INTO batch (session, state, created_at) VALUES ('没有这个会话', 'waiting', 0)",
+        f"UPDATE row SET a = '别人' WHERE id = '{HOBBY.id}'",
+    )
+    checkup = await service.doctor()
+    assert codes(checkup) == {
+        "misfiled": (1, True),
+        "stray_batches": (1, True),
+        "lost_batches": (4, True),
+        "done_batches": (1, True),
+    }
+    assert examine(service.journal.path) == []
+    waiting = await service.journal.pending(HOME.id)
+    assert [m.text for m in waiting] == ["还没学到的一句"], "what was learned stays learned"
+    found = await service.journal.read(lambda rows: rows.find(Fact, a=ZHANG))
+    assert [f.id for f in found] == [HOBBY.id]
+
+
+async def test_what_cannot_be_read_is_left_out_and_reported(service: MemoryService):
+    (episode, *_) = await service.journal.read(lambda rows: rows.find(Episode))
+    await spoil(
+        service,
+        f"UPDATE row SET data = '{{}}' WHERE id = '{HOBBY.id}'",
+        f"UPDATE row SET data = '{json.dumps({'id': episode.id})}' WHERE id = '{episode.id}'",
+        "UPDATE message SET session = '没有这个会话' WHERE id = 1",
+    )
+    checkup = await service.doctor()
+    found = codes(checkup)
+    assert found["unreadable"] == (2, False)
+    assert found["stray_messages"] == (1, False)
+    assert found["graph"][1], "it has what can be read"
+    assert found["index"][1]
+    assert not checkup.is_well
+    assert "龙井" in (await service.recall.remind(asker_of(CLUB, LI), "李四爱喝什么茶龙井")).block
+
+
+async def test_its_report_is_for_people_and_tells_no_contents(service: MemoryService):
+    commands = Commands(service)
+    well = await commands.doctor(admin)
+    assert "一致" in well
+    assert "8 条" in well
+    service.recall._feed.index.drop(Fact.kind, HOBBY.id)
+    mended = await commands.doctor(admin)
+    assert "✅ 已修复：召回索引和日志不一致（1 条），已重建" in mended
+    assert "爬山" not in mended
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_there_are_words_for_everything(language: str):
+    known = {
+        "damaged", "unreadable", "misfiled", "stray_messages", "stray_batches", "lost_batches",
+        "done_batches", "journal_away", "graph", "graph_away", "index", "index_vectors",
+        "index_away",
+    }  # fmt: skip
+    assert {f"doctor_{code}" for code in known} <= PHRASES[language].keys()
+    kinds = ("full", "read_only", "busy", "slow", "damaged", "broken")
+    assert {f"storage_{kind}" for kind in kinds} <= PHRASES[language].keys()

@@ -1,0 +1,128 @@
+"""Models that are down cost a message nothing, and the status says so."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from graph_memory.breaker import BreakerState
+from graph_memory.commands import Caller, Commands
+from graph_memory.model import Presence, asker_of
+from graph_memory.ports import Answer, ToolSchema, Vectors
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+
+from .makers import T0, group, message, private, user
+from .scripted import HashEmbedder, ScriptedModel
+
+ZHANG = user("zhang")
+HOME = private("zhang")
+admin = Caller(HOME, ZHANG, "张三", is_admin=True)
+
+
+class Hanging(HashEmbedder):
+    """Embeds passages, and never answers a question."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def query(self, text: str) -> Vectors:
+        self.asked += 1
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+class SlowModel:
+    """Never answers."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def ask(
+        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
+    ) -> Answer:
+        self.asked += 1
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    embedder = Hanging()
+    settings = Settings(recall_deadline=200)
+    service = await MemoryService.open(tmp_path, settings, zone=UTC)
+
+    async def load() -> Hanging:
+        return embedder
+
+    service.use_embedder(load)
+    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.settle()
+    asker = asker_of(HOME, ZHANG)
+    for number in range(3):
+        assert "豆包" in (await service.recall.remind(asker, f"猫叫什么名字？{number}")).block
+    started = time.monotonic()
+    for number in range(20):
+        assert "豆包" in (await service.recall.remind(asker, f"那只猫叫什么？{number}")).block
+    assert time.monotonic() - started < 20 * 0.05
+    assert embedder.asked == 3
+    assert sum("left alone" in m for m in caplog.messages) == 1
+    breaker = (await service.health()).breakers["embedding"]
+    assert (breaker.state, breaker.failures) == (BreakerState.OPEN, 3)
+    status = await Commands(service).status(admin)
+    assert "⏸ 向量模型连续失败 3 次，暂停使用，30 秒后再试：no answer within 0.15 s" in status
+    await service.close()
+
+
+async def test_a_model_too_slow_to_rewrite_is_not_waited_for(tmp_path: Path):
+    model = SlowModel()
+    settings = Settings(recall_deadline=200, enable_query_rewriting=True)
+    service = await MemoryService.open(tmp_path, settings, zone=UTC, model=model)
+    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.settle()
+    for _ in range(10):
+        found = await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字？")
+        assert "豆包" in found.block
+    assert model.asked == 3
+    health = await service.health()
+    assert health.breakers["rewriting"].state is BreakerState.OPEN
+    assert health.breakers["learning"].state is BreakerState.CLOSED, "which has more time"
+    await service.close()
+
+
+async def test_a_model_that_is_down_is_told_once_and_shown(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    service = await MemoryService.open(
+        tmp_path, Settings(language="en"), zone=UTC, model=ScriptedModel(lambda _: None)
+    )
+    with caplog.at_level(logging.WARNING, "graph_memory"):
+        for number in range(30):
+            session = private(f"p{number}")
+            await service.learning.hear(session, user(f"p{number}"), "某人", "我喜欢爬山")
+        assert await service.learning.flush() == 0
+    learning = await service.learning.status()
+    assert (learning.waiting, learning.dead) == (30, 0)
+    # Three to notice, one that was under way beside them, one because flush wants to know.
+    assert 3 <= learning.calls <= 5
+    assert len(caplog.records) <= 4
+    status = await Commands(service).status(admin)
+    assert re.search(r"The language model that learns failed [34] times in a row", status)
+    await service.close()
+
+
+async def test_a_clock_that_is_set_back_turns_no_interval_around(tmp_path: Path):
+    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    club = group("读书会")
+    await service.journal.append(message(club, ZHANG, "大家好", at=T0), club)
+    (ended,) = await service.journal.leave(club.circle, ZHANG, T0 - 3600)
+    assert ended == Presence(club.circle, ZHANG, T0, T0)
+    assert await service.journal.presences() == [ended]
+    await service.close()

@@ -1,0 +1,198 @@
+"""A disk that is full, read-only or stuck: the chat goes on, and so does the memory later."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_memory.commands import Caller, Commands
+from graph_memory.errors import DamagedError, JournalError, StorageError
+from graph_memory.journal import Journal, StorageState, store
+from graph_memory.model import asker_of
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+
+from .disks import Disk, small_disk
+from .makers import message, private, user
+from .scripted import ScriptedModel
+
+ZHANG = user("zhang")
+HOME = private("zhang")
+admin = Caller(HOME, ZHANG, "张三", is_admin=True)
+
+
+def nothing(_: str) -> dict[str, Any]:
+    return {"worth": False}
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    with small_disk(tmp_path / "disk") as found:
+        yield found
+
+
+async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryService:
+    return await MemoryService.open(directory, Settings(), zone=UTC, model=model)
+
+
+async def hear(service: MemoryService, text: str) -> None:
+    assert await service.learning.hear(HOME, ZHANG, "张三", text)
+
+
+async def fill_journal(service: MemoryService, disk: Disk) -> None:
+    """Fill the disk and what the journal's files have left inside."""
+    disk.fill()
+    for _ in range(2000):
+        try:
+            await hear(service, "我今天又去爬山了，" * 20)
+        except JournalError:
+            return
+    pytest.fail("a full disk takes everything")
+
+
+async def test_a_full_disk_stops_nothing_and_heals_by_itself(
+    disk: Disk, caplog: pytest.LogCaptureFixture
+):
+    model = ScriptedModel(nothing)
+    service = await opened(disk.path, model)
+    await hear(service, "我家的猫叫豆包")
+    with caplog.at_level(logging.INFO, "graph_memory.journal"):
+        await fill_journal(service, disk)
+        for _ in range(5):
+            with pytest.raises(JournalError, match="full"):
+                await hear(service, "我喜欢猫" * 200)
+        (line,) = [r for r in caplog.records if "nothing is stored" in r.message]
+        assert "free some space" in line.message
+        await service.recall.settle()
+        assert "豆包" in (await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字")).block
+        health = await service.health()
+        assert (health.storage, health.storage_kind) == (StorageState.DEGRADED, "full")
+        status = await Commands(service).status(admin)
+        assert "磁盘满了" in status
+        assert "腾出空间" in status
+        with pytest.raises(JournalError, match="full"):
+            await service.learning.flush()
+        assert not model.prompts, "what cannot be stored is not paid for"
+        disk.free()
+        assert (await service.health()).storage is StorageState.READY
+        await hear(service, "我喜欢猫" * 200)
+        told = [r.message for r in caplog.records if r.name == "graph_memory.journal"]
+        assert told == [line.message, "messages are stored again"]
+    await service.close()
+    again = await opened(disk.path)
+    counts = await again.journal.counts()
+    assert counts["messages"] >= 2
+    await again.close()
+
+
+async def test_closing_on_a_full_disk(disk: Disk):
+    service = await opened(disk.path)
+    await hear(service, "我家的猫叫豆包")
+    await fill_journal(service, disk)
+    stored = (await service.journal.counts())["messages"]
+    await service.close()
+    disk.free()
+    again = await opened(disk.path)
+    assert (await again.journal.counts())["messages"] == stored
+    await again.close()
+
+
+@pytest.mark.parametrize("used", [False, True])
+async def test_starting_on_a_full_disk(disk: Disk, used: bool):
+    if used:
+        service = await opened(disk.path)
+        await hear(service, "我家的猫叫豆包")
+        await service.close()
+    disk.fill()
+    before = asyncio.all_tasks()
+    with pytest.raises(StorageError, match=r"full|space|I/O"):
+        await opened(disk.path)
+    assert asyncio.all_tasks() == before
+    disk.free()
+    service = await opened(disk.path)
+    await hear(service, "我喜欢猫")
+    assert (await service.journal.counts())["messages"] == 1 + used
+    await service.close()
+
+
+@pytest.mark.parametrize("used", [False, True])
+async def test_starting_in_a_read_only_directory(disk: Disk, used: bool):
+    if used:
+        service = await opened(disk.path)
+        await hear(service, "我家的猫叫豆包")
+        await service.close()
+    disk.protect(read_only=True)
+    with pytest.raises(StorageError, match=r"(?i)read-only.*(free some space|make it writable)"):
+        await opened(disk.path)
+    disk.protect(read_only=False)
+    service = await opened(disk.path)
+    await hear(service, "我喜欢猫")
+    assert (await service.journal.counts())["messages"] == 1 + used
+    await service.close()
+
+
+async def test_a_journal_that_becomes_read_only(tmp_path: Path):
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    await journal.tidy(lambda db: db.execute("PRAGMA query_only = ON"))
+    with pytest.raises(JournalError, match="readonly"):
+        await journal.append(message(HOME, ZHANG, "我喜欢猫"), HOME)
+    assert (journal.storage.state, journal.storage.kind) == (StorageState.DEGRADED, "read_only")
+    with pytest.raises(JournalError):
+        await journal.probe()
+    await journal.tidy(lambda db: db.execute("PRAGMA query_only = OFF"))
+    await journal.probe()
+    assert journal.storage.state is StorageState.READY
+    await journal.close()
+
+
+async def test_a_file_that_is_damaged_while_it_is_open(tmp_path: Path):
+    path = tmp_path / "journal.sqlite3"
+    journal = await Journal.open(path)
+    for _ in range(50):
+        await journal.append(message(HOME, ZHANG, "我喜欢猫" * 200), HOME)
+    await journal.tidy(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(b"\xff" * (path.stat().st_size - 8192))
+    await journal.tidy(lambda db: db.execute("PRAGMA shrink_memory"))
+    with pytest.raises(DamagedError):
+        await journal.newest_messages(100)
+    assert journal.storage.state is StorageState.FAILED
+    journal.storage.worked()
+    assert journal.storage.state is StorageState.FAILED, "a write that works mends nothing"
+    await journal.close()
+
+
+async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    goes_on = threading.Event()
+
+    def get_stuck(db: sqlite3.Connection) -> None:
+        assert goes_on.wait(30)
+
+    stuck = asyncio.create_task(journal.tidy(get_stuck))
+    await asyncio.sleep(0)
+    with pytest.raises(JournalError, match=r"within 0\.1 s"):
+        await journal.append(message(HOME, ZHANG, "第一句"), HOME)
+    assert journal.storage.kind == "slow"
+    started = time.monotonic()
+    for _ in range(100):
+        with pytest.raises(JournalError, match="does not keep up"):
+            await journal.append(message(HOME, ZHANG, "后面的"), HOME)
+    assert time.monotonic() - started < 0.1, "only the first one waits"
+    goes_on.set()
+    await stuck
+    await journal.append(message(HOME, ZHANG, "又好了"), HOME)
+    assert journal.storage.state is StorageState.READY
+    assert [m.text for m in await journal.newest_messages(9)] == ["又好了"]
+    await journal.close()

@@ -1,0 +1,396 @@
+"""Forget me: no byte of what was planted is left, others lose nothing, no kill and no
+restore brings it back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_memory.errors import JournalError
+from graph_memory.journal import Draft, erasure
+from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, asker_of
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.upkeep import erasure as process
+from graph_memory.upkeep import restore
+from graph_memory.upkeep.shelf import JOURNAL, saved
+from graph_memory.upkeep.stones import BOOK, Book
+
+from ..makers import T0, entity, fact, group, name, private, user
+from ..scripted import HashEmbedder, ScriptedModel
+
+WANG, LI = user("80001"), user("80002")
+HOME, LIS, CLUB = private("80001"), private("80002"), group("读书会")
+PLANTED = "PLANTED秘"
+"""In everything that is to go."""
+KEPT = "KEPT留"
+"""In everything that is to stay."""
+NICK = f"老王{PLANTED}"
+
+
+def learned(prompt: str) -> dict[str, Any]:
+    """What a model would find in a batch: a fact of each user, entities, a summary."""
+    facts = []
+    said = "\n".join(re_lines(prompt))
+    for number, line in enumerate(re_lines(prompt), 1):
+        if PLANTED in line or KEPT in line:
+            word = PLANTED if PLANTED in line else KEPT
+            facts.append(
+                {
+                    "subject": "我",
+                    "predicate": "likes",
+                    "object": f"东西{word}{number}",
+                    "statement": f"有人喜欢东西{word}{number}",
+                    "importance": 0.6,
+                    "evidence": [number],
+                }
+            )
+    return {
+        "worth": True,
+        "summary": "大家聊了" + "和".join(word for word in (PLANTED, KEPT) if word in said),
+        "entities": [
+            {"id": f"N{number}", "name": f"店{word}", "type": "place", "aliases": []}
+            for number, word in enumerate((PLANTED, KEPT))
+            if word in said
+        ],
+        "facts": facts,
+    }
+
+
+def re_lines(prompt: str) -> list[str]:
+    return [line for line in prompt.splitlines() if line.startswith("[")]
+
+
+async def opened(directory: Path, **more: Any) -> MemoryService:
+    service = await MemoryService.open(
+        directory, Settings(), zone=UTC, now=lambda: T0 + 500, **more
+    )
+
+    async def load() -> HashEmbedder:
+        return HashEmbedder()
+
+    service.use_embedder(load)
+    return service
+
+
+async def live(service: MemoryService) -> None:
+    """Say and learn things, in private and in a group; forget one, undo, back up."""
+    hear = service.learning.hear
+    for number in range(6):
+        at = T0 + number
+        await hear(HOME, WANG, NICK, f"私下说{PLANTED}{number}", at=at, ref=f"{number}@1")
+        await hear(CLUB, WANG, NICK, f"我在群里说{PLANTED}{number}", at=at)
+        await hear(CLUB, LI, "小李", f"我也说{KEPT}{number}", at=at)
+        await hear(LIS, LI, "小李", f"悄悄话{KEPT}{number}", at=at)
+        await service.learning.reply(HOME, f"回答{PLANTED}", at=at)
+        await service.learning.reply(CLUB, f"{NICK}说得对{PLANTED}", at=at)
+    await service.learning.flush()
+    await service.journal.commit(lambda _: Draft("learn", "learned", put=[*story()]))
+    await service.library.forget(GOSSIP_FORGOTTEN.id, None, "owner")
+    await service.learning.remember(CLUB, WANG, NICK, f"记住{PLANTED}生日")
+    await hear(CLUB, WANG, NICK, f"还没学的{PLANTED}", at=T0 + 450)
+    await hear(CLUB, LI, "小李", f"还没学的{KEPT}", at=T0 + 450)
+    await service.settle()
+
+
+THING, SHOP = entity(f"猫{PLANTED}"), entity(f"小店{KEPT}")
+GOSSIP = fact(LIS, WANG, SHOP, f"老王欠钱{PLANTED}", speaker=LI)
+GOSSIP_FORGOTTEN = fact(LIS, WANG, SHOP, f"老王旧事{PLANTED}", speaker=LI)
+ABOUT = fact(CLUB, LI, WANG, f"小李认识{PLANTED}", predicate="friend_of", speaker=LI)
+TOLD = fact(CLUB, THING, SHOP, f"猫住店里{PLANTED}", speaker=WANG)
+OWN = fact(CLUB, LI, SHOP, f"小李常去小店{KEPT}", speaker=LI)
+
+
+def story() -> list[Any]:
+    nodes = [User(WANG), User(LI), Entity(THING), Entity(SHOP)]
+    names = [name(CLUB, THING, f"猫{PLANTED}"), name(CLUB, SHOP, f"小店{KEPT}")]
+    return [*nodes, *names, LIS, CLUB, GOSSIP, GOSSIP_FORGOTTEN, ABOUT, TOLD, OWN]
+
+
+def holding(directory: Path, text: str) -> list[str]:
+    """Files in which a text is."""
+    marks = [text.encode(), text.encode("utf-16-le"), ascii(text)[1:-1].encode()]
+    return sorted(
+        str(path.relative_to(directory))
+        for path in directory.rglob("*")
+        if path.is_file() and any(mark in path.read_bytes() for mark in marks)
+    )
+
+
+async def recalled(service: MemoryService, session: Session, who: str, text: str) -> str:
+    await service.settle()
+    return (await service.recall.remind(asker_of(session, who), text)).block
+
+
+async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
+    service = await opened(tmp_path, model=ScriptedModel(learned))
+    await live(service)
+    old = await service.backups.make("manual")
+    assert PLANTED in await recalled(service, CLUB, LI, "东西PLANTED秘")
+    facts = await service.journal.read(lambda rows: list(rows.scan(Fact)))
+    mine = {f.id for f in facts if KEPT in f.statement}
+    assert any(f.subject == WANG and f.session == CLUB.id for f in facts), "learned in the group"
+    assert any(PLANTED in n.text for n in await all_names(service)), "entities, too"
+    assert holding(tmp_path, PLANTED)
+
+    await service.erasure.erase(WANG)
+
+    assert holding(tmp_path, PLANTED) == []
+    assert holding(tmp_path, "80001") == [], "not even the account"
+    await service.settle()
+    left = await service.journal.read(lambda rows: list(rows.scan(Fact)))
+    assert {f.id for f in left} == mine
+    words = [m.text for m in await service.journal.newest_messages(1000)]
+    assert sum(KEPT in text for text in words) == 13
+    assert len(words) == 13, "and the bot's lines are gone with what they answered"
+    assert KEPT in await recalled(service, CLUB, LI, f"小店{KEPT}")
+    assert PLANTED not in await recalled(service, CLUB, LI, "东西PLANTED秘 老王")
+    assert service.recall.traces(CLUB.circle), "since then"
+    names = [node.name for node in await service.graph.nodes()]
+    assert any(KEPT in each for each in names)
+    assert not [each for each in names if PLANTED in each or "80001" in each]
+    episodes = await service.journal.read(lambda rows: list(rows.scan(Episode)))
+    assert {e.session for e in episodes} == {CLUB.id, LIS.id}
+    assert [e.summary for e in episodes if e.session == CLUB.id] == [""]
+    assert all(WANG not in e.participants for e in episodes)
+    assert saved(tmp_path)[0].name == old.name, "the backup is there, without the user"
+
+    # Life goes on, for everybody.
+    assert await service.learning.hear(HOME, WANG, "新人", "我回来了，喜欢茶")
+    await service.learning.flush()
+    assert await service.journal.buffers() == await service.journal.queue() == []
+    await service.close()
+    assert holding(tmp_path, PLANTED) == []
+    again = await opened(tmp_path)
+    assert "我回来了" in await recalled(again, HOME, WANG, "回来了 喜欢茶")
+    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
+    await again.close()
+    assert holding(tmp_path, PLANTED) == []
+
+
+async def all_names(service: MemoryService) -> list[Any]:
+    from graph_memory.model import Name
+
+    return await service.journal.read(lambda rows: list(rows.scan(Name)))
+
+
+async def test_what_others_did_can_still_be_undone(tmp_path: Path):
+    service = await opened(tmp_path)
+    await live(service)
+    shared = replace(OWN, id="f:shared", evidence=(2, 3))
+    senders = [m.sender for m in await service.journal.messages([2, 3])]
+    assert senders == [WANG, LI], "said by both"
+    await service.journal.commit(lambda _: Draft("learn", "learned", put=[shared]))
+    await service.library.archive(shared.id, LI)
+    await service.erasure.erase(WANG)
+    await service.library.undo(None, LI)
+    found = await service.journal.read(lambda rows: rows.get(Fact, "f:shared"))
+    assert found
+    assert (found.status, found.evidence) == ("active", (3,))
+    await service.close()
+
+
+async def test_a_reader_of_the_old_state_is_waited_for(tmp_path: Path):
+    service = await opened(tmp_path)
+    await live(service)
+    with service.journal.snapshot() as before:
+        erasing = asyncio.create_task(service.erasure.erase(WANG))
+        done, _ = await asyncio.wait([erasing], timeout=2)
+        assert not done
+        assert before.rows.get(Fact, GOSSIP.id) == GOSSIP
+    await erasing
+    assert holding(tmp_path, PLANTED) == []
+    await service.close()
+
+
+async def test_names_that_others_use_as_well_stay(tmp_path: Path):
+    service = await opened(tmp_path)
+    shared, own = entity("茶馆"), entity("密室")
+    hear = service.learning.hear
+    await hear(CLUB, WANG, NICK, "我常去茶馆和密室", at=T0)
+    await hear(CLUB, LI, "小李", "茶馆我也去", at=T0 + 1)
+    await service.learning.flush()
+    (batch,) = {m.batch for m in await service.journal.newest_messages(9)}
+
+    def rows(_: Any) -> Draft:
+        mentions = [Mention(f"m:{n}", CLUB.id, n, "place", T0, T0) for n in (shared, own)]
+        names = [name(CLUB, shared, "茶馆"), name(CLUB, own, "密室")]
+        return Draft("owner", "learned", put=[Entity(shared), Entity(own), *names, *mentions])
+
+    await service.journal.commit(rows)
+    number = await service.journal.last_change()
+    with closing(sqlite3.connect(tmp_path / JOURNAL)) as db:
+        db.execute("UPDATE change SET batch = NULL WHERE batch = ?", (batch,))
+        db.execute("UPDATE change SET batch = ? WHERE id = ?", (batch, number))
+        db.commit()
+    await service.erasure.erase(WANG)
+    assert [n.text for n in await all_names(service) if n.node != LI] == ["茶馆"]
+    left = await service.journal.read(lambda rows: [m.entity for m in rows.scan(Mention)])
+    assert left == [shared]
+    assert await service.journal.read(lambda rows: [e.id for e in rows.scan(Entity)]) == [shared]
+    await service.close()
+
+
+async def test_a_restored_backup_does_not_bring_them_back(tmp_path: Path):
+    service = await opened(tmp_path)
+    await live(service)
+    await service.backups.make("manual")
+    (old,) = saved(tmp_path)
+    outside = old.path.read_bytes()  # a copy that somebody keeps elsewhere
+    await service.erasure.erase(WANG)
+    await service.close()
+
+    old.path.write_bytes(outside)
+    restore.stage(tmp_path, old.name, T0)
+    assert holding(tmp_path, PLANTED)
+    again = await opened(tmp_path)
+    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
+    assert PLANTED not in await recalled(again, CLUB, LI, "PLANTED秘")
+    await again.close()
+    assert holding(tmp_path, PLANTED) == []
+    assert holding(tmp_path, "80001") == []
+
+    (tmp_path / JOURNAL).write_bytes(outside)  # put there by hand
+    await (await opened(tmp_path)).close()
+    assert holding(tmp_path, PLANTED) == []
+
+
+async def test_whoever_came_back_and_is_restored_is_not_erased_again(tmp_path: Path):
+    service = await opened(tmp_path)
+    await live(service)
+    await service.erasure.erase(WANG)
+    await service.learning.hear(HOME, WANG, "新人", "我回来了")
+    backup = await service.backups.make("manual")
+    await service.close()
+    restore.stage(tmp_path, backup.name, T0)
+    again = await opened(tmp_path)
+    assert "我回来了" in [m.text for m in await again.journal.newest_messages(99)]
+    await again.erasure.erase(WANG)
+    assert holding(tmp_path, "我回来了") == [], "and may go a second time"
+    await again.close()
+
+
+async def test_damaged_copies_go(tmp_path: Path):
+    service = await opened(tmp_path)
+    await live(service)
+    backup = await service.backups.make("manual")
+    content = bytearray(backup.path.read_bytes())
+    content[4096:8192] = os.urandom(4096)
+    backup.path.write_bytes(content)
+    (tmp_path / "journal-damaged-20260101T000000Z.sqlite3").write_bytes(content)
+    await service.erasure.erase(WANG)
+    assert holding(tmp_path, PLANTED) == []
+    assert saved(tmp_path) == []
+    await service.close()
+
+
+STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "journal": lambda patch: patch.setattr(erasure, "erase", fail),
+    "copies": lambda patch: patch.setattr(process, "clean_copies", fail),
+    "compaction": lambda patch: patch.setattr(erasure, "compact", fail),
+    "log": lambda patch: patch.setattr(erasure, "empty_log", fail),
+}
+
+
+def fail(*_: Any, **__: Any) -> None:
+    raise JournalError("no room")
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_what_fails_is_done_at_the_next_start(
+    tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+):
+    service = await opened(tmp_path)
+    await live(service)
+    await service.backups.make("manual")
+    with monkeypatch.context() as patch:
+        STEPS[step](patch)
+        with pytest.raises(JournalError, match="no room"):
+            await service.erasure.erase(WANG)
+    assert not Book.read(tmp_path).is_finished
+    await service.close()
+    again = await opened(tmp_path)
+    assert Book.read(tmp_path).is_finished
+    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
+    await again.close()
+    assert holding(tmp_path, PLANTED) == []
+
+
+KILLED = """
+    import asyncio, sys
+    from pathlib import Path
+    from tests.upkeep.test_erasure import WANG, live, opened
+
+    async def main(directory):
+        service = await opened(directory)
+        await live(service)
+        await service.backups.make("manual")
+        print("ready", flush=True)
+        sys.stdin.readline()
+        await service.erasure.erase(WANG)
+        print("done", flush=True)
+        await asyncio.sleep(60)
+
+    asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.06, 0.15, 0.4])
+async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, delay: float):
+    root = Path(__file__).parents[2]
+    code = textwrap.dedent(KILLED)
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, str(tmp_path), cwd=root,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert child.stdin
+    assert child.stdout
+    assert (await child.stdout.readline()).strip() == b"ready"
+    assert holding(tmp_path, PLANTED)
+    child.stdin.write(b"\n")
+    await child.stdin.drain()
+    while not (tmp_path / BOOK).exists():
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(delay)
+    child.send_signal(signal.SIGKILL)
+    await child.wait()
+
+    again = await opened(tmp_path)
+    assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
+    assert holding(tmp_path, PLANTED) == []
+    await again.close()
+    assert holding(tmp_path, PLANTED) == []
+    assert holding(tmp_path, "80001") == []
+    assert Book.read(tmp_path).is_finished
+
+
+async def test_a_book_that_cannot_be_read_is_an_error(tmp_path: Path):
+    await (await opened(tmp_path)).close()
+    (tmp_path / BOOK).write_text("{")
+    with pytest.raises(JournalError, match="forgotten"):
+        await opened(tmp_path)
+
+
+async def test_pauses_outlive_a_restore(tmp_path: Path):
+    service = await opened(tmp_path)
+    await live(service)
+    backup = await service.backups.make("manual")
+    await service.learning.pauses.pause("user", WANG)
+    await service.backups.restore(backup.name)
+    await service.close()
+    again = await opened(tmp_path)
+    assert again.learning.pauses.holds("user", WANG)
+    await again.close()
