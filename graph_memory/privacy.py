@@ -123,7 +123,7 @@ class Privacy:
         try:
             await self._memory.erasure.erase(user)
         except StorageError as error:
-            logger.error("a user is not wholly forgotten yet: %s", error)
+            logger.warning("a user is not wholly forgotten yet: %s", error)
             self._memory.problems["erasure"] = str(error)
             return self._say("forgetme_unfinished")
         return self._say("forgetme_done")

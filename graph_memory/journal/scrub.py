@@ -21,6 +21,7 @@ from ..text import normalise
 
 Data = dict[str, Any]
 Key = tuple[str, str]
+_NODES = {Name.kind: "node", Mention.kind: "entity"}
 _SHORTEST_NAME = 2
 """A name of one character is in every other line."""
 
@@ -188,40 +189,33 @@ def _coined(db: sqlite3.Connection, gone: Doomed) -> set[Key]:
 
 def _learned_with(db: sqlite3.Connection, gone: Doomed) -> tuple[dict[str, Data], dict[str, Data]]:
     """Names and mentions, by id, that were first learned from batches with the user in them,
-    or are of nodes of facts that go."""
-    changes = db.execute(
-        "SELECT ops FROM change WHERE actor = :user OR batch IN"
-        " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL)",
-        {"user": gone.user},
-    )
+    or are of entities of facts that go. The log has them all, deleted ones included."""
+    with_user = {
+        number
+        for (number,) in db.execute(
+            "SELECT id FROM change WHERE actor = :user OR batch IN"
+            " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL)",
+            {"user": gone.user},
+        )
+    }
+    bereft: set[tuple[str, str]] = set()
+    found: dict[Key, tuple[Data, bool]] = {}
+    for number, ops in db.execute("SELECT id, ops FROM change"):
+        for kind, id, before, after in json.loads(ops):
+            if after is None or after.get("session") in gone.sessions:
+                continue
+            if kind == Fact.kind and gone.left(kind, id, after) is None:
+                bereft |= {(after["session"], after[end]) for end in ("subject", "object")}
+            elif kind in _NODES and after[_NODES[kind]] != gone.user:
+                known = found.get((kind, id), (after, False))[1]
+                found[kind, id] = after, known or (before is None and number in with_user)
     names: dict[str, Data] = {}
     mentions: dict[str, Data] = {}
-    for (ops,) in changes:
-        for kind, id, before, after in json.loads(ops):
-            if before is not None or after is None or after.get("session") in gone.sessions:
-                continue
-            if kind == Name.kind and after["node"] != gone.user:
-                names[id] = after
-            elif kind == Mention.kind:
-                mentions[id] = after
-    for session, node in _bereft(db, gone):
-        for kind, id, text in db.execute(
-            "SELECT kind, id, data FROM row INDEXED BY row_a WHERE kind IN ('name', 'mention')"
-            " AND a = ? AND a != '' AND session = ?",
-            (node, session),
-        ):
-            (names if kind == Name.kind else mentions)[id] = json.loads(text)
+    for (kind, id), (data, is_with_user) in found.items():
+        node = data[_NODES[kind]]
+        if is_with_user or (is_entity(node) and (data["session"], node) in bereft):
+            (names if kind == Name.kind else mentions)[id] = data
     return names, mentions
-
-
-def _bereft(db: sqlite3.Connection, gone: Doomed) -> set[tuple[str, str]]:
-    """The (Session, entity) of facts that go, but for those of the user's own chats."""
-    places: set[tuple[str, str]] = set()
-    for id, text in db.execute("SELECT id, data FROM row WHERE kind = 'fact'"):
-        data = json.loads(text)
-        if gone.left(Fact.kind, id, data) is None and data["session"] not in gone.sessions:
-            places |= {(data["session"], data[end]) for end in ("subject", "object")}
-    return {place for place in places if is_entity(place[1])}
 
 
 def _others(
