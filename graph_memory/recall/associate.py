@@ -11,51 +11,55 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..text import terms
 from .commonplace import weight as commonplace
 from .index import Index
 from .sight import Sight
-from .signals import Bag, Scores, best, rarity, words
+from .signals import Bag, Scores, best, fit, rarity
+from .vocabulary import search_terms
 
-STEP = 0.3
+STEP = 0.4
 """Weight of the second step."""
 HITS = 4
 """Best documents that are stepped from."""
 BRIDGES = 6
 """Rarest words of a hit that are stepped over."""
-COMMON = 0.1
+COMMON = 0.3
 """Share of the documents above which a word is no bridge."""
 FEW = 3
 """Documents that may always share a bridge."""
 
 
 def associate(
-    index: Index, sight: Sight, bag: Bag, query: Mapping[str, int], relevance: Scores
+    index: Index, sight: Sight, bag: Bag, query: Mapping[str, float], relevance: Scores
 ) -> Scores:
     """Add what follows from the best hits, by position; there must be a document.
 
     A document gains as far as the hit is relevant, as it shares the hit's rare words, and
-    as it has what the query asks for and the hit does not say.
+    as it has what the query asks for and the hit does not say; but it does not overtake
+    the best hit.
     """
-    order = best(relevance, HITS)
+    order = best(relevance, HITS)[:HITS]
     most = float(relevance[order[0]])
     if most <= 0:
         return relevance
     gained = np.zeros(len(sight))
     for hit in order:
-        said = set(terms(index.documents[int(sight.numbers[hit])].text))
-        rest = {term: count for term, count in query.items() if term not in said}
+        said = set(search_terms(index.documents[int(sight.numbers[hit])].text))
+        rest = {term: weight for term, weight in query.items() if term not in said}
         shared = _shared(bag, sorted(said - query.keys()))
         if not rest or shared is None:
             continue
-        answered = words(bag, rest).scores
-        if answered.max() <= 0:
-            continue
-        steps = relevance[hit] / most * shared * answered / answered.max()
+        answers = _share(fit(bag, rest))
+        steps = relevance[hit] / most * shared * answers
         steps[hit] = 0.0
         np.maximum(gained, steps, out=gained)
     stepped: Scores = relevance + STEP * most * gained
-    return stepped
+    return np.where(relevance < most, np.minimum(stepped, most), stepped)
+
+
+def _share(scores: Scores) -> Scores:
+    most = float(scores.max())
+    return scores / most if most > 0 else scores
 
 
 def _shared(bag: Bag, said: list[str]) -> Scores | None:
@@ -63,7 +67,7 @@ def _shared(bag: Bag, said: list[str]) -> Scores | None:
     count = len(bag)
     bridges: list[tuple[float, str]] = []
     for term in said:
-        if commonplace(term) == 1:
+        if commonplace(term) == 1 and not bag.is_lone(term):
             occurrences = bag.occurrences(term)
             if 2 <= occurrences <= max(FEW, count * COMMON):
                 bridges.append((rarity(count, occurrences), term))
@@ -72,6 +76,5 @@ def _shared(bag: Bag, said: list[str]) -> Scores | None:
         return None
     shared = np.zeros(count)
     for weight, term in bridges:
-        found = bag.find(term)
-        shared[found.positions] += weight * np.minimum(found.frequencies, 1.0)
+        shared[bag.having(term)] += weight
     return shared / sum(weight for weight, _ in bridges)

@@ -12,17 +12,18 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from ..model import Episode, Fact, Message
-from ..text import normalise, terms
+from ..text import normalise
 from .index import Index
 from .rank import Candidate, Ranking
 from .sight import Sight
 from .trace import Reason
+from .vocabulary import search_terms
 
 ENOUGH = 0.9
 """Evidence that at least one memory needs; without it nothing is reminded of."""
-SOME = 0.45
+SOME = 0.3
 """Evidence that each further memory needs, unless its score comes near the best."""
-NEAR = 0.5
+NEAR = 0.3
 """Share of the best score from which a memory belongs to what is relevant."""
 ALIKE = 0.9
 """Share of common terms from which two texts of the same numbers say the same."""
@@ -78,13 +79,13 @@ def choose(
             choice.dropped.append((candidate, reason))
         else:
             left.append(candidate)
-    enough = any(candidate.evidence >= ENOUGH for candidate in left)
-    near = NEAR * max((candidate.score for candidate in left), default=0.0)
+    floors = _floors(left)
     facts = _facts_of_messages(sight, left)
     said = _Said()
     for candidate in left:
         shown = _shown_as(candidate, facts)
-        if not enough or (candidate.evidence < SOME and candidate.score < near):
+        near = floors.get(candidate.part)
+        if near is None or (candidate.evidence < SOME and candidate.score < near):
             choice.dropped.append((candidate, Reason.FLOOR))
         elif len(choice.chosen) >= wish.limit:
             choice.dropped.append((candidate, Reason.LIMIT))
@@ -95,7 +96,19 @@ def choose(
         else:
             said.add(shown)
             choice.chosen.append(shown)
+            if shown is not candidate:
+                choice.dropped.append((candidate, Reason.DUPLICATE))
     return choice
+
+
+def _floors(candidates: list[Candidate]) -> dict[int, float]:
+    """Score from which a memory belongs to what is relevant, for each question that has any."""
+    floors: dict[int, float] = {}
+    for part in {candidate.part for candidate in candidates}:
+        some = [candidate for candidate in candidates if candidate.part == part]
+        if any(candidate.evidence >= ENOUGH for candidate in some):
+            floors[part] = NEAR * max(candidate.score for candidate in some)
+    return floors
 
 
 def messages_of(candidate: Candidate) -> frozenset[int]:
@@ -182,4 +195,4 @@ class _Said:
 def _gist(candidate: Candidate) -> tuple[frozenset[str], list[str]]:
     """Terms and numbers of a text: two that share both say the same."""
     text = candidate.document.text
-    return frozenset(terms(text)), sorted(_NUMBERS.findall(text))
+    return frozenset(search_terms(text)), sorted(_NUMBERS.findall(text))

@@ -1,11 +1,13 @@
 """Words that say little: in small talk everybody uses them, so sharing them is no sign
 that a memory has to do with what was said.
 
-Only the floor uses this; the ranking learns from the memory itself which words are rare.
+The ranking learns from the memory itself which words are rare; this is for the floor, and
+for messages that are nothing but such words, which are not kept for recall.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 _EMPTY = frozenset(
@@ -41,3 +43,8 @@ def weight(term: str) -> float:
     if empty == 0:
         return 1.0
     return 0.0 if empty == len(term) else HALF
+
+
+def says_something(terms: Iterable[str]) -> bool:
+    """Whether a text of these terms is more than a greeting, a laugh or a nod."""
+    return sum(weight(term) for term in set(terms)) >= HALF

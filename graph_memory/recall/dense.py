@@ -8,6 +8,13 @@ from numpy.typing import NDArray
 from ..ports import Vectors
 from .growable import Growable
 
+UNIT = 4000
+"""Length of a stored vector, whose numbers are whole.
+
+Sums of products of whole numbers are exact in 32-bit floats up to 2**24, whatever the
+order they are added in; so a cosine depends on its two vectors alone, to the last bit, and
+nobody can tell from its rounding what else is stored. What is lost is below 0.0002.
+"""
 _CHUNK = 512
 """Rows gathered at a time: small enough to stay in the processor's cache."""
 
@@ -42,7 +49,7 @@ class Dense:
             self._matrix.resize(number + 1)
             self._known.resize(number + 1)
         self.count += not self._known.values[number]
-        self._matrix.values[number] = vector
+        self._matrix.values[number] = _whole(vector)
         self._known.values[number] = True
 
     def remove(self, number: int) -> None:
@@ -60,27 +67,38 @@ class Dense:
     def cosines(self, numbers: NDArray[np.int32], query: Vectors) -> NDArray[np.float32]:
         """Cosine of ``query`` to each of ``numbers``, shape ``(len(numbers),)``.
 
-        NaN where a document has no vector (yet). Each value depends on its own row
-        only, to the last bit: ``einsum`` computes rows one by one, where a matrix
-        product would round a row differently depending on its neighbours. It also
-        stays on one thread.
+        NaN where a document has no vector (yet).
         """
         found = np.full(len(numbers), np.nan, np.float32)
         if self._matrix is None or query.shape != self._matrix.values.shape[1:]:
             return found
         matrix, known = self._matrix.values, self._known.values
-        query = np.ascontiguousarray(query, np.float32)
-        inside = numbers < len(known)
-        if len(numbers) * 2 > len(known):
+        wanted = _whole(query)
+        inside = np.flatnonzero(numbers < len(known))
+        some = numbers[inside]
+        if len(numbers) * 3 > len(known):
             # Reading all rows in their order is faster than gathering most of them.
-            usable = np.flatnonzero(inside)
-            some = numbers[usable]
-            every = np.einsum("ij,j->i", matrix, query)
-            found[usable] = np.where(known[some], every[some], np.nan)
-            return found
-        for start in range(0, len(numbers), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            some = np.where(inside[part], numbers[part], 0)
-            usable = inside[part] & known[some]
-            found[part] = np.where(usable, np.einsum("ij,j->i", matrix[some], query), np.nan)
+            products = (matrix @ wanted)[some]
+        else:
+            products = np.empty(len(some), np.float32)
+            for start in range(0, len(some), _CHUNK):
+                part = slice(start, start + _CHUNK)
+                products[part] = matrix[some[part]] @ wanted
+        found[inside] = np.where(known[some], products / UNIT**2, np.nan)
         return found
+
+    def likeness(self, numbers: list[int]) -> NDArray[np.float32] | None:
+        """Cosines between some documents, shape ``(n, n)``; 0 where there is no vector."""
+        if self._matrix is None:
+            return None
+        rows = np.zeros((len(numbers), self._matrix.values.shape[1]), np.float32)
+        known = [at for at, number in enumerate(numbers) if self.has(number)]
+        rows[known] = self._matrix.values[[numbers[at] for at in known]]
+        alike: NDArray[np.float32] = (rows @ rows.T) / np.float32(UNIT**2)
+        return alike
+
+
+def _whole(vector: Vectors) -> Vectors:
+    """A vector in whole numbers, of length ``UNIT`` or so."""
+    length = float(np.linalg.norm(vector)) or 1.0
+    return np.rint(np.asarray(vector, np.float32) * (UNIT / length)).astype(np.float32)

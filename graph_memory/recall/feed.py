@@ -11,14 +11,15 @@ import contextlib
 import itertools
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from ..errors import ClosedError, EmbeddingError
+from ..errors import ClosedError, EmbeddingError, JournalError, StorageError
 from ..journal import Event, Journal, Snapshot
-from ..model import Change, Episode, Fact, Forgotten, Message, Name, Row, Session
+from ..model import Change, Episode, Erased, Fact, Forgotten, Message, Name, Row, Session
 from ..ports import Embedder
+from .audit import Difference, differences
 from .dense import Dense
 from .index import MAX_MESSAGES, Index
 
@@ -33,14 +34,24 @@ EMBEDDED = 32
 """Documents that are embedded at a time."""
 PATIENCE = 30.0
 """Seconds before a failing embedder is tried again."""
+MAX_EVENTS = 20_000
+"""Events that may wait while the index is being built; should there be more, they are
+dropped and it is built once more, since the journal has them all."""
+RETRY = (5.0, 60.0, 600.0)
+"""Seconds until an index that could not be built is tried again."""
 
 
 class Feed:
     """Builds an index in the background and follows the journal.
 
+    The index grows with the journal: messages up to ``MAX_MESSAGES``, and what is waiting
+    for a vector is a part of it. Searches that wait for the thread are dropped at their
+    deadline.
+
     Attributes:
         index: To be touched in :meth:`run` only.
         ready: Whether everything that was there at the start is in the index.
+        problem: Why the index is behind the journal; empty if it is not.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -48,6 +59,12 @@ class Feed:
         self.ready = False
         self._journal = journal
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gm-recall")
+        self.problem = ""
+        self._wanted = 1
+        self._built = 0
+        self._failures = 0
+        self._hurry = asyncio.Event()
+        self._difference = Difference()
         self._events: deque[Event] = deque()
         self._arrived = asyncio.Event()
         self._unembedded = asyncio.Event()
@@ -71,8 +88,33 @@ class Feed:
 
     def take(self, event: Event) -> None:
         """Follow an event, in its turn."""
+        if len(self._events) >= MAX_EVENTS:
+            logger.warning("recall is %d events behind and builds its index anew", MAX_EVENTS)
+            self._events.clear()
+            self._wanted += 1
         self._events.append(event)
         self._arrived.set()
+
+    async def rebuild(self) -> Difference:
+        """Build a new index from the journal; the old one answers meanwhile.
+
+        Returns:
+            What was wrong with the old one.
+
+        Raises:
+            JournalError: The journal cannot be read; it is tried again.
+        """
+        self._wanted += 1
+        self.problem = ""
+        self._arrived.set()
+        self._hurry.set()
+        async with self._quiet:
+            await self._quiet.wait_for(lambda: self._closed or self.problem or self._is_fed())
+        if self._closed:
+            raise ClosedError("recall is closed")
+        if self.problem:
+            raise JournalError(self.problem)
+        return self._difference
 
     def use(self, embedder: Embedder | None) -> None:
         """Use another embedder, or none, for all documents."""
@@ -89,9 +131,13 @@ class Feed:
             await self._quiet.wait_for(lambda: self._closed or self._is_quiet())
 
     def _is_quiet(self) -> bool:
-        fed = self.ready and not self._arrived.is_set()
-        done = self._embedded and not self._unembedded.is_set()
-        return fed and (self._embedder is None or done)
+        if self.problem:
+            return True
+        unembedded = self._embedder is not None and self._unembedded.is_set()
+        return self._is_fed() and self._embedded and not unembedded
+
+    def _is_fed(self) -> bool:
+        return self._built == self._wanted and not self._arrived.is_set()
 
     async def _rest(self) -> None:
         """Let those who settle look again."""
@@ -111,28 +157,99 @@ class Feed:
     # ------------------------------------------------------------------ rows
 
     async def _follow(self) -> None:
-        try:
-            await self._build()
-            self.ready = True
-            while True:
-                while self._events:
-                    some = [self._events.popleft() for _ in range(min(PIECE, len(self._events)))]
-                    await self.run(self._enter, some)
-                self._unembedded.set()
+        while True:
+            try:
+                await self._keep_up()
+            except ClosedError:
+                return
+            except Exception as error:
+                if not self.problem:
+                    known = isinstance(error, StorageError)
+                    logger.warning("recall is held up: %s", error, exc_info=not known)
+                self.problem = str(error) or type(error).__name__
+                self._wanted += 1
                 self._arrived.clear()
+                self._hurry.clear()
                 await self._rest()
-                await self._arrived.wait()
-        except Exception:
-            logger.exception("the recall index cannot follow the journal any more")
+            delay = RETRY[min(self._failures, len(RETRY) - 1)]
+            self._failures += 1
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(delay):
+                    await self._hurry.wait()
 
-    def _enter(self, events: list[Event]) -> None:
+    async def _keep_up(self) -> None:
+        while True:
+            if self._built < self._wanted:
+                wanted = self._wanted
+                await self._exchange()
+                self._built, self.problem, self.ready = wanted, "", True
+                self._failures = 0
+            while self._events:
+                await self._enter_some(self.index)
+            self._unembedded.set()
+            self._arrived.clear()
+            if self._built < self._wanted:
+                continue
+            await self._rest()
+            await self._arrived.wait()
+
+    async def _exchange(self) -> None:
+        """Build the index; if there was one, beside it, and put it in its place."""
+        if not self.ready and not self.problem:
+            await self._build(self.index)  # whatever is in it can be recalled already
+            return
+        index = Index()
+        missed = await self._follow_while(self._build(index))
+        for start in range(0, len(missed), PIECE):
+            await self.run(self._enter, index, missed[start : start + PIECE])
+        while self._events:
+            await self._enter_some(self.index, index)
+        old, self.index = self.index, index
+        self.use(self._embedder)
+        self._difference = await self.run(differences, old, index)
+
+    async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Event]:
+        """Follow with the index in use, so that what is forgotten meanwhile is forgotten.
+
+        Returns:
+            The events that a new index has to be told as well.
+        """
+        missed: list[Event] = []
+        building = asyncio.create_task(build, name="gm-recall-build")
+        building.add_done_callback(lambda _: self._arrived.set())
+        try:
+            while self._events or not building.done():
+                self._arrived.clear()
+                while self._events:
+                    missed += await self._enter_some(self.index)
+                if len(missed) > MAX_EVENTS:
+                    missed.clear()
+                    self._wanted += 1
+                if not building.done():
+                    await self._arrived.wait()
+            await building
+        finally:
+            building.cancel()
+            await asyncio.gather(building, return_exceptions=True)
+        return missed
+
+    async def _enter_some(self, *indexes: Index) -> list[Event]:
+        some = [self._events.popleft() for _ in range(min(PIECE, len(self._events)))]
+        for index in indexes:
+            await self.run(self._enter, index, some)
+        return some
+
+    def _enter(self, index: Index, events: Sequence[Event]) -> None:
         for event in events:
             if isinstance(event, Change):
-                self.index.apply(event)
+                index.apply(event)
             elif isinstance(event, Message):
-                self.index.put_message(event)
+                index.put_message(event)
+            elif isinstance(event, Erased):
+                for id in event.messages:
+                    index.drop_message(id)
 
-    async def _build(self) -> None:
+    async def _build(self, index: Index) -> None:
         """Enter what the journal holds: people and names, messages, facts and episodes.
 
         What is committed meanwhile is followed afterwards; entering it twice does no
@@ -141,39 +258,39 @@ class Feed:
         with contextlib.ExitStack() as stack:
             try:
                 snapshot = await self.run(stack.enter_context, self._journal.snapshot())
-                await self._put_rows(snapshot, (Session, Name, Forgotten))
+                await self._put_rows(index, snapshot, (Session, Name, Forgotten))
                 messages = await self._journal.newest_messages(MAX_MESSAGES)
-                await self._put_messages(messages)
-                await self._put_messages(await self._cited(snapshot))
-                await self._put_rows(snapshot, (Fact, Episode))
+                await self._put_messages(index, messages)
+                await self._put_messages(index, await self._cited(index, snapshot))
+                await self._put_rows(index, snapshot, (Fact, Episode))
             finally:
                 # On the thread that opened it.
                 await self.run(stack.pop_all().close)
 
-    async def _put_rows(self, snapshot: Snapshot, kinds: tuple[type[Row], ...]) -> None:
+    async def _put_rows(
+        self, index: Index, snapshot: Snapshot, kinds: tuple[type[Row], ...]
+    ) -> None:
         for kind in kinds:
             rows: Iterator[Row] = snapshot.rows.scan(kind)
-            while await self.run(self._put_some, rows):
+            while await self.run(self._put_some, index, rows):
                 pass
 
-    def _put_some(self, rows: Iterator[Row]) -> bool:
+    def _put_some(self, index: Index, rows: Iterator[Row]) -> bool:
         some = list(itertools.islice(rows, PIECE))
         for row in some:
-            self.index.put(row)
+            index.put(row)
         return bool(some)
 
-    async def _put_messages(self, messages: list[Message]) -> None:
+    async def _put_messages(self, index: Index, messages: list[Message]) -> None:
         for start in range(0, len(messages), PIECE):
-            await self.run(self._enter, list(messages[start : start + PIECE]))
+            await self.run(self._enter, index, messages[start : start + PIECE])
 
-    async def _cited(self, snapshot: Snapshot) -> list[Message]:
+    async def _cited(self, index: Index, snapshot: Snapshot) -> list[Message]:
         """Messages that facts rest on and that are not among the newest."""
 
         def missing(facts: Iterator[Fact], wanted: set[int]) -> bool:
             some = list(itertools.islice(facts, PIECE))
-            wanted.update(
-                id for fact in some for id in fact.evidence if self.index.message(id) is None
-            )
+            wanted.update(id for fact in some for id in fact.evidence if index.message(id) is None)
             return bool(some)
 
         wanted: set[int] = set()
@@ -188,15 +305,15 @@ class Feed:
         dense = Dense(embedder.name, embedder.floor) if embedder else None
         await self.run(self.index.use, dense)
         if embedder is None:
-            await self._rest()
+            await self._idle(asyncio.sleep(0))
             return
         complained = False
         while True:
             self._unembedded.clear()
+            self._embedded = False
             items = await self.run(self.index.vectorless, EMBEDDED)
             try:
                 if items:
-                    self._embedded = False
                     vectors = await embedder.passages([item.text for item in items])
                     await self.run(self.index.put_vectors, items, vectors, embedder.name)
                     complained = False

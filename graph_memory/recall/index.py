@@ -15,12 +15,13 @@ import numpy as np
 from ..model import Change, Episode, Fact, Forgotten, Message, Name, Row, Session, Status, decode
 from ..ports import Vectors
 from ..scope import Rank, View, span
-from ..text import terms
+from .commonplace import says_something
 from .dense import Dense
 from .documents import Document, Documents, Numbers, Source, document, message_key
 from .lexical import Lexical
 from .names import Names
 from .sight import Citations, Sight, look
+from .vocabulary import search_terms
 
 MAX_MESSAGES = 100_000
 """Messages kept; of older ones only those that facts rest on."""
@@ -96,8 +97,11 @@ class Index:
             self._remove(id)
 
     def put_message(self, message: Message) -> None:
-        """Enter a message, or one that has moved to another Session."""
-        if not message.is_human:
+        """Enter a message, or one that has moved to another Session.
+
+        The bot's own are left out, and those that say nothing.
+        """
+        if not message.is_human or not says_something(search_terms(message.text)):
             return
         self.version += 1
         if not self._refresh(message):
@@ -111,6 +115,12 @@ class Index:
             number = self.documents.number(message_key(oldest))
             if number is not None and not self._citations.has(number):
                 self._remove(message_key(oldest))
+
+    def drop_message(self, id: int) -> None:
+        """Take a message out; harmless if it is not there."""
+        self.version += 1
+        self._messages.pop(id, None)
+        self._remove(message_key(id))
 
     def _put_fact(self, fact: Fact) -> None:
         # Links outlive archiving: the newer fact fading does not make the older one true.
@@ -149,7 +159,7 @@ class Index:
 
     def _add(self, source: Source) -> int:
         item = self._document(source)
-        found = terms(item.text)
+        found = search_terms(item.text)
         number = self.documents.add(item, len(found))
         self.lexical.add(number, found)
         self._vectorless[number] = None
@@ -165,7 +175,7 @@ class Index:
             return
         item = self.documents[number]
         self._unlink(number, item.source)
-        self.lexical.remove(number, terms(item.text))
+        self.lexical.remove(number, search_terms(item.text))
         self._vectorless.pop(number, None)
         if self.dense:
             self.dense.remove(number)
@@ -197,6 +207,13 @@ class Index:
         """Some documents that have no vector of the model in use, newest first."""
         newest = itertools.islice(reversed(self._vectorless), limit)
         return [self.documents[number] for number in newest]
+
+    def lost_vectors(self) -> int:
+        """How many documents have no vector of the model in use and do not wait for one."""
+        if self.dense is None:
+            return 0
+        without = (n for n in self.documents.numbers() if n not in self._vectorless)
+        return sum(not self.dense.has(number) for number in without)
 
     def put_vectors(self, items: list[Document], vectors: Vectors, model: str) -> None:
         """Store vectors of documents, unless model or document changed meanwhile."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ class Lexical:
     def __init__(self) -> None:
         self._lists: dict[str, int | array[int]] = {}
 
-    def add(self, number: int, terms: list[str]) -> None:
+    def add(self, number: int, terms: Sequence[str]) -> None:
         """Enter a document."""
         for term, frequency in Counter(terms).items():
             posting = number << _FREQUENCY_BITS | min(frequency, _FREQUENCY)
@@ -34,7 +35,7 @@ class Lexical:
             else:
                 found.append(posting)
 
-    def remove(self, number: int, terms: list[str]) -> None:
+    def remove(self, number: int, terms: Sequence[str]) -> None:
         """Take a document out; ``terms`` are those it was entered with."""
         for term in set(terms):
             found = self._lists[term]
@@ -43,6 +44,10 @@ class Lexical:
                 continue
             kept = [posting for posting in found if posting >> _FREQUENCY_BITS != number]
             self._lists[term] = array("I", kept) if len(kept) > 1 else kept[0]
+
+    def is_lone(self, term: str) -> bool:
+        """Whether at most one document has a term."""
+        return not isinstance(self._lists.get(term), array)
 
     def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Document numbers and frequencies of a term, of all documents.

@@ -1,25 +1,62 @@
-"""What is asked for: the parts of a message, its terms, whom it is about."""
+"""What is asked for: the questions in a message, their terms, whom they are about."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model import Asker
 from ..ports import Vectors
 from ..text import clean, terms
+from .vocabulary import search_terms
 
 MAX_QUERY = 2_000
 """Characters of a message that are searched for."""
-MAX_PARTS = 10
+MAX_PARTS = 4
 SHORT = 4
 """Search terms up to which a message leans on the one before it."""
+ASIDE = 0.3
+"""Weight of the words of what is said around a question."""
 
-_BORDER = re.compile(
-    r"[。！？!?；;\n]+|\.\s+|(?:另外|此外|还有|顺便|对了)[，,、]?|\b(?:also|besides|by the way)\b",
+_TOPIC = re.compile(
+    r"(?:(?<=[。！？!?；;\n，,.])|^)\s*"
+    r"(?:另外|此外|还有|顺便(?:再?问(?:一下|下)?)?"
+    r"|(?:and )?(?:also|besides|by the way|another thing)\b)"
+    r"[，,、：:]?\s*",
     re.IGNORECASE,
 )
+"""Where a message goes on to something else."""
+_TURN = re.compile(
+    r"(?:(?<=[。！？!?；;\n，,.…])|^)\s*"
+    r"(?:等等|等一下|停一下|不对|不是|搞错了|说错了|说正事|言归正传|话说回来|不好意思|抱歉|对不起"
+    r"|实际上|其实|对了|(?:wait|hold on|never ?mind|scratch that|anyway|actually|sorry)\b)"
+    r"|(?:想|要)(?:要|再|跟你|请你)?(?:问|说|知道|了解|打听|请教|搞清楚|弄清楚)[^，。：:,]{0,6}[是，：:,]+"
+    r"|问题是"
+    r"|\bmy (?:real |actual )?question is\b"
+    r"|\b(?:want(?:ed)?|meant|mean) to (?:ask|know)\b(?: is| was)?",
+    re.IGNORECASE,
+)
+"""Where a message breaks off and says what it is about."""
+_LEADING = re.compile(r"^(?:[\s，,。.、：:；;!！…哈]|这个[，：:])+")
+_BORDER = re.compile(
+    r"(?<=[。！？!?；;\n])(?![。！？!?；;\n\"”』」)）])|(?<=[a-z0-9]{3}\.)\s+(?=[A-Z])"
+)
+"""Between sentences; not inside of quotations or after initials."""
+_ASKS = re.compile(
+    r"[？?]\s*$|什么|[啥谁哪几吗呢]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
+    r"|^\s*(?:what|who|whom|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could"
+    r"|have|has|will|would|should|tell me)\b",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"几(?:个|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共"
+    r"|都有[什谁啥]|\b(?:how many|all (?:the|of|my|our|his|her|their)|list\b|in total"
+    r"|(?:what|which) (?:(?:kind|type|sort)s? of )?(?:\w+ )?(?!(?:does|this|was|his)\b)"
+    r"[a-z]{2,}[a-rt-z]s (?:has|have|do|does|did|are|were|is|was|can)\b)",
+    re.IGNORECASE,
+)
+"""Asks for all things of a kind."""
 _FIRST_PERSON = re.compile(r"[我俺咱]|\b(?:i|i'm|me|my|mine|myself|we|our)\b", re.IGNORECASE)
 _REFERS_BACK = re.compile(
     r"^(?:那|那么|然后|还有|他|她|它|这|and|then|what about|how about|he|she|it|they|that)",
@@ -28,21 +65,40 @@ _REFERS_BACK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One question.
+
+    Attributes:
+        text: What is embedded.
+        terms: What its words weigh.
+        many: Whether it asks for all things of a kind.
+    """
+
+    text: str
+    terms: Mapping[str, float]
+    many: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What the memory is asked.
 
     Attributes:
         text: Everything that is searched for.
-        parts: Terms and counts of each question in it; at least one.
+        parts: The questions in it; at least one.
         personal: Whether the asker speaks of themselves.
-        vector: Embedding of ``text``, if there is one.
+        vectors: Embedding of each part, where there is one.
     """
 
     asker: Asker
     text: str
-    parts: tuple[Counter[str], ...]
+    parts: tuple[Part, ...]
     personal: bool
-    vector: Vectors | None = None
+    vectors: Sequence[Vectors | None] = ()
+
+    def vector(self, part: int) -> Vectors | None:
+        """Embedding of a part."""
+        return self.vectors[part] if part < len(self.vectors) else None
 
 
 def compose(text: str, previous: str = "") -> str:
@@ -52,19 +108,50 @@ def compose(text: str, previous: str = "") -> str:
     return f"{clean(previous, MAX_QUERY // 4)}\n{text}" if previous and leans else text
 
 
-def question(asker: Asker, text: str, vector: Vectors | None = None) -> Question:
-    """Read a message as a question.
+def question(asker: Asker, text: str, vectors: Sequence[Vectors | None] = ()) -> Question:
+    """Read a message as a question."""
+    return Question(asker, text, split(text), bool(_FIRST_PERSON.search(text)), vectors)
 
-    Several questions in one message are searched for separately, so that neither is
-    drowned by the other.
+
+def split(text: str) -> tuple[Part, ...]:
+    """The questions in a message.
+
+    Several are searched for separately, so that neither is drowned by the other. What is
+    said around a question counts little; what was said before the speaker broke off and
+    came to the point ("wait, what I wanted to ask is") not at all.
     """
-    whole = Counter(terms(text))
-    parts = [Counter(found) for part in _BORDER.split(text) if len(set(found := terms(part))) > 1]
-    several = 1 < len(parts) <= MAX_PARTS
-    return Question(
-        asker,
-        text,
-        (whole, *parts) if several else (whole,),
-        bool(_FIRST_PERSON.search(text)),
-        vector,
-    )
+    parts: list[Part] = []
+    for topic in _TOPIC.split(text):
+        parts += _questions(topic)
+    if not parts or len(parts) > MAX_PARTS:
+        return (_part(text, ""),)
+    return tuple(parts)
+
+
+def _questions(topic: str) -> list[Part]:
+    point = _to_the_point(topic)
+    sentences = [found for found in _BORDER.split(point) if len(set(terms(found))) > 1]
+    asked = [sentence for sentence in sentences if _ASKS.search(sentence)]
+    if not asked:
+        return [_part(point, "")] if sentences else []
+    around = " ".join(sentence for sentence in sentences if sentence not in asked)
+    return [_part(sentence, around) for sentence in asked]
+
+
+def _to_the_point(topic: str) -> str:
+    """What follows the last turn that something is asked after."""
+    for turn in reversed(list(_TURN.finditer(topic))):
+        rest = _LEADING.sub("", topic[turn.end() :])
+        if _ASKS.search(rest) and len(set(terms(rest))) > 1:
+            return rest
+    return topic
+
+
+def _part(text: str, around: str) -> Part:
+    weights: dict[str, float] = {}
+    for term in search_terms(text):
+        weights[term] = weights.get(term, 0.0) + 1.0
+    for term in search_terms(around):
+        weights.setdefault(term, ASIDE)
+    whole = f"{around} {text}" if around else text
+    return Part(whole.strip(), weights, bool(_MANY.search(text)))

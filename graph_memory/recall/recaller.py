@@ -9,18 +9,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
+from ..breaker import Breaker, RefusedError
 from ..errors import ClosedError, EmbeddingError, ExtractionError
 from ..journal import Event, Journal
-from ..model import Asker, Change, Message, Presence, Session
+from ..model import Asker, Change, Erased, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import Attendance, View
 from ..settings import Settings
+from .audit import Difference
 from .choose import Wish
 from .feed import Feed
-from .questions import compose
+from .index import Index
+from .questions import compose, split
 from .search import Manner, Recall, Request, search
 from .trace import Trace, Traces
 from .views import Views
+from .vocabulary import search_terms
+from .why import Explanation, explain, own
 
 logger = logging.getLogger("graph_memory.recall")
 
@@ -34,7 +39,12 @@ _REWRITE = (
 
 
 class Recaller:
-    """Recall for one memory. Made on the event loop; see :meth:`start`."""
+    """Recall for one memory. Made on the event loop; see :meth:`start`.
+
+    Attributes:
+        breaker: Around the model that rewrites queries. One that is down, or too slow for
+            the deadline, is not waited for.
+    """
 
     def __init__(
         self,
@@ -56,11 +66,17 @@ class Recaller:
         self._traces = Traces()
         self._manner = Manner(zone, settings.language, settings.time_decay_rate)
         self._complaints: set[str] = set()
+        self.breaker = Breaker("the language model that rewrites queries")
 
     @property
     def ready(self) -> bool:
         """Whether everything that was there at the start can be recalled."""
         return self._feed.ready
+
+    @property
+    def problem(self) -> str:
+        """Why recall is behind the journal; empty if it is not."""
+        return self._feed.problem
 
     @property
     def items(self) -> int:
@@ -85,10 +101,14 @@ class Recaller:
 
     def on_event(self, event: Event) -> None:
         """Follow the journal."""
-        if isinstance(event, Change | Presence):
+        if isinstance(event, Change | Presence | Erased):
             self._views.follow(event)
-        if isinstance(event, Change | Message):
+        if isinstance(event, Change | Message | Erased):
             self._feed.take(event)
+        if isinstance(event, Erased):
+            search_terms.cache_clear()
+        if isinstance(event, Erased) and event.user:
+            self._traces.clear()
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
         """What an asker may see, by Session id."""
@@ -98,9 +118,33 @@ class Recaller:
         """The last recalls for a circle, newest first."""
         return self._traces.of(circle)
 
+    async def explain(self, asker: Asker) -> Explanation | None:
+        """What the last reply was reminded of, as far as ``asker`` may see it.
+
+        Returns:
+            ``None`` if nothing was asked here since the start.
+        """
+        trace = own(self._traces.of(asker.circle), asker)
+        if trace is None:
+            return None
+        views = self.visible(asker)
+
+        def work(index: Index) -> Explanation:
+            return explain(index, index.look(views), trace)
+
+        return await self._feed.run(work, self._feed.index)
+
     async def settle(self) -> None:
         """Wait until the index reflects the journal and its vectors are complete."""
         await self._feed.settle()
+
+    async def rebuild(self) -> Difference:
+        """Build the index anew from the journal; returns what was wrong with the old one.
+
+        Raises:
+            JournalError: The journal cannot be read.
+        """
+        return await self._feed.rebuild()
 
     async def close(self) -> None:
         """Stop the background work."""
@@ -164,7 +208,7 @@ class Recaller:
             self._complain("deadline", problem)
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"
-            self._complain(problem, problem, error)
+            self._complain(type(error).__name__, problem, error)
         return Recall((), "", Trace(asker, self._now(), text, problem=problem))
 
     async def _recall(
@@ -176,9 +220,9 @@ class Recaller:
         query = compose(text, previous)
         if self._settings.enable_query_rewriting and self._model:
             query = await self._rewrite(query, where, embed_by)
-        vector, model = await self._embed(query, embed_by)
+        vectors, model = await self._embed([part.text for part in split(query)], embed_by)
         embedded = time.monotonic()
-        request = Request(asker, self.visible(asker), text, query, wish, vector, model)
+        request = Request(asker, self.visible(asker), text, query, wish, vectors, model)
         found = await self._feed.run(search, self._feed.index, request, self._manner, self._now())
         timing = {
             "embedding": _milliseconds(embedded - started),
@@ -191,24 +235,29 @@ class Recaller:
         """The query with what a language model makes of it; unchanged if that fails."""
         assert self._model
         try:
-            async with asyncio.timeout((by - time.monotonic()) / 2):
-                answer = await self._model.ask(_REWRITE, query, where=where)
-        except (TimeoutError, ExtractionError) as error:
-            self._complain("rewriting", f"queries are not rewritten: {error or 'too slow'}")
+            with self.breaker.call():
+                async with asyncio.timeout((by - time.monotonic()) / 2):
+                    answer = await self._model.ask(_REWRITE, query, where=where)
+        except (TimeoutError, ExtractionError, RefusedError):
             return query
         return f"{query}\n{answer.text.strip()[:500]}"
 
-    async def _embed(self, query: str, by: float) -> tuple[Vectors | None, str]:
-        """Vector of a query and the model it is of; ``None`` if it is not to be had in time."""
+    async def _embed(self, parts: list[str], by: float) -> tuple[tuple[Vectors, ...], str]:
+        """Vectors of the parts of a query and the model they are of; none if too late.
+
+        A message is mostly one question and costs one embedding; several are embedded
+        together.
+        """
         embedder = self._embedder
         if embedder is None:
-            return None, ""
+            return (), ""
         try:
             async with asyncio.timeout(max(0.0, by - time.monotonic())):
-                return await embedder.query(query), embedder.name
+                found = await asyncio.gather(*(embedder.query(part) for part in parts))
+                return tuple(found), embedder.name
         except (TimeoutError, EmbeddingError, ClosedError) as error:
             self._complain("embedding", f"recall goes by words and names: {error or 'too slow'}")
-            return None, embedder.name
+            return (), embedder.name
 
     def _complain(self, kind: str, message: str, error: Exception | None = None) -> None:
         """Log a problem once; it is in every trace anyway."""

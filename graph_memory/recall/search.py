@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -13,9 +13,9 @@ from ..scope import View
 from .choose import Choice, Wish, choose
 from .index import Index
 from .questions import question
-from .rank import Candidate, Ranking, rank
+from .rank import Candidate, Clock, Ranking, rank
 from .render import Renderer, wording
-from .trace import Trace, TracedCandidate
+from .trace import Reason, Trace, TracedCandidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,8 @@ class Request:
         views: What the asker may see, by Session id.
         text: What was said.
         query: What to search for.
-        vector, model: Embedding of ``query`` and the model it is of.
+        vectors, model: Embedding of each part of ``query`` (see :func:`questions.split`),
+            and the model they are of.
     """
 
     asker: Asker
@@ -73,7 +74,7 @@ class Request:
     text: str
     query: str
     wish: Wish
-    vector: Vectors | None = None
+    vectors: Sequence[Vectors | None] = ()
     model: str = ""
 
 
@@ -97,9 +98,9 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
     started = time.perf_counter()
     sight = index.look(request.views)
     current = index.dense is not None and index.dense.model == request.model
-    vector = request.vector if current else None
-    asked = question(request.asker, request.query, vector)
-    ranking = rank(index, sight, asked, now, manner.rate)
+    vectors = request.vectors if current else ()
+    asked = question(request.asker, request.query, vectors)
+    ranking = rank(index, sight, asked, Clock(now, manner.zone, manner.rate))
     words = wording(request.text, manner.language)
     renderer = Renderer(index, sight, request.asker, words, manner.zone)
     choice = choose(index, sight, ranking, request.text, request.wish, renderer.cost)
@@ -111,7 +112,7 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
         request.query,
         ranking.named,
         ranking.visible,
-        vector is not None,
+        any(vector is not None for vector in vectors),
         _candidates(ranking, choice),
         block,
         {"search": round((time.perf_counter() - started) * 1000, 3)},
@@ -144,7 +145,9 @@ def _candidates(ranking: Ranking, choice: Choice) -> tuple[TracedCandidate, ...]
             each.score,
             each.evidence,
             each.signals,
-            None if each.document.key in chosen else reasons.get(each.document.key),
+            None
+            if each.document.key in chosen
+            else reasons.get(each.document.key, Reason.DUPLICATE),
         )
         for each in ranking.candidates
     )

@@ -53,6 +53,8 @@ class Sight:
 
     def citations(self, messages: list[int]) -> list[tuple[int, int]]:
         """Facts that rest on some messages, as ``(fact, message)``; all are positions."""
+        if not len(self.messages):
+            return []
         some = np.isin(self.messages, messages)
         facts, cited = self.facts[some].tolist(), self.messages[some].tolist()
         return list(zip(facts, cited, strict=True))
@@ -141,6 +143,6 @@ def _rank(
 def _follows(at: NDArray[np.float64], kind: NDArray[np.int8], place: NDArray[np.intp]) -> Flags:
     is_message = kind == Kind.MESSAGE
     follows = np.zeros(len(at), np.bool_)
-    near = (np.diff(place) == 0) & (np.diff(at) < GAP)
+    near = (np.diff(place) == 0) & (np.abs(np.diff(at)) < GAP)
     follows[1:] = is_message[1:] & is_message[:-1] & near
     return follows

@@ -1,8 +1,9 @@
 """What speaks for each visible document: words and meaning.
 
 A message is read in its context. Its bag of words is its own, half the words of the
-message before it, a third of those after it, and the words of the facts that rest on
-it; so an answer is found by its question, and a casual line by the fact learned from it.
+message before it and a third of those after it; so an answer is found by its question.
+Its meaning is also that of the facts that rest on it; so a casual line is found by the
+fact learned from it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Scores = NDArray[np.float64]
 K1 = 0.9
 B = 0.6
 # Weights of a bag are in tenths, so that lengths add up exactly in any order.
-OWN, BEFORE, AFTER, CITING = 10, 5, 3, 10
+OWN, BEFORE, AFTER = 10, 5, 3
 NEIGHBOURS = 0.3
 """Share of the neighbours in what a message means."""
 SUBSTANCE = 10.0
@@ -48,20 +49,26 @@ class Words:
     coverage: Scores
 
 
-def words(bag: Bag, query: Mapping[str, int]) -> Words:
-    """How well every visible document fits the terms of a query, given with their counts."""
+def words(bag: Bag, query: Mapping[str, float]) -> Words:
+    """How well every visible document fits the terms of a query, given with their weights."""
     count = len(bag)
-    scores, coverage = np.zeros(count), np.zeros(count)
+    coverage = np.zeros(count)
     total = 0.0
-    for term, weight in query.items():
+    for term in query:
         found = bag.find(term)
         worth = _worth(term, count, found.occurrences)
         total += worth
-        hit, frequency = found.positions, found.frequencies
-        saturated = frequency * (K1 + 1) / (frequency + bag.damping[hit])
-        scores[hit] += weight * rarity(count, found.occurrences) * saturated
-        coverage[hit] += worth * np.minimum(1.0, frequency)
-    return Words(scores, coverage / max(total, SUBSTANCE))
+        coverage[found.positions] += worth * np.minimum(1.0, found.frequencies)
+    return Words(fit(bag, query), coverage / max(total, SUBSTANCE))
+
+
+def fit(bag: Bag, query: Mapping[str, float]) -> Scores:
+    """BM25 of every visible document, by position."""
+    scores = np.zeros(len(bag))
+    for term, weight in query.items():
+        found = bag.find(term)
+        scores[found.positions] += weight * found.gains
+    return scores
 
 
 def rarity(count: int, occurrences: int) -> float:
@@ -80,11 +87,13 @@ class Found:
 
     Attributes:
         positions, frequencies: Bags that have it, and how often, context included.
+        gains: What it adds to their BM25.
         occurrences: How many documents have it themselves.
     """
 
     positions: NDArray[np.intp]
     frequencies: Scores
+    gains: Scores
     occurrences: int
 
 
@@ -122,16 +131,19 @@ class Bag:
         followed = positions + 1 < len(sight)
         followed[followed] = sight.follows[positions[followed] + 1]
         total[positions[followed] + 1] += own[followed] * BEFORE
-        if len(sight.facts):
-            has = np.zeros(len(sight), np.int64)
-            has[positions] = own
-            citing = np.flatnonzero(has[sight.facts])
-            np.add.at(total, sight.messages[citing], has[sight.facts[citing]] * CITING)
         return total
 
     def occurrences(self, term: str) -> int:
         """How many visible documents have a term themselves."""
         return len(self._own(term)[0])
+
+    def is_lone(self, term: str) -> bool:
+        """Whether at most one document has a term, visible or not; quickly known."""
+        return self._index.lexical.is_lone(term)
+
+    def having(self, term: str) -> NDArray[np.intp]:
+        """Positions of the visible documents that have a term themselves."""
+        return self._own(term)[0]
 
     def find(self, term: str) -> Found:
         """Where a term is, among the visible documents."""
@@ -139,7 +151,10 @@ class Bag:
             positions, frequencies = self._own(term)
             spread = self._spread(positions, frequencies)
             hit = np.flatnonzero(spread)
-            self._found[term] = Found(hit, spread[hit] / OWN, len(positions))
+            frequency = spread[hit] / OWN
+            saturated = frequency * (K1 + 1) / (frequency + self.damping[hit])
+            gains = rarity(len(self), len(positions)) * saturated
+            self._found[term] = Found(hit, frequency, gains, len(positions))
         return self._found[term]
 
     def _own(self, term: str) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from ..model import Asker, Change, Presence, Session, decode
+from ..model import Asker, Change, Erased, Presence, Session, decode
 from ..scope import Attendance, Policy, View, view
 
 _ASKERS = 256
@@ -29,8 +29,13 @@ class Views:
             self._sessions.setdefault(session.id, session)
         self._known.clear()
 
-    def follow(self, event: Change | Presence) -> None:
+    def follow(self, event: Change | Presence | Erased) -> None:
         """Take note of Sessions and comings and goings."""
+        if isinstance(event, Erased):
+            if event.user:
+                self._attendance.forget(event.user)
+            self._known.clear()
+            return
         if isinstance(event, Presence):
             self._attendance.add(event)  # which does no harm if another listener did
             self._known.clear()

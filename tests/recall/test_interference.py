@@ -15,6 +15,7 @@ from graph_memory.model import (
 )
 from graph_memory.recall.choose import Wish
 from graph_memory.recall.index import Index
+from graph_memory.recall.questions import split
 from graph_memory.recall.search import Manner, Recall, Request, search
 from graph_memory.scope import Attendance, Policy, Rank, Sharing, View, span, view
 from tests.makers import T0
@@ -41,7 +42,8 @@ def views_of(history: History, asker: Asker, policy: Policy) -> dict[str, View]:
 
 def recall(index: Index, views: dict[str, View], asker: Asker, text: str) -> Recall:
     wish = Wish(limit=6, budget=400)
-    request = Request(asker, views, text, text, wish, vector(text), MODEL)
+    vectors = [vector(part.text) for part in split(text)]
+    request = Request(asker, views, text, text, wish, vectors, MODEL)
     return search(index, request, Manner(SHANGHAI), T0 + 90_000)
 
 

@@ -1,25 +1,259 @@
 from __future__ import annotations
 
-from graph_memory.model import asker_of
+from dataclasses import replace
+
+from graph_memory.model import (
+    Episode,
+    Forgotten,
+    Presence,
+    Status,
+    asker_of,
+    stable_id,
+)
+from graph_memory.recall import Reason, Recall
 from tests.makers import T0, entity, fact, group, name, private, user
 
 from .conftest import Memory
+from .hashing import HashingEmbedder
 
 ZHANG, HONG = user("10001"), user("10002")
+HOME, OTHER, CLASS = private("10001"), private("10002"), group("77")
+
+
+def texts(found: Recall) -> str:
+    return "\n".join(item.text for item in found.items)
 
 
 async def test_reminds_of_a_message_and_of_a_fact(memory: Memory) -> None:
     recaller = await memory.open()
-    home = private("10001")
-    await memory.say(home, ZHANG, "我对花生过敏，吃了会起疹子", name="张三")
-    await memory.say(home, ZHANG, "周末去爬了黄山", T0 + 9_000, name="张三")
-    await memory.know(fact(home, ZHANG, entity("豆包"), "张三养了一只叫豆包的橘猫", at=T0 + 10_000))
-    found = await memory.ask(home, "花生能吃吗？")
+    await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子", name="张三")
+    await memory.say(HOME, ZHANG, "周末去爬了黄山", T0 + 9_000, name="张三")
+    cat = fact(HOME, ZHANG, entity("豆包"), "张三养了一只叫豆包的橘猫", at=T0 + 10_000)
+    await memory.know(cat)
+    found = await memory.ask(HOME, "花生过敏严重吗？")
     assert [item.kind for item in found.items] == ["message"]
-    assert "2026-09" in found.items[0].text
-    assert "张三说过：我对花生过敏" in found.block
+    assert found.items[0].messages == (1,)
+    assert found.items[0].text == "2026-09-21 张三说过：我对花生过敏，吃了会起疹子"
+    assert "2026-09-21\n- 我对花生过敏，吃了会起疹子" in found.block
     assert "黄山" not in found.block
-    found = await memory.ask(home, "我的橘猫叫什么名字来着")
-    assert [item.kind for item in found.items] == ["fact"]
-    assert "豆包" in found.block
-    assert recaller.items == 3
+    found = await memory.ask(HOME, "我的橘猫叫什么名字来着")
+    assert [(item.kind, item.id) for item in found.items] == [("fact", cat.id)]
+    assert "关于正在说话的人:\n2026-09-22\n- 张三养了一只叫豆包的橘猫" in found.block
+    assert (recaller.items, recaller.vectors) == (3, 0)
+
+
+async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
+    memory.embedder = HashingEmbedder()
+    await memory.open()
+    await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子")
+    await memory.say(HOME, ZHANG, "哈哈哈哈")
+    await memory.know(fact(HOME, ZHANG, entity("黄山"), "张三计划十月去爬黄山"))
+    for text in ("哈哈", "今天天气真好", "你好呀", "lol", "good morning", "？？？", "  "):
+        found = await memory.ask(HOME, text)
+        assert (text, found.items, found.block) == (text, (), "")
+
+
+async def test_private_memories_stay_private(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(HOME, ZHANG, "我的银行卡密码是八六四二")
+    await memory.know(fact(HOME, ZHANG, entity("密码"), "张三的银行卡密码是八六四二"))
+    question = "银行卡密码是多少"
+    assert "八六四二" in texts(await memory.ask(HOME, question))
+    for session, asker in ((OTHER, HONG), (CLASS, ZHANG), (CLASS, HONG)):
+        found = await memory.ask(session, question, asker)
+        assert found.items == ()
+        assert "八六四二" not in repr(found)
+
+
+async def test_group_memory_reaches_only_those_who_were_there(memory: Memory) -> None:
+    recaller = await memory.open()
+    await memory.say(CLASS, HONG, "期末考试定在六月十八号", T0, name="小红")
+    await memory.say(CLASS, ZHANG, "收到", T0 + 60)
+    await memory.say(CLASS, HONG, "考场改到了三号楼", T0 + 120, name="小红")
+    assert "三号楼" in texts(await memory.ask(HOME, "考场在哪一号楼"))
+    assert (await memory.ask(HOME, "期末考试定在几月")).items == ()
+    assert "六月十八" in texts(await memory.ask(OTHER, "期末考试定在几月"))
+    recaller.on_event(Presence(CLASS.circle, ZHANG, T0 + 60, T0 + 61))
+    assert (await memory.ask(HOME, "考场在哪一号楼")).items == ()
+
+
+async def test_what_is_known_about_a_user_is_shared_and_the_rest_is_not(memory: Memory) -> None:
+    await memory.open()
+    tech, life = private("10001", "tech_assistant"), private("10001", "life_advisor")
+    await memory.say(tech, ZHANG, "微服务用Docker部署失败了")
+    await memory.know(
+        fact(tech, ZHANG, entity("Python"), "张三擅长写Python"),
+        fact(tech, entity("Docker"), entity("微服务"), "Docker用来部署微服务"),
+    )
+    assert "张三擅长写Python" in texts(await memory.ask(life, "张三擅长写Python吗"))
+    assert (await memory.ask(life, "微服务用Docker部署")).items == ()
+    found = await memory.ask(tech, "微服务用Docker部署")
+    assert {item.kind for item in found.items} == {"fact", "message"}
+
+
+async def test_other_personas_follow_and_are_marked(memory: Memory) -> None:
+    await memory.open(cross_persona_search=True)
+    tech, life = private("10001", "tech"), private("10001", "life")
+    await memory.say(tech, ZHANG, "瑜伽垫买的是蓝色的那款")
+    await memory.say(life, ZHANG, "瑜伽课改到了周四")
+    found = await memory.ask(life, "瑜伽垫是什么颜色，瑜伽课在周几")
+    assert [item.foreign for item in found.items] == [False, True]
+    assert found.block.index("周四") < found.block.index("蓝色")
+    assert "另一个人格的记忆" in found.items[1].text
+    assert "人格" not in found.items[0].text
+
+
+async def test_a_replaced_fact_is_marked_and_comes_later(memory: Memory) -> None:
+    await memory.open()
+    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京朝阳区", at=T0)
+    new = fact(HOME, ZHANG, entity("上海"), "张三住在上海朝阳路", at=T0 + 90, supersedes=(old.id,))
+    await memory.know(HOME, old, new)
+    found = await memory.ask(HOME, "张三住在朝阳吗")
+    assert [item.id for item in found.items] == [new.id, old.id]
+    assert "已过时" in found.items[1].text
+    assert "至2026-09-21" in found.items[1].text
+    assert "已过时" not in found.items[0].text
+
+
+async def test_a_replacement_that_cannot_be_seen_replaces_nothing(memory: Memory) -> None:
+    await memory.open()
+    old = fact(CLASS, HONG, entity("北京"), "小红住在北京朝阳区", at=T0)
+    new = fact(OTHER, HONG, entity("上海"), "小红搬去上海了", at=T0 + 90, supersedes=(old.id,))
+    await memory.know(CLASS, OTHER, old, new)
+    found = await memory.ask(CLASS, "小红住在北京朝阳区吗", HONG)
+    assert [item.id for item in found.items] == [old.id]
+    assert "已过时" not in found.block
+
+
+async def test_archiving_the_newer_fact_does_not_make_the_older_one_true(memory: Memory) -> None:
+    await memory.open()
+    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京朝阳区", at=T0)
+    new = fact(HOME, ZHANG, entity("上海"), "张三住在上海", at=T0 + 90, supersedes=(old.id,))
+    await memory.know(HOME, old, new)
+    await memory.know(replace(new, status=Status.ARCHIVED.value), reason="archive")
+    found = await memory.ask(HOME, "张三住在北京朝阳区吗")
+    assert [item.id for item in found.items] == [old.id]
+    assert "已过时" in found.block
+
+
+async def test_a_fact_stands_for_the_message_it_rests_on(memory: Memory) -> None:
+    await memory.open()
+    said = await memory.say(HOME, ZHANG, "下个月我要搬去成都啦")
+    learned = fact(HOME, ZHANG, entity("成都"), "张三下个月搬去成都", evidence=(said.id,))
+    await memory.know(learned)
+    found = await memory.ask(HOME, "我搬去成都是什么时候")
+    assert [item.id for item in found.items] == [learned.id]
+    dropped = [(each.id, each.dropped) for each in found.trace.candidates if each.dropped]
+    assert dropped == [(f"m{said.id}", Reason.DUPLICATE)]
+
+
+async def test_what_the_model_has_in_front_of_it_is_not_repeated(memory: Memory) -> None:
+    await memory.open()
+    first = await memory.say(HOME, ZHANG, "我养了一只橘猫")
+    now = await memory.say(HOME, ZHANG, "我的橘猫胖了，猫粮要换吗")
+    learned = fact(HOME, ZHANG, entity("橘猫"), "张三养了一只橘猫", evidence=(first.id,))
+    await memory.know(learned)
+    text = "橘猫吃什么猫粮"
+    assert len((await memory.ask(HOME, text)).items) == 2
+    found = await memory.ask(HOME, text, exclude=[now.id])
+    assert [item.id for item in found.items] == [learned.id]
+    found = await memory.ask(
+        HOME, text, exclude=[now.id], context=["[10001/张三]\n我养了一只橘猫\n"]
+    )
+    assert found.items == ()
+    reasons = {each.id: each.dropped for each in found.trace.candidates}
+    assert reasons[learned.id] is reasons[f"m{first.id}"] is Reason.CONTEXT
+    assert reasons[f"m{now.id}"] is Reason.EXCLUDED
+
+
+async def test_what_was_just_said_is_no_memory(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(HOME, ZHANG, "我对什么过敏？")
+    found = await memory.ask(HOME, "我对什么过敏？")
+    assert found.items == ()
+    assert [each.dropped for each in found.trace.candidates] == [Reason.ECHO]
+
+
+async def test_forgetting_and_undoing_reach_recall(memory: Memory) -> None:
+    await memory.open()
+    said = await memory.say(HOME, ZHANG, "我偷偷报名了马拉松")
+    gone = Forgotten(stable_id("x", HOME.id, str(said.id)), HOME.id, said.id)
+    change = await memory.know(gone, reason="forget")
+    assert (await memory.ask(HOME, "马拉松报名")).items == ()
+    assert change is not None
+    await memory.journal.undo(change.id, "owner")
+    assert "马拉松" in texts(await memory.ask(HOME, "马拉松报名"))
+
+
+async def test_an_alias_leads_to_the_facts(memory: Memory) -> None:
+    await memory.open()
+    who = entity("李小明", HOME.circle)
+    await memory.know(
+        HOME,
+        fact(HOME, who, entity("吉他"), "李小明在学吉他"),
+        name(HOME, who, "李小明"),
+        name(HOME, who, "阿明"),
+    )
+    found = await memory.ask(HOME, "阿明最近怎么样")
+    assert "李小明在学吉他" in found.block
+    assert found.trace.named == {who: "阿明"}
+
+
+async def test_episodes_are_recalled_but_for_the_current_one(memory: Memory) -> None:
+    await memory.open()
+    now = await memory.say(HOME, ZHANG, "那次露营的事你记得吗", T0 + 5_000)
+    old = Episode("ep:1", HOME.id, T0, T0 + 60, 90, 95, 6, "张三和同事讨论了莫干山露营的装备")
+    current = replace(
+        old, id="ep:2", summary="张三又说起莫干山露营", first_message=1, last_message=2
+    )
+    await memory.know(old, current)
+    found = await memory.ask(HOME, "莫干山露营要带什么装备", exclude=[now.id])
+    assert [(item.kind, item.id) for item in found.items] == [("episode", "ep:1")]
+
+
+async def test_short_follow_ups_lean_on_the_turn_before(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(HOME, ZHANG, "表妹的婚礼定在杭州西溪")
+    assert (await memory.ask(HOME, "那在哪儿办？")).items == ()
+    found = await memory.ask(HOME, "那在哪儿办？", previous="表妹的婚礼准备得怎么样了")
+    assert "西溪" in found.block
+
+
+async def test_block_keeps_to_the_budget_and_the_limit(memory: Memory) -> None:
+    from graph_memory.text import tokens
+
+    await memory.open(retrieval_top_k=5)
+    for number in range(20):
+        await memory.say(
+            HOME, ZHANG, f"第{number}次露营去了莫干山的{number}号营地", T0 + 900 * number
+        )
+    found = await memory.ask(HOME, "露营去了莫干山哪个营地", budget=5_000)
+    assert len(found.items) == 5
+    found = await memory.ask(HOME, "露营去了莫干山哪个营地", budget=120)
+    assert 0 < len(found.items) < 5
+    assert tokens(found.block) <= 120
+    assert Reason.BUDGET in {each.dropped for each in found.trace.candidates}
+
+
+async def test_search_is_for_looking_things_up(memory: Memory) -> None:
+    recaller = await memory.open(retrieval_top_k=1)
+    for number in range(4):
+        await memory.say(HOME, ZHANG, f"第{number}次露营去了莫干山", T0 + 900 * number)
+    await recaller.settle()
+    found = await recaller.search(asker_of(HOME, ZHANG), "莫干山露营", 3)
+    assert len(found.items) == 3
+    assert recaller.traces(HOME.circle) == []
+
+
+async def test_traces_are_kept_per_circle_and_newest_first(memory: Memory) -> None:
+    recaller = await memory.open()
+    await memory.say(HOME, ZHANG, "我对花生过敏")
+    for number in range(12):
+        await memory.ask(HOME, f"花生过敏第{number}问")
+    await memory.ask(OTHER, "在吗", HONG)
+    kept = recaller.traces(HOME.circle)
+    assert [trace.query for trace in kept[:2]] == ["花生过敏第11问", "花生过敏第10问"]
+    assert len(kept) == 8
+    assert kept[0].candidates[0].text == "我对花生过敏"
+    assert {"search", "total", "embedding"} <= kept[0].timing.keys()
+    assert len(recaller.traces(OTHER.circle)) == 1

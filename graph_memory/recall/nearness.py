@@ -1,0 +1,54 @@
+"""What is near to a node of the graph that was named, or that the best facts are about."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..model import Fact
+from .index import Index
+from .sight import Sight
+from .signals import Scores, best
+
+NAMED = 0.15
+"""Preference for facts about a node that was named, damped by its degree."""
+MENTION = 2.5
+"""Evidence from being named, damped likewise, at most 1: in full up to three facts."""
+HOP, HOP_SEEDS, HOP_DEGREE = 0.1, 3, 30
+"""Preference for facts one hop from the best facts, through nodes of low degree."""
+
+
+def near(
+    index: Index, sight: Sight, relevance: Scores, named: dict[str, str]
+) -> tuple[Scores, Scores]:
+    """What being near a node adds to relevance and to evidence, by position.
+
+    Near are the facts about a named node, and those about a node of the best facts. A
+    node of many facts says little about each of them.
+    """
+    boost, mentioned = np.zeros(len(sight)), np.zeros(len(sight))
+    for node in sorted(named):
+        facts = sight.positions[index.touching(node, sight)]
+        damped = 1 + math.log1p(len(facts))
+        boost[facts] += NAMED / damped
+        mentioned[facts] = np.maximum(mentioned[facts], min(1.0, MENTION / damped))
+    for node, weight in sorted(_reached(index, sight, relevance, named).items()):
+        facts = sight.positions[index.touching(node, sight)]
+        if len(facts) <= HOP_DEGREE:
+            boost[facts] += HOP * weight / (1 + math.log1p(len(facts)))
+    return boost, mentioned
+
+
+def _reached(
+    index: Index, sight: Sight, relevance: Scores, named: dict[str, str]
+) -> dict[str, float]:
+    """Entities of the best facts, with the best relevance; not through those named."""
+    reached: dict[str, float] = {}
+    for position in best(relevance, HOP_SEEDS):
+        source = index.documents[int(sight.numbers[position])].source
+        if isinstance(source, Fact):
+            for node in (source.subject, source.object):
+                if node.startswith("e:") and node not in named and index.knows(node, sight.views):
+                    reached[node] = max(reached.get(node, 0.0), float(relevance[position]))
+    return reached

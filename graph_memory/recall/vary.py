@@ -1,0 +1,75 @@
+"""Softly, no two memories that say the same next to each other.
+
+Nothing is left out; what repeats a better memory comes later. Two measures of repeating:
+the cosine of two memories, and, where all things of a kind are asked for, how many of a
+memory's own words (those that are not in the question) have been said already: the third
+sentence about one person makes way for the first about another.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .commonplace import weight as commonplace
+from .index import Index
+from .questions import Part
+from .signals import Bag, Scores, rarity
+from .vocabulary import search_terms
+
+PENALTY = 0.15
+"""Share of the best score that a memory loses if one before it says the same."""
+ALIKE, SAME = 0.6, 0.95
+"""Cosines from which two memories are alike, and say the same."""
+SAID = 0.3
+"""Share of the best score that a memory loses if all its own words have been said."""
+
+
+def vary(index: Index, bag: Bag, part: Part, numbers: list[int], scores: list[float]) -> list[int]:
+    """An order of documents by score, less what repeats a better one.
+
+    Returns:
+        Places in ``numbers``, best first.
+    """
+    if not numbers:
+        return []
+    most = max(scores)
+    left, loss = np.array(scores), np.zeros(len(numbers))
+    penalties = _penalties(index, numbers) * most
+    words = _own_words(index, bag, part, numbers) if part.many else np.zeros((len(numbers), 0))
+    fresh = words.sum(1)
+    total = np.maximum(fresh, 1e-9)
+    order: list[int] = []
+    for _ in numbers:
+        said = 1 - fresh / total if order and part.many else 0.0
+        place = int(np.argmax(left - loss - SAID * most * said))
+        order.append(place)
+        left[place] = -np.inf
+        np.maximum(loss, penalties[place], out=loss)
+        now_said = np.flatnonzero(words[place])
+        fresh -= words[:, now_said].sum(1)
+        words[:, now_said] = 0
+    return order
+
+
+def _penalties(index: Index, numbers: list[int]) -> Scores:
+    alike = index.dense.likeness(numbers) if index.dense else None
+    if alike is None:
+        return np.zeros((len(numbers), len(numbers)))
+    scaled: Scores = (alike.astype(np.float64) - ALIKE) / (SAME - ALIKE)
+    return PENALTY * np.clip(scaled, 0.0, 1.0)
+
+
+def _own_words(index: Index, bag: Bag, part: Part, numbers: list[int]) -> Scores:
+    """What each word is worth in each document, shape ``(documents, words)``."""
+    documents = [set(search_terms(index.documents[number].text)) for number in numbers]
+    columns = {
+        term: at for at, term in enumerate(sorted(set().union(*documents) - set(part.terms)))
+    }
+    worth = np.array(
+        [commonplace(term) * rarity(len(bag), bag.occurrences(term)) for term in columns]
+    )
+    words = np.zeros((len(numbers), len(columns)))
+    for row, document in enumerate(documents):
+        own = [columns[term] for term in document if term in columns]
+        words[row, own] = worth[own]
+    return words

@@ -1,0 +1,62 @@
+"""The words a text is searched by.
+
+On top of the words of :func:`graph_memory.text.terms`, numbers are brought to one form, so
+that 02月24日, 2月24号 and 二月二十四日 meet, as do 173cm and 173 厘米, or iPhone14 and iPhone 14.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from ..text import terms
+
+REMEMBERED = 4_096
+"""Texts of which the terms are kept: what is found is looked at several times, and what was
+found once is often found again."""
+_WHOLE = 6
+"""Digits from which a number is a code (an account, a telephone) and kept as it is."""
+_WITH_UNIT = re.compile(r"(\d{1,5})\s?([月日号年点岁周天个楼层米斤元块])")
+_SPELLED = re.compile(r"([一二三四五六七八九十]{1,3})(?=[月日号点岁])")
+_NUMBERS = re.compile(r"\d|[一二三四五六七八九十][月日号点岁]")
+_DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")}
+_PIECES = re.compile(r"\d+|[^\W\d_]+")
+_SAME = str.maketrans("日", "号")
+_ENDINGS = frozenset(("st", "nd", "rd", "th"))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def search_terms(text: str) -> tuple[str, ...]:
+    """Terms of a document or a question; repetition is kept."""
+    if not _NUMBERS.search(text):
+        return tuple(terms(text))
+    folded = _SPELLED.sub(
+        lambda found: str(_number(found[1])), unicodedata.normalize("NFKC", text).casefold()
+    )
+    found: list[str] = []
+    for term in terms(folded):
+        if not any(character.isdigit() for character in term):
+            found.append(term)
+        elif term.isdigit():
+            found.append(_plain(term))
+        else:
+            pieces = [piece for piece in _PIECES.findall(term) if piece not in _ENDINGS]
+            found += [_plain(piece) for piece in pieces]
+            if len(pieces) > 1:
+                found.append(term)
+    for number, unit in _WITH_UNIT.findall(folded):
+        found.append(_plain(number) + unit.translate(_SAME))
+    return tuple(found)
+
+
+def _plain(digits: str) -> str:
+    return digits.lstrip("0") or "0" if len(digits) < _WHOLE else digits
+
+
+def _number(spelled: str) -> int:
+    """The number up to 99 that Chinese characters spell."""
+    tens, ten, ones = spelled.partition("十")
+    if not ten:
+        return int("".join(str(_DIGITS[digit]) for digit in spelled))
+    return 10 * _DIGITS.get(tens, 1) + _DIGITS.get(ones, 0)

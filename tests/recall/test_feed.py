@@ -1,0 +1,114 @@
+"""The feed keeps up, catches up, and builds anew what it cannot follow; in bounded memory."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from graph_memory.journal import Draft
+from graph_memory.model import Fact, asker_of
+from graph_memory.recall import feed
+from tests.makers import entity, fact, private, user
+from tests.scripted import HashEmbedder
+
+from .conftest import Memory
+
+ZHANG = user("zhang")
+HOME = private("zhang")
+
+
+async def test_more_events_than_it_holds_are_read_from_the_journal(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(feed, "MAX_EVENTS", 10)
+    recaller = await memory.open()
+    await recaller.settle()
+    for number in range(35):
+        await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
+    events = recaller._feed._events
+    newest = (await memory.journal.newest_messages(1))[0]
+    for _ in range(25):
+        recaller.on_event(newest)  # all at once
+        assert len(events) <= 10
+    assert sum("builds its index anew" in m for m in caplog.messages) >= 1
+    await asyncio.wait_for(recaller.settle(), 20)
+    assert recaller.items == 35
+    assert "花生" in (await memory.ask(HOME, "第34次花生过敏")).block
+
+
+async def test_what_it_could_not_follow_is_built_anew(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(feed, "RETRY", (0.3,))
+    recaller = await memory.open()
+    recaller.use(HashEmbedder())
+    await memory.say(HOME, ZHANG, "我对花生过敏")
+    await recaller.settle()
+    apply = type(recaller._feed.index).apply
+    failures = [ZeroDivisionError("?"), None]
+
+    def breaks(index, change):
+        if error := failures.pop(0) if failures else None:
+            raise error
+        apply(index, change)
+
+    monkeypatch.setattr(type(recaller._feed.index), "apply", breaks)
+    with caplog.at_level(logging.WARNING, "graph_memory.recall"):
+        await memory.know(fact(HOME, ZHANG, entity("爬山"), "张三喜欢爬山"))
+        while not recaller.problem:
+            await asyncio.sleep(0.001)
+        assert "花生" in (await recaller.search(asker_of(HOME, ZHANG), "花生过敏")).block, (
+            "the old one answers"
+        )
+        while recaller.problem:
+            await asyncio.sleep(0.001)
+    await asyncio.wait_for(recaller.settle(), 20)
+    assert [r.message for r in caplog.records] == ["recall is held up: ?"]
+    assert "爬山" in (await memory.ask(HOME, "张三喜欢爬山吗")).block
+    assert recaller.vectors == recaller.items == 2
+
+
+async def test_building_anew_loses_nothing_that_happens_meanwhile(memory: Memory):
+    recaller = await memory.open()
+    for number in range(30):
+        await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
+    await recaller.settle()
+    made = fact(HOME, ZHANG, entity("爬山"), "张三喜欢爬山")
+
+    async def life() -> None:
+        for number in range(30, 60):
+            await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
+        await memory.know(made)
+        await memory.journal.commit(lambda _: Draft("test", "gone", drop=[(Fact.kind, made.id)]))
+
+    results = await asyncio.gather(*(recaller.rebuild() for _ in range(3)), life())
+    assert [wrong.count for wrong in results[:3]] == [0, 0, 0]
+    await recaller.settle()
+    assert recaller.items == 60
+    assert (await recaller.rebuild()).documents == 60
+
+
+async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+):
+    recaller = await memory.open()
+    made = fact(HOME, ZHANG, entity("爬山"), "张三喜欢爬山")
+    await memory.know(made)
+    await recaller.settle()
+    build, goes_on = recaller._feed._build, asyncio.Event()
+
+    async def slow(index):
+        await build(index)
+        await goes_on.wait()
+
+    monkeypatch.setattr(recaller._feed, "_build", slow)
+    rebuilding = asyncio.create_task(recaller.rebuild())
+    await memory.journal.commit(lambda _: Draft("test", "gone", drop=[(Fact.kind, made.id)]))
+    while recaller.items:
+        await asyncio.sleep(0.001)
+    assert not rebuilding.done()
+    goes_on.set()
+    assert (await rebuilding).count == 0
+    assert recaller.items == 0

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from graph_memory.model import Message, asker_of
+from graph_memory.recall.choose import Wish
+from graph_memory.recall.dense import Dense
+from graph_memory.recall.growable import Growable
+from graph_memory.recall.index import Index
+from graph_memory.recall.lexical import Lexical
+from graph_memory.recall.names import Names
+from graph_memory.recall.search import Manner, Request, search
+from graph_memory.scope import Attendance, Policy, view
+from tests.makers import T0, entity, fact, name, private, user
+
+from .conftest import SHANGHAI
+from .hashing import WIDTH, vector
+
+HOME = private("1")
+ME = user("1")
+
+
+def found_by(index: Index, text: str) -> list[str]:
+    asker = asker_of(HOME, ME)
+    seen = view(HOME, asker, Policy(), Attendance())
+    assert seen
+    request = Request(asker, {HOME.id: seen}, text, text, Wish(limit=5))
+    return [item.id for item in search(index, request, Manner(SHANGHAI), T0).items]
+
+
+def message(number: int, text: str) -> Message:
+    return Message(number, HOME.id, ME, "我", text, T0 + 900.0 * number)
+
+
+def test_growable_grows_inserts_and_deletes() -> None:
+    column = Growable(np.int32)
+    for number in range(500):
+        column.append(number)
+    column.insert(0, -1)
+    column.insert(250, -2)
+    column.delete(1)
+    column.delete(column.size - 1)
+    expected = list(range(500))
+    expected.insert(0, -1)
+    expected.insert(250, -2)
+    assert column.values.tolist() == expected[:1] + expected[2:-1]
+    column.resize(2)
+    column.resize(4)
+    assert column.values.tolist()[2:] == [0, 0]
+
+
+def test_postings_follow_additions_and_removals() -> None:
+    lexical = Lexical()
+    lexical.add(1, ["花生", "花生", "过敏"])
+    lexical.add(2, ["花生"])
+    lexical.add(3, ["花生"] * 99)
+    numbers, frequencies = lexical.postings("花生")
+    assert dict(zip(numbers.tolist(), frequencies.tolist(), strict=True)) == {1: 2, 2: 1, 3: 15}
+    lexical.remove(1, ["花生", "花生", "过敏"])
+    lexical.remove(3, ["花生"] * 99)
+    assert lexical.postings("花生")[0].tolist() == [2]
+    assert lexical.postings("过敏")[0].tolist() == []
+    lexical.remove(2, ["花生"])
+    assert lexical.postings("花生")[0].tolist() == []
+
+
+def _units(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_cosines_are_the_same_however_rows_are_read() -> None:
+    rng = np.random.default_rng(3)
+    dense = Dense("m", 0.1)
+    rows = _units(rng.standard_normal((1_500, 48)))
+    for number, row in enumerate(rows):
+        dense.put(number, row)
+    query = _units(rng.standard_normal((1, 48)))[0]
+    everything = dense.cosines(np.arange(1_500, dtype=np.int32), query)
+    assert np.allclose(everything, rows @ query, atol=5e-4)
+    for size in (1, 7, 600, 1_400):
+        some = np.sort(rng.choice(1_500, size, replace=False)).astype(np.int32)
+        assert np.array_equal(dense.cosines(some, query), everything[some])
+
+
+def test_documents_without_a_vector_have_no_similarity() -> None:
+    dense = Dense("m", 0.1)
+    dense.put(1, vector("花生"))
+    numbers = np.array([0, 1, 9], np.int32)
+    assert np.isnan(dense.cosines(numbers, vector("花生"))).tolist() == [True, False, True]
+    assert np.isnan(dense.cosines(numbers, vector("花生")[:3])).all()
+    dense.remove(1)
+    assert dense.count == 0
+    assert np.isnan(dense.cosines(numbers, vector("花生"))).all()
+
+
+@pytest.mark.parametrize("bad", [np.zeros(WIDTH + 1, np.float32), np.full(WIDTH, np.nan)])
+def test_unusable_vectors_are_refused(bad: np.ndarray) -> None:
+    dense = Dense("m", 0.1)
+    dense.put(0, vector("花生"))
+    with pytest.raises(ValueError, match="not a vector of m"):
+        dense.put(1, bad)
+
+
+def test_an_edited_fact_is_found_by_its_new_words_only() -> None:
+    index = Index()
+    index.put(HOME)
+    first = fact(HOME, ME, entity("猫"), "张三养了一只布偶猫")
+    index.put(first)
+    index.put(replace(first, statement="张三养了一条柯基犬"))
+    assert found_by(index, "布偶猫") == []
+    assert found_by(index, "柯基犬") == [first.id]
+    index.drop("fact", first.id)
+    assert found_by(index, "柯基犬") == []
+    assert len(index.documents) == 0
+
+
+def test_a_freed_number_carries_nothing_over() -> None:
+    index = Index()
+    index.use(Dense("m", 0.1))
+    index.put(HOME)
+    gone = fact(HOME, ME, entity("猫"), "张三养了一只布偶猫")
+    index.put(gone)
+    index.put_vectors(index.vectorless(9), [vector("x")], "m")
+    index.drop("fact", gone.id)
+    index.put_message(message(1, "张三买了新键盘"))
+    assert index.documents.number("m1") == 0
+    assert index.dense is not None
+    assert index.dense.count == 0
+    assert [item.key for item in index.vectorless(9)] == ["m1"]
+    assert found_by(index, "布偶猫") == []
+
+
+def test_vectors_of_a_text_that_changed_meanwhile_are_dropped() -> None:
+    index = Index()
+    index.use(Dense("m", 0.1))
+    index.put(HOME)
+    first = fact(HOME, ME, entity("猫"), "张三养了一只布偶猫")
+    index.put(first)
+    items = index.vectorless(9)
+    index.put(replace(first, statement="张三养了一条柯基犬"))
+    index.put_vectors(items, [vector("布偶猫")], "m")
+    index.put_vectors(items, [vector("布偶猫")], "another")
+    assert index.dense is not None
+    assert index.dense.count == 0
+
+
+def test_only_the_newest_messages_are_kept_and_those_facts_rest_on() -> None:
+    index = Index(max_messages=3)
+    index.put(HOME)
+    index.put_message(message(1, "我对花生过敏"))
+    index.put(fact(HOME, ME, entity("花生"), "张三对花生过敏", evidence=(1,)))
+    for number in range(2, 7):
+        index.put_message(message(number, f"第{number}天下雨"))
+    kept = [index.message(number) is not None for number in range(1, 7)]
+    assert kept == [True, False, False, True, True, True]
+
+
+def test_the_longest_visible_name_counts() -> None:
+    names = Names()
+    short, long, latin = (
+        name(HOME, "e:1", "小明"),
+        name(private("2"), "e:2", "小明明"),
+        name(HOME, "e:3", "Ann"),
+    )
+    for each in (short, long, latin):
+        names.put(each)
+    everybody = names.mentioned("小明明和ANN来了", lambda _: True)
+    assert everybody == {"e:2": "小明明", "e:3": "ann"}
+    mine = names.mentioned("小明明和ANN来了", lambda each: each.session == HOME.id)
+    assert mine == {"e:1": "小明", "e:3": "ann"}
+    assert names.mentioned("Annual planning", lambda _: True) == {}
+    names.drop(short.id)
+    assert names.mentioned("小明来了", lambda _: True) == {}

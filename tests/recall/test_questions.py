@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+
+from graph_memory.recall.questions import compose, split
+from graph_memory.recall.vocabulary import search_terms
+
+
+def texts(text: str) -> list[str]:
+    return [part.text for part in split(text)]
+
+
+def test_several_questions_are_searched_for_separately() -> None:
+    assert texts("小周爱吃什么水果？另外，年糕是谁的猫？") == [
+        "小周爱吃什么水果？",
+        "年糕是谁的猫？",
+    ]
+    assert texts("Where does Ann live? Also, what is her cat called?") == [
+        "Where does Ann live?",
+        "what is her cat called?",
+    ]
+    assert texts("外婆的膝盖好点了吗？下周几去复查？") == ["外婆的膝盖好点了吗？", "下周几去复查？"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "冰箱里还有牛奶吗？",
+        "What did Dr. Seuss write?",
+        "我对什么过敏？",
+        "他说的“怎么会？”是什么意思？",
+    ],
+)
+def test_one_question_stays_one(text: str) -> None:
+    assert len(split(text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "point"),
+    [
+        ("今天好热啊。楼下的狗又在叫。等等，我想问的是，瑜伽课改到几点了？", "瑜伽课改到几点了？"),
+        ("昨晚的球赛你看了吗？算了不说这个。对了，外婆住在哪个病房？", "外婆住在哪个病房？"),
+        (
+            "It rained all day. Sorry, what I meant to ask is: when is the rent due?",
+            "when is the rent due?",
+        ),
+        ("I love this song! Anyway, where did I park the bike?", "where did I park the bike?"),
+    ],
+)
+def test_after_a_turn_only_the_point_counts(text: str, point: str) -> None:
+    assert texts(text) == [point]
+
+
+def test_what_is_said_around_a_question_counts_a_little() -> None:
+    (part,) = split("我女儿明天过生日。送什么礼物好呢？")
+    assert part.terms["礼物"] == 1.0
+    assert 0 < part.terms["女儿"] < 1.0
+    assert "女儿" in part.text
+
+
+def test_a_statement_is_searched_for_as_it_is() -> None:
+    assert texts("我今天去看了外婆。她好多了。") == ["我今天去看了外婆。她好多了。"]
+    assert texts("") == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "many"),
+    [
+        ("我有几个朋友会游泳？", True),
+        ("他都养过哪些宠物", True),
+        ("which books has Tim read?", True),
+        ("how many cats do I have?", True),
+        ("他几点起床？", False),
+        ("我的猫叫什么？", False),
+        ("what does Ann do?", False),
+        ("what was Ann's plan?", False),
+    ],
+)
+def test_questions_for_all_things_of_a_kind(text: str, many: bool) -> None:
+    assert split(text)[0].many is many
+
+
+def test_only_a_message_that_leans_is_led_by_the_one_before() -> None:
+    assert compose("那她呢？", "小红喜欢吃什么") == "小红喜欢吃什么\n那她呢？"
+    assert compose("我上周在杭州买的那双跑鞋是什么牌子的", "小红喜欢吃什么").startswith("我上周")
+    assert compose("那她呢？") == "那她呢？"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("体检是03月08日", "3月8号体检", {"3月", "8号"}),
+        ("体检是三月八号", "3月8号体检", {"3月", "8号"}),
+        ("腰围 82cm", "腰围82厘米", {"82"}),
+        ("他用Pixel8", "a Pixel 8", {"pixel", "8"}),
+        ("on May 3rd", "3 May", {"3"}),
+    ],
+)
+def test_numbers_meet_however_they_are_written(one: str, other: str, shared: set[str]) -> None:
+    assert shared <= set(search_terms(one)) & set(search_terms(other))
+
+
+def test_codes_are_kept_as_they_are() -> None:
+    assert search_terms("0013800138000") == ("0013800138000",)
