@@ -1,0 +1,57 @@
+"""``./dev chaos``: kills and damages, with progress and a result in JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from . import damages, kills
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./dev chaos", description=__doc__)
+    parser.add_argument("--kills", type=int, default=50, help="processes to kill (50)")
+    parser.add_argument("--damages", type=int, default=20, help="graph files to damage (20)")
+    parser.add_argument("--seed", type=int, default=1, help="of what is chosen; not of the clock")
+    parser.add_argument("--host", choices=("bare", "astrbot"), default="bare")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON only")
+    parser.add_argument("--output", type=Path, help="write the result to this file, too")
+    options = parser.parse_args()
+    began = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"[{time.monotonic() - began:6.0f} s] {text}", file=sys.stderr, flush=True)
+
+    def killed(score: kills.Score) -> None:
+        if score.kills % 10 == 0 or options.host != "bare":
+            say(f"{score.kills} of {options.kills} kills, {score.comparisons} graphs compared")
+
+    def damaged(toll: damages.Toll) -> None:
+        done = sum(toll.damages.values())
+        if done % 10 == 0:
+            say(f"{done} of {options.damages} damages, the slowest start {toll.slowest:.1f} s")
+
+    result: dict[str, Any] = {"host": options.host, "seed": options.seed}
+    if options.host == "bare":
+        result["kills"] = kills.Campaign(options.seed, killed).run(options.kills).result()
+        toll = damages.Campaign(options.seed, damaged).run(options.damages)
+        result["damages"] = toll.result()
+    else:
+        from . import astrbot  # needs AstrBot, which the rest does not
+
+        result["kills"] = astrbot.Campaign(options.seed, killed).run(options.kills).result()
+    result["seconds"] = round(time.monotonic() - began)
+    text = json.dumps(result, ensure_ascii=False, indent=2)
+    if options.output:
+        options.output.write_text(f"{text}\n", encoding="utf-8")
+    print(text)
+    parts = [part for part in result.values() if isinstance(part, dict)]
+    return 1 if any(part["problems"] for part in parts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
