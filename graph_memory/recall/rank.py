@@ -172,7 +172,7 @@ def _answer(
     candidates.sort(key=lambda c: (c.foreign, -c.score, -c.document.at, c.document.key))
     numbers = [int(sight.numbers[candidate.position]) for candidate in candidates]
     scores = [candidate.score for candidate in candidates]
-    varied = vary(index, bag, part, numbers, scores)
+    varied = vary(index, part, numbers, scores)
     return [candidates[place] for place in varied]
 
 

@@ -8,12 +8,14 @@ sentence about one person makes way for the first about another.
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from .commonplace import weight as commonplace
 from .index import Index
 from .questions import Part
-from .signals import Bag, Scores, rarity
+from .signals import Scores, rarity
 from .vocabulary import search_terms
 
 PENALTY = 0.15
@@ -24,7 +26,7 @@ SAID = 0.3
 """Share of the best score that a memory loses if all its own words have been said."""
 
 
-def vary(index: Index, bag: Bag, part: Part, numbers: list[int], scores: list[float]) -> list[int]:
+def vary(index: Index, part: Part, numbers: list[int], scores: list[float]) -> list[int]:
     """An order of documents by score, less what repeats a better one.
 
     Returns:
@@ -35,7 +37,7 @@ def vary(index: Index, bag: Bag, part: Part, numbers: list[int], scores: list[fl
     most = max(scores)
     left, loss = np.array(scores), np.zeros(len(numbers))
     penalties = _penalties(index, numbers) * most
-    words = _own_words(index, bag, part, numbers) if part.many else np.zeros((len(numbers), 0))
+    words = _own_words(index, part, numbers) if part.many else np.zeros((len(numbers), 0))
     fresh = words.sum(1)
     total = np.maximum(fresh, 1e-9)
     order: list[int] = []
@@ -45,9 +47,10 @@ def vary(index: Index, bag: Bag, part: Part, numbers: list[int], scores: list[fl
         order.append(place)
         left[place] = -np.inf
         np.maximum(loss, penalties[place], out=loss)
-        now_said = np.flatnonzero(words[place])
-        fresh -= words[:, now_said].sum(1)
-        words[:, now_said] = 0
+        if part.many:
+            now_said = np.flatnonzero(words[place])
+            fresh -= words[:, now_said].sum(1)
+            words[:, now_said] = 0
     return order
 
 
@@ -59,15 +62,15 @@ def _penalties(index: Index, numbers: list[int]) -> Scores:
     return PENALTY * np.clip(scaled, 0.0, 1.0)
 
 
-def _own_words(index: Index, bag: Bag, part: Part, numbers: list[int]) -> Scores:
-    """What each word is worth in each document, shape ``(documents, words)``."""
+def _own_words(index: Index, part: Part, numbers: list[int]) -> Scores:
+    """What each word is worth in each document, shape ``(documents, words)``.
+
+    A word that few of these documents have is worth more.
+    """
     documents = [set(search_terms(index.documents[number].text)) for number in numbers]
-    columns = {
-        term: at for at, term in enumerate(sorted(set().union(*documents) - set(part.terms)))
-    }
-    worth = np.array(
-        [commonplace(term) * rarity(len(bag), bag.occurrences(term)) for term in columns]
-    )
+    counts = Counter(term for document in documents for term in document)
+    columns = {term: at for at, term in enumerate(sorted(counts.keys() - part.terms.keys()))}
+    worth = np.array([commonplace(term) * rarity(len(numbers), counts[term]) for term in columns])
     words = np.zeros((len(numbers), len(columns)))
     for row, document in enumerate(documents):
         own = [columns[term] for term in document if term in columns]

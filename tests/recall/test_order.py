@@ -1,0 +1,85 @@
+"""What each step of the ranking is for, on text of this project's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_memory.recall import associate, rank, vary, vote
+from graph_memory.recall import questions as reading
+from tests.makers import T0, private, user
+
+from .conftest import Memory
+
+HOME, ME = private("10001"), user("10001")
+CHATTER = ["阳台的绿萝又长新叶了", "周末打算把书架重新刷一遍", "楼下面馆的辣子面涨价了"]
+
+
+async def told(memory: Memory, *lines: str) -> None:
+    await memory.open()
+    for number, line in enumerate([*lines, *CHATTER]):
+        await memory.say(HOME, ME, line, T0 - 86_400 * number)
+
+
+async def place(memory: Memory, question: str, text: str) -> int:
+    """Where among all candidates a text comes."""
+    found = await memory.ask(HOME, question, budget=5_000)
+    return next(at for at, each in enumerate(found.trace.candidates) if text in each.text)
+
+
+async def test_the_second_step_leads_to_the_answer(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = "周姐在省图书馆做事，管编目"
+    await told(memory, "周姐养了一只折耳猫", answer, "老孙在水产市场做批发", "表弟在驾校做事")
+    asked = "养折耳猫的那位在哪里做事"
+    assert await place(memory, asked, answer) == 1
+    monkeypatch.setattr(associate, "STEP", 0.0)
+    assert await place(memory, asked, answer) > 1
+
+
+async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stray = "AB卷发了，有几个人没拿"
+    others = ("小吴的血型是AB型", "小郑的血型是AB型", "小冯血型也是AB", "小何献血才知道血型是O型")
+    await told(memory, *others, stray)
+    asked = "有几个人的血型是AB型？"
+    assert await place(memory, asked, stray) == 2
+    monkeypatch.setattr(vote, "ELECTED", 0.0)
+    assert await place(memory, asked, stray) == 0
+
+
+async def test_set_questions_prefer_what_was_not_said_yet(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = "聊天时才发现小何的籍贯是嘉兴"
+    await told(memory, "小吴的籍贯是绍兴", "小吴的籍贯是绍兴呢", "小吴的籍贯，是绍兴", other)
+    asked = "大家的籍贯都是哪些地方？"
+    assert await place(memory, asked, other) == 1
+    monkeypatch.setattr(vary, "SAID", 0.0)
+    assert await place(memory, asked, other) > 1
+
+
+async def test_chatter_does_not_drown_the_question(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = "体检报告放在书房第二个抽屉"
+    await told(memory, answer)
+    asked = "楼下面馆的面又涨价了，绿萝倒是长了新叶。等等，我想问的是，体检报告在哪？"
+    assert await place(memory, asked, answer) == 0
+    monkeypatch.setattr(reading, "_to_the_point", lambda topic: topic)
+    monkeypatch.setattr(reading, "ASIDE", 1.0)
+    assert await place(memory, asked, answer) > 0
+
+
+async def test_the_time_that_is_named_is_preferred(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.now = T0
+    await told(
+        memory, "和老孙去钓鱼了，空军", "和老孙去钓鱼了，一条鲫鱼", "和老孙去钓鱼了，三条鲈鱼"
+    )
+    asked = "前天和老孙去钓鱼，钓到了什么"
+    assert await place(memory, asked, "鲈鱼") == 0
+    monkeypatch.setattr(rank, "TIMELY", 0.0)
+    assert await place(memory, asked, "鲈鱼") > 0
