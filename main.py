@@ -249,6 +249,18 @@ class GraphMemory(Star):
         yield await self.answer(event, Commands.preview)
 
     @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("backup", alias={"备份"})
+    async def backup(self, event: AstrMessageEvent) -> Reply:
+        """立即备份（管理员）· back up now (admins)"""
+        yield await self.answer(event, Commands.backup)
+
+    @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("restore", alias={"恢复"})
+    async def restore(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """列出、预览、恢复备份（管理员）· list, preview, restore backups (admins)"""
+        yield event.plain_result(await self.runtime.restore(event, what))
+
+    @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("doctor", alias={"检查"})
     async def doctor(self, event: AstrMessageEvent) -> Reply:
         """检查并修复（管理员）· check and mend (admins)"""

@@ -114,6 +114,10 @@ class Commands:
             lines.append(self._say("preview_private"))
         return "\n".join(lines)
 
+    async def backup(self, caller: Caller) -> str:
+        """Copy the journal now."""
+        return self._say("backup_made", name=(await self._memory.backups.make()).name)
+
     async def doctor(self, caller: Caller) -> str:
         """Check journal, graph and index, and mend them; tells no contents."""
         checkup = await self._memory.doctor()

@@ -22,7 +22,7 @@ PHRASES: dict[str, dict[str, str]] = {
             "/memory status 状态，/memory why 上次回复想起了什么\n"
             "/memory pause 不再记我说的话，/memory resume 恢复，/memory forgetme 彻底删除我\n"
             "管理员：/memory flush [all] 立刻学习，/memory preview 看看哪些将被淡忘，"
-            "/memory doctor 检查并修复\n"
+            "/memory doctor 检查并修复，/memory backup 备份，/memory restore 恢复\n"
             "/persona 查看或切换人格，/new <人格> 用该人格开始新对话"
         ),
         "status": "🧠 记忆正常。这里关于你的记忆有 {mine} 条，用 /memory mine 查看。",
@@ -53,6 +53,19 @@ PHRASES: dict[str, dict[str, str]] = {
         "breaker_embedding": "向量模型",
         "breaker_learning": "学习用的语言模型",
         "breaker_rewriting": "改写查询的语言模型",
+        "restore_title": "🧠 备份，新的在前：",
+        "restore_line": "· {name}（{size} MB）",
+        "restore_how": "用 /memory restore <名称> 查看会恢复成什么样。",
+        "restore_none": "🧠 还没有备份。用 /memory backup 立即备份一份。",
+        "restore_preview": "🧠 这份备份做于 {when}，有 {messages} 条消息、{facts} 条事实。",
+        "restore_change": "与现在相比：消息 {messages}，事实 {facts}，变更 {changes}。",
+        "restore_unreadable": "现在的日志无法读取，会留在一旁，不会删除。",
+        "restore_confirm": "确认请发送 /memory restore {name} 确认（现在的状态会先备份）。",
+        "restore_unknown": "🧠 没有名为 {name} 的备份。用 /memory restore 列出。",
+        "restore_failed": "🧠 这份备份无法使用：{reason}",
+        "restore_done": "🧠 已恢复 {name}，记忆已重新打开；图谱和索引正在后台重建。",
+        "restore_private": "🧠 请管理员在私聊里使用这条指令。",
+        "backup_made": "🧠 已备份：{name}",
         "doctor_title": "🩺 检查完成，用时 {seconds} 秒",
         "doctor_well": "日志、图谱和召回索引一致。",
         "doctor_counts": "可召回 {items} 条，其中 {vectors} 条有向量；图谱到变更 {changes}",
@@ -180,6 +193,19 @@ PHRASES: dict[str, dict[str, str]] = {
         "breaker_embedding": "The embedding model",
         "breaker_learning": "The language model that learns",
         "breaker_rewriting": "The language model that rewrites queries",
+        "restore_title": "🧠 Backups, newest first:",
+        "restore_line": "· {name} ({size} MB)",
+        "restore_how": "/memory restore <name> shows what it would bring back.",
+        "restore_none": "🧠 There is no backup yet. /memory backup makes one now.",
+        "restore_preview": "🧠 Made {when}, with {messages} messages and {facts} facts.",
+        "restore_change": "Against now: messages {messages}, facts {facts}, changes {changes}.",
+        "restore_unreadable": "The journal of now cannot be read; it is put aside, not deleted.",
+        "restore_confirm": "To confirm: /memory restore {name} confirm (now is backed up first).",
+        "restore_unknown": "🧠 There is no backup {name}. /memory restore lists them.",
+        "restore_failed": "🧠 That backup cannot be used: {reason}",
+        "restore_done": "🧠 {name} is back and the memory open again; graph and index follow.",
+        "restore_private": "🧠 This command is for admins, in a private chat.",
+        "backup_made": "🧠 Backed up: {name}",
         "doctor_title": "🩺 Checked, in {seconds} s",
         "doctor_well": "Journal, graph and recall index agree.",
         "doctor_counts": (

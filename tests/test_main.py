@@ -77,6 +77,8 @@ def test_rights(main: ModuleType) -> None:
     assert rights == {
         "flush": PermissionType.ADMIN,
         "preview": PermissionType.ADMIN,
+        "backup": PermissionType.ADMIN,
+        "restore": PermissionType.ADMIN,
         "doctor": PermissionType.ADMIN,
         "persona": PermissionType.SHARED_GROUP_ADMIN,
         "new": PermissionType.SHARED_GROUP_ADMIN,
@@ -91,7 +93,7 @@ def test_commands_take_all_that_follows(main: ModuleType) -> None:
         for parameter in inspect.signature(handler.handler).parameters.values()
         if parameter.annotation is main.GreedyStr
     }
-    own = {"pause", "resume", "forgetme"}
+    own = {"pause", "resume", "forgetme", "restore"}
     assert greedy == {"search", "remember", "forget", "flush", "persona", "new"} | own
 
 

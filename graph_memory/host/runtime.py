@@ -18,6 +18,7 @@ from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError,
 from ..personas import Personas
 from ..phrases import say
 from ..ports import Embedder
+from ..restores import Restores
 from ..service import MemoryService
 from ..settings import Settings, read
 from .astrbot import Host
@@ -71,6 +72,7 @@ class Runtime:
         self._web: Web | None = None
         self._waiting: asyncio.Task[None] | None = None
         self._problem = ""
+        self._has_tools = False
         self._troubles = Troubles()
         self._bridge: LogBridge | None = None
 
@@ -84,6 +86,9 @@ class Runtime:
         for problem in self._wrong:
             default = getattr(Settings(), problem.name)
             logger.error("setting %s; %r is used instead", problem, default)
+        await self._try_to_open()
+
+    async def _try_to_open(self) -> None:
         try:
             await self._open()
         except DamagedError as error:
@@ -96,20 +101,26 @@ class Runtime:
 
     async def stop(self) -> None:
         """Close everything; what was said is on disk already."""
+        try:
+            await self._close()
+        finally:
+            if self._bridge:
+                self._bridge.remove()
+
+    async def _close(self) -> None:
         memory, self.memory, self._commands = self.memory, None, None
         web, self._web = self._web, None
-        if self._waiting:
-            self._waiting.cancel()
+        waiting, self._waiting = self._waiting, None
+        if waiting:
+            waiting.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._waiting
+                await waiting
         try:
             if web:
                 await web.stop()
         finally:
             if memory:
                 await memory.close()
-            if self._bridge:
-                self._bridge.remove()
 
     async def _open(self) -> None:
         try:
@@ -127,7 +138,8 @@ class Runtime:
         for problem in self._wrong:
             memory.problems[problem.name] = str(problem)
         self._load_embedder()
-        if self.settings.enable_function_calling:
+        if self.settings.enable_function_calling and not self._has_tools:
+            self._has_tools = True
             self.host.add_tools(*memory_tools(self._look_up, self._remember))
         if self.settings.webui_port:
             await self._start_web(memory)
@@ -198,6 +210,24 @@ class Runtime:
                 return say(language, f"storage_{error.kind}")
             self.report("command", error)
             return say(language, "failed")
+
+    async def restore(self, event: Any, text: str) -> str:
+        """List backups, preview one or put it in place; also while the memory is closed."""
+        language = self.settings.language
+        if not (event.is_admin() and event.is_private_chat()):
+            return say(language, "restore_private")
+        try:
+            restores = Restores(self._directory(), language, self.host.zone)
+            answer, is_prepared = await restores.answer(text)
+            if is_prepared:
+                await self._close()
+                await self._try_to_open()
+        except Exception as error:
+            self.report("restore", error)
+            return say(language, "failed")
+        if is_prepared and self.memory is None:
+            return say(language, "away_admin", reason=self._problem)
+        return answer
 
     async def _look_up(self, event: Any, query: str) -> str:
         return await self.ask(event, lambda commands, caller: commands.look_up(caller, query))

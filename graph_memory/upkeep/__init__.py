@@ -2,8 +2,8 @@
 
 from .backup import Backups
 from .erasure import Erasure
-from .restore import open_journal
-from .shelf import Backup, Preview
+from .restore import open_journal, stage
+from .shelf import Backup, Preview, preview, saved
 from .upkeep import Forecast, Report, Upkeep
 
 __all__ = [
@@ -15,4 +15,7 @@ __all__ = [
     "Report",
     "Upkeep",
     "open_journal",
+    "preview",
+    "saved",
+    "stage",
 ]

@@ -79,3 +79,18 @@ async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:
     await world.qq.ask_private(441, "/new")
     await world.qq.ask_private(441, "我喜欢什么电影？")
     assert "千与千寻" in "\n".join(world.chats[-1].tool_results)
+
+
+async def test_a_backup_is_put_back_while_the_bot_runs(world: World) -> None:
+    await world.say(441, "我喜欢陶艺", "小六")
+    made = await world.qq.ask_private(ADMIN_ID, "/memory backup")
+    name = made.split("：")[1]
+    await world.say(441, "我还喜欢木雕")
+    assert "木雕" in await world.qq.ask_private(441, "/memory search 木雕")
+    assert "权限" in await world.qq.ask_private(441, f"/memory restore {name} 确认")
+    assert name in await world.qq.ask_private(ADMIN_ID, "/memory restore")
+    assert "消息 -" in await world.qq.ask_private(ADMIN_ID, f"/memory restore {name}")
+    assert "已恢复" in await world.qq.ask_private(ADMIN_ID, f"/memory restore {name} 确认")
+    assert "木雕" not in await world.qq.ask_private(441, "/memory search 木雕")
+    assert "陶艺" in await world.qq.ask_private(441, "/memory search 陶艺")
+    assert f"http://127.0.0.1:{world.web_port}" in await world.status()
