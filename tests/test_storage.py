@@ -189,7 +189,7 @@ async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest
     for _ in range(100):
         with pytest.raises(JournalError, match="does not keep up"):
             await journal.append(message(HOME, ZHANG, "后面的"), HOME)
-    assert time.monotonic() - started < 0.1, "only the first one waits"
+    assert time.monotonic() - started < 5, "only the first one waits: together it would be 10 s"
     goes_on.set()
     await stuck
     await journal.append(message(HOME, ZHANG, "又好了"), HOME)
