@@ -1,13 +1,8 @@
-"""What the plugin says in chat, in Chinese and English.
-
-Both languages have the same keys and the same placeholders; a test asserts it.
-"""
+"""What the plugin says about the memory as a whole, facts, backups and personas."""
 
 from __future__ import annotations
 
-from .privacy_phrases import PRIVACY
-
-PHRASES: dict[str, dict[str, str]] = {
+GENERAL: dict[str, dict[str, str]] = {
     "zh": {
         "away": "🧠 记忆暂时不可用，请联系管理员。",
         "away_admin": "🧠 记忆没有启动：{reason}",
@@ -278,17 +273,3 @@ PHRASES: dict[str, dict[str, str]] = {
         ),
     },
 }
-
-
-for _language, _phrases in PRIVACY.items():
-    PHRASES[_language] |= _phrases
-
-
-def say(language: str, key: str, **values: object) -> str:
-    """The phrase ``key`` with its placeholders filled in.
-
-    Args:
-        language: ``zh`` or ``en``.
-        values: Of the placeholders; braces in them are left alone.
-    """
-    return PHRASES[language][key].format(**values)

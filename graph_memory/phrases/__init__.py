@@ -1,0 +1,27 @@
+"""What the plugin says in chat, in Chinese and English: a module for each family of
+commands.
+
+Both languages have the same keys and the same placeholders; a test asserts it.
+"""
+
+from __future__ import annotations
+
+from .general import GENERAL
+from .privacy import PRIVACY
+
+FAMILIES = (GENERAL, PRIVACY)
+
+PHRASES: dict[str, dict[str, str]] = {
+    language: {key: phrase for family in FAMILIES for key, phrase in family[language].items()}
+    for language in ("zh", "en")
+}
+
+
+def say(language: str, key: str, **values: object) -> str:
+    """The phrase ``key`` with its placeholders filled in.
+
+    Args:
+        language: ``zh`` or ``en``.
+        values: Of the placeholders; braces in them are left alone.
+    """
+    return PHRASES[language][key].format(**values)
