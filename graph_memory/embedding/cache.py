@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import ClosedError, StorageError
+from ..errors import ClosedError, EmbeddingError, StorageError
 from ..ports import Embedder, Vectors
 from .vectors import SLICE, text_hash, unit_rows
 
@@ -54,6 +54,7 @@ class CachedEmbedder:
         self._remembered = remembered
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
         self._asked: dict[str, asyncio.Task[Vectors]] = {}
+        self._late: set[str] = set()
         self._width = 0
         self._store_works = True
         self._closed = False
@@ -62,10 +63,11 @@ class CachedEmbedder:
         """Vector of a question, shape ``(dim,)``, length 1, not writable.
 
         Whoever asks the same question meanwhile waits for the same computation; it is
-        finished and kept even if nobody waits any longer.
+        finished and kept even if nobody waits any longer. A computation that was given up
+        by somebody is not waited for again: its vector is there once it is done.
 
         Raises:
-            EmbeddingError: The model failed.
+            EmbeddingError: The model failed, or is late with this question.
             ClosedError: The embedder was closed.
         """
         if self._closed:
@@ -73,6 +75,8 @@ class CachedEmbedder:
         if (known := self._queries.get(text)) is not None:
             self._queries.move_to_end(text)
             return known
+        if text in self._late:
+            raise EmbeddingError(f"{self.name} has not answered this question yet")
         task = self._asked.get(text)
         if task is None:
             task = self._asked[text] = asyncio.create_task(self._ask(text))
@@ -82,6 +86,8 @@ class CachedEmbedder:
         except asyncio.CancelledError:
             if task.cancelled():  # by close(), not by whoever awaits this
                 raise ClosedError(f"{self.name} was closed") from None
+            if not task.done():
+                self._late.add(text)
             raise
 
     async def passages(self, texts: list[str]) -> Vectors:
@@ -136,6 +142,7 @@ class CachedEmbedder:
 
     def _asked_for(self, text: str, task: asyncio.Task[Vectors]) -> None:
         self._asked.pop(text, None)
+        self._late.discard(text)
         if not task.cancelled():
             task.exception()  # if everybody has gone, it is nobody's error
 

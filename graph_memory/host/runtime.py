@@ -32,6 +32,10 @@ RETRY = (5.0, 15.0, 60.0)
 """Seconds until the memory is opened again if its directory is locked (a bot that is
 being restarted holds the lock for a moment), full or read-only; the last one repeats."""
 
+CLOSING = 20.0
+"""Seconds for which a reload waits for the memory to close. A disk that is stuck may take
+longer; the lock on the directory is held until then, and opening is tried again."""
+
 
 class Web(Protocol):
     """A web UI that is being served."""
@@ -120,7 +124,21 @@ class Runtime:
                 await web.stop()
         finally:
             if memory:
-                await memory.close()
+                await self._close_in_time(memory)
+
+    async def _close_in_time(self, memory: MemoryService) -> None:
+        closing = asyncio.create_task(memory.close(), name="gm-close")
+        done, _ = await asyncio.wait({closing}, timeout=CLOSING)
+        if done:
+            closing.result()
+            return
+        _unfinished.add(closing)
+        closing.add_done_callback(_closed)
+        logger.error(
+            "the memory does not close within %g s (is the disk stuck?); it goes on closing in "
+            "the background, and whatever opens it next waits for that",
+            CLOSING,
+        )
 
     async def _open(self) -> None:
         try:
@@ -234,3 +252,12 @@ class Runtime:
 
     async def _remember(self, event: Any, text: str) -> str:
         return await self.ask(event, lambda commands, caller: commands.remember(caller, text))
+
+
+_unfinished: set[asyncio.Task[None]] = set()
+
+
+def _closed(closing: asyncio.Task[None]) -> None:
+    _unfinished.discard(closing)
+    if not closing.cancelled() and (error := closing.exception()):
+        logger.error("the memory was not closed cleanly: %s", error)

@@ -20,7 +20,9 @@ from datetime import UTC
 from pathlib import Path
 
 from graph_memory.graph import check
+from graph_memory.phrases import say
 from graph_memory.service import MemoryService
+from tests.e2e.harness import ADMIN_ID
 from tests.e2e.world import PLUGIN, World, living
 
 from .chatter import Line, word
@@ -129,6 +131,7 @@ class Campaign:
         await world.qq.connect()
         await self._ready(world)
         self.score.problems += self._ledger.audit(world.data / "journal.sqlite3")
+        await self._compare(world)
 
     async def _ready(self, world: World) -> None:
         """Wait until the memory works by itself."""
@@ -142,6 +145,13 @@ class Campaign:
                 return
             await asyncio.sleep(0.2)
         self.score.problems.append(f"failed: the memory is not ready after a start: {answer}")
+
+    async def _compare(self, world: World) -> None:
+        """Have journal, graph and index compared where they are."""
+        answer = await world.qq.ask_private(ADMIN_ID, "/memory doctor")
+        self.score.comparisons += 1
+        if say("zh", "doctor_well") not in answer:
+            self.score.problems.append(f"graph: the doctor found something: {answer}")
 
     async def _finish(self, world: World) -> None:
         """Learn the rest, stop AstrBot cleanly, compare graph and journal from outside."""

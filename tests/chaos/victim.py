@@ -103,6 +103,9 @@ class Victim:
         self._resend = list(task.resend)
         self._model = Model(self._rng)
         self._may_talk = asyncio.Event()
+        self._saying = 0
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
         self._service: MemoryService | None = None
 
     @property
@@ -166,6 +169,8 @@ class Victim:
         line = Line(said)
         self.tell("sent", said)
         learning = self.service.learning
+        self._saying += 1
+        self._is_quiet.clear()
         try:
             await learning.hear(line.session, line.sender, line.account, line.text, ref=said)
             self.tell("acknowledged", said)
@@ -176,6 +181,10 @@ class Victim:
                 await self.service.recall.remind(asker, line.text)
         except ClosedError:
             return False
+        finally:
+            self._saying -= 1
+            if not self._saying:
+                self._is_quiet.set()
         return True
 
     # ---------------------------------------------------------------- trouble
@@ -190,6 +199,7 @@ class Victim:
             "opening": self._seal,
             "swapping": self._swap,
             "backup": self._back_up,
+            "restoring": self._restore,
             "forgetting": self._forget,
             "remembering": self._remember,
         }
@@ -218,6 +228,16 @@ class Victim:
     async def _back_up(self) -> None:
         with self.phase("backup"):
             await self.service.backups.make(self._rng.choice(("", "manual")))
+
+    async def _restore(self) -> None:
+        """Go back to a backup that holds all that was acknowledged, since nobody talks."""
+        self._may_talk.clear()
+        await self._is_quiet.wait()
+        with self.phase("restoring"):
+            backup = await self.service.backups.make("manual")
+            await self.service.backups.restore(backup.name)
+            await self._close()
+            await self._open("opening")
 
     async def _forget(self) -> None:
         facts = await self.service.journal.read(lambda rows: rows.find(Fact))

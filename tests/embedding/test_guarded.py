@@ -75,6 +75,27 @@ async def test_a_late_answer_is_a_failure_but_is_kept(tmp_path: Path):
     await journal.close()
 
 
+async def test_a_question_that_was_given_up_is_not_waited_for_again(tmp_path: Path):
+    inner = Flaky()
+    guard, _, _ = guarded(inner, late=60)
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    embedder = CachedEmbedder(guard, journal)
+    inner.answers.clear()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            await embedder.query("猫叫什么")
+    async with asyncio.timeout(10):
+        with pytest.raises(EmbeddingError, match="has not answered this question yet"):
+            await embedder.query("猫叫什么")
+    inner.answers.set()
+    while embedder._asked:
+        await asyncio.sleep(0)
+    assert (await embedder.query("猫叫什么")).shape == (64,), "the late answer was kept"
+    assert inner.asked == 1
+    await embedder.close()
+    await journal.close()
+
+
 async def test_a_closed_embedder_is_not_a_failing_one():
     inner = Flaky()
     embedder, breaker, _ = guarded(inner)

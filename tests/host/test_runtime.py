@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -137,3 +139,31 @@ async def test_a_damaged_journal_is_not_tried_again(directory: Path):
     assert one._waiting is None
     assert "begin with an empty memory" in await why_not(one)
     await one.stop()
+
+
+async def test_a_reload_does_not_wait_for_a_stuck_disk(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(runtime, "CLOSING", 0.1)
+    stuck, freed = threading.Event(), threading.Event()
+
+    def hang(_db: sqlite3.Connection, _tell: Any) -> None:
+        stuck.set()
+        freed.wait(30)
+
+    log = logging.getLogger("astrbot-of-a-test")
+    old, new = bot(directory), bot(directory)
+    await old.start(log)
+    assert old.memory
+    writing = asyncio.create_task(old.memory.journal.alter(hang))
+    await asyncio.to_thread(stuck.wait, 30)
+    await asyncio.wait_for(old.stop(), 10)
+    assert "does not close" in caplog.text
+    await new.start(log)
+    assert new.memory is None
+    assert "in use" in await why_not(new)
+    freed.set()
+    await writing
+    await opened(new)
+    await new.stop()
+    assert not runtime._unfinished
