@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .model import Asker, Session, asker_of
 
@@ -14,16 +14,18 @@ class Caller:
     Attributes:
         user: User id.
         name: What they are called at the moment.
+        accounts: Their other accounts, as far as the owner linked them.
     """
 
     session: Session
     user: str
     name: str
     is_admin: bool = False
+    accounts: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def asker(self) -> Asker:
-        return asker_of(self.session, self.user)
+        return asker_of(self.session, self.user, self.accounts)
 
     @property
     def is_owner(self) -> bool:

@@ -17,19 +17,25 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
 from .model import (
     Asker,
+    CoreFact,
     Entity,
     Episode,
     Fact,
+    FollowUp,
     Forgotten,
+    InnerState,
     Layer,
+    Link,
     Mention,
+    Merge,
     Message,
+    Mood,
     Name,
     Participation,
     Presence,
@@ -50,6 +56,17 @@ class Sharing(StrEnum):
     SHARED = "shared"
 
 
+class Barrier(StrEnum):
+    """What keeps a row from an asker."""
+
+    AUDIENCE = "audience"
+    """It was said where the asker has never been."""
+    ABSENT = "absent"
+    """It was said in a group of the asker's, before they came or after they left."""
+    PERSONA = "persona"
+    """It belongs to another persona."""
+
+
 class Rank(IntEnum):
     """How a layer of a Session stands to the asker's persona."""
 
@@ -66,6 +83,10 @@ class Policy:
     sharing: Sharing = Sharing.LAYERED
     cross_persona: bool = False
     participants_only: bool = True
+
+
+OPEN = Policy(Sharing.SHARED, participants_only=False)
+"""Shows everything to everybody; for what only the owner looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +151,50 @@ def view(session: Session, asker: Asker, policy: Policy, attendance: Attendance)
     return View(windows, knows, rest)
 
 
+def standpoint(asker: Asker, policy: Policy) -> Hashable:
+    """All that :func:`view` looks at in an asker: who share it see the same."""
+    audience: Hashable = None
+    if policy.participants_only:
+        audience = asker.circle if asker.is_group else asker.accounts
+    persona = None if policy.sharing is Sharing.SHARED else asker.persona
+    return asker.is_group, audience, persona
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """What stands between an asker and one Session.
+
+    Attributes:
+        seen: What the asker may see.
+        akin: What they might see if they asked the Session's own persona.
+    """
+
+    seen: View | None
+    akin: View | None
+
+    def barrier(self, row: Row | Message) -> Barrier | None:
+        """What keeps a row of the Session from the asker; ``None`` if it is visible.
+
+        What neither audience nor persona would show is put down to the audience.
+        """
+        if _shows(self.seen, row):
+            return None
+        if self.akin is None:
+            return Barrier.AUDIENCE
+        return Barrier.PERSONA if _shows(self.akin, row) else Barrier.ABSENT
+
+
+def fence(session: Session, asker: Asker, policy: Policy, attendance: Attendance) -> Fence:
+    """What stands between ``asker`` and ``session``: :func:`view`, asked twice."""
+    own = replace(asker, persona=session.persona)
+    seen = view(session, asker, policy, attendance)
+    return Fence(seen, view(session, own, policy, attendance))
+
+
+def _shows(seen: View | None, row: Row | Message) -> bool:
+    return seen is not None and seen.rank(*span(row)) is not Rank.HIDDEN
+
+
 def _audience(
     session: Session, asker: Asker, policy: Policy, attendance: Attendance
 ) -> tuple[Window, ...]:
@@ -167,5 +232,9 @@ def span(row: Row | Message) -> tuple[Layer, float, float]:
             return Layer.SESSION, row.started_at, row.ended_at
         case Name() | Mention() | Participation():
             return Layer.SESSION, row.first_at, row.first_at
-        case User() | Entity() | Session() | Forgotten():
+        case CoreFact() | Mood() | InnerState():
+            return Layer.SESSION, row.at, row.at
+        case FollowUp():
+            return Layer.SESSION, row.created_at, row.created_at
+        case User() | Entity() | Merge() | Link() | Session() | Forgotten():
             raise TypeError(f"{row.kind} rows have no scope of their own")

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..errors import GraphError
+from ..identity import Identities
 from ..model import (
     Change,
     Entity,
     Episode,
     Mention,
+    Merge,
     Name,
     Op,
     Participation,
@@ -41,6 +43,7 @@ class Delta:
         kept: Edges that stay where they are, with new values.
         new: Edges to make.
         painted: Users and entities whose portrait may have changed, or that may be new.
+        anew: Whether nodes become one, or come apart: then the graph has to be built anew.
     """
 
     put: dict[NodeKey, Row] = field(default_factory=dict)
@@ -49,6 +52,7 @@ class Delta:
     kept: list[Edge] = field(default_factory=list)
     new: list[Edge] = field(default_factory=list)
     painted: set[NodeKey] = field(default_factory=set)
+    anew: bool = False
 
     @staticmethod
     def ends(edges: Iterable[Edge]) -> set[NodeKey]:
@@ -62,8 +66,12 @@ class Delta:
         return len(self.put) + len(self.drop) + edges + len(self.painted)
 
 
-def delta(changes: Iterable[Change]) -> Delta:
-    """The net effect of consecutive changes."""
+def delta(changes: Iterable[Change], identities: Identities) -> Delta:
+    """The net effect of consecutive changes.
+
+    Args:
+        identities: Which nodes are one in the graph.
+    """
     net: dict[tuple[str, str], Op] = {}
     for change in changes:
         for op in change.ops:
@@ -75,33 +83,38 @@ def delta(changes: Iterable[Change]) -> Delta:
         if op.before != op.after:
             before = None if op.before is None else decode(op.kind, op.before)
             after = None if op.after is None else decode(op.kind, op.after)
-            _add_node(found, before, after)
-            _add_edge(found, before, after)
+            _add_node(found, before, after, identities)
+            _add_edge(found, before, after, identities)
     return found
 
 
-def _add_node(found: Delta, before: Row | None, after: Row | None) -> None:
+def _add_node(found: Delta, before: Row | None, after: Row | None, identities: Identities) -> None:
     for row in (before, after):
         match row:
             case Name():
-                found.painted.add(records.person_or_thing(row.node))
+                found.painted.add(records.person_or_thing(row.node, identities))
             case Mention():
-                found.painted.add((schema.ENTITY, row.entity))
+                found.painted.add((schema.ENTITY, identities.canonical(row.entity)))
             case Participation():
                 found.painted.add((schema.USER, row.user))
+            case Merge():
+                found.anew = True
             case User() | Entity() | Session() | Episode():
                 label = type(row).__name__
+                id = identities.canonical(row.id) if label == schema.ENTITY else row.id
                 if label in _PORTRAYED:
-                    found.painted.add((label, row.id))
+                    found.painted.add((label, id))
                 if after is None:
-                    found.drop.add((label, row.id))
+                    found.drop.add((label, id))
+                    # Whether one of the others has a row is more than a change tells.
+                    found.anew |= label == schema.ENTITY and len(identities.nodes(id)) > 1
                 elif row is after:
-                    found.put[label, row.id] = row
+                    found.put[label, id] = row
 
 
-def _add_edge(found: Delta, before: Row | None, after: Row | None) -> None:
-    old = records.edge(before) if before else None
-    new = records.edge(after) if after else None
+def _add_edge(found: Delta, before: Row | None, after: Row | None, identities: Identities) -> None:
+    old = records.edge(before, identities) if before else None
+    new = records.edge(after, identities) if after else None
     if old and new and old.place == new.place:
         if old.values != new.values:
             found.kept.append(new)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TypeVar
 
+from ..identity import Identities
 from ..journal import Rows
 from ..model import Entity, Episode, Fact, Mention, Name, Participation, Row, Session, User
 from . import records, schema, seal
@@ -68,6 +69,7 @@ def build(path: Path, rows: Rows, buffer_pool_mb: int, stop: threading.Event) ->
 
 
 def _spool(rows: Rows, files: _Spool, stop: threading.Event) -> None:
+    identities = rows.identities()
     portraits: dict[str, Portrait] = defaultdict(Portrait)
     pending: set[NodeKey] = set()  # ends of edges, until their own row turns up
 
@@ -75,16 +77,16 @@ def _spool(rows: Rows, files: _Spool, stop: threading.Event) -> None:
         pending.update((edge.source, edge.target))
 
     for name in _watch(rows.scan(Name), stop):
-        portraits[name.node].add(name)
+        portraits[identities.canonical(name.node)].add(name)
     for mention in _watch(rows.scan(Mention), stop):
-        portraits[mention.entity].add(mention)
-        ends(files.edge(mention))
+        portraits[identities.canonical(mention.entity)].add(mention)
+        ends(files.edge(mention, identities))
     for part in _watch(rows.scan(Participation), stop):
-        ends(files.edge(part))
+        ends(files.edge(part, identities))
     for fact in _watch(rows.scan(Fact), stop):
-        ends(files.edge(fact))
+        ends(files.edge(fact, identities))
     for episode in _watch(rows.scan(Episode), stop):
-        pending.add(files.edge(episode).target)
+        pending.add(files.edge(episode, identities).target)
         files.node((schema.EPISODE, episode.id), records.episode_values(episode))
     for session in _watch(rows.scan(Session), stop):
         pending.discard(key := (schema.SESSION, session.id))
@@ -93,10 +95,17 @@ def _spool(rows: Rows, files: _Spool, stop: threading.Event) -> None:
         (schema.USER, rows.scan(User)),
         (schema.ENTITY, rows.scan(Entity)),
     ]
+    merged: set[NodeKey] = set()
     for label, found in nodes:
         for row in _watch(found, stop):
+            if len(identities.nodes(row.id)) > 1:
+                merged.add((label, identities.canonical(row.id)))
+                continue
             pending.discard(key := (label, row.id))
             files.node(key, records.portrait_values(key, portraits[row.id], True))
+    for key in sorted(merged):
+        pending.discard(key)
+        files.node(key, records.portrait_values(key, portraits[key[1]], True))
     for key in sorted(pending):
         values = records.unlisted(key)
         if key[0] in (schema.USER, schema.ENTITY):
@@ -130,9 +139,9 @@ class _Spool:
         """Add a node."""
         self._write((key[0],), values)
 
-    def edge(self, row: Row) -> Edge:
+    def edge(self, row: Row, identities: Identities) -> Edge:
         """Add the edge of a row that has one, and return it."""
-        edge = records.edge(row)
+        edge = records.edge(row, identities)
         if edge is None:
             raise TypeError(f"{row.kind} rows are not edges")
         ends = (edge.source[1], edge.target[1])

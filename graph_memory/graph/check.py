@@ -56,12 +56,13 @@ def _some(records: Counter[Values]) -> str:
 
 def from_journal(rows: Rows) -> Tables:
     """Records that follow from the journal's rows."""
+    identities = rows.identities()
     tables: Tables = {name: Counter() for name in (*schema.NODES, *schema.EDGES)}
     listed: dict[NodeKey, Values] = {}
     joined: set[NodeKey] = set()
     for kind in (Fact, Mention, Participation, Episode):
         for row in rows.scan(kind):
-            if edge := records.edge(row):
+            if edge := records.edge(row, identities):
                 ends = (edge.source[1], edge.target[1])
                 tables[edge.table][*ends, *edge.values] += 1
                 joined.update((edge.source, edge.target))
@@ -70,13 +71,13 @@ def from_journal(rows: Rows) -> Tables:
     for episode in rows.scan(Episode):
         listed[schema.EPISODE, episode.id] = records.episode_values(episode)
     people = {(schema.USER, row.id) for row in rows.scan(User)}
-    things = {(schema.ENTITY, row.id) for row in rows.scan(Entity)}
+    things = {(schema.ENTITY, identities.canonical(row.id)) for row in rows.scan(Entity)}
     keys = (people | things | joined) - listed.keys()
     portraits: dict[str, Portrait] = defaultdict(Portrait)
     for name in rows.scan(Name):
-        portraits[name.node].add(name)
+        portraits[identities.canonical(name.node)].add(name)
     for mention in rows.scan(Mention):
-        portraits[mention.entity].add(mention)
+        portraits[identities.canonical(mention.entity)].add(mention)
     for key in keys:
         values = records.unlisted(key)
         if key[0] in (schema.USER, schema.ENTITY):

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..errors import ClosedError, GraphError, StorageError
-from ..journal import Journal
+from ..journal import Journal, Rows
 from . import records
 from .apply import delta
 from .build import Stopped
@@ -131,7 +131,8 @@ class Follower:
             return
         if (change.at if change else 0.0) != sealed.change_at:
             return
-        await self._on_writer(self._keeper.open, sealed)
+        identities = await self._journal.read(Rows.identities)
+        await self._on_writer(self._keeper.open, sealed, identities)
         self.built = self.wanted
 
     async def _step(self) -> None:
@@ -152,14 +153,17 @@ class Follower:
             changes = await self._journal.changes(self._keeper.applied, CHUNK)
             if not changes:
                 return
-            net = delta(changes)
-            if self._keeper.commits >= MAX_COMMITS or net.size > MAX_STATEMENTS:
+            identities = self._keeper.identities
+            net = delta(changes, identities)
+            if self._keeper.commits >= MAX_COMMITS or net.size > MAX_STATEMENTS or net.anew:
                 self.wanted += 1
                 return
             # Names may be read newer than `changes` are. The change that brought them
             # comes later and reads them again, so what stands in the end is right.
             ids = sorted({id for _, id in net.painted})
-            portraits = await self._journal.read(partial(records.portraits, ids=ids))
+            portraits = await self._journal.read(
+                partial(records.portraits, ids=ids, identities=identities)
+            )
             try:
                 await self._on_writer(self._keeper.apply, changes, net, portraits)
             except Exception as error:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..errors import GraphError
+from ..identity import Identities
 from ..journal import Journal
 from ..model import Change
 from . import seal
@@ -37,6 +38,7 @@ class Keeper:
         applied: Number of the newest change in it.
         applied_at: When that change was made (see ``Seal``).
         commits: Transactions since it was built or opened.
+        identities: Which nodes are one in it; that never changes while it is open.
 
     Args:
         home: Where the files are.
@@ -52,6 +54,7 @@ class Keeper:
         self.applied = 0
         self.applied_at = 0.0
         self.commits = 0
+        self.identities = Identities()
         self._home = home
         self._reader = reader
         self._pool = buffer_pool_mb
@@ -65,8 +68,12 @@ class Keeper:
         self._sealed = found[0] if found else None
         return found[1] if found else None
 
-    def open(self, sealed: Seal) -> None:
+    def open(self, sealed: Seal, identities: Identities) -> None:
         """Open the file that :meth:`find` found.
+
+        Args:
+            identities: As of now: if they are others than those in the file, a later
+                change tells so, and the file is built anew.
 
         Raises:
             GraphError: It could not be opened.
@@ -79,6 +86,7 @@ class Keeper:
         seal.break_open(path)
         self.engine = Engine(path, self._pool)
         self.applied, self.applied_at, self.commits = sealed.change, sealed.change_at, 0
+        self.identities = identities
 
     def build(self, journal: Journal, stop: threading.Event) -> None:
         """Build a new file from the journal and put it in the place of the old one.
@@ -96,9 +104,10 @@ class Keeper:
         path = seal.database(self._home, self._number)
         with journal.snapshot() as snapshot:
             engine = build(path, snapshot.rows, self._pool, stop)
-            change = snapshot.change
+            change, identities = snapshot.change, snapshot.rows.identities()
         old, self.engine = self.engine, engine
         self.applied, self.applied_at, self.commits = change, 0.0, 0
+        self.identities = identities
         if old is not None:
             self._discard(old)
 

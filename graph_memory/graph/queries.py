@@ -5,9 +5,10 @@ This is the owner's view: nothing here asks who may see what.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from ..errors import NotFoundError
 from ..model import Status, is_entity
@@ -49,6 +50,8 @@ class GraphEdge:
         strength_count: How often it was restated; how many messages or mentions.
         valid_to: Seconds since the epoch; ``None`` if open.
         status: ``active`` or ``archived``.
+        recorded_at: When it was learned, seconds since the epoch; 0 beside a session.
+        superseded: Whether a newer fact replaces it, be that one archived or not.
     """
 
     id: str
@@ -60,6 +63,8 @@ class GraphEdge:
     strength_count: int
     valid_to: float | None
     status: str
+    recorded_at: float = 0.0
+    superseded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +116,21 @@ _VISITORS: Final = (
     f"MATCH (n:Session {{id: $id}}) MATCH {_PRESENCE} RETURN m.id,"
     " coalesce(f.messages, 0) + coalesce(f.mentions, 0) AS times ORDER BY times DESC, m.id"
 )
-_FIELDS: Final = (
-    "f.predicate, f.statement, f.importance, f.use_count, f.valid_to, f.status ORDER BY f.id"
+FIELDS: Final = (
+    "f.predicate, f.statement, f.importance, f.use_count, f.valid_to, f.status, f.recorded_at"
+)
+"""Of a fact, what :func:`facts` makes an edge of, after its id and those of its ends."""
+_REPLACED: Final = (
+    "MATCH ()-[f:KNOWS|RELATED_TO]->() WHERE f.supersedes <> '[]' RETURN f.supersedes"
 )
 _OUT: Final = {
     label: f"MATCH (n:{label} {{id: $id}})-[f:KNOWS|RELATED_TO]->(m:User:Entity)"
-    f" WHERE m.id IN $ids OR m.id = $id RETURN f.id, n.id, m.id, {_FIELDS}"
+    f" WHERE m.id IN $ids OR m.id = $id RETURN f.id, n.id, m.id, {FIELDS} ORDER BY f.id"
     for label in (schema.USER, schema.ENTITY)
 }
 _IN: Final = {
     label: f"MATCH (n:{label} {{id: $id}})<-[f:KNOWS|RELATED_TO]-(m:User:Entity)"
-    f" WHERE m.id IN $ids AND m.id <> $id RETURN f.id, m.id, n.id, {_FIELDS}"
+    f" WHERE m.id IN $ids AND m.id <> $id RETURN f.id, m.id, n.id, {FIELDS} ORDER BY f.id"
     for label in (schema.USER, schema.ENTITY)
 }
 _VISITS: Final = (
@@ -151,7 +160,7 @@ def neighbourhood(reader: Connection, id: str, limit: int) -> Neighbourhood:
         others = list(dict.fromkeys(row[0] for row in ranked))
         shown = others[: max(0, limit)]
         return Neighbourhood(
-            centre, _nodes_of(reader, shown), _edges(reader, label, id, shown), len(others)
+            centre, nodes_of(reader, shown), _edges(reader, label, id, shown), len(others)
         )
 
 
@@ -164,11 +173,12 @@ def _centre(reader: Connection, id: str) -> tuple[str, GraphNode]:
     raise NotFoundError("there is no such node in the graph")
 
 
-def _nodes_of(reader: Connection, ids: list[str]) -> list[GraphNode]:
+def nodes_of(reader: Connection, ids: Collection[str]) -> list[GraphNode]:
+    """The users and entities with some ids, in their order; unknown ones are left out."""
     if not ids:  # Kùzu cannot tell the type of an empty list
         return []
-    found = {row[0]: _node(row) for row in reader.run(_DEGREES_OF, {"ids": ids})}
-    return [found[id] for id in ids]
+    found = {row[0]: _node(row) for row in reader.run(_DEGREES_OF, {"ids": list(ids)})}
+    return [found[id] for id in ids if id in found]
 
 
 def _edges(reader: Connection, label: str, id: str, others: list[str]) -> list[GraphEdge]:
@@ -178,8 +188,18 @@ def _edges(reader: Connection, label: str, id: str, others: list[str]) -> list[G
             GraphEdge(edge, other, id, kind, "", 0.0, int(times), None, Status.ACTIVE.value)
             for edge, other, kind, times in reader.run(_VISITS, parameters)
         ]
-    rows = [*reader.run(_OUT[label], parameters), *reader.run(_IN[label], parameters)]
-    return [GraphEdge(*row) for row in rows]
+    return facts(
+        reader, [*reader.run(_OUT[label], parameters), *reader.run(_IN[label], parameters)]
+    )
+
+
+def facts(reader: Connection, rows: Iterable[Iterable[Any]]) -> list[GraphEdge]:
+    """Edges of rows of id, source, target and :data:`FIELDS`."""
+    edges = [GraphEdge(*row) for row in rows]
+    if not edges:
+        return []
+    gone = {old for (listed,) in reader.run(_REPLACED, {}) for old in json.loads(listed)}
+    return [replace(edge, superseded=True) if edge.id in gone else edge for edge in edges]
 
 
 def nodes(reader: Connection, query: str, limit: int) -> list[GraphNode]:

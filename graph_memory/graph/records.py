@@ -1,4 +1,7 @@
-"""What a journal row is in the graph: pure functions, used by build, apply and check."""
+"""What a journal row is in the graph: pure functions, used by build, apply and check.
+
+Merged entities are one node, under the id of the survivor.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..identity import Identities
 from ..journal import Rows
 from ..model import Episode, Fact, Mention, Name, Participation, Row, Session, is_entity
 from ..text import normalise
@@ -71,20 +75,21 @@ class Portrait:
         return "\n".join(sorted(self.names))
 
 
-def person_or_thing(id: str) -> NodeKey:
+def person_or_thing(id: str, identities: Identities) -> NodeKey:
     """Key of the node that a user's or entity's id names."""
-    return (schema.ENTITY if is_entity(id) else schema.USER), id
+    return (schema.ENTITY, identities.canonical(id)) if is_entity(id) else (schema.USER, id)
 
 
-def portraits(rows: Rows, ids: Iterable[str]) -> dict[str, Portrait]:
+def portraits(rows: Rows, ids: Iterable[str], identities: Identities) -> dict[str, Portrait]:
     """Portraits of users and entities. Runs on the journal's thread."""
     found: dict[str, Portrait] = {}
     for id in ids:
         portrait = found[id] = Portrait()
-        for name in rows.find(Name, a=id):
-            portrait.add(name)
-        for mention in rows.find(Mention, a=id):
-            portrait.add(mention)
+        for node in identities.nodes(id):
+            for name in rows.find(Name, a=node):
+                portrait.add(name)
+            for mention in rows.find(Mention, a=node):
+                portrait.add(mention)
     return found
 
 
@@ -127,11 +132,12 @@ def episode_values(row: Episode) -> Values:
     )
 
 
-def edge(row: Row) -> Edge | None:
+def edge(row: Row, identities: Identities) -> Edge | None:
     """The edge of a row; ``None`` for rows that are nodes or parts of a portrait."""
     match row:
         case Fact():
-            source, target = person_or_thing(row.subject), person_or_thing(row.object)
+            source = person_or_thing(row.subject, identities)
+            target = person_or_thing(row.object, identities)
             table = schema.KNOWS if source[0] == schema.USER else schema.RELATED_TO
             return Edge(table, source, target, _fact_values(row))
         case Mention():
@@ -143,7 +149,8 @@ def edge(row: Row) -> Edge | None:
                 int(row.count),
             )
             # The label follows from the row's kind: a foreign id must not end elsewhere.
-            source, target = (schema.ENTITY, row.entity), (schema.SESSION, row.session)
+            source = schema.ENTITY, identities.canonical(row.entity)
+            target = schema.SESSION, row.session
             return Edge(schema.MENTIONED_IN, source, target, values)
         case Participation():
             values = (row.id, float(row.first_at), float(row.last_at), int(row.messages))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from functools import partial
@@ -31,6 +31,8 @@ from .engine import Connection
 from .follower import Follower
 from .keeper import Keeper
 from .queries import GraphNode, Neighbourhood
+from .questions import Questions
+from .steps import Step, steps
 
 T = TypeVar("T")
 _AWAY = "the graph is being rebuilt; try again in a moment"
@@ -53,6 +55,9 @@ class GraphStore:
         journal: What the graph is a view of; must stay open until this is closed.
         buffer_pool_mb: Most memory for pages, MiB.
         now: Clock.
+
+    Attributes:
+        questions: What people ask of a graph.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class GraphStore:
         self._follower = Follower(self._keeper, self._writer, journal)
         self._task: asyncio.Task[None] | None = None
         self._is_open = False
+        self.questions = Questions(self.ask, self._canonical)
 
     @property
     def state(self) -> GraphState:
@@ -199,14 +205,18 @@ class GraphStore:
         ones included; of a session its people and what was mentioned in it.
 
         Args:
-            node: Id of a user, an entity or a session.
+            node: Id of a user, an entity or a session; of a merged entity any of its ids.
             limit: Most neighbours to show; ``total`` counts them all.
 
         Raises:
             GraphError: The graph is away.
             NotFoundError: There is no such node.
         """
-        return await self.ask(partial(queries.neighbourhood, id=node, limit=limit))
+        survivor = self._canonical(node)
+        return await self.ask(partial(queries.neighbourhood, id=survivor, limit=limit))
+
+    def _canonical(self, node: str) -> str:
+        return self._keeper.identities.canonical(node)  # which a new file replaces
 
     async def nodes(self, query: str = "", limit: int = 50) -> list[GraphNode]:
         """Users and entities, then sessions, each the most connected first.
@@ -220,6 +230,17 @@ class GraphStore:
             GraphError: The graph is away.
         """
         return await self.ask(partial(queries.nodes, query=query, limit=limit))
+
+    async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+        """Where active facts of some Sessions lead from some nodes, in either direction.
+
+        This is where to look, not what may be told: whether the asker was there when a
+        fact was said is not known here.
+
+        Raises:
+            GraphError: The graph is away.
+        """
+        return await self.ask(partial(steps, nodes=frozenset(nodes), sessions=tuple(sessions)))
 
     async def statistics(self) -> dict[str, int]:
         """How many ``users entities sessions episodes`` there are, how many edges of each

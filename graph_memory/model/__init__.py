@@ -5,13 +5,14 @@ Times are seconds since the epoch in UTC (``float``), ids are strings, and text 
 already been cleaned by :func:`graph_memory.text.clean`.
 
 *Rows* are what the journal keeps and what a :class:`Change` alters. Every row but
-``User`` and ``Entity`` belongs to exactly one :class:`Session`, fixed when it is
-written; who may be reminded of it follows from that alone (``scope.py``). ``User``
-and ``Entity`` rows carry no text: a node without a visible row does not exist.
+``User``, ``Entity``, ``Merge`` and ``Link`` belongs to exactly one :class:`Session`,
+fixed when it is written; who may be reminded of it follows from that alone
+(``scope.py``). Those four carry no text: a node without a visible row does not exist.
 """
 
 from .changes import Change, Op
-from .chat import Asker, Batch, Erased, Message, Presence, asker_of
+from .chat import Addressee, Asker, Batch, Erased, Message, Presence, Quote, asker_of
+from .companion import CoreFact, CoreKind, FollowUp, FollowUpStatus, InnerState, Mood
 from .nodes import (
     BOT,
     GROUP,
@@ -27,12 +28,15 @@ from .nodes import (
     user_id,
 )
 from .rows import (
+    EPISODE,
     ROW_TYPES,
     Entity,
     Episode,
     Fact,
     Forgotten,
+    Link,
     Mention,
+    Merge,
     Name,
     Participation,
     Row,
@@ -45,28 +49,39 @@ from .rows import (
 
 __all__ = [
     "BOT",
+    "EPISODE",
     "GROUP",
     "NO_PERSONA",
     "PREDICATES",
     "PRIVATE",
     "ROW_TYPES",
     "SINGLE_VALUED",
+    "Addressee",
     "Asker",
     "Batch",
     "Change",
+    "CoreFact",
+    "CoreKind",
     "Entity",
     "EntityType",
     "Episode",
     "Erased",
     "Fact",
+    "FollowUp",
+    "FollowUpStatus",
     "Forgotten",
+    "InnerState",
     "Layer",
+    "Link",
     "Mention",
+    "Merge",
     "Message",
+    "Mood",
     "Name",
     "Op",
     "Participation",
     "Presence",
+    "Quote",
     "Row",
     "Session",
     "Status",

@@ -2,10 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .nodes import BOT
 from .rows import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """Somebody a message turns to: mentioned (``@…``) or quoted in it.
+
+    Attributes:
+        user: User id, or ``bot``; empty if the platform does not say who is quoted.
+        name: What the platform calls them there; may be empty.
+        quoted: Id of the message that is quoted, 0 if it is not in the journal; ``None``
+            for a mention.
+    """
+
+    user: str
+    name: str = ""
+    quoted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a message quotes, as the platform tells it.
+
+    Never stored: the words are somebody else's, and are looked up in the journal.
+
+    Attributes:
+        user: As in :class:`Addressee`.
+        ref: The platform's id of the quoted message, the part before ``@``.
+        text: What it says.
+    """
+
+    user: str
+    name: str = ""
+    ref: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +53,7 @@ class Message:
         name: What the sender was called at the time.
         ref: The platform's message id; empty if it has none.
         batch: The batch that claimed it; ``None`` while it is buffered.
+        to: Whom it turns to: the one it quotes first, then those it mentions.
     """
 
     id: int
@@ -28,10 +64,17 @@ class Message:
     at: float
     ref: str = ""
     batch: int | None = None
+    to: tuple[Addressee, ...] = ()
 
     @property
     def is_human(self) -> bool:
         return self.sender != BOT
+
+    @property
+    def mentions(self) -> tuple[str, ...]:
+        """Ids of the users it turns to, each once."""
+        users = dict.fromkeys(each.user for each in self.to)
+        return tuple(user for user in users if user not in ("", BOT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +129,11 @@ class Asker:
     accounts: frozenset[str] = field(default_factory=frozenset)
 
 
-def asker_of(session: Session, user: str | None) -> Asker:
-    """The asker who speaks in ``session``."""
-    accounts = frozenset({user} if user else ())
-    return Asker(user, session.circle, session.is_group, session.persona, accounts)
+def asker_of(session: Session, user: str | None, accounts: Iterable[str] = ()) -> Asker:
+    """The asker who speaks in ``session``.
+
+    Args:
+        accounts: The other accounts of ``user`` (``Identities.accounts``).
+    """
+    own = frozenset({user, *accounts} if user else ())
+    return Asker(user, session.circle, session.is_group, session.persona, own)

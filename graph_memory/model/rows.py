@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
+from .companion import CoreFact, FollowUp, InnerState, Mood
 from .nodes import GROUP, PRIVATE, Layer, Status, is_entity, user_id
+
+EPISODE = "episode"
+"""Level of an episode that sums up nothing but messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,39 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class Merge:
+    """That one entity is the same as another, by the owner's word (``identity.py``).
+
+    Like nodes it belongs to no Session and carries no text. Rows keep the nodes they
+    have; whoever reads them takes both nodes for one.
+
+    Attributes:
+        node: The entity that was absorbed.
+        into: The entity that survives, and that what is learned later is about.
+    """
+
+    kind: ClassVar[str] = "merge"
+    id: str
+    node: str
+    into: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """That two accounts belong to one person, by the owner's word (``identity.py``).
+
+    Attributes:
+        a, b: User ids, in order.
+    """
+
+    kind: ClassVar[str] = "link"
+    id: str
+    a: str
+    b: str
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
     """What a node was called in one Session (nickname, card, alias).
 
@@ -116,9 +153,10 @@ class Episode:
     """A run of conversation in one Session (see ``episode.py``).
 
     Attributes:
-        level: ``episode``; ``day`` … ``year`` for summaries of summaries.
-        first_message, last_message: Journal ids, both inclusive.
+        level: ``episode``; ``day`` … ``year`` for records, which sum up what lasted less.
+        first_message, last_message: Journal ids, both inclusive; 0 if no message is left.
         participants: User ids who spoke.
+        parts: Ids of the episodes that a record sums up; none of an episode.
     """
 
     kind: ClassVar[str] = "episode"
@@ -131,7 +169,13 @@ class Episode:
     messages: int
     summary: str = ""
     participants: tuple[str, ...] = ()
-    level: str = "episode"
+    level: str = EPISODE
+    parts: tuple[str, ...] = ()
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it sums up others, see ``upkeep/periods.py``."""
+        return self.level != EPISODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +241,25 @@ class Forgotten:
     message: int
 
 
-Row = Session | User | Entity | Name | Mention | Participation | Episode | Fact | Forgotten
+Row = (
+    Session
+    | User
+    | Entity
+    | Merge
+    | Link
+    | Name
+    | Mention
+    | Participation
+    | Episode
+    | Fact
+    | Forgotten
+    | CoreFact
+    | Mood
+    | InnerState
+    | FollowUp
+)
 
-ROW_TYPES: dict[str, type] = {
-    cls.kind: cls
-    for cls in (Session, User, Entity, Name, Mention, Participation, Episode, Fact, Forgotten)
-}
+ROW_TYPES: dict[str, type] = {cls.kind: cls for cls in get_args(Row)}
 
 # Looked up for every row that is read, so not worked out each time.
 _FIELDS: dict[str, tuple[str, ...]] = {

@@ -6,10 +6,15 @@ Both languages have the same keys and the same placeholders; a test asserts it.
 
 from __future__ import annotations
 
+from .companion import COMPANION
 from .general import GENERAL
+from .heart import HEART
+from .moves import MOVES
+from .people import PEOPLE
 from .privacy import PRIVACY
+from .tools import TOOLS
 
-FAMILIES = (GENERAL, PRIVACY)
+FAMILIES = (COMPANION, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS)
 
 PHRASES: dict[str, dict[str, str]] = {
     language: {key: phrase for family in FAMILIES for key, phrase in family[language].items()}

@@ -13,11 +13,17 @@ GENERAL: dict[str, dict[str, str]] = {
             "/memory mine 我记得的关于你的事\n"
             "/memory search <内容> 查找记忆\n"
             "/memory remember <内容> 记住一件事\n"
-            "/memory forget <编号> 忘掉刚才列出的一条，/memory undo 撤销\n"
+            "/memory forget <编号> 忘掉刚才列出的一条，"
+            "/memory correct <编号> <正确的说法> 更正，/memory undo 撤销\n"
+            "/memory records 最近的对话记录，/memory core 始终记得的要点，"
+            "/memory inner 我的内心，/memory proactive 我打算主动说的话\n"
             "/memory status 状态，/memory why 上次回复想起了什么\n"
-            "/memory pause 不再记我说的话，/memory resume 恢复，/memory forgetme 彻底删除我\n"
+            "/memory pause 不再记我说的话，/memory resume 恢复，/memory forgetme 彻底删除我，"
+            "/memory export 带走我的记忆\n"
             "管理员：/memory flush [all] 立刻学习，/memory preview 看看哪些将被淡忘，"
-            "/memory doctor 检查并修复，/memory backup 备份，/memory restore 恢复\n"
+            "/memory people 合并人物、关联账号，"
+            "/memory doctor 检查并修复，/memory backup 备份，/memory restore 恢复，"
+            "/memory import 导入历史，/memory move 聊天换号\n"
             "/persona 查看或切换人格，/new <人格> 用该人格开始新对话"
         ),
         "status": "🧠 记忆正常。这里关于你的记忆有 {mine} 条，用 /memory mine 查看。",
@@ -27,7 +33,19 @@ GENERAL: dict[str, dict[str, str]] = {
         "health_index": "召回索引：{state}，{items} 条，{vectors} 条有向量",
         "health_embedder": "向量模型：{name}",
         "health_graph": "图谱：{state}（变更 {applied}）",
-        "health_learning": "学习：等待 {waiting} 批，失败 {dead} 批，调用模型 {calls} 次",
+        "health_learning": "学习：等待 {waiting} 批，失败 {dead} 批",
+        "health_spending": "今天的模型用量：{purposes}；共 {tokens} token，上限 {limit}",
+        "health_purpose": "{purpose} {calls} 次 {tokens} token",
+        "purpose_learn": "学习",
+        "purpose_rewrite": "改写查询",
+        "purpose_records": "写摘要",
+        "no_limit": "不限",
+        "nothing_spent": "还没有调用",
+        "list_comma": "，",
+        "spent": (
+            "⏸ 今天的模型用量到了上限 {limit} token：学习等到零点再继续，"
+            "调高 daily_llm_tokens 则立刻继续；聊天照常。"
+        ),
         "health_error": "最近的学习错误：{error}",
         "health_upkeep": "上次整理：{when}",
         "health_web": "记忆网页：{url}",
@@ -92,7 +110,9 @@ GENERAL: dict[str, dict[str, str]] = {
         "fact_line": "{number}. {statement}（{date}，强度 {strength}%）",
         "item_numbered": "{number}. {text}",
         "item_plain": "· {text}",
-        "forget_hint": "用 /memory forget <编号> 忘掉其中一条。",
+        "forget_hint": (
+            "用 /memory forget <编号> 忘掉其中一条，/memory correct <编号> <说法> 更正。"
+        ),
         "remember_what": "🧠 要记住什么？例如：/memory remember 我对花生过敏",
         "remembered": "🧠 记住了。",
         "group_off": "🧠 群聊记忆已关闭。",
@@ -103,7 +123,16 @@ GENERAL: dict[str, dict[str, str]] = {
         "forget_denied": "🧠 没有这条记忆，或者它不是你的。",
         "forgotten": "🧠 已忘掉：{statement}\n用 /memory undo 撤销。",
         "forgotten_id": "🧠 已忘掉这条记忆。用 /memory undo 撤销。",
+        "correct_what": (
+            "🧠 要更正哪一条？先用 /memory mine 或 /memory search 列出，"
+            "再发送 /memory correct <编号> <正确的说法>"
+        ),
+        "correct_denied": "🧠 没有这条记忆，或者它不是你能更正的。",
+        "corrected": "🧠 已更正：{statement}\n旧的说法留作历史。用 /memory undo 撤销。",
         "undone": "🧠 已撤销。",
+        "undone_forget": "🧠 已撤销：上一次忘掉的，又记起来了。",
+        "undone_correct": "🧠 已撤销上一次更正。",
+        "undone_remember": "🧠 已撤销上一次记住。",
         "undo_none": "🧠 没有可以撤销的。",
         "undo_conflict": "🧠 无法撤销：之后的变更 {later} 动过同样的内容。",
         "preview_title": "🧠 按现在的设置，如果一直不再提起：",
@@ -111,7 +140,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "preview_days": "{days} 天内会归档",
         "preview_count": "{label}：{total} 条",
         "preview_line": "  · {statement}（强度 {strength}%）",
-        "preview_private": "具体内容只在私聊里显示。",
+        "preview_private": "🧠 预览只在与管理员的私聊里显示。",
         "preview_never": "🧠 按现在的设置，什么也不会忘。",
         "persona_list": "人格：{personas}\n当前：{current}",
         "persona_usage": "/persona <人格> 切换，/persona unset 取消人格，/new <人格> 新对话",
@@ -134,11 +163,16 @@ GENERAL: dict[str, dict[str, str]] = {
             "/memory mine  what I know about you\n"
             "/memory search <text>  look something up\n"
             "/memory remember <text>  remember something\n"
-            "/memory forget <number>  forget a line listed just now, /memory undo\n"
+            "/memory forget <number>  forget a line listed just now,"
+            " /memory correct <number> <how it is>, /memory undo\n"
+            "/memory records  recent conversations, /memory core  what is always kept in mind,"
+            " /memory inner  my inner state, /memory proactive  when I mean to speak first\n"
             "/memory status  how it is doing, /memory why  what the last reply recalled\n"
-            "/memory pause  remember nothing I say, /memory resume, /memory forgetme  delete me\n"
+            "/memory pause  remember nothing I say, /memory resume, /memory forgetme  delete me,"
+            " /memory export  take my memories away\n"
             "Admins: /memory flush [all]  learn now, /memory preview  what would fade,"
-            " /memory doctor  check and mend\n"
+            " /memory people  merge people, link accounts, /memory doctor  check and mend,"
+            " /memory import  bring a history in, /memory move  a chat has moved\n"
             "/persona  list or switch personas, /new <persona>  a new conversation with it"
         ),
         "status": "🧠 The memory is fine. I know {mine} things about you here: /memory mine",
@@ -150,8 +184,18 @@ GENERAL: dict[str, dict[str, str]] = {
         "health_index": "Recall index: {state}, {items} items, {vectors} with a vector",
         "health_embedder": "Embedding model: {name}",
         "health_graph": "Graph: {state} (change {applied})",
-        "health_learning": (
-            "Learning: {waiting} batches waiting, {dead} failed, {calls} model calls"
+        "health_learning": "Learning: {waiting} batches waiting, {dead} failed",
+        "health_spending": "Models today: {purposes}; {tokens} tokens in all, limit {limit}",
+        "health_purpose": "{purpose} {calls} calls, {tokens} tokens",
+        "purpose_learn": "learning",
+        "purpose_rewrite": "rewriting queries",
+        "purpose_records": "summaries",
+        "no_limit": "none",
+        "nothing_spent": "not asked",
+        "list_comma": "; ",
+        "spent": (
+            "⏸ Models have cost the {limit} tokens that they may cost a day: learning goes on"
+            " after midnight, or at once with a higher daily_llm_tokens. The chat goes on."
         ),
         "health_error": "Last learning error: {error}",
         "health_upkeep": "Last upkeep: {when}",
@@ -237,7 +281,10 @@ GENERAL: dict[str, dict[str, str]] = {
         "fact_line": "{number}. {statement} ({date}, strength {strength}%)",
         "item_numbered": "{number}. {text}",
         "item_plain": "· {text}",
-        "forget_hint": "/memory forget <number> forgets one of them.",
+        "forget_hint": (
+            "/memory forget <number> forgets one of them, /memory correct <number> <how it is>"
+            " corrects it."
+        ),
         "remember_what": "🧠 What shall I remember? E.g. /memory remember I am allergic to nuts",
         "remembered": "🧠 I will remember that.",
         "group_off": "🧠 Memory is turned off for groups.",
@@ -250,7 +297,18 @@ GENERAL: dict[str, dict[str, str]] = {
         "forget_denied": "🧠 There is no such memory, or it is not yours.",
         "forgotten": "🧠 Forgotten: {statement}\n/memory undo takes it back.",
         "forgotten_id": "🧠 Forgotten. /memory undo takes it back.",
+        "correct_what": (
+            "🧠 Correct which one? List them with /memory mine or /memory search first, then"
+            " /memory correct <number> <how it is>"
+        ),
+        "correct_denied": "🧠 There is no such memory, or it is not yours to correct.",
+        "corrected": (
+            "🧠 Corrected: {statement}\nThe old one stays as history. /memory undo takes it back."
+        ),
         "undone": "🧠 Undone.",
+        "undone_forget": "🧠 Undone: what you forgot last is back.",
+        "undone_correct": "🧠 Undone: your last correction.",
+        "undone_remember": "🧠 Undone: what you had me remember last.",
         "undo_none": "🧠 There is nothing to undo.",
         "undo_conflict": "🧠 Cannot undo: the later change {later} touched the same rows.",
         "preview_title": "🧠 With the present settings, if nothing is mentioned again:",
@@ -258,7 +316,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "preview_days": "archived within {days} days",
         "preview_count": "{label}: {total}",
         "preview_line": "  · {statement} (strength {strength}%)",
-        "preview_private": "The contents are shown in a private chat only.",
+        "preview_private": "🧠 The preview is shown to admins in a private chat only.",
         "preview_never": "🧠 With the present settings nothing is ever forgotten.",
         "persona_list": "Personas: {personas}\nCurrent: {current}",
         "persona_usage": "/persona <persona> switches, /persona unset, /new <persona> starts anew",

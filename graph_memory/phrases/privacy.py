@@ -40,6 +40,10 @@ PRIVACY: dict[str, dict[str, str]] = {
             "AstrBot 自己的对话历史不归我管，请用 /reset 清除。\n"
             "{minutes} 分钟内发送 /memory forgetme 确认"
         ),
+        "forgetme_only": "ℹ️ 只删除{who}的这一个账号。",
+        "forgetme_others": (
+            "ℹ️ 只删除{who}的这一个账号。关联的账号（{accounts}）不会删除，要在那边另外发送。"
+        ),
         "forgetme_you": "你",
         "forgetme_user": "用户 {user} ",
         "forgetme_first": "🧠 请先发送 /memory forgetme，看过说明再确认。",
@@ -91,6 +95,11 @@ PRIVACY: dict[str, dict[str, str]] = {
             "Other people's own words stay, even if they mention {who}. AstrBot's own history"
             " of the chat is not mine: /reset clears it.\n"
             "Within {minutes} minutes send /memory forgetme confirm"
+        ),
+        "forgetme_only": "ℹ️ This deletes only this one account of {who}.",
+        "forgetme_others": (
+            "ℹ️ This deletes only this one account of {who}. The linked ones ({accounts}) stay;"
+            " send it from there as well."
         ),
         "forgetme_you": "you",
         "forgetme_user": "user {user}",

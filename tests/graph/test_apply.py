@@ -18,13 +18,31 @@ from graph_memory.graph import records
 from graph_memory.graph.apply import apply, delta
 from graph_memory.graph.check import differences, from_graph, from_journal
 from graph_memory.graph.engine import Engine
-from graph_memory.journal import Draft, Journal
-from graph_memory.model import Change, Entity, Fact, Forgotten, Op, Row, Session, User, encode
+from graph_memory.identity import Identities
+from graph_memory.journal import Draft, Journal, Rows
+from graph_memory.model import (
+    Change,
+    CoreFact,
+    Entity,
+    Fact,
+    FollowUp,
+    Forgotten,
+    InnerState,
+    Link,
+    Merge,
+    Mood,
+    Op,
+    Row,
+    Session,
+    User,
+    encode,
+)
 from tests.makers import T0, fact, name
 
 from .support import CHAT, DOCKER, GROUP, LI, YOGA, ZHANG, build_at, episode, mention, part, put
 
 NODES = (ZHANG, LI, YOGA, DOCKER)
+MERGE = Merge("j:1", DOCKER, YOGA, T0)
 SESSIONS = (CHAT, GROUP)
 
 
@@ -67,29 +85,40 @@ def some_row(draw: Any) -> Row:
 CHANGE = st.lists(st.tuples(st.booleans(), some_row()), min_size=1, max_size=6)
 
 
-async def follow(journal: Journal, engine: Engine, after: int, limit: int) -> int:
-    """Apply the next changes; returns the number of the last one."""
+async def follow(journal: Journal, engine: Engine, after: int, limit: int) -> int | None:
+    """Apply the next changes; returns the number of the last one, or nothing if the graph
+    has to be built anew."""
     changes = await journal.changes(after, limit)
     if not changes:
         return after
-    net = delta(changes)
+    identities = await journal.read(Rows.identities)
+    net = delta(changes, identities)
+    if net.anew:
+        return None
     ids = {id for _, id in net.painted}
-    portraits = await journal.read(partial(records.portraits, ids=ids))
+    portraits = await journal.read(partial(records.portraits, ids=ids, identities=identities))
     await asyncio.to_thread(apply, engine.writer, net, portraits)
     return changes[-1].id
 
 
-async def play(folder: Path, history: list[list[tuple[bool, Row]]], chunk: int) -> None:
+async def play(
+    folder: Path, history: list[list[tuple[bool, Row]]], chunk: int, merge: Merge | None
+) -> None:
     journal = await Journal.open(folder / "journal.sqlite3")
+    applied = (await put(journal, merge)).id if merge else 0
     engine = build_at(folder / "graph", journal)
     try:
         for step in history:
             puts = [row for drop, row in step if not drop]
             drops = [(row.kind, row.id) for drop, row in step if drop]
             await journal.commit(lambda _, p=puts, d=drops: Draft("test", "test", p, d))  # type: ignore[misc]
-        applied = 0
         while applied < await journal.last_change():
-            applied = await follow(journal, engine, applied, chunk)
+            reached = await follow(journal, engine, applied, chunk)
+            if reached is None:
+                engine.close()
+                engine = build_at(folder / f"graph{applied}", journal)
+                reached = await journal.last_change()
+            applied = reached
         wanted = await journal.read(from_journal)
         assert differences(wanted, from_graph(engine.reader)) == []
         engine.checkpoint()
@@ -102,10 +131,16 @@ async def play(folder: Path, history: list[list[tuple[bool, Row]]], chunk: int) 
 
 
 @settings(max_examples=25)
-@given(st.lists(CHANGE, min_size=1, max_size=12), st.sampled_from([1, 2, 5]))
-def test_applying_equals_building(history: list[list[tuple[bool, Row]]], chunk: int) -> None:
+@given(
+    st.lists(CHANGE, min_size=1, max_size=12),
+    st.sampled_from([1, 2, 5]),
+    st.sampled_from([None, MERGE]),
+)
+def test_applying_equals_building(
+    history: list[list[tuple[bool, Row]]], chunk: int, merge: Merge | None
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(play(Path(folder), history, chunk))
+        asyncio.run(play(Path(folder), history, chunk, merge))
 
 
 @pytest.fixture
@@ -142,19 +177,30 @@ def change(id: int, *ops: Op) -> Change:
 
 def test_what_was_made_and_undone_is_nothing() -> None:
     row = fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽")
-    assert delta([change(1, op(None, row)), change(2, op(row, None))]).size == 0
+    made = [change(1, op(None, row)), change(2, op(row, None))]
+    assert delta(made, Identities()).size == 0
+    merged = [change(1, op(None, MERGE)), change(2, op(MERGE, None))]
+    assert not delta(merged, Identities()).anew
 
 
 def test_only_first_and_last_count() -> None:
     one = fact(CHAT, ZHANG, YOGA, "一")
     two, three = replace(one, use_count=2), replace(one, use_count=3)
-    found = delta([change(1, op(one, two)), change(2, op(two, three))])
+    found = delta([change(1, op(one, two)), change(2, op(two, three))], Identities())
     assert [edge.values[10] for edge in found.kept] == [3]
     assert found.new == found.gone == []
 
 
 def test_rows_that_the_graph_does_not_show_are_nothing() -> None:
-    assert delta([change(1, op(None, Forgotten("fg:1", CHAT.id, 5)))]).size == 0
+    rows = (
+        Forgotten("fg:1", CHAT.id, 5),
+        Link("k:1", LI, ZHANG),
+        CoreFact("c:1", CHAT.id, ZHANG, 1, "fact", "张三怕黑", 1.0, 1.0),
+        Mood("mo:1", CHAT.id, 0.1, 0.2, 1.0),
+        InnerState("in:1", CHAT.id, "我", "他", "我们", 1, 1.0),
+        FollowUp("fu:1", CHAT.id, ZHANG, 9.0, "问好", 0, 1.0),
+    )
+    assert delta([change(1, *(op(None, row) for row in rows))], Identities()).size == 0
 
 
 @pytest.mark.parametrize("has_row", [True, False])
@@ -166,9 +212,8 @@ async def test_a_graph_that_lacks_an_edge_is_noticed(
     engine = build_at(tmp_path / "graph", journal)
     held = from_graph(engine.reader)
     after = replace(row, use_count=2) if has_row else None
+    net = delta([change(2, op(None, User("qq:9")), op(row, after))], Identities())
     with pytest.raises(GraphError, match="not one"):
-        apply(engine.writer, delta([change(2, op(None, User("qq:9")), op(row, after))]), {
-            "qq:9": records.Portrait()
-        })  # fmt: skip
+        apply(engine.writer, net, {"qq:9": records.Portrait()})
     assert from_graph(engine.reader) == held  # all or nothing
     engine.close()

@@ -36,7 +36,7 @@ async def test_the_neighbourhood_of_a_person(graph: GraphStore) -> None:
     assert len(found.edges) == len(said) == 4
     liked = fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽")
     assert said["张三喜欢瑜伽"] == GraphEdge(
-        liked.id, ZHANG, YOGA, "likes", "张三喜欢瑜伽", 0.8, 1, None, "active"
+        liked.id, ZHANG, YOGA, "likes", "张三喜欢瑜伽", 0.8, 1, None, "active", T0
     )
     assert said["张三讨厌 Docker"].status == "archived"
 
@@ -45,6 +45,16 @@ async def test_edges_point_from_subject_to_object(graph: GraphStore) -> None:
     found = await graph.neighbourhood(YOGA)
     assert {(edge.source, edge.target) for edge in found.edges} == {(ZHANG, YOGA), (DOCKER, YOGA)}
     assert {node.id for node in found.nodes} == {ZHANG, DOCKER}
+
+
+async def test_what_a_newer_fact_replaces_is_superseded(tmp_path: Path) -> None:
+    old = fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽")
+    newer = fact(GROUP, ZHANG, DOCKER, "张三改学 Docker 了", at=T0 + 9, supersedes=(old.id,))
+    gone = replace(newer, status="archived", archived_at=T0 + 10)
+    for replacing in (newer, gone):  # which does not bring the older one back
+        async with opened(tmp_path / replacing.status, old, replacing) as (_, store):
+            edges = {edge.id: edge for edge in (await store.neighbourhood(ZHANG)).edges}
+        assert (edges[old.id].superseded, edges[newer.id].superseded) == (True, False)
 
 
 async def test_the_neighbourhood_of_a_session(graph: GraphStore) -> None:

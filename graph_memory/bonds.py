@@ -1,0 +1,210 @@
+"""Saying who and what is one, and taking it back: merges of entities, links of accounts.
+
+Each is one :class:`Change` that can be undone. No row about anybody is rewritten, with one
+exception: a split also takes apart what replaced what across it, for what is true of one
+thing never made something untrue of another.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from .errors import BondError, NotFoundError
+from .identity import Identities
+from .journal import Draft, Journal, Rows
+from .model import Change, Entity, Fact, Link, Merge, User, is_entity, stable_id
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """An entity that goes under another one.
+
+    Attributes:
+        facts, into_facts: How many facts there are about each by itself.
+        name, into_name: What each was called last, anywhere; empty if it has no name.
+    """
+
+    node: str
+    name: str
+    facts: int
+    into: str
+    into_name: str
+    into_facts: int
+    at: float
+
+
+class Bonds:
+    """Merges and splits, links and unlinks; for the owner only.
+
+    Who may do so is for whoever calls to see to.
+
+    Args:
+        journal: Where the rows are.
+        now: Clock.
+    """
+
+    def __init__(self, journal: Journal, now: Callable[[], float] = time.time) -> None:
+        self._journal = journal
+        self._now = now
+
+    # ---------------------------------------------------------------- entities
+
+    async def merge(self, node: str, into: str, actor: str) -> Change:
+        """Have an entity go under another one, which survives.
+
+        Nothing becomes visible to anybody who could not see it: rows stay where they are.
+
+        Args:
+            node: With all that has been merged into it.
+            into: The entity under which it goes, or one merged with that.
+            actor: Written into the change.
+
+        Raises:
+            BondError: One is a user, or they are one already.
+            NotFoundError: There is no such entity.
+        """
+
+        def resolve(rows: Rows) -> Draft:
+            for each in (node, into):
+                if not is_entity(each):
+                    raise BondError("person", f"{each} is a user: users are linked, not merged")
+                if rows.get(Entity, each) is None:
+                    raise NotFoundError(f"there is no entity {each}")
+            identities = rows.identities()
+            if identities.is_one(node, into):
+                raise BondError("one", f"{node} and {into} are one already")
+            top, survivor = identities.canonical(node), identities.canonical(into)
+            merge = Merge(stable_id("j", top), top, survivor, self._now())
+            return Draft(actor, "merge", put=[merge])
+
+        return await self._commit(resolve)
+
+    async def split(self, node: str, actor: str) -> Change:
+        """Let a merged entity be one of its own again, with what was merged into it.
+
+        What was learned meanwhile stays with the survivor.
+
+        Raises:
+            BondError: It goes under no other entity.
+        """
+
+        def resolve(rows: Rows) -> Draft:
+            identities = rows.identities()
+            merge = identities.absorbed(node)
+            if merge is None:
+                raise BondError("apart", f"{node} was not merged into another entity")
+            members = identities.nodes(node)
+            identities.drop(Merge.kind, merge.id)
+            put = _apart(rows, identities, members)
+            return Draft(actor, "split", put=[*put], drop=[(Merge.kind, merge.id)])
+
+        return await self._commit(resolve)
+
+    async def merges(self) -> list[Merged]:
+        """All merges, oldest first, as the owner sees them."""
+
+        def work(rows: Rows) -> list[Merged]:
+            return [
+                Merged(
+                    merge.node,
+                    rows.called(merge.node),
+                    len(rows.about(merge.node)),
+                    merge.into,
+                    rows.called(merge.into),
+                    len(rows.about(merge.into)),
+                    merge.at,
+                )
+                for merge in rows.identities().merges
+            ]
+
+        return await self._journal.read(work)
+
+    # ---------------------------------------------------------------- accounts
+
+    async def link(self, account: str, other: str, actor: str) -> Change:
+        """Take two accounts for one person's: what either may see and say, both may.
+
+        Raises:
+            BondError: One is an entity, or they are linked already.
+            NotFoundError: There is no such user.
+        """
+
+        def resolve(rows: Rows) -> Draft:
+            for each in (account, other):
+                if is_entity(each):
+                    raise BondError("thing", f"{each} is an entity: entities are merged")
+                if rows.get(User, each) is None:
+                    raise NotFoundError(f"there is no user {each}")
+            if rows.identities().is_one(account, other):
+                raise BondError("linked_already", f"{account} and {other} are linked already")
+            return Draft(actor, "link", put=[_link(account, other)])
+
+        return await self._commit(resolve)
+
+    async def unlink(self, account: str, actor: str) -> Change:
+        """Let an account be a person of its own; the others stay linked to each other.
+
+        Raises:
+            BondError: It is linked to no other.
+        """
+
+        def resolve(rows: Rows) -> Draft:
+            identities = rows.identities()
+            members = identities.accounts(account)
+            gone = [link for link in identities.links if account in (link.a, link.b)]
+            if not gone:
+                raise BondError("alone", f"{account} is linked to no other account")
+            for link in gone:
+                identities.drop(Link.kind, link.id)
+            put: list[Fact | Link] = []
+            first, *others = sorted(members - {account})
+            for other in others:  # they may have been linked by way of the account alone
+                if not identities.is_one(first, other):
+                    put.append(link := _link(first, other))
+                    identities.put(link)
+            put += _apart(rows, identities, members)
+            return Draft(actor, "unlink", put=[*put], drop=[(Link.kind, link.id) for link in gone])
+
+        return await self._commit(resolve)
+
+    async def links(self) -> list[dict[str, str]]:
+        """The accounts of each person who has several, with what each was called last."""
+
+        def work(rows: Rows) -> list[dict[str, str]]:
+            identities = rows.identities()
+            people = {identities.accounts(link.a) for link in identities.links}
+            return [
+                {account: rows.called(account) for account in sorted(accounts)}
+                for accounts in sorted(people, key=min)
+            ]
+
+        return await self._journal.read(work)
+
+    async def _commit(self, resolve: Callable[[Rows], Draft]) -> Change:
+        change = await self._journal.commit(resolve)
+        assert change is not None  # each of them writes or deletes a row, or raises
+        return change
+
+
+def _link(account: str, other: str) -> Link:
+    a, b = sorted((account, other))
+    return Link(stable_id("k", a, b), a, b)
+
+
+def _apart(rows: Rows, identities: Identities, members: frozenset[str]) -> list[Fact]:
+    """The facts about some nodes that replaced one about a node they are not one with."""
+    found: list[Fact] = []
+    for member in sorted(members):
+        for fact in rows.history(member):
+            kept = tuple(
+                id
+                for id in fact.supersedes
+                if (old := rows.get(Fact, id)) is None
+                or old.subject not in members
+                or identities.is_one(old.subject, member)
+            )
+            if kept != fact.supersedes:
+                found.append(replace(fact, supersedes=kept))
+    return found
