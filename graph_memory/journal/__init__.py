@@ -2,8 +2,9 @@
 
 It is the truth; the graph and the recall index are views of it. ``store.py`` has the
 asynchronous door, ``rows.py`` what a change is resolved against, ``messages.py`` the
-durable buffer, ``catalogue.py`` the queries people browse with, ``schema.py`` the
-ordered migrations, ``storage.py`` whether anything can be written.
+durable buffer, ``catalogue.py`` and ``chronicle.py`` the queries people browse with,
+``pages.py`` how pages are turned, ``schema.py`` the ordered migrations, ``storage.py``
+whether anything can be written.
 """
 
 from .examine import Fault, examine, mend

@@ -7,27 +7,32 @@ constants in this module.
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..model import Change, Fact, Session, decode
+from ..model import Change, Fact, Session, decode, is_entity
 from ..retention import DAY
-from .rows import read_change
+from ..text import normalise
+from .pages import Found, Place, turn
+from .rows import Rows, read_change
+
+_AGE = "(:now - json_extract(f.data, '$.last_used')) / json_extract(f.data, '$.half_life')"
+"""Seconds for each day of half-life; retention falls with it, whatever the decay rate."""
+_PINNED = "json_extract(f.data, '$.pinned')"
 
 ORDERS: dict[str, str] = {
-    "recent": "json_extract(f.data, '$.recorded_at') DESC, f.id",
-    "said": "json_extract(f.data, '$.said_at') DESC, f.id",
-    "importance": "json_extract(f.data, '$.importance') DESC, f.id",
-    # Retention falls with age / half-life, whatever the decay rate.
-    "strength": (
-        "json_extract(f.data, '$.pinned') DESC,"
-        " (:now - json_extract(f.data, '$.last_used')) / json_extract(f.data, '$.half_life'), f.id"
-    ),
+    "recent": "json_extract(f.data, '$.recorded_at')",
+    "said": "json_extract(f.data, '$.said_at')",
+    "importance": "json_extract(f.data, '$.importance')",
+    "strength": f"CASE WHEN {_PINNED} THEN 1e18 ELSE -{_AGE} END",
 }
+"""By what facts are ordered, greatest first."""
 
 _SUPERSEDED = (
-    "SELECT s.value FROM row g, json_each(g.data, '$.supersedes') s WHERE g.kind = 'fact'"
+    "SELECT s.value FROM row g INDEXED BY row_supersedes,"
+    " json_each(g.data, '$.supersedes') s WHERE g.kind = 'fact'"
     " AND json_array_length(g.data, '$.supersedes') > 0"
 )
 """What was replaced. Archiving the newer fact does not bring the older one back."""
@@ -39,9 +44,12 @@ class FactFilter:
 
     Attributes:
         text: Words that the statement, or a name of subject or object, contains.
-        node: Subject or object.
-        status: ``active`` (and not superseded), ``superseded`` or ``archived``.
+        node: Subject or object, or what is one with it (``identity.py``).
+        status: ``active`` (and not superseded), ``superseded``, ``archived`` or ``pinned``.
+        since, until: Said not before, and before; seconds since the epoch.
+        strongest, weakest: Retention at most, and at least.
         order: A key of :data:`ORDERS`.
+        place: Where the page begins; ``None`` is the first page.
     """
 
     text: str = ""
@@ -50,25 +58,36 @@ class FactFilter:
     circle: str = ""
     predicate: str = ""
     status: str = ""
+    since: float | None = None
+    until: float | None = None
+    strongest: float = 1.0
+    weakest: float = 0.0
     order: str = "recent"
     limit: int = 50
-    offset: int = 0
+    place: Place | None = None
 
 
-def find(db: sqlite3.Connection, wanted: FactFilter, now: float) -> tuple[list[Fact], int]:
-    """One page of facts, and how many there are on all pages."""
-    where, values = _conditions(wanted)
-    tables = "row f JOIN row w ON w.kind = 'session' AND w.id = f.session"
-    (total,) = db.execute(f"SELECT count(*) FROM {tables} WHERE {where}", values).fetchone()
+def find(db: sqlite3.Connection, wanted: FactFilter, now: float, rate: float = 1.0) -> Found[Fact]:
+    """One page of facts.
+
+    Args:
+        now: Of the first page; the others are as of then, see :class:`Place`.
+        rate: The setting ``time_decay_rate``.
+    """
+    place = wanted.place
+    at = place.now if place else now
+    nodes = Rows(db).identities().nodes(wanted.node)
+    where, values = _conditions(wanted, nodes, rate)
+    values["now"] = at
     order = ORDERS.get(wanted.order, ORDERS["recent"])
-    page = db.execute(
-        f"SELECT f.data FROM {tables} WHERE {where} ORDER BY {order} LIMIT :limit OFFSET :offset",
-        {**values, "now": now, "limit": wanted.limit, "offset": wanted.offset},
-    )
-    return [_fact(data) for (data,) in page], int(total)
+    tables = "row f JOIN row w ON w.kind = 'session' AND w.id = f.session"
+    source = f"SELECT f.data, coalesce({order}, 0.0) AS key, f.id FROM {tables} WHERE {where}"
+    return turn(db, source, values, place, at, wanted.limit, lambda row: _fact(row[0]))
 
 
-def _conditions(wanted: FactFilter) -> tuple[str, dict[str, object]]:
+def _conditions(
+    wanted: FactFilter, nodes: Iterable[str], rate: float
+) -> tuple[str, dict[str, object]]:
     parts = ["f.kind = 'fact'"]
     values: dict[str, object] = {}
     for number, word in enumerate(wanted.text.split()):
@@ -82,8 +101,11 @@ def _conditions(wanted: FactFilter) -> tuple[str, dict[str, object]]:
             f"(json_extract(f.data, '$.statement') {like} OR f.a IN ({named}) OR f.b IN ({named}))"
         )
     if wanted.node:
-        parts.append("(f.a = :node OR f.b = :node)")
-        values["node"] = wanted.node
+        parts.append(
+            "(f.a IN (SELECT value FROM json_each(:nodes))"
+            " OR f.b IN (SELECT value FROM json_each(:nodes)))"
+        )
+        values["nodes"] = json.dumps(sorted(nodes))
     for key, path in (("persona", "$.persona"), ("circle", "$.circle")):
         if getattr(wanted, key):
             parts.append(f"json_extract(w.data, '{path}') = :{key}")
@@ -91,7 +113,19 @@ def _conditions(wanted: FactFilter) -> tuple[str, dict[str, object]]:
     if wanted.predicate:
         parts.append("json_extract(f.data, '$.predicate') = :predicate")
         values["predicate"] = wanted.predicate
+    for key, sign in (("since", ">="), ("until", "<")):
+        if getattr(wanted, key) is not None:
+            parts.append(f"json_extract(f.data, '$.said_at') {sign} :{key}")
+            values[key] = getattr(wanted, key)
+    if wanted.weakest > 0.0:
+        parts.append(f"({_PINNED} OR {_AGE} <= :oldest)")
+        values["oldest"] = _age(wanted.weakest, rate)
+    if wanted.strongest < 1.0:
+        parts.append(f"(NOT {_PINNED} AND {_AGE} > :youngest)")
+        values["youngest"] = _age(wanted.strongest, rate)
     match wanted.status:
+        case "pinned":
+            parts.append(_PINNED)
         case "archived":
             parts.append("json_extract(f.data, '$.status') = 'archived'")
         case "superseded":
@@ -103,12 +137,18 @@ def _conditions(wanted: FactFilter) -> tuple[str, dict[str, object]]:
     return " AND ".join(parts), values
 
 
+def _age(retention: float, rate: float) -> float:
+    """:data:`_AGE` at a retention: ``retention.retention`` solved for the age."""
+    return (1.0 / retention**2 - 1.0) / 3.0 * DAY / rate if rate > 0.0 else math.inf
+
+
 def superseded(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, list[Fact]]:
     """The facts that replace each of ``ids`` (owner's view)."""
     wanted = set(ids)
     found: dict[str, list[Fact]] = {}
     rows = db.execute(
-        "SELECT data FROM row WHERE kind = 'fact' AND json_array_length(data, '$.supersedes') > 0"
+        "SELECT data FROM row INDEXED BY row_supersedes"  # the planner cannot tell how few
+        " WHERE kind = 'fact' AND json_array_length(data, '$.supersedes') > 0"
     )
     for (data,) in rows:
         fact = _fact(data)
@@ -136,7 +176,7 @@ def fading(
         return [], 0
     values = {
         "before": before,
-        "ages": (1.0 / threshold**2 - 1.0) / 3.0 * DAY / rate,
+        "ages": _age(threshold, rate),
         "limit": limit,
         "offset": offset,
     }
@@ -183,13 +223,15 @@ def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list
 
 
 def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
-    """What nodes were called last, anywhere (owner's view)."""
+    """What nodes, or those that are one with them, were called last, anywhere (owner's view)."""
     found: dict[str, str] = {}
+    identities = Rows(db).identities()
     for node in set(nodes):
         row = db.execute(
-            "SELECT json_extract(data, '$.text') FROM row WHERE kind = 'name' AND a = ?"
+            "SELECT json_extract(data, '$.text') FROM row INDEXED BY row_a"
+            " WHERE kind = 'name' AND a != '' AND a IN (SELECT value FROM json_each(?))"
             " ORDER BY json_extract(data, '$.last_at') DESC, id LIMIT 1",
-            (node,),
+            (json.dumps(sorted(identities.nodes(node))),),
         ).fetchone()
         if row:
             found[node] = row[0]
@@ -200,6 +242,31 @@ def sessions(db: sqlite3.Connection) -> list[Session]:
     """All Sessions."""
     rows = db.execute("SELECT data FROM row WHERE kind = 'session' ORDER BY id")
     return [decode("session", json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+
+
+def known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict[str, int]]:
+    """The users, and the entities, that most facts are about, and how many; most first."""
+    rows = db.execute(
+        "SELECT node, sum(n) FROM (SELECT a AS node, count(*) AS n FROM row"
+        " WHERE kind = 'fact' AND a != '' GROUP BY a UNION ALL SELECT b, count(*) FROM row"
+        " WHERE kind = 'fact' AND b != '' GROUP BY b) GROUP BY node ORDER BY 2 DESC, 1"
+    ).fetchall()
+    people = [(node, int(n)) for node, n in rows if not is_entity(node)]
+    things = [(node, int(n)) for node, n in rows if is_entity(node)]
+    return dict(people[:limit]), dict(things[:limit])
+
+
+def named(db: sqlite3.Connection, text: str, limit: int) -> dict[str, int]:
+    """The nodes that have a name with ``text`` in it, and how many facts are about each."""
+    found = db.execute(
+        "SELECT n.a, (SELECT count(*) FROM row f INDEXED BY row_a WHERE f.kind = 'fact'"
+        " AND f.a = n.a AND f.a != '') + (SELECT count(*) FROM row f INDEXED BY row_b"
+        " WHERE f.kind = 'fact' AND f.b = n.a AND f.b != '') AS facts FROM row n"
+        " WHERE n.kind = 'name' AND instr(n.b, ?) > 0 GROUP BY n.a"
+        " ORDER BY facts DESC, n.a LIMIT ?",
+        (normalise(text), limit),
+    ).fetchall()
+    return {node: int(facts) for node, facts in found}
 
 
 def predicates(db: sqlite3.Connection) -> dict[str, int]:

@@ -12,8 +12,9 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..model import Change, Entity, Episode, Erased, Fact, Op
+from ..model import Change, Entity, Episode, Erased, Fact, Merge, Op
 from . import vectors
+from .schema import migrations_of
 from .scrub import Data, Doomed, doomed, orphans
 
 ACTOR = "erasure"
@@ -66,16 +67,27 @@ def mark(db: sqlite3.Connection, stone: str, at: float) -> None:
 
 def users(db: sqlite3.Connection) -> set[str]:
     """Ids of all users a journal knows."""
+    known = {id for ids in _turned_to(db).values() for id in ids}
     found = db.execute(
         "SELECT sender FROM message UNION SELECT user FROM presence"
         " UNION SELECT id FROM row WHERE kind = 'user'"
-        " UNION SELECT a FROM row WHERE kind IN ('fact', 'name', 'participation')"
+        " UNION SELECT a FROM row WHERE kind IN"
+        " ('fact', 'name', 'participation', 'core_fact', 'follow_up')"
         " UNION SELECT b FROM row WHERE kind = 'fact'"
         " UNION SELECT json_extract(data, '$.speaker') FROM row WHERE kind = 'fact'"
         " UNION SELECT json_extract(data, '$.owner') FROM row WHERE kind = 'session'"
         " UNION SELECT actor FROM change"
     )
-    return {id for (id,) in found if id and ":" in id and not id.startswith("e:")}
+    known |= {id for (id,) in found}
+    return {id for id in known if id and ":" in id and not id.startswith("e:")}
+
+
+def _turned_to(db: sqlite3.Connection) -> dict[int, list[str]]:
+    """Whom messages turn to, by message; a journal of the first version does not know."""
+    if "0003_addressees" not in migrations_of(db):
+        return {}
+    found = db.execute("SELECT id, addressees FROM message WHERE addressees != '[]'")
+    return {id: [user for user, *_ in json.loads(text)] for id, text in found}
 
 
 def erase(
@@ -127,6 +139,11 @@ def _rows(db: sqlite3.Connection, work: _Work) -> None:
             _put(db, work, Op(kind, id, before, work.gone.left(kind, id, before)))
     for id in orphans(db, work.touched):
         _put(db, work, Op(Entity.kind, id, {"id": id}, None))
+        merges = db.execute(
+            "SELECT id, data FROM row WHERE kind = 'merge' AND ? IN (a, b)", (id,)
+        ).fetchall()
+        for merge, text in merges:
+            _put(db, work, Op(Merge.kind, merge, json.loads(text), None))
 
 
 def _put(db: sqlite3.Connection, work: _Work, op: Op) -> None:
@@ -174,6 +191,12 @@ def _messages(db: sqlite3.Connection, work: _Work) -> None:
         # What a model answered may be quoted there.
         db.execute("UPDATE batch SET error = '' WHERE id = ?", (batch,))
         db.execute("DELETE FROM message WHERE id = ?", (id,))
+    for id, users in _turned_to(db).items():
+        if gone.user in users:
+            (text,) = db.execute("SELECT addressees FROM message WHERE id = ?", (id,)).fetchone()
+            others = [each for each in json.loads(text) if each[0] != gone.user]
+            body = json.dumps(others, ensure_ascii=False)
+            db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
     for session in gone.sessions:
         db.execute("DELETE FROM batch WHERE session = ?", (session,))
     db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))

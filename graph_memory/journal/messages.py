@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 from ..errors import NotFoundError
-from ..model import Batch, Change, Message, Presence, Session
+from ..model import Addressee, Batch, Change, Message, Presence, Session
 from .rows import Rows
 
-_FIELDS = "id, session, sender, name, text, at, ref, batch"
+_FIELDS = "id, session, sender, name, text, at, ref, batch, addressees"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,30 @@ def add(
             (message.session, message.sender, message.ref),
         ).fetchone()
         if found:
-            return Message(*found), False, None
+            return _message(found), False, None
     cursor = db.execute(
-        "INSERT INTO message (session, sender, name, text, at, ref) VALUES (?, ?, ?, ?, ?, ?)",
-        (message.session, message.sender, message.name, message.text, message.at, message.ref),
+        "INSERT INTO message (session, sender, name, text, at, ref, addressees)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(message.session, message.sender, message.name, message.text, message.at),
+            *(message.ref, _addressees(message)),
+        ),
     )
     stored = replace(message, id=int(cursor.lastrowid or 0))
     presence = None
     if session.is_group and message.is_human:
         presence = _open_presence(db, Presence(session.circle, message.sender, message.at))
     return stored, True, presence
+
+
+def _addressees(message: Message) -> str:
+    return json.dumps([astuple(each) for each in message.to], ensure_ascii=False)
+
+
+def _message(row: tuple[Any, ...]) -> Message:
+    to = () if row[-1] == "[]" else tuple(Addressee(*each) for each in json.loads(row[-1]))
+    fields = (*row[:-1], to)
+    return Message(*fields)
 
 
 def _open_presence(db: sqlite3.Connection, presence: Presence) -> Presence | None:
@@ -119,8 +135,28 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
         part = wanted[start : start + 500]
         marks = ",".join("?" * len(part))
         rows = db.execute(f"SELECT {_FIELDS} FROM message WHERE id IN ({marks}) ORDER BY id", part)
-        found += [Message(*row) for row in rows]
+        found += [_message(row) for row in rows]
     return found
+
+
+def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:
+    """Messages with an id above ``than``, oldest first, at most ``limit``."""
+    rows = db.execute(
+        f"SELECT {_FIELDS} FROM message WHERE id > ? ORDER BY id LIMIT ?", (than, limit)
+    )
+    return [_message(row) for row in rows]
+
+
+def insert(db: sqlite3.Connection, message: Message) -> Message:
+    """Store a message with all it has; without an id it gets the next one."""
+    cursor = db.execute(
+        f"INSERT INTO message ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(message.id or None, message.session, message.sender, message.name, message.text),
+            *(message.at, message.ref, message.batch, _addressees(message)),
+        ),
+    )
+    return replace(message, id=int(cursor.lastrowid or 0))
 
 
 def newest(db: sqlite3.Connection, limit: int) -> list[Message]:
@@ -128,13 +164,13 @@ def newest(db: sqlite3.Connection, limit: int) -> list[Message]:
     rows = db.execute(
         f"SELECT {_FIELDS} FROM message ORDER BY id DESC LIMIT ?", (limit,)
     ).fetchall()
-    return [Message(*row) for row in reversed(rows)]
+    return [_message(row) for row in reversed(rows)]
 
 
 def backwards(db: sqlite3.Connection, limit: int) -> Iterator[Message]:
     """The newest ``limit`` messages, newest first, read one by one."""
     rows = db.execute(f"SELECT {_FIELDS} FROM message ORDER BY id DESC LIMIT ?", (limit,))
-    return (Message(*row) for row in rows)
+    return (_message(row) for row in rows)
 
 
 def pending(db: sqlite3.Connection, session: str) -> list[Message]:
@@ -142,7 +178,7 @@ def pending(db: sqlite3.Connection, session: str) -> list[Message]:
     rows = db.execute(
         f"SELECT {_FIELDS} FROM message WHERE session = ? AND batch IS NULL ORDER BY id", (session,)
     )
-    return [Message(*row) for row in rows]
+    return [_message(row) for row in rows]
 
 
 def buffers(db: sqlite3.Connection) -> list[Buffered]:
@@ -176,7 +212,7 @@ def read_batch(db: sqlite3.Connection, id: int) -> Batch:
     if session is None:
         raise NotFoundError(f"there is no batch {id}")
     found = db.execute(f"SELECT {_FIELDS} FROM message WHERE batch = ? ORDER BY id", (id,))
-    return Batch(id, session, tuple(Message(*m) for m in found), row[1], row[2])
+    return Batch(id, session, tuple(_message(m) for m in found), row[1], row[2])
 
 
 def queued(db: sqlite3.Connection) -> list[QueuedBatch]:

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 
-from ..model import BOT, Change, Episode, Erased, Fact, Forgotten
+from ..model import (
+    BOT,
+    Addressee,
+    Change,
+    CoreFact,
+    Episode,
+    Erased,
+    Fact,
+    Name,
+    Quote,
+    decode,
+)
 from ..text import clean
 from .messages import by_ids
-from .rows import Draft, Rows, write
+from .rows import RETRACTED, Draft, write
+from .scrub import Data, Doomed, retracted
 
 Tell = Callable[[Change | Erased], None]
 
-REASON = "recalled"
+_WORDS = {
+    Fact.kind: ("statement",),
+    Episode.kind: ("summary",),
+    Name.kind: ("text", "norm"),
+    CoreFact.kind: ("text",),
+}
+"""What of a row is somebody's words."""
 LOOKED_AT = 500
 """Of the bot's lines, so many newest ones are compared with what it took back."""
 
@@ -28,12 +46,14 @@ def by_reference(db: sqlite3.Connection, circle: str, id: str) -> int | None:
 
     The rest of a reference, behind ``@``, tells apart messages of the same name.
     """
-    escaped = id.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    found = db.execute(
-        f"SELECT m.id {_HERE} AND m.ref LIKE :ref ESCAPE '\\' ORDER BY m.id DESC LIMIT 1",
-        {"circle": circle, "ref": f"{escaped}@%"},
+    (found,) = db.execute(
+        "SELECT max(m.id) FROM row s CROSS JOIN message m INDEXED BY message_ref"
+        " ON m.session = s.id WHERE s.kind = 'session'"
+        " AND json_extract(s.data, '$.circle') = :circle"
+        " AND m.ref > :first AND m.ref < :last AND m.ref != ''",
+        {"circle": circle, "first": f"{id}@", "last": f"{id}A"},  # A follows @
     ).fetchone()
-    return int(found[0]) if found else None
+    return int(found) if found else None
 
 
 def by_words(db: sqlite3.Connection, circle: str, text: str) -> int | None:
@@ -47,11 +67,24 @@ def by_words(db: sqlite3.Connection, circle: str, text: str) -> int | None:
     return next(same, None) or next((id for id, line in lines if text and text in line), None)
 
 
+def addressee(db: sqlite3.Connection, circle: str, quote: Quote) -> Addressee:
+    """Whom a message quotes that is said in a chat window, and which words of theirs."""
+    found = by_reference(db, circle, quote.ref) if quote.ref else None
+    if found is None and quote.user == BOT and quote.text:
+        found = by_words(db, circle, quote.text)
+    user = quote.user
+    if found is not None and not user:
+        user = by_ids(db, [found])[0].sender
+    return Addressee(user, quote.name, found or 0)
+
+
 def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
     """Delete a message inside the open transaction.
 
-    Facts that rest on it alone go in a change, others lose it as evidence; summaries of
-    the conversation it was in go, too. Harmless if it is not there.
+    Facts that rest on it alone go in a change, and so do names that nobody else used;
+    other facts lose it as evidence, and summaries of the conversation it was in go. The
+    log keeps which rows were touched, for views to follow, and none of the words.
+    Harmless if it is not there. Empty the write-ahead log afterwards (``erasure.py``).
 
     Returns:
         The change; ``None`` if nothing was learned from the message.
@@ -60,25 +93,54 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
     if not found:
         return None
     (message,) = found
-    rows = Rows(db)
-    draft = Draft("chat", REASON)
-    for fact in rows.find(Fact, session=message.session):
-        if id in fact.evidence:
-            others = tuple(other for other in fact.evidence if other != id)
-            if others:
-                draft.put.append(replace(fact, evidence=others))
-            else:
-                draft.drop.append((Fact.kind, fact.id))
-    for episode in rows.find(Episode, session=message.session):
-        if episode.summary and episode.first_message <= id <= episode.last_message:
-            draft.put.append(replace(episode, summary=""))
-    for forgotten in rows.find(Forgotten, session=message.session):
-        if forgotten.message == id:
-            draft.drop.append((Forgotten.kind, forgotten.id))
-    change = write(db, draft, at)
+    gone = retracted(db, message.session, id)
+    change = write(db, _draft(db, gone, message.session), at)
     if change:
         tell(change)
+    _blank(db, gone, message.session, change)
     db.execute("UPDATE batch SET error = '' WHERE id = ?", (message.batch,))
     db.execute("DELETE FROM message WHERE id = ?", (id,))
     tell(Erased((id,)))
     return change
+
+
+def _draft(db: sqlite3.Connection, gone: Doomed, session: str) -> Draft:
+    draft = Draft("chat", RETRACTED)
+    for kind, id, text in db.execute(
+        "SELECT kind, id, data FROM row INDEXED BY row_session WHERE session = ?"
+        " AND kind IN ('fact', 'episode', 'name', 'mention', 'forgotten', 'core_fact')",
+        (session,),
+    ):
+        data = json.loads(text)
+        left = gone.left(kind, id, data)
+        if left is None:
+            draft.drop.append((kind, id))
+        elif left != data:
+            draft.put.append(decode(kind, left))
+    return draft
+
+
+def _blank(db: sqlite3.Connection, gone: Doomed, session: str, change: Change | None) -> None:
+    """Take the words out of what the log says about rows that went with a message."""
+    ops = change.ops if change else ()
+    rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
+
+    def left(kind: str, id: str, state: Data | None) -> Data | None:
+        goes = (kind, id) in rows
+        if kind == Fact.kind and gone.left(kind, id, state) is None and not goes:
+            # One that stands was said by others, too.
+            query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
+            goes = db.execute(query, (kind, id)).fetchone() is None
+        if kind == CoreFact.kind:
+            goes = gone.left(kind, id, state) is None
+        return {**state, **dict.fromkeys(_WORDS.get(kind, ()), "")} if state and goes else state
+
+    needle = json.dumps(session, ensure_ascii=False)
+    found = db.execute("SELECT id FROM change WHERE instr(ops, ?) ORDER BY id", (needle,))
+    for number in [number for (number,) in found]:
+        (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
+        before = json.loads(text)
+        after = [[kind, id, left(kind, id, a), left(kind, id, b)] for kind, id, a, b in before]
+        if after != before:
+            body = json.dumps(after, ensure_ascii=False)
+            db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))

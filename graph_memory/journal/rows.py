@@ -10,12 +10,22 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import ConflictError, NotFoundError
+from ..identity import Identities
 from ..model import (
+    EPISODE,
+    Batch,
     Change,
+    CoreFact,
     Episode,
     Fact,
+    FollowUp,
     Forgotten,
+    InnerState,
+    Link,
     Mention,
+    Merge,
+    Message,
+    Mood,
     Name,
     Op,
     Participation,
@@ -27,6 +37,8 @@ from ..model import (
 logger = logging.getLogger("graph_memory.journal")
 
 R = TypeVar("R", bound=Row)
+RETRACTED = "recalled"
+"""Reason of a change that follows a message which was taken back; it cannot be undone."""
 
 
 @dataclass(slots=True)
@@ -36,6 +48,7 @@ class Draft:
     Attributes:
         put: Rows to write; a row that is equal to what stands there is left out.
         drop: ``(kind, id)`` of rows to delete.
+        prompt: Version of what a model was asked about the batch; 0 if none was.
     """
 
     actor: str
@@ -44,13 +57,15 @@ class Draft:
     drop: list[tuple[str, str]] = field(default_factory=list)
     batch: int | None = None
     undoes: int | None = None
+    prompt: int = 0
 
 
 def index_keys(row: Row) -> tuple[str, str, str]:
     """Session and two look-up keys of a row: ``(session, a, b)``.
 
     ``a`` and ``b`` are subject and object of a fact, node and normalised text of a
-    name, entity of a mention, user of a participation.
+    name, entity of a mention, user of a participation, a core fact or a follow-up, the
+    two that a merge or a link joins.
     """
     match row:
         case Fact():
@@ -59,9 +74,13 @@ def index_keys(row: Row) -> tuple[str, str, str]:
             return row.session, row.node, row.norm
         case Mention():
             return row.session, row.entity, ""
-        case Participation():
+        case Participation() | CoreFact() | FollowUp():
             return row.session, row.user, ""
-        case Episode() | Forgotten():
+        case Merge():
+            return "", row.node, row.into
+        case Link():
+            return "", row.a, row.b
+        case Episode() | Forgotten() | Mood() | InnerState():
             return row.session, "", ""
         case _:
             return "", "", ""
@@ -127,10 +146,53 @@ class Rows:
         )
         return [decode(Fact.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
 
+    def episode(self, session: str, message: int | None = None) -> Episode | None:
+        """The episode of a Session that holds a message; ``None`` for its last one."""
+        order = "" if message is not None else " DESC"
+        found = self._db.execute(
+            "SELECT data FROM row INDEXED BY row_episode WHERE kind = 'episode'"
+            " AND session = :session AND json_extract(data, '$.last_message') >= :message"
+            " AND (:message = -1 OR json_extract(data, '$.first_message') <= :message)"
+            " AND json_extract(data, '$.level') = :level"
+            f" ORDER BY json_extract(data, '$.last_message'){order} LIMIT 1",
+            {
+                "session": session,
+                "message": -1 if message is None else message,
+                "level": EPISODE,
+            },
+        ).fetchone()
+        return decode(Episode.kind, json.loads(found[0])) if found else None  # type: ignore[return-value]
+
+    def identities(self) -> Identities:
+        """Who and what is one with whom."""
+        return Identities((*self.scan(Merge), *self.scan(Link)))
+
+    def called(self, node: str) -> str:
+        """What a node was called last, anywhere (owner's view); empty if it has no name."""
+        names = self.find(Name, a=node)
+        newest = max(names, key=lambda name: (name.last_at, name.id), default=None)
+        return newest.text if newest else ""
+
     def has_messages(self, ids: Iterable[int]) -> bool:
         """Whether all of some messages are still there; one may have been taken back."""
         query = "SELECT 1 FROM message WHERE id = ?"
         return all(self._db.execute(query, (id,)).fetchone() for id in ids)
+
+    def message(self, id: int) -> Message | None:
+        """What was said in a message and by whom; whom it turns to is left out."""
+        found = self._db.execute(
+            "SELECT id, session, sender, name, text, at, ref, batch FROM message WHERE id = ?",
+            (id,),
+        ).fetchone()
+        return Message(*found) if found else None
+
+    def batches(self, until: Batch) -> int:
+        """How many batches of its Session there were up to one."""
+        (count,) = self._db.execute(
+            "SELECT count(*) FROM batch WHERE session = ? AND id <= ?",
+            (until.session.id, until.id),
+        ).fetchone()
+        return int(count)
 
     def erasures(self) -> list[tuple[str, str]]:
         """The marks of people who were erased for good, see ``erasure.py``."""
@@ -143,6 +205,14 @@ class Rows:
         names = self._db.execute("SELECT id, b FROM row WHERE kind = 'name' AND b != ''")
         found = (self.get(Name, id) for id, norm in names.fetchall() if norm in text)
         return [name for name in found if name is not None]
+
+    def ids(self, cls: type[R], prefix: str, limit: int) -> list[str]:
+        """Ids of rows of ``cls`` that begin with ``prefix``, in order, at most ``limit``."""
+        found = self._db.execute(
+            "SELECT id FROM row WHERE kind = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?",
+            (cls.kind, prefix, f"{prefix}\U0010ffff", limit),
+        )
+        return [id for (id,) in found]
 
     def scan(self, cls: type[R]) -> Iterator[R]:
         """All rows of ``cls`` in order of id, without holding them all in memory.
@@ -171,7 +241,10 @@ def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
     if draft.batch is not None:
         if db.execute("SELECT 1 FROM change WHERE batch = ?", (draft.batch,)).fetchone():
             return None
-        db.execute("UPDATE batch SET state = 'learned', error = '' WHERE id = ?", (draft.batch,))
+        db.execute(
+            "UPDATE batch SET state = 'learned', error = '', prompt = ? WHERE id = ?",
+            (draft.prompt, draft.batch),
+        )
     ops = [op for op in _ops(db, draft) if op.before != op.after]
     if not ops and draft.batch is None:
         return None
@@ -213,6 +286,8 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
     change = read_change(db, number)
     if change is None:
         raise NotFoundError(f"there is no change {number}")
+    if change.reason == RETRACTED:
+        raise NotFoundError(f"change {number} is what somebody took back themselves")
     if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
         raise NotFoundError(f"change {number} has been undone already")
     draft = Draft(actor, "undo", undoes=number)
@@ -223,11 +298,18 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
         standing = json.loads(found[1]) if found else None
         if standing != op.after or (found and found[0] != number):
             raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
-        if op.before is None:
+        if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
             draft.drop.append((op.kind, op.id))
-        else:
+        elif op.before is not None:
             draft.put.append(decode(op.kind, op.before))
     return draft
+
+
+def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:
+    """Whether a Session holds more than change ``number``: it stays while anything is in it."""
+    query = "SELECT 1 FROM message WHERE session = :session UNION ALL SELECT 1 FROM row WHERE"
+    query += " session = :session AND kind != 'session' AND change != :change LIMIT 1"
+    return bool(db.execute(query, {"session": session, "change": number}).fetchone())
 
 
 def _deleted_by(db: sqlite3.Connection, op: Op, number: int) -> int:

@@ -91,6 +91,13 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         """,
     ),
     ("0002_pauses", PAUSES),
+    ("0003_addressees", "ALTER TABLE message ADD COLUMN addressees TEXT NOT NULL DEFAULT '[]';"),
+    ("0004_prompt", "ALTER TABLE batch ADD COLUMN prompt INTEGER NOT NULL DEFAULT 0;"),
+    (
+        "0005_episodes",
+        "CREATE INDEX row_episode ON row (session, json_extract(data, '$.last_message'))"
+        " WHERE kind = 'episode';",
+    ),
 )
 
 

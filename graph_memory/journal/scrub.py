@@ -15,13 +15,31 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import BOT, Episode, Fact, Forgotten, Mention, Name, Participation, Session, is_entity
+from ..model import (
+    BOT,
+    EPISODE,
+    CoreFact,
+    Episode,
+    Fact,
+    FollowUp,
+    Forgotten,
+    InnerState,
+    Link,
+    Mention,
+    Name,
+    Participation,
+    Session,
+    is_entity,
+)
 from ..model import User as UserRow
 from ..text import normalise
+from .aging import thinned
 
 Data = dict[str, Any]
 Key = tuple[str, str]
 _NODES = {Name.kind: "node", Mention.kind: "entity"}
+NOBODY = "-"
+"""No user's id."""
 _SHORTEST_NAME = 2
 """A name of one character is in every other line."""
 
@@ -70,6 +88,11 @@ class Doomed:
             Name.kind: data.get("node") == self.user,
             Participation.kind: data.get("user") == self.user,
             Forgotten.kind: data.get("message") in self._ids,
+            Link.kind: self.user in (data.get("a"), data.get("b")),
+            FollowUp.kind: data.get("user") == self.user,
+            CoreFact.kind: data.get("user") == self.user
+            or not self._ids.isdisjoint(data.get("evidence", ())),
+            InnerState.kind: bool(self.messages.get(data.get("session", ""))),
         }
         return None if gone.get(kind) else data
 
@@ -113,7 +136,28 @@ def doomed(db: sqlite3.Connection, user: str) -> Doomed:
                 "SELECT session, id FROM message WHERE sender = ? AND instr(text, ?)", (BOT, name)
             )
         )
-    found.rows = _coined(db, found)
+    found.rows = _coined(db, found, *_learned_with(db, found))
+    return found
+
+
+def retracted(db: sqlite3.Connection, session: str, message: int) -> Doomed:
+    """What goes with a single message, whoever said it."""
+    found = Doomed(NOBODY)
+    found.take([(session, message)])
+    facts = [
+        (id, json.loads(text))
+        for id, text in db.execute(
+            "SELECT id, data FROM row INDEXED BY row_session WHERE kind = 'fact' AND session = ?",
+            (session,),
+        )
+    ]
+    lost = {id: data["statement"] for id, data in facts if found.left(Fact.kind, id, data) is None}
+    found.rows = {
+        (Fact.kind, id)
+        for id, data in facts  # that something is over repeats what it was
+        if any(lost.get(old) == data["statement"] for old in data["supersedes"])
+    }
+    found.rows |= _coined(db, found, *_named_first_in(db, found, session, message))
     return found
 
 
@@ -126,7 +170,9 @@ def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[
     spans = [
         (data["first_message"], data["last_message"])
         for (text,) in db.execute(
-            "SELECT data FROM row WHERE kind = 'episode' AND session = ?", (session,)
+            "SELECT data FROM row WHERE kind = 'episode' AND session = ?"
+            " AND json_extract(data, '$.level') = ?",
+            (session, EPISODE),
         )
         if user in (data := json.loads(text))["participants"]
     ]
@@ -151,14 +197,15 @@ def _names_of(db: sqlite3.Connection, user: str) -> set[str]:
     return {name for (name,) in rows if name and len(name) >= _SHORTEST_NAME}
 
 
-def _coined(db: sqlite3.Connection, gone: Doomed) -> set[Key]:
-    """Names and mentions that are there only because of what the user said.
+def _coined(
+    db: sqlite3.Connection, gone: Doomed, names: dict[str, Data], mentions: dict[str, Data]
+) -> set[Key]:
+    """Those of some names and mentions that are there only because of what goes.
 
     A name that was learned together with the user's words, or is of something of which
     only the user's facts told, stays if somebody else's
     words have it, too, or if it is the last by which somebody else's facts are known.
     """
-    names, mentions = _learned_with(db, gone)
     if not names and not mentions:
         return set()
     sessions = {data["session"] for data in (*names.values(), *mentions.values())}
@@ -194,8 +241,11 @@ def _learned_with(db: sqlite3.Connection, gone: Doomed) -> tuple[dict[str, Data]
         number
         for (number,) in db.execute(
             "SELECT id FROM change WHERE actor = :user OR batch IN"
-            " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL)",
-            {"user": gone.user},
+            " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL"
+            # Of old batches nobody knows any more who was in them.
+            "  UNION SELECT id FROM batch WHERE id <= :thinned AND session IN"
+            "  (SELECT session FROM row WHERE kind = 'participation' AND a = :user AND a != ''))",
+            {"user": gone.user, "thinned": thinned(db)},
         )
     }
     bereft: set[tuple[str, str]] = set()
@@ -216,6 +266,37 @@ def _learned_with(db: sqlite3.Connection, gone: Doomed) -> tuple[dict[str, Data]
         if is_with_user or (is_entity(node) and (data["session"], node) in bereft):
             (names if kind == Name.kind else mentions)[id] = data
     return names, mentions
+
+
+def _named_first_in(
+    db: sqlite3.Connection, gone: Doomed, session: str, message: int
+) -> tuple[dict[str, Data], dict[str, Data]]:
+    """Names and mentions of a Session, by id, that were learned together with a message,
+    or are of entities of facts that go with it."""
+    change = db.execute(
+        "SELECT ops FROM change WHERE batch = (SELECT batch FROM message WHERE id = ?)", (message,)
+    ).fetchone()
+    made = {(op[0], op[1]) for op in json.loads(change[0]) if op[2] is None} if change else set()
+    rows = [
+        (kind, id, json.loads(text))
+        for kind, id, text in db.execute(
+            "SELECT kind, id, data FROM row INDEXED BY row_session"
+            " WHERE kind IN ('fact', 'name', 'mention') AND session = ?",
+            (session,),
+        )
+    ]
+    bereft = {
+        data[end]
+        for kind, id, data in rows
+        if kind == Fact.kind and gone.left(kind, id, data) is None
+        for end in ("subject", "object")
+        if is_entity(data[end])
+    }
+    found: dict[str, dict[str, Data]] = {Name.kind: {}, Mention.kind: {}}
+    for kind, id, data in rows:
+        if kind in found and ((kind, id) in made or data[_NODES[kind]] in bereft):
+            found[kind][id] = data
+    return found[Name.kind], found[Mention.kind]
 
 
 def _others(

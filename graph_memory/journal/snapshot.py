@@ -31,8 +31,8 @@ class Snapshot:
 
 
 @contextmanager
-def snapshot(path: Path) -> Iterator[Snapshot]:
-    """A consistent view of all rows, for the calling thread, on a connection of its own.
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that sees a journal as it is now, whatever is written meanwhile.
 
     Raises:
         JournalError: The file cannot be read.
@@ -40,6 +40,17 @@ def snapshot(path: Path) -> Iterator[Snapshot]:
     db = open_to_read(path)
     try:
         db.execute("BEGIN")
-        yield Snapshot(db, last_change(db))
+        yield db
     finally:
         db.close()
+
+
+@contextmanager
+def snapshot(path: Path) -> Iterator[Snapshot]:
+    """A consistent view of all rows, for the calling thread, on a connection of its own.
+
+    Raises:
+        JournalError: The file cannot be read.
+    """
+    with reading(path) as db:
+        yield Snapshot(db, last_change(db))

@@ -13,12 +13,13 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ..model import Batch, Change, Erased, Message, Presence, Session
+from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
 from ..ports import Vectors
-from . import catalogue
+from . import catalogue, retraction
 from . import messages as mail
 from . import vectors as cache
 from .messages import Appended, Buffered, QueuedBatch
@@ -195,12 +196,20 @@ class Journal:
 
     # --------------------------------------------------------------- messages
 
-    async def append(self, message: Message, session: Session) -> Appended:
-        """Store a message, its Session if that is new, and its sender's presence."""
+    async def append(
+        self, message: Message, session: Session, quote: Quote | None = None
+    ) -> Appended:
+        """Store a message, its Session if that is new, and its sender's presence.
+
+        Args:
+            quote: What it quotes; of that, only who said it and where it is are stored.
+        """
 
         def work(db: sqlite3.Connection) -> Appended:
             change = self._write(db, Draft("chat", "session", [session]))
-            appended = Appended(*mail.add(db, message, session), change)
+            to = (retraction.addressee(db, session.circle, quote),) if quote else ()
+            said = replace(message, to=to + message.to)
+            appended = Appended(*mail.add(db, said, session), change)
             if appended.presence:
                 self._outbox.append(appended.presence)
             if appended.is_new:

@@ -6,6 +6,7 @@ shown, ``prompt.py`` asks, ``parse.py`` reads the answer and ``resolve.py`` deci
 of it becomes memory (``nodes.py``: who is meant; ``history.py``: what replaces what).
 """
 
-from .learning import Learning, LearningStatus
+from .learning import Learning
+from .status import LearningStatus
 
 __all__ = ["Learning", "LearningStatus"]

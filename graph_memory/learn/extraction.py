@@ -7,8 +7,10 @@ what of them becomes rows.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from typing import Any
 
 from ..model import EntityType
 
@@ -65,6 +67,7 @@ class Extraction:
         summary: The conversation in one line.
         restated, used, ended: Numbers of known facts that were said again, that the
             bot made use of, that no longer hold.
+        besides: What the model said to a lesson, as it said it (``lesson.py``).
     """
 
     worth: bool
@@ -74,6 +77,7 @@ class Extraction:
     restated: tuple[int, ...] = ()
     used: tuple[int, ...] = ()
     ended: tuple[int, ...] = ()
+    besides: Mapping[str, Any] = field(default_factory=dict)
 
 
 def moment(text: str, zone: tzinfo) -> float | None:

@@ -19,6 +19,8 @@ from .sheet import Sheet
 MAX_EVIDENCE = 8
 """Messages that a fact cites."""
 _MAX_REPLACED = 50
+_ENDS = "。.!?,;~、 "
+"""What may follow a sentence, normalised; nothing else, as C is not C++."""
 
 
 def fact_id(
@@ -39,10 +41,12 @@ class History:
     def __init__(self, outlook: Outlook, sheet: Sheet) -> None:
         self._outlook = outlook
         self._sheet = sheet
+        self._known: dict[str, dict[str, Fact]] = {}
 
     def _written(self, subject: str) -> dict[str, Fact]:
         """What this change writes about a node."""
-        return {f.id: f for f in self._sheet.all(Fact) if f.subject == subject}
+        is_one = self._outlook.is_one
+        return {f.id: f for f in self._sheet.all(Fact) if is_one(f.subject, subject)}
 
     def holds(self, fact: Fact) -> bool:
         """Whether a fact was neither ended nor replaced."""
@@ -53,21 +57,27 @@ class History:
     def same(self, fact: Fact) -> Fact | None:
         """The row of this Session that holds and says the same as ``fact``.
 
-        The same is the same sentence, or the same value where there is only one.
+        The same is the same sentence, whatever the model hangs it on this time; where there
+        is only one value, it is the same value.
         """
         here = self._outlook.session.id
-        rows = self._outlook.rows.find(Fact, session=here, a=fact.subject, b=fact.object)
-        norm = normalise(fact.statement)
         written = self._written(fact.subject)
-        for other in {**{row.id: row for row in rows}, **written}.values():
-            if (
-                (other.session, other.object) == (here, fact.object)
-                and other.predicate == fact.predicate
-                and (normalise(other.statement) == norm or fact.predicate in SINGLE_VALUED)
-                and self.holds(other)
-            ):
+        for other in {**self._standing(fact.subject), **written}.values():
+            told = replace(other, object=self._outlook.canonical(other.object))
+            if other.session == here and _is_same(fact, told) and self.holds(other):
                 return other
         return None
+
+    def _standing(self, subject: str) -> dict[str, Fact]:
+        """What this Session knew about a node before this change."""
+        if subject not in self._known:
+            outlook = self._outlook
+            self._known[subject] = {
+                row.id: row
+                for node in sorted(outlook.nodes(subject))
+                for row in outlook.rows.find(Fact, session=outlook.session.id, a=node)
+            }
+        return self._known[subject]
 
     def place(self, fact: Fact, replaces: Iterable[Fact]) -> Fact:
         """A new fact with what it replaces; over at once if something newer stands.
@@ -77,7 +87,7 @@ class History:
         """
         if fact.valid_to is not None:
             return fact
-        older = {old.id for old in replaces if may_replace(fact, old)}
+        older = {old.id for old in replaces if self.may_replace(fact, old)}
         if fact.predicate in SINGLE_VALUED:
             standing = self._outlook.history(fact.subject, fact.predicate)
             written = self._written(fact.subject)
@@ -85,14 +95,24 @@ class History:
                 other
                 for other in {**{row.id: row for row in standing}, **written}.values()
                 if other.predicate == fact.predicate
-                and other.object != fact.object
+                and not self._outlook.is_one(other.object, fact.object)
                 and other.valid_to is None
             ]
-            newer = [o for o in rivals if _is_newer(o, fact) and may_replace(o, fact)]
+            newer = [o for o in rivals if _is_newer(o, fact) and self.may_replace(o, fact)]
             if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
                 return replace(fact, valid_to=fact.said_at)
-            older |= {old.id for old in rivals if _is_newer(fact, old) and may_replace(fact, old)}
+            older |= {
+                old.id for old in rivals if _is_newer(fact, old) and self.may_replace(fact, old)
+            }
         return replace(fact, supersedes=tuple(sorted(older)[:_MAX_REPLACED]))
+
+    def may_replace(self, new: Fact, old: Fact) -> bool:
+        """Whether the speaker of ``new`` has a say about ``old``: what people say about
+        themselves is replaced by nobody else's word."""
+        is_one = self._outlook.is_one
+        is_own_word = is_one(old.speaker, old.subject)
+        is_about = is_one(new.subject, old.subject) and new.id != old.id
+        return is_about and (not is_own_word or is_one(new.speaker, old.subject))
 
 
 def ended(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
@@ -131,12 +151,15 @@ def _retold(fact: Fact, session: str, evidence: Sequence[Message], now: float) -
     )
 
 
-def may_replace(new: Fact, old: Fact) -> bool:
-    """Whether the speaker of ``new`` has a say about ``old``: what people say about
-    themselves is replaced by nobody else's word."""
-    is_own_word = old.speaker == old.subject
-    is_about = new.subject == old.subject and new.id != old.id
-    return is_about and (not is_own_word or new.speaker == old.subject)
+def _is_same(fact: Fact, other: Fact) -> bool:
+    if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
+        return (fact.predicate, fact.object) == (other.predicate, other.object)
+    return _gist(fact.statement) == _gist(other.statement)
+
+
+def _gist(statement: str) -> str:
+    """A sentence without what does not change its meaning."""
+    return normalise(statement).rstrip(_ENDS)
 
 
 def _is_newer(new: Fact, old: Fact) -> bool:

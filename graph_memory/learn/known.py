@@ -6,26 +6,36 @@ shown as small labels, which ``resolve.py`` maps back; a model never sees an id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from ..model import Batch, EntityType, Fact, Name, Status, is_entity
-from ..text import normalise, one_line, terms, tokens
+from ..model import BOT, Batch, EntityType, Fact, Name, is_entity
+from ..text import normalise, one_line, tokens
+from . import ranking
 from .outlook import Outlook
 from .record import episode_at
+from .words import kin, kin_in
 
 BUDGET = 400
 """Tokens that the known items may cost (``text.tokens``)."""
+FOR_FACTS = 360
+"""What is left of it is for things that are named and that no fact shown is about."""
 MAX_FACTS = 20
-MAX_LOOKED_AT = 150
-"""Newest facts about one node among which those to show are chosen."""
+MAX_STATEMENT = 100
+"""Characters of a statement that are shown: enough to recognise it."""
+LIKE = 3
+"""Words that a fact of this Session about anything else shares with the batch at least."""
 MAX_THINGS = 12
 MAX_ABSENT = 6
 """People shown who do not speak in the batch."""
 _SHORTEST_NAME = 2
 """Names of one character match everywhere."""
-_NAME_LENGTH = 32
+MAX_NAME = 32
+MAX_QUOTED = 40
+"""Characters of a quoted message that are shown."""
+QUOTE = "↪"
+"""Goes before what is quoted; nothing else in a prompt has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class Known:
         facts: By the number they are shown under, from 1.
         episode: Id of the episode that the batch is part of.
         summary: The episode so far, if earlier batches were part of it.
+        quoted: How messages begin that are quoted here and were said before, by id.
     """
 
     people: dict[str, Person] = field(default_factory=dict)
@@ -62,6 +73,7 @@ class Known:
     facts: dict[int, Fact] = field(default_factory=dict)
     episode: str = ""
     summary: str = ""
+    quoted: dict[int, str] = field(default_factory=dict)
 
     def label(self, node: str) -> str:
         """The label of a node; empty if it has none."""
@@ -82,12 +94,12 @@ class Known:
 
 
 def safe(text: str, limit: int) -> str:
-    """Chat text on one line, without the brackets that our fences are made of."""
-    return one_line(text, limit).replace("<", "‹").replace(">", "›")
+    """Chat text on one line, without the characters that our fences are made of."""
+    return one_line(text, limit).replace("<", "‹").replace(">", "›").replace(QUOTE, "→")
 
 
 def _person_line(label: str, person: Person) -> str:
-    return f"{label} {person.name}"
+    return f"{label} {person.name}".strip()
 
 
 def _thing_line(label: str, thing: Thing) -> str:
@@ -96,7 +108,7 @@ def _thing_line(label: str, thing: Thing) -> str:
 
 def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo) -> str:
     date = datetime.fromtimestamp(fact.said_at, zone).strftime("%Y-%m-%d")
-    return f"{number}. {date} {subject} {fact.predicate}: {safe(fact.statement, 200)}"
+    return f"{number}. {date} {subject} {fact.predicate}: {safe(fact.statement, MAX_STATEMENT)}"
 
 
 def speakers(batch: Batch) -> dict[str, Person]:
@@ -106,45 +118,83 @@ def speakers(batch: Batch) -> dict[str, Person]:
         if message.is_human:
             names[message.sender] = message.name or names.get(message.sender, "")
     return {
-        f"U{number}": Person(node, safe(name, _NAME_LENGTH))
+        f"U{number}": Person(node, safe(name, MAX_NAME))
         for number, (node, name) in enumerate(names.items(), 1)
     }
 
 
-def gather(outlook: Outlook, batch: Batch, zone: tzinfo) -> Known:
+def candidates(outlook: Outlook, batch: Batch) -> list[str]:
+    """Ids of the facts among which :func:`gather` chooses."""
+    present = [person.node for person in speakers(batch).values()]
+    said = "\n".join(m.text for m in batch.messages)
+    facts = ranking.candidates(outlook, present, _nodes(outlook, batch), said)
+    return [fact.id for fact in facts]
+
+
+def gather(
+    outlook: Outlook, batch: Batch, zone: tzinfo, likeness: Mapping[str, float] | None = None
+) -> Known:
     """Choose what is shown beside a batch: what it names, then what is newest about the
-    people who speak."""
+    people who speak.
+
+    Args:
+        likeness: How like the batch facts are, by id, for their order.
+    """
     text = "\n".join(m.text for m in batch.messages)
     episode = episode_at(outlook.rows, batch.session.id, batch.messages[0].id)
     known = Known(people=speakers(batch))
     if episode is not None:
         known.episode, known.summary = episode.id, episode.summary
-    named = _named(outlook, normalise(text))
+    named = _nodes(outlook, batch)
     spent = 0
-    for name in named:
-        spent += _introduce(known, outlook, name.node, BUDGET // 2 - spent)
+    for one in (one for message in batch.messages for one in message.to):
+        if one.user not in ("", BOT):
+            spent += _introduce(known, outlook, one.user, BUDGET // 2 - spent, one.name)
+        if one.quoted:
+            _quote(known, outlook, batch, one.quoted)
     present = [person.node for person in known.people.values() if person.speaks]
-    for fact in _ranked(outlook, text, present, {name.node for name in named}):
+    facts = ranking.candidates(outlook, present, named, text)
+    # Facts before things: only what is shown can be recognised as said again, while a
+    # thing that is named again resolves by its name.
+    for fact in ranking.ranked(outlook, facts, text, set(named), likeness or {}):
         if len(known.facts) == MAX_FACTS:
             break
         number = len(known.facts) + 1
         cost = tokens(_fact_line(number, fact, "U10", zone))
-        if spent + cost > BUDGET:
+        if spent + cost > FOR_FACTS:
             continue
-        spent += _introduce(known, outlook, fact.subject, BUDGET - spent - cost)
+        fact = replace(fact, subject=outlook.canonical(fact.subject))
+        used = named.get(fact.subject, "")
+        spent += _introduce(known, outlook, fact.subject, FOR_FACTS - spent - cost, used=used)
         if known.label(fact.subject):
             known.facts[number] = fact
             spent += cost
+    for node, name in named.items():
+        spent += _introduce(known, outlook, node, BUDGET - spent, used=name)
     return known
 
 
-def _introduce(known: Known, outlook: Outlook, node: str, budget: int) -> int:
-    """Give a node a label if it has none and there is room; returns what its line costs."""
+def _introduce(
+    known: Known,
+    outlook: Outlook,
+    node: str,
+    budget: int,
+    mentioned: str | None = None,
+    used: str = "",
+) -> int:
+    """Give a node a label if it has none and there is room; returns what its line costs.
+
+    Args:
+        mentioned: What a mention calls it (that may be nothing); ``None`` if it is none.
+        used: By which name the batch speaks of it; shown beside the one it had last.
+    """
     called = outlook.called(node)
-    if known.label(node) or called is None:
+    if known.label(node) or (called is None and mentioned is None):
         return 0
-    name = safe(called.text, _NAME_LENGTH)
+    name = safe(called.text if called else mentioned or "", MAX_NAME)
     if is_entity(node):
+        if called and used and normalise(used) != called.norm:
+            name = f"{name} / {safe(used, MAX_NAME)}"
         label, room = f"E{len(known.things) + 1}", len(known.things) < MAX_THINGS
         thing = Thing(node, name, outlook.type_of(node) or EntityType.TOPIC)
         cost = tokens(_thing_line(label, thing))
@@ -162,8 +212,36 @@ def _introduce(known: Known, outlook: Outlook, node: str, budget: int) -> int:
     return 0
 
 
-def _named(outlook: Outlook, text: str) -> list[Name]:
-    """One name of each node that ``text`` names, longest names first.
+def _quote(known: Known, outlook: Outlook, batch: Batch, id: int) -> None:
+    """Show how a quoted message begins, if this Session may see it."""
+    said = outlook.rows.message(id)
+    if said is None or not outlook.shows(said) or outlook.is_forgotten(said):
+        return
+    if id not in {message.id for message in batch.messages}:
+        words = safe(said.text, MAX_QUOTED).translate({ord("「"): "“", ord("」"): "”"})
+        known.quoted[id] = f"「{words}」"
+
+
+def _nodes(outlook: Outlook, batch: Batch) -> dict[str, str]:
+    """Each node that a batch names, and by which name."""
+    text = "\n".join(m.text for m in batch.messages)
+    return {**_relatives(outlook, batch), **_named(outlook, normalise(text))}
+
+
+def _relatives(outlook: Outlook, batch: Batch) -> dict[str, str]:
+    """Who is known as a speaker's mother, boss …, where the speaker says that word."""
+    circle = batch.session.circle
+    found: dict[str, str] = {}
+    for message in batch.messages:
+        for word in kin_in(normalise(message.text)) if message.is_human else ():
+            node = outlook.canonical(kin(circle, message.sender, word))
+            if outlook.called(node) is not None:
+                found[node] = ""
+    return found
+
+
+def _named(outlook: Outlook, text: str) -> dict[str, str]:
+    """Each node that ``text`` names and by which name, those with the longest names first.
 
     People are those of this chat window: two who share a name elsewhere are strangers.
     """
@@ -173,10 +251,12 @@ def _named(outlook: Outlook, text: str) -> list[Name]:
             continue
         if not is_entity(name.node) and not outlook.is_same_circle(name.session):
             continue
-        best = found.get(name.node)
+        node = outlook.canonical(name.node)
+        best = found.get(node)
         if best is None or len(name.norm) > len(best.norm):
-            found[name.node] = name
-    return sorted(found.values(), key=lambda n: (-len(n.norm), -n.last_at, n.id))
+            found[node] = name
+    order = sorted(found, key=lambda n: (-len(found[n].norm), -found[n].last_at, found[n].id))
+    return {node: found[node].text for node in order}
 
 
 def _occurs(norm: str, text: str) -> bool:
@@ -190,25 +270,3 @@ def _occurs(norm: str, text: str) -> bool:
         if not any(c.isascii() and c.isalnum() for c in around):
             return True
     return False
-
-
-def _ranked(outlook: Outlook, text: str, present: Iterable[str], named: set[str]) -> list[Fact]:
-    """Current facts near the batch, nearest first."""
-    words = set(terms(text))
-    near: dict[str, Fact] = {}
-    for node in present:
-        near.update((fact.id, fact) for fact in outlook.facts_of(node, MAX_LOOKED_AT))
-    for node in named:
-        near.update((fact.id, fact) for fact in outlook.facts_of(node, MAX_LOOKED_AT))
-        near.update((fact.id, fact) for fact in outlook.facts_with(node, MAX_LOOKED_AT))
-
-    def distance(fact: Fact) -> tuple[float, float, str]:
-        shared = len(words.intersection(terms(fact.statement)))
-        return (-shared - 2.0 * (fact.object in named), -fact.last_used, fact.id)
-
-    current = (
-        fact
-        for fact in near.values()
-        if fact.status == Status.ACTIVE and fact.valid_to is None and not outlook.is_replaced(fact)
-    )
-    return sorted(current, key=distance)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from ..breaker import Breaker, RefusedError
@@ -12,14 +11,15 @@ from ..errors import ExtractionError, HeldBackError
 from ..journal import Draft, Journal, Rows
 from ..model import Batch, Message
 from ..ports import Answer, LanguageModel
-from ..text import is_chinese, one_line, terms, tokens
+from ..spending import Spending
+from ..text import is_chinese, one_line, terms
 from .extraction import Extraction, FactClaim
-from .known import Known, gather, speakers
+from .known import Known, candidates, gather, speakers
+from .lesson import Lesson, Teacher
 from .outlook import Outlook
 from .parse import parse
-from .prompt import Request, compose
+from .prompt import VERSION, Request, compose
 from .resolve import Resolution, Rules, resolve
-from .usage import Usage
 from .words import without_request
 
 PURPOSE = "learn"
@@ -30,12 +30,19 @@ ASKED_IMPORTANCE = 0.8
 """Importance of what somebody asked to be remembered."""
 
 
+Likeness = Callable[[list[int], list[str]], Awaitable[Mapping[str, float]]]
+"""Given ids of messages and of facts: how like one of the messages each fact is, as far
+as that is known."""
+
+
 class Learner:
     """Learns batches, one call of the model for each.
 
     Args:
         model: ``None``: batches are done with an empty change.
         breaker: Goes around every call of the model.
+        likeness: Ranks the known facts that the model is offered; ``None``: their words do.
+        teach: What the same call is asked besides; ``None``: nothing.
     """
 
     def __init__(
@@ -43,23 +50,32 @@ class Learner:
         journal: Journal,
         model: LanguageModel | None,
         rules: Rules,
-        usage: Usage,
+        spending: Spending,
         now: Callable[[], float],
         breaker: Breaker,
+        likeness: Likeness | None = None,
+        teach: Teacher | None = None,
     ) -> None:
         self._journal = journal
-        self._model = model
+        self._model = spending.metered(model, PURPOSE) if model else None
         self._rules = rules
-        self._usage = usage
+        self._spending = spending
         self._now = now
         self._breaker = breaker
+        self._likeness = likeness
+        self._teach = teach
         self.last_at: float | None = None
+
+    def retune(self, decay_rate: float) -> None:
+        """Let memories fade by another setting from now on."""
+        self._rules = replace(self._rules, decay_rate=decay_rate)
 
     async def learn(self, batch: Batch) -> None:
         """Learn a batch; nothing happens if it has been learned already.
 
         Raises:
-            HeldBackError: The model has been failing and was not asked.
+            HeldBackError: The model was not asked: it has been failing, or today's
+                tokens are spent.
             ExtractionError: It failed or answered nonsense.
             JournalError: The change could not be written.
         """
@@ -74,19 +90,28 @@ class Learner:
         erasures = await self._journal.read(Rows.erasures)
         extraction: Extraction | None = None
         known = Known()
+        lesson: Lesson | None = None
         if self._model is not None:
             batch = await self._journal.read(lambda rows: self._without_forgotten(rows, batch))
             if _has_words(batch):
-                known = await self._journal.read(lambda rows: self._gather(rows, batch))
-                request = compose(batch, known, self._rules.zone)
-                extraction = parse(await self._ask(self._model, request, batch.session.umo))
+                known = await self._known(batch)
+                lesson = await self._lesson(batch, known)
+                request = compose(batch, known, self._rules.zone, lesson)
+                answer = await self._ask(self._model, request, batch.session.umo)
+                extraction = parse(answer, lesson.properties if lesson else ())
         now = self._now()
         is_whole = True
 
         def draft(rows: Rows) -> Draft | None:
             nonlocal is_whole
             is_whole = rows.has_messages(held) and rows.erasures() == erasures
-            return resolve(rows, batch, extraction, known, self._rules, now) if is_whole else None
+            if not is_whole:
+                return None
+            found = resolve(rows, batch, extraction, known, self._rules, now)
+            found.prompt = VERSION if extraction else 0
+            if lesson and extraction:
+                lesson.write(rows, found, extraction.besides, now)
+            return found
 
         await self._journal.commit(draft)
         return is_whole
@@ -122,47 +147,39 @@ class Learner:
         kept = tuple(m for m in batch.messages if not outlook.is_forgotten(m))
         return replace(batch, messages=kept)
 
-    def _gather(self, rows: Rows, batch: Batch) -> Known:
-        return gather(self._outlook(rows, batch), batch, self._rules.zone)
+    async def _known(self, batch: Batch) -> Known:
+        """What the model is shown of the memory."""
+        likeness: Mapping[str, float] = {}
+        if self._likeness:
+            facts = await self._journal.read(lambda r: candidates(self._outlook(r, batch), batch))
+            likeness = await self._likeness([m.id for m in batch.messages if m.is_human], facts)
+        return await self._journal.read(
+            lambda rows: gather(self._outlook(rows, batch), batch, self._rules.zone, likeness)
+        )
+
+    async def _lesson(self, batch: Batch, known: Known) -> Lesson | None:
+        teach = self._teach
+        if teach is None:
+            return None
+        return await self._journal.read(lambda rows: teach(rows, batch, known))
 
     async def _ask(self, model: LanguageModel, request: Request, where: str) -> Answer:
+        if self._spending.pause:
+            raise HeldBackError("what models may cost today is spent")
         try:
             with self._breaker.call():
-                return await self._ask_counted(model, request, where)
+                return await self._ask_in_time(model, request, where)
         except RefusedError as error:
             raise HeldBackError(f"the model is left alone for a while: {error}") from None
 
-    async def _ask_counted(self, model: LanguageModel, request: Request, where: str) -> Answer:
-        answer: Answer | None = None
+    async def _ask_in_time(self, model: LanguageModel, request: Request, where: str) -> Answer:
         try:
             async with asyncio.timeout(ASK_TIMEOUT):
-                answer = await model.ask(
+                return await model.ask(
                     request.system, request.prompt, tool=request.tool, where=where
                 )
         except TimeoutError as error:
             raise ExtractionError(f"the model did not answer within {ASK_TIMEOUT:g} s") from error
-        finally:
-            await self._count(request, answer)
-        return answer
-
-    async def _count(self, request: Request, answer: Answer | None) -> None:
-        """Count a call; providers that do not say what it cost are estimated."""
-        if answer is None:
-            await self._usage.add(PURPOSE, 0, 0)
-            return
-        asked = request.system + request.prompt + json.dumps(request.tool.parameters)
-        await self._usage.add(
-            PURPOSE, answer.tokens_in or tokens(asked), answer.tokens_out or tokens(_said(answer))
-        )
-
-
-def _said(answer: Answer) -> str:
-    if answer.arguments is None:
-        return answer.text
-    try:
-        return answer.text + json.dumps(answer.arguments, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        return answer.text
 
 
 def _has_words(batch: Batch) -> bool:

@@ -11,24 +11,25 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import tzinfo
 
 from ..breaker import Breaker
 from ..errors import ClosedError, GraphMemoryError
 from ..journal import Event, Journal, Rows
-from ..model import BOT, Change, Erased, Fact, Message, Session, decode
+from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Session, decode
 from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
+from ..spending import Cost, Spending
 from ..text import clean, one_line
 from .buffer import Buffers
-from .learner import PURPOSE, Learner
+from .learner import PURPOSE, Learner, Likeness
+from .lesson import Teacher
 from .pauses import Pauses
 from .queue import RETRY_AFTER, Queue
 from .record import cutter, latest_episode, record
 from .resolve import Rules
-from .usage import Usage
+from .status import LearningStatus
 
 logger = logging.getLogger("graph_memory.learn")
 
@@ -40,34 +41,13 @@ _LONGEST_SLEEP = 60.0
 """The computer's clock may be set meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class LearningStatus:
-    """How learning is doing.
-
-    Attributes:
-        buffered: Messages that no batch has claimed.
-        waiting, dead: Batches to be tried (again), and given up.
-        last_error: Of the newest batch that failed and is not learned yet; empty if none.
-        last_learned_at: Since the start; ``None`` if nothing was.
-        calls, tokens_in, tokens_out: Asked of the model today.
-    """
-
-    buffered: int
-    waiting: int
-    dead: int
-    last_error: str
-    last_learned_at: float | None
-    calls: int
-    tokens_in: int
-    tokens_out: int
-
-
 class Learning:
     """Hears, buffers and learns.
 
     Attributes:
         breaker: Holds all batches back while the model is down.
         pauses: Who asked that nothing new be remembered.
+        look_again: To be told that batches were added to the journal's queue.
 
     Args:
         model: Extracts what is worth remembering; ``None``: batches are done as soon as
@@ -75,6 +55,8 @@ class Learning:
         zone: Whose midnight ends an episode and whose dates the model is told.
         attendance: Kept up to date by the owner.
         grace, retry_after: See :data:`GRACE`, :data:`RETRY_AFTER`.
+        likeness, teach: See :class:`Learner`.
+        spending: Where calls are counted, and whose limit holds; its own by default.
     """
 
     def __init__(
@@ -89,17 +71,22 @@ class Learning:
         grace: float = GRACE,
         retry_after: tuple[float, ...] = RETRY_AFTER,
         breaker: Breaker | None = None,
+        spending: Spending | None = None,
+        likeness: Likeness | None = None,
+        teach: Teacher | None = None,
     ) -> None:
         self._journal = journal
         self._has_model = model is not None
         self._settings = settings
         self._zone = zone
         self._now = now
-        self._usage = Usage(journal, zone, now)
+        self._spending = spending or Spending(journal, zone, now, settings.daily_llm_tokens)
         self.pauses = Pauses(journal, now)
         rules = Rules(settings.policy, attendance, zone, settings.time_decay_rate)
         self.breaker = breaker or Breaker("the language model that learns")
-        self._learner = Learner(journal, model, rules, self._usage, now, self.breaker)
+        self._learner = Learner(
+            journal, model, rules, self._spending, now, self.breaker, likeness, teach
+        )
         self._buffers = Buffers(settings, grace)
         self._queue = Queue(
             journal,
@@ -107,18 +94,24 @@ class Learning:
             wake=self._wake_up,
             now=now,
             breaker=self.breaker,
+            held=lambda: self._spending.pause,
             retry_after=retry_after,
         )
+        self.look_again = self._queue.look_again
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
+
+    def retune(self, settings: Settings) -> None:
+        """Let memories fade by other settings from now on."""
+        self._learner.retune(settings.time_decay_rate)
 
     # ------------------------------------------------------------- start, stop
 
     async def start(self) -> None:
         """Pick up what was left and begin to work in the background."""
         self._journal.listen(self._on_event)
-        await self._usage.load()
+        await self._spending.load()
         await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             self._buffers.know(session)
@@ -134,6 +127,7 @@ class Learning:
             loop.cancel()
             await asyncio.gather(loop, return_exceptions=True)
         await self._queue.close()
+        await self._spending.close()
         self._idle.set()
 
     async def settle(self) -> None:
@@ -154,6 +148,8 @@ class Learning:
         *,
         at: float | None = None,
         ref: str = "",
+        to: tuple[Addressee, ...] = (),
+        quote: Quote | None = None,
     ) -> Message | None:
         """Store what a person said; when this returns it is on disk.
 
@@ -161,6 +157,7 @@ class Learning:
             sender, name: User id, and what the user is called here.
             at: When it was said; now if not given.
             ref: The platform's message id; a second message with it is not stored.
+            to, quote: Whom it mentions, and what it quotes.
 
         Returns:
             The message; ``None`` if there is nothing to be learned from it: it is
@@ -173,8 +170,8 @@ class Learning:
         if self.pauses.covers(session, sender):
             return None
         said = self._now() if at is None else at
-        message = Message(0, session.id, sender, one_line(name, 64), text, said, ref)
-        return (await self._journal.append(message, session)).message
+        message = Message(0, session.id, sender, one_line(name, 64), text, said, ref, to=to)
+        return (await self._journal.append(message, session, quote)).message
 
     async def reply(
         self, session: Session, text: str, *, at: float | None = None, to: str = ""
@@ -209,16 +206,29 @@ class Learning:
             ClosedError: Learning was not started, or was stopped.
         """
         self._check_open()
+        attempts = await self._urge_waiting(circle)
         for session in self._buffers.waiting(circle):
-            await self._claim_all(session)
-        queue = await self._journal.queue()
-        batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
-        attempts = self._queue.urge(batches, probe=True)
+            await self._claim_all(session, attempts=attempts)
+        attempts |= await self._urge_waiting(circle)
         if attempts:
             await asyncio.wait(attempts)
         return sum(attempt.result() for attempt in attempts)
 
-    async def remember(self, session: Session, user: str, name: str, text: str) -> tuple[Fact, ...]:
+    async def _urge_waiting(self, circle: str | None) -> set[asyncio.Future[bool]]:
+        queue = await self._journal.queue()
+        batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
+        return set(self._queue.urge(batches, probe=True))
+
+    async def remember(
+        self,
+        session: Session,
+        user: str,
+        name: str,
+        text: str,
+        *,
+        to: tuple[Addressee, ...] = (),
+        quote: Quote | None = None,
+    ) -> tuple[Fact, ...]:
         """Learn now what a user asks to be remembered.
 
         If the model finds nothing in it, or is not there, it is kept as it was said.
@@ -230,7 +240,7 @@ class Learning:
             ClosedError: Learning was not started, or was stopped.
         """
         self._check_open()
-        message = await self.hear(session, user, name, text)
+        message = await self.hear(session, user, name, text, to=to, quote=quote)
         if message is None:
             return ()
         await self._claim_all(session.id)
@@ -251,18 +261,9 @@ class Learning:
 
     async def status(self) -> LearningStatus:
         """How learning is doing."""
+        cost = self._spending.today().costs.get(PURPOSE, Cost())
         queue = await self._journal.queue()
-        cost = self._usage.today(PURPOSE)
-        return LearningStatus(
-            buffered=len(self._buffers),
-            waiting=sum(1 for b in queue if b.state == "waiting"),
-            dead=sum(1 for b in queue if b.state == "dead"),
-            last_error=next((b.error for b in reversed(queue) if b.error), ""),
-            last_learned_at=self._learner.last_at,
-            calls=cost.calls,
-            tokens_in=cost.tokens_in,
-            tokens_out=cost.tokens_out,
-        )
+        return LearningStatus.of(queue, len(self._buffers), self._learner.last_at, cost)
 
     def _check_open(self) -> None:
         if self._loop is None:
@@ -312,11 +313,18 @@ class Learning:
             except TimeoutError:
                 pass
 
-    async def _claim_all(self, session: str, newest: int | None = None) -> None:
+    async def _claim_all(
+        self,
+        session: str,
+        newest: int | None = None,
+        attempts: set[asyncio.Future[bool]] | None = None,
+    ) -> None:
         """Make batches of what a Session has buffered.
 
         Args:
             newest: The newest message to take; ``None`` takes all there is now.
+            attempts: If given, the batches are tried now, and whether they were learned
+                is added; a batch may be learned before the next one is made.
         """
         held = [id for id in self._buffers.held(session) if newest is None or id <= newest]
         if not held:
@@ -330,5 +338,7 @@ class Learning:
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)
             self._queue.look_again()
+            if attempts is not None:
+                attempts.update(self._queue.urge([claimed[0].id]))
         # Whatever the journal does not have any more has been removed or claimed.
         self._buffers.drop(held)

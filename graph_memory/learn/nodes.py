@@ -25,11 +25,11 @@ from ..text import normalise, one_line
 from .extraction import EntityClaim
 from .known import Known
 from .outlook import Outlook
-from .words import FIRST, KIN, SECOND, is_generic
+from .words import BOT_WORDS, FIRST, KIN, SECOND, is_generic, kin
 
 _USER_LABEL = re.compile(r"u\d{1,3}")
 _ENTITY_LABEL = re.compile(r"e\d{1,3}")
-_QUOTES = "\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
+_QUOTES = "@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +61,31 @@ class Nodes:
             self._claims.setdefault(normalise(claim.id), claim)
             self._claims.setdefault(normalise(claim.name), claim)
         self._said = normalise("\n".join(m.text for m in batch.messages if m.is_human))
+        to = [one for m in batch.messages for one in m.to if one.user not in ("", BOT)]
+        self._mentioned = {one.user: one.name for one in sorted(to, key=lambda one: one.name)}
         self.bot = self._bot()
 
     def _bot(self) -> Node:
         persona = self._session.persona
         name = BOT.upper() if persona in ("", NO_PERSONA) else one_line(persona, 64)
         id = stable_id("e", f"bot:{persona}", BOT)
-        return Node(id, (name or BOT.upper(),), EntityType.BOT)
+        return Node(self._outlook.canonical(id), (name or BOT.upper(),), EntityType.BOT)
 
-    def find(self, reference: str, speaker: str, *, is_object: bool = False) -> Node | None:
+    def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
         """The node that is meant.
 
         Args:
             reference: A label, a pronoun or a name.
-            speaker: User id of who is speaking.
+            message: Where it is meant.
             is_object: It may be a thing that happens to read like a label (the band U2);
                 it is, if somebody spoke of it.
 
         Returns:
             The node, which may be new; ``None`` if nobody in particular is meant.
         """
+        speaker = message.sender
         word = normalise(reference.strip(_QUOTES + " "))
-        if word == BOT:
+        if word == BOT or (word in BOT_WORDS and not is_object):
             return self.bot
         is_thing = is_object and self._is_word(word)
         if _USER_LABEL.fullmatch(word) and not is_thing:
@@ -91,7 +94,7 @@ class Nodes:
         if word in FIRST:
             return self.bot if speaker == BOT else Node(speaker)
         if word in SECOND:
-            return None if self._session.is_group else self.bot
+            return self._spoken_to(message)
         claim = self._claims.get(word)
         if claim is not None:
             return self.claimed(claim, speaker)
@@ -99,6 +102,16 @@ class Nodes:
             thing = self._known.things.get(word.upper())
             return self.by_id(thing.node) if thing else None
         return self._named(reference, None, (), speaker)
+
+    def _spoken_to(self, message: Message) -> Node | None:
+        """Whoever is 你 in a message; ``None`` if that may be one or another."""
+        to = {one.user for one in message.to} - {"", message.sender}
+        if not to and not self._session.is_group:
+            to = {BOT}
+        (user,) = to if len(to) == 1 else ("",)
+        if user == BOT:
+            return None if message.sender == BOT else self.bot
+        return self.by_id(user) if user else None
 
     def claimed(self, claim: EntityClaim, speaker: str) -> Node | None:
         """The node that an entity of the answer is."""
@@ -111,8 +124,11 @@ class Nodes:
 
     def by_id(self, id: str) -> Node:
         """A node that is known already, under the name it was last called."""
+        id = self._outlook.canonical(id)
         called = self._outlook.called(id)
         names = (called.text,) if called else ()
+        if not names and (mentioned := self._mentioned.get(id)):
+            names = (mentioned,)
         if not is_entity(id):
             return Node(id, names)
         return Node(id, names, self._outlook.type_of(id) or EntityType.TOPIC)
@@ -129,7 +145,8 @@ class Nodes:
     def topic(self, text: str) -> Node:
         """A topic to hang a fact on whose object is no node of its own."""
         name = one_line(text, 32)
-        return Node(stable_id("e", "", normalise(name)), (name,), EntityType.TOPIC)
+        id = self._outlook.canonical(stable_id("e", "", normalise(name)))
+        return Node(id, (name,), EntityType.TOPIC)
 
     def first_said(self, name: str) -> Message | None:
         """Where a person of the batch first said a name."""
@@ -155,36 +172,39 @@ class Nodes:
         called = self._outlook.called(node)
         if called is not None and called.norm in wanted:
             return True
-        return any(name.node == node for norm in wanted for name in self._outlook.names(norm))
+        is_one = self._outlook.is_one
+        return any(is_one(n.node, node) for norm in wanted for n in self._outlook.names(norm))
 
     def _named(
         self, text: str, type: EntityType | None, aliases: tuple[str, ...], speaker: str
     ) -> Node | None:
         text = one_line(text.strip(_QUOTES + " "), 64)
         norm = normalise(text)
-        kin = self._kin(norm, speaker)
-        if kin is not None:
-            return kin
+        relative = self._kin(norm, speaker)
+        if relative is not None:
+            return replace(relative, names=(*relative.names, *aliases))
         if not norm or is_generic(norm) or not any(c.isalnum() for c in norm):
             return None
         found = self._outlook.names(norm)
         if type is None or type is EntityType.PERSON:
-            person = self._person(found)
+            person = self._person(found, norm)
             if person is not None:
                 return self.by_id(person)
         entity, is_what = self._entity(found, norm, type)
-        return Node(entity, (text, *aliases), is_what)
+        return Node(self._outlook.canonical(entity), (text, *aliases), is_what)
 
-    def _person(self, names: list[Name]) -> str | None:
+    def _person(self, names: list[Name], norm: str) -> str | None:
         """The one user of this chat window who is called that."""
+        mentioned = {user for user, name in self._mentioned.items() if normalise(name) == norm}
         users = {n.node for n in names if not is_entity(n.node)}
         users = {
             user for user in users
             if any(n.node == user and self._outlook.is_same_circle(n.session) for n in names)
         }  # fmt: skip
+        users |= mentioned
         if len(users) > 1:
             present = {m.sender for m in self._batch.messages}
-            users &= present
+            users &= present | mentioned
         return users.pop() if len(users) == 1 else None
 
     def _entity(
@@ -229,6 +249,7 @@ class Nodes:
         return self._kin_of(speaker, name, word) if word in KIN else None
 
     def _kin_of(self, user: str, name: str, word: str) -> Node:
-        id = stable_id("e", f"{self._session.circle}\x1e{user}", word)
+        id = kin(self._session.circle, user, word)
         full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
+        id = self._outlook.canonical(id)
         return Node(id, (full if name else word,), EntityType.PERSON)

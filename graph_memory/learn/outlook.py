@@ -35,7 +35,9 @@ class Outlook:
     ) -> None:
         self.rows = rows
         self.session = session
-        self._asker = asker_of(session, session.owner or None)
+        self._identities = rows.identities()
+        accounts = self._identities.accounts(session.owner)
+        self._asker = asker_of(session, session.owner or None, accounts)
         self._policy = policy
         self._attendance = attendance
         self._sessions: dict[str, Session | None] = {session.id: session}
@@ -66,22 +68,48 @@ class Outlook:
             self._sessions[id] = self.rows.get(Session, id)
         return self._sessions[id]
 
+    def canonical(self, node: str) -> str:
+        """The node under which this Session knows a node: of merged entities the survivor,
+        of all accounts of whoever owns this private chat the one that owns it."""
+        if node in self._asker.accounts:
+            return self.session.owner
+        return self._identities.canonical(node)
+
+    def nodes(self, node: str) -> frozenset[str]:
+        """All that are one with a node here, the node included."""
+        accounts = self._asker.accounts
+        return accounts if node in accounts else self._identities.nodes(node)
+
+    def is_one(self, node: str, other: str) -> bool:
+        """Whether two nodes are one here."""
+        return self.canonical(node) == self.canonical(other)
+
     def facts_of(self, subject: str, limit: int) -> list[Fact]:
         """The newest visible facts about a node, those of this Session first."""
-        here = self.rows.find(Fact, session=self.session.id, a=subject, newest=limit)
-        found = {fact.id: fact for fact in (*here, *self.rows.find(Fact, a=subject, newest=limit))}
+        here, found = self.session.id, dict[str, Fact]()
+        for session in (here, None):
+            for node in sorted(self.nodes(subject)):
+                facts = self.rows.find(Fact, session=session, a=node, newest=limit)
+                found.update((fact.id, fact) for fact in facts)
         return [fact for fact in found.values() if self.shows(fact)]
+
+    def facts_here(self, limit: int) -> list[Fact]:
+        """The newest facts of this Session, whatever they are about."""
+        found = self.rows.find(Fact, session=self.session.id, newest=limit)
+        return [fact for fact in found if self.shows(fact)]
 
     def facts_with(self, object: str, limit: int) -> list[Fact]:
         """The newest visible facts with a node as object."""
-        found = self.rows.find(Fact, b=object, newest=limit)
+        nodes = sorted(self.nodes(object))
+        found = (fact for node in nodes for fact in self.rows.find(Fact, b=node, newest=limit))
         return [fact for fact in found if self.shows(fact)]
 
     def history(self, subject: str, predicate: str = "") -> list[Fact]:
         """The visible facts about a node that replace others or have ``predicate``."""
-        key = (subject, predicate)
+        key = (self.canonical(subject), predicate)
         if key not in self._history:
-            found = self.rows.history(subject, predicate)
+            nodes = sorted(self.nodes(subject))
+            found = (fact for node in nodes for fact in self.rows.history(node, predicate))
             self._history[key] = [fact for fact in found if self.shows(fact)]
         return self._history[key]
 
@@ -106,7 +134,8 @@ class Outlook:
     def called(self, node: str) -> Name | None:
         """What a node was called last, in this Session if it was ever named here."""
         if node not in self._called:
-            self._called[node] = self._latest(self.rows.find(Name, a=node))
+            nodes = sorted(self.nodes(node))
+            self._called[node] = self._latest(n for a in nodes for n in self.rows.find(Name, a=a))
         return self._called[node]
 
     def _latest(self, names: Iterable[Name]) -> Name | None:
@@ -117,8 +146,10 @@ class Outlook:
     def type_of(self, entity: str) -> EntityType | None:
         """What an entity is, by where it was mentioned; ``None`` if it never was."""
         own = self.rows.get(Mention, mention_id(self.session.id, entity))
+        nodes = sorted(self.nodes(entity))
+        found = (mention for node in nodes for mention in self.rows.find(Mention, a=node))
         seen = own or max(
-            (mention for mention in self.rows.find(Mention, a=entity) if self.shows(mention)),
+            (mention for mention in found if self.shows(mention)),
             key=lambda m: (m.last_at, m.id),
             default=None,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import json_repair
@@ -32,7 +32,8 @@ MAX_STATEMENT = 300
 MAX_SUMMARY = 300
 
 _KEYS = frozenset({"worth", "summary", "entities", "facts", "known", "restated", "used", "ended"})
-_NUMBER = re.compile(r"(?<![A-Za-z0-9])[0-9]{1,6}(?![0-9])")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
+"""No part of a word, and not below zero: models write -1 for none."""
 _SEPARATOR = re.compile(r"[,，、;；/|]")
 _YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
 _TYPES = {
@@ -49,8 +50,11 @@ _TYPES = {
 }  # fmt: skip
 
 
-def parse(answer: Answer) -> Extraction:
+def parse(answer: Answer, besides: Collection[str] = ()) -> Extraction:
     """Read an answer.
+
+    Args:
+        besides: Fields that a lesson asked for; they are handed on as they are.
 
     Raises:
         ExtractionError: There is nothing in it that could be used.
@@ -68,12 +72,13 @@ def parse(answer: Answer) -> Extraction:
     facts = _each(data.get("facts"), _fact, MAX_FACTS)
     return Extraction(
         worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts),
-        summary=_line(data.get("summary"), MAX_SUMMARY),
+        summary=line_of(data.get("summary"), MAX_SUMMARY),
         entities=_each(data.get("entities"), _entity, MAX_ENTITIES),
         facts=facts,
-        restated=_numbers(marks.get("restated")),
-        used=_numbers(marks.get("used")),
-        ended=_numbers(marks.get("ended")),
+        restated=numbers(marks.get("restated")),
+        used=numbers(marks.get("used")),
+        ended=numbers(marks.get("ended")),
+        besides={field: data[field] for field in besides if field in data},
     )
 
 
@@ -124,12 +129,12 @@ def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) ->
 
 
 def _entity(data: dict[str, Any]) -> EntityClaim | None:
-    name = _line(data.get("name"), MAX_NAME)
-    id = _line(data.get("id"), MAX_NAME)
+    name = line_of(data.get("name"), MAX_NAME)
+    id = line_of(data.get("id"), MAX_NAME)
     if not name:
         return None
-    parts = (p for a in _list(data.get("aliases"))[:10] for p in _SEPARATOR.split(_line(a, 200)))
-    aliases = (_line(part, MAX_NAME) for part in parts)
+    parts = (p for a in _list(data.get("aliases"))[:10] for p in _SEPARATOR.split(line_of(a, 200)))
+    aliases = (line_of(part, MAX_NAME) for part in parts)
     return EntityClaim(
         id=id or name,
         name=name,
@@ -139,33 +144,34 @@ def _entity(data: dict[str, Any]) -> EntityClaim | None:
 
 
 def _fact(data: dict[str, Any]) -> FactClaim | None:
-    subject = _line(data.get("subject"), MAX_NAME)
-    statement = _line(data.get("statement"), MAX_STATEMENT)
+    subject = line_of(data.get("subject"), MAX_NAME)
+    statement = line_of(data.get("statement"), MAX_STATEMENT)
     if not subject or not statement:
         return None
-    predicate = normalise(_line(data.get("predicate"), MAX_NAME)).replace(" ", "_")
+    predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
     return FactClaim(
         subject=subject,
         predicate=predicate if predicate in PREDICATES else "other",
-        object=_line(data.get("object"), MAX_NAME),
+        object=line_of(data.get("object"), MAX_NAME),
         statement=statement,
         importance=_share(data.get("importance")),
-        evidence=_numbers(data.get("evidence")),
-        date=_line(data.get("date"), 32),
+        evidence=numbers(data.get("evidence")),
+        date=line_of(data.get("date"), 32),
         past=_flag(data.get("past")),
-        replaces=_numbers(data.get("replaces")),
+        replaces=numbers(data.get("replaces")),
     )
 
 
 def _type(value: Any) -> EntityType:
-    word = normalise(_line(value, MAX_NAME))
+    word = normalise(line_of(value, MAX_NAME))
     try:
         return EntityType(word)
     except ValueError:
         return _TYPES.get(word, EntityType.TOPIC)
 
 
-def _line(value: Any, limit: int) -> str:
+def line_of(value: Any, limit: int) -> str:
+    """A text on one line, empty if it is none."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -203,7 +209,7 @@ def _list(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
-def _numbers(value: Any) -> tuple[int, ...]:
+def numbers(value: Any) -> tuple[int, ...]:
     """Whole numbers from a list, a single one or text like ``"[1], 3"``."""
     found: dict[int, None] = {}
     for item in _flatten(_list(value)[:MAX_NUMBERS]):

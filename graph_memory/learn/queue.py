@@ -4,7 +4,8 @@ The queue is in the journal, where it may grow for as long as the model is down;
 here is a short record of each waiting batch and which are under way. No lock is held while
 a model thinks. While the breaker is open nothing is started, and when its pause is over
 one batch finds out for all of them: an outage costs one call a pause, however many batches
-wait, and no batch is given up because of it.
+wait, and no batch is given up because of it. Nor is one when the day's tokens are spent:
+all of them wait for midnight.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Queue:
         learn: Learns one batch; whatever it raises is a failed attempt.
         wake: Called when :meth:`step` has something new to do.
         breaker: The one around the model that learns.
+        held: Seconds for which no batch may be tried though the model is well.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Queue:
         wake: Callable[[], None],
         now: Callable[[], float],
         breaker: Breaker,
+        held: Callable[[], float] = lambda: 0.0,
         retry_after: tuple[float, ...] = RETRY_AFTER,
     ) -> None:
         self._journal = journal
@@ -53,6 +56,7 @@ class Queue:
         self._wake = wake
         self._now = now
         self._breaker = breaker
+        self._held = held
         self._retry_after = retry_after
         self._waiting: list[QueuedBatch] = []
         self._is_stale = True
@@ -110,12 +114,12 @@ class Queue:
             self._waiting = [b for b in queue if b.state == "waiting"]
         self._settle_missing()
         now = self._now()
-        pause = self._breaker.retry_in
-        if pause > 0:
-            self._was_down = True
+        pause, held = self._breaker.retry_in, self._held()
+        if pause > 0 or held > 0:
+            self._was_down = self._was_down or pause > 0
             for item in self._waiting:
                 self._answer(item.id, learned=False)
-            return pause
+            return max(pause, held)
         is_down = self._breaker.state is BreakerState.HALF_OPEN
         if self._was_down and not is_down:
             self._was_down = False

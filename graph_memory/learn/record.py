@@ -22,17 +22,12 @@ MAX_TOKENS = 6_000
 
 def latest_episode(rows: Rows, session: str) -> Episode | None:
     """The episode of a Session that was written last."""
-    found = (e for e in rows.find(Episode, session=session) if e.level == "episode")
-    return max(found, key=lambda e: e.last_message, default=None)
+    return rows.episode(session)
 
 
 def episode_at(rows: Rows, session: str, message: int) -> Episode | None:
     """The episode of a Session that holds a message."""
-    for episode in rows.find(Episode, session=session):
-        is_inside = episode.first_message <= message <= episode.last_message
-        if episode.level == "episode" and is_inside:
-            return episode
-    return None
+    return rows.episode(session, message)
 
 
 def cutter(

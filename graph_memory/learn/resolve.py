@@ -13,6 +13,7 @@ ones that were put to use, and of those only the strength.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +36,7 @@ from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..scope import Attendance, Policy
 from ..text import one_line, terms
 from .extraction import EntityClaim, Extraction, FactClaim, moment
-from .history import MAX_EVIDENCE, History, ended, fact_id, may_replace, repeated
+from .history import MAX_EVIDENCE, History, ended, fact_id, repeated
 from .known import Known
 from .nodes import Node, Nodes
 from .outlook import Outlook
@@ -140,14 +141,14 @@ class Resolution:
         if not evidence:
             return
         speaker = evidence[0].sender
-        subject = self._nodes.find(claim.subject, speaker)
+        subject = self._nodes.find(claim.subject, evidence[0])
         if subject is None:
             return
         if speaker == BOT:
             if subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN:
                 return
             claim = replace(claim, predicate="promised")
-        object = self._object(claim, subject, speaker)
+        object = self._object(claim, subject, evidence[0])
         if claim.predicate in _SYMMETRIC and is_entity(subject.id) and not is_entity(object.id):
             subject, object = object, subject
         elif is_entity(subject.id) and not is_entity(object.id):
@@ -181,16 +182,16 @@ class Resolution:
             self._write(self._history.place(fact, replaces), subject, object)
         elif not claim.past:
             self._strengthen(same, RESTATED, evidence)
-        elif may_replace(fact, same):
+        elif self._history.may_replace(fact, same):
             self._write(ended(same, self._session.id, evidence, self._now), subject, object)
         if claim.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
             self.sheet.name(self._session.id, subject.id, self._nodes.text(claim.object), said)
 
-    def _object(self, claim: FactClaim, subject: Node, speaker: str) -> Node:
+    def _object(self, claim: FactClaim, subject: Node, said: Message) -> Node:
         text = self._nodes.text(claim.object)
         if claim.predicate in _LITERAL:
             return self._nodes.topic(text or self._plain(claim.statement))
-        found = self._nodes.find(claim.object, speaker, is_object=True) if claim.object else None
+        found = self._nodes.find(claim.object, said, is_object=True) if claim.object else None
         if found is None or found.id == subject.id:
             return self._nodes.topic(self._plain(claim.statement))
         return found
@@ -268,8 +269,9 @@ class Resolution:
             speaker: The only one whose word counts, if not anybody's.
         """
         words = set(terms(fact.statement))
-        spoken = [m for m in self._humans if speaker in (None, m.sender)]
-        shared = [(len(words.intersection(terms(m.text))), m.id, m) for m in spoken]
+        is_one = self._outlook.is_one
+        spoken = [m for m in self._humans if speaker is None or is_one(m.sender, speaker)]
+        shared = [(_shared(words, m.text), m.id, m) for m in spoken]
         best = max(shared, key=lambda s: s[:2], default=None)
         if best is None:
             return []
@@ -283,6 +285,8 @@ class Resolution:
         if fact.id in self._touched:
             return
         self._touched.add(fact.id)
+        # What is retold of a merged node is told of the survivor.
+        fact = replace(fact, subject=subject.id, object=object.id)
         self._anchor(subject, fact.said_at)
         self._anchor(object, fact.said_at)
         self.sheet.put(fact)
@@ -323,3 +327,9 @@ class Resolution:
         for name in node.names:
             said = self._nodes.first_said(name)
             self.sheet.name(self._session.id, node.id, name, said.at if said else at)
+
+
+def _shared(words: set[str], text: str) -> float:
+    """How much a text has in common with ``words``; what says more than that has less."""
+    said = set(terms(text))
+    return len(words & said) / math.sqrt(len(said) or 1)

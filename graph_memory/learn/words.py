@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..model import stable_id
+
 _FIRST_TEXT = "我 本人 自己 我自己 俺 咱 i me myself"
 _SECOND_TEXT = "你 您 你自己 you yourself"
 _NOBODY_TEXT = """
@@ -21,15 +23,25 @@ _KIN_TEXT = """
     colleague classmate boss teacher neighbor neighbour friend landlord
 """
 
+_BOT_TEXT = """
+    机器人 聊天机器人 机器人助手 助手 ai助手 智能助手 人工智能助手
+    bot chatbot the-bot assistant the-assistant ai-assistant
+"""
+
 FIRST = frozenset(_FIRST_TEXT.split())
 """The speaker."""
 SECOND = frozenset(_SECOND_TEXT.split())
 """Whoever is spoken to."""
 NOBODY = frozenset(word.replace("-", " ") for word in _NOBODY_TEXT.split())
 """Nobody in particular; these never become nodes."""
+BOT_WORDS = frozenset(word.replace("-", " ") for word in _BOT_TEXT.split())
+"""The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
 KIN = frozenset(_KIN_TEXT.split())
 """Somebody only together with whose they are."""
 
+_WITH_ME = {word: word if len(word) > 1 else f"我{word}" for word in KIN}
+_NUMBERED = re.compile(r"(?:用户|使用者|发言者|说话人|群友|user|speaker)[ _#]?[0-9a-z甲乙丙丁]")
+"""Nobody in particular, told apart from others."""
 _REMEMBER = re.compile(
     r"\s*(?:@\S+\s+)?(?:"
     r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*(?:记住|记一下|记下来?|别忘了?|不要忘了?)"
@@ -37,6 +49,24 @@ _REMEMBER = re.compile(
     r"|keep in mind\b))[\s:：,，。.!！]*",
     re.IGNORECASE,
 )
+
+
+def kin(circle: str, user: str, word: str) -> str:
+    """Id of somebody's mother, boss …: one for each person in each chat window.
+
+    Args:
+        word: One of :data:`KIN`.
+    """
+    return stable_id("e", f"{circle}\x1e{user}", word)
+
+
+def kin_in(text: str) -> list[str]:
+    """The words of :data:`KIN` in a normalised text; a single character only after 我."""
+    return sorted(
+        word
+        for word in KIN
+        if (re.search(rf"\b{word}\b", text) if word.isascii() else _WITH_ME[word] in text)
+    )
 
 
 def asks_to_remember(text: str) -> bool:
@@ -52,4 +82,5 @@ def without_request(text: str) -> str:
 
 def is_generic(norm: str) -> bool:
     """Whether a normalised name is a word for anybody."""
-    return norm in NOBODY or norm in FIRST or norm in SECOND
+    words = (NOBODY, FIRST, SECOND, BOT_WORDS)
+    return any(norm in known for known in words) or _NUMBERED.fullmatch(norm) is not None

@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 
 from graph_memory.embedding import text_hash
 from graph_memory.journal import Draft, Journal, Rows, erasure
-from graph_memory.model import BOT, Entity, Episode, Fact, Message, Name, Session, User, stable_id
+from graph_memory.model import (
+    BOT,
+    Addressee,
+    Entity,
+    Episode,
+    Fact,
+    Message,
+    Name,
+    Quote,
+    Session,
+    User,
+    stable_id,
+)
 from graph_memory.text import normalise
 
 from ..makers import T0, entity, fact, group, message, name, private, user
@@ -132,3 +144,20 @@ async def test_all_of_theirs_goes_and_nothing_of_others(told: list[tuple[Any, ..
         again = await journal.alter(lambda db, _tell: erasure.erase(db, gone, T0 + 102, text_hash))
         assert again == [], "nothing is left to do"
         await journal.close()
+
+
+async def test_nobody_is_said_to_have_been_mentioned(tmp_path: Path):
+    club, gone, other = group("一群"), IDS["甲"], IDS["乙"]
+    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+    line = message(
+        club, other, "@甲 @丙 嗯", to=(Addressee(gone, "甲"), Addressee(IDS["丙"], "丙"))
+    )
+    kept = await journal.append(line, club, Quote(gone, "甲", "1"))
+    assert kept.message.mentions == (gone, IDS["丙"])
+    assert gone in await journal.look(erasure.users)
+    await journal.alter(lambda db, tell: erasure.erase(db, gone, T0, text_hash, tell))
+    (left,) = await journal.messages([kept.message.id])
+    assert left.to == (Addressee(IDS["丙"], "丙"),)
+    assert left.text == "@甲 @丙 嗯", "others' own words stay"
+    assert gone not in await journal.look(erasure.users)
+    await journal.close()

@@ -196,6 +196,15 @@ async def test_undo_refuses_when_a_later_change_touched_the_row_and_names_it(jou
     assert refused.value.later == gone.id
 
 
+async def test_undo_does_not_take_a_chat_from_under_its_messages(journal: Journal):
+    said = (await journal.append(message(HERE, ZHANG, "我养了一只猫"), HERE)).message
+    assert said
+    begun = (await journal.change(1)).ops
+    assert [op.kind for op in begun] == ["session"]
+    assert await journal.undo(1, "owner") is None
+    assert await journal.read(lambda rows: rows.get(Session, HERE.id)) == HERE
+
+
 async def test_a_resolver_that_fails_leaves_nothing_behind(journal: Journal):
     def explode(rows: Rows) -> Draft:
         raise NotFoundError("no")

@@ -11,7 +11,19 @@ from graph_memory.learn.outlook import Outlook
 from graph_memory.learn.parse import parse
 from graph_memory.learn.record import cutter, latest_episode, record
 from graph_memory.learn.resolve import Rules, resolve
-from graph_memory.model import BOT, Batch, Change, Fact, Message, Name, Row, Session, decode
+from graph_memory.model import (
+    BOT,
+    Addressee,
+    Batch,
+    Change,
+    Fact,
+    Message,
+    Name,
+    Quote,
+    Row,
+    Session,
+    decode,
+)
 from graph_memory.ports import Answer
 from graph_memory.scope import Attendance, Policy
 
@@ -42,12 +54,21 @@ class Chat:
         self.known = Known()
         self.batch: Batch | None = None
 
-    async def say(self, account: str, text: str, name: str = "") -> Message:
+    async def say(
+        self,
+        account: str,
+        text: str,
+        name: str = "",
+        *,
+        to: tuple[Addressee, ...] = (),
+        quote: Quote | None = None,
+        ref: str = "",
+    ) -> Message:
         """A person, or the bot, says something."""
         sender = BOT if account == BOT else user(account)
-        message = Message(0, self.session.id, sender, name or account, text, self.at)
+        message = Message(0, self.session.id, sender, name or account, text, self.at, ref, to=to)
         self.at += 60
-        appended = await self.journal.append(message, self.session)
+        appended = await self.journal.append(message, self.session, quote)
         if appended.presence:
             self.rules.attendance.add(appended.presence)
         return appended.message

@@ -15,6 +15,7 @@ from graph_memory.breaker import Breaker
 from graph_memory.errors import ClosedError, ExtractionError
 from graph_memory.journal import Draft, Journal
 from graph_memory.learn import Learning
+from graph_memory.learn.prompt import VERSION
 from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
@@ -127,6 +128,8 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
     assert "[4] 22:13 BOT: 看得出来" in call.prompt
     (episode,) = await world.journal.read(lambda rows: rows.find(Episode, session=HERE.id))
     assert (episode.messages, episode.summary) == (4, "张三聊了猫。")
+    asked = await world.journal.look(lambda db: db.execute("SELECT prompt FROM batch").fetchall())
+    assert asked == [(VERSION,)]
     status = await world.learning.status()
     assert (status.buffered, status.waiting, status.dead, status.last_error) == (0, 0, 0, "")
     assert (status.calls, status.tokens_in, status.tokens_out) == (1, 100, 10)

@@ -68,6 +68,21 @@ def test_one_answer_in_many_coats(answer: Answer):
     check(parse(answer))
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("-1", ()),
+        ("0, -2, 3", (3,)),
+        ("[-1]", ()),
+        ("1-3", (1, 3)),
+        ("- 2", (2,)),
+        ("(-1,4)", (4,)),
+    ],
+)
+def test_a_minus_one_says_that_there_is_none(text: str, numbers: tuple[int, ...]):
+    assert parse(Answer("", {"worth": True, "ended": text})).ended == numbers
+
+
 def test_known_numbers_may_be_nested_lists_or_text():
     nested = {"worth": True, "known": {"restated": [1, "2"], "used": "[3]、4", "ended": 5}}
     extraction = parse(Answer("", nested))

@@ -1,0 +1,47 @@
+"""How learning is doing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..journal import QueuedBatch
+from ..spending import Cost
+
+
+@dataclass(frozen=True, slots=True)
+class LearningStatus:
+    """How learning is doing.
+
+    Attributes:
+        buffered: Messages that no batch has claimed.
+        waiting, dead: Batches to be tried (again), and given up.
+        last_error: Of the newest batch that failed and is not learned yet; empty if none.
+        last_learned_at: Since the start; ``None`` if nothing was.
+        calls, tokens_in, tokens_out: Asked of the model today.
+    """
+
+    buffered: int
+    waiting: int
+    dead: int
+    last_error: str
+    last_learned_at: float | None
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+    @classmethod
+    def of(
+        cls, queue: Sequence[QueuedBatch], buffered: int, last_at: float | None, cost: Cost
+    ) -> LearningStatus:
+        """The status that follows from what waits and what was asked."""
+        return cls(
+            buffered=buffered,
+            waiting=sum(1 for batch in queue if batch.state == "waiting"),
+            dead=sum(1 for batch in queue if batch.state == "dead"),
+            last_error=next((batch.error for batch in reversed(queue) if batch.error), ""),
+            last_learned_at=last_at,
+            calls=cost.calls,
+            tokens_in=cost.tokens_in,
+            tokens_out=cost.tokens_out,
+        )

@@ -1,0 +1,191 @@
+"""What models are asked for and what it costs, by day and purpose, with a daily limit.
+
+Every purpose asks through :meth:`Spending.metered`, so that nothing is left out of the
+account. A day is one of the calendar where people chat, and ends at midnight there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta, tzinfo
+
+from .errors import GraphMemoryError, HeldBackError
+from .journal import Journal
+from .ports import Answer, LanguageModel, ToolSchema
+from .text import tokens
+
+logger = logging.getLogger("graph_memory.spending")
+
+_NOTE = "usage"
+_DAYS = 62
+"""Days that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Calls and tokens."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Today's costs.
+
+    Attributes:
+        limit: Tokens that may be spent in a day; 0 for any number.
+        costs: By purpose.
+        pause: Seconds until models may be asked again; 0 if they may.
+    """
+
+    limit: int = 0
+    costs: Mapping[str, Cost] = field(default_factory=dict)
+    pause: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """What was spent, in and out."""
+        return sum(cost.tokens for cost in self.costs.values())
+
+
+class Spending:
+    """The account of model calls; kept in the journal.
+
+    Args:
+        zone: Whose midnight begins a day.
+        limit: See :class:`Account`.
+    """
+
+    def __init__(
+        self, journal: Journal, zone: tzinfo, now: Callable[[], float], limit: int = 0
+    ) -> None:
+        self._journal = journal
+        self._zone = zone
+        self._now = now
+        self._limit = limit
+        self._days: dict[str, dict[str, list[int]]] = {}
+        self._is_loaded = False
+        self._is_dirty = False
+        self._saving: asyncio.Task[None] | None = None
+
+    async def load(self) -> None:
+        """Read what was counted before, once; what cannot be read is counted anew."""
+        if self._is_loaded:
+            return
+        self._is_loaded = True
+        try:
+            data = json.loads(await self._journal.note(_NOTE) or "{}")
+            self._days = {
+                str(day): {
+                    str(key): [*(int(n) for n in counts), 0, 0, 0][:3]
+                    for key, counts in costs.items()
+                }
+                for day, costs in data.items()
+            }
+        except (ValueError, TypeError, AttributeError):
+            self._days = {}
+
+    async def close(self) -> None:
+        """Wait until what was counted is kept. Harmless when closed."""
+        if self._saving:
+            await self._saving
+
+    def metered(self, model: LanguageModel, purpose: str) -> LanguageModel:
+        """``model``, counted under ``purpose`` and not asked beyond the limit.
+
+        That is a ``HeldBackError``; a breaker, which would take it for the model's
+        failure, is to be kept out by looking at :attr:`pause` before.
+        """
+        return _Metered(self, model, purpose)
+
+    @property
+    def pause(self) -> float:
+        """Seconds until models may be asked again; 0 if they may."""
+        return self.today().pause
+
+    def add(self, purpose: str, tokens_in: int, tokens_out: int) -> None:
+        """Count one call; it is written down in the background."""
+        counts = self._days.setdefault(self._day(), {}).setdefault(purpose, [0, 0, 0])
+        for index, more in enumerate((1, tokens_in, tokens_out)):
+            counts[index] += more
+        self._days = dict(sorted(self._days.items())[-_DAYS:])
+        self._is_dirty = True
+        if self._saving is None or self._saving.done():
+            self._saving = asyncio.create_task(self._save(), name="gm-spending")
+
+    def today(self) -> Account:
+        """What was spent since midnight."""
+        costs = {
+            purpose: Cost(*counts) for purpose, counts in self._days.get(self._day(), {}).items()
+        }
+        account = Account(self._limit, costs)
+        if not self._limit or account.tokens < self._limit:
+            return account
+        return Account(self._limit, costs, self._until_midnight())
+
+    async def _save(self) -> None:
+        while self._is_dirty:
+            self._is_dirty = False
+            try:
+                await self._journal.set_note(_NOTE, json.dumps(self._days))
+            except GraphMemoryError as error:
+                logger.debug("what was spent could not be written down yet: %s", error)
+                return
+
+    def _day(self) -> str:
+        return datetime.fromtimestamp(self._now(), self._zone).date().isoformat()
+
+    def _until_midnight(self) -> float:
+        today = datetime.fromtimestamp(self._now(), self._zone).date()
+        midnight = datetime.combine(today + timedelta(days=1), time.min, self._zone)
+        return max(1.0, midnight.timestamp() - self._now())
+
+
+class _Metered:
+    """A language model whose calls are counted."""
+
+    def __init__(self, spending: Spending, model: LanguageModel, purpose: str) -> None:
+        self._spending = spending
+        self._model = model
+        self._purpose = purpose
+
+    async def ask(
+        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
+    ) -> Answer:
+        """Ask once, if there is something left to spend; see ``LanguageModel``."""
+        account = self._spending.today()
+        if account.pause:
+            raise HeldBackError(f"the {account.limit} tokens a day may cost are spent")
+        answer: Answer | None = None
+        try:
+            answer = await self._model.ask(system, prompt, tool=tool, where=where)
+        finally:
+            asked = system + prompt + (json.dumps(tool.parameters) if tool else "")
+            self._spending.add(self._purpose, *_cost(asked, answer))
+        return answer
+
+
+def _cost(asked: str, answer: Answer | None) -> tuple[int, int]:
+    """Tokens in and out; estimated if the provider does not say. A failure costs none."""
+    if answer is None:
+        return 0, 0
+    return answer.tokens_in or tokens(asked), answer.tokens_out or tokens(_said(answer))
+
+
+def _said(answer: Answer) -> str:
+    if answer.arguments is None:
+        return answer.text
+    try:
+        return answer.text + json.dumps(answer.arguments, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return answer.text

@@ -1,0 +1,254 @@
+"""What models cost: counted by purpose, kept, and capped; a real memory, a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands import Caller, Commands
+from graph_memory.errors import ExtractionError, HeldBackError
+from graph_memory.journal import Journal
+from graph_memory.model import Fact, asker_of
+from graph_memory.ports import Answer, ToolSchema
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.spending import Account, Cost, Spending
+from graph_memory.text import tokens
+
+from .learn.scripted import ScriptedModel, answer, said
+from .makers import T0, private, user
+
+CHINA = timezone(timedelta(hours=8))
+HOUR, DAY = 3_600.0, 86_400.0
+MIDNIGHT = T0 + 6_400.0
+"""The one that follows T0 (22:13) in China."""
+ZHANG, HOME = user("zhang"), private("zhang")
+zhang = Caller(HOME, ZHANG, "张三")
+admin = Caller(private("boss"), user("boss"), "老板", is_admin=True)
+TOOL = ToolSchema("save", "", {"type": "object"})
+CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
+
+
+class Clock:
+    """The time, which tests set."""
+
+    now = T0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+class Plain:
+    """A model whose provider counts no tokens, or that fails."""
+
+    def __init__(self, reply: Answer | Exception) -> None:
+        self.reply = reply
+
+    async def ask(self, *_: object, **__: object) -> Answer:
+        if isinstance(self.reply, Exception):
+            raise self.reply
+        return self.reply
+
+
+@pytest_asyncio.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+    yield journal
+    await journal.close()
+
+
+# ------------------------------------------------------------------- counting
+
+
+async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(
+    journal: Journal, clock: Clock
+) -> None:
+    spending = Spending(journal, CHINA, clock)
+    assert spending.today() == Account()
+    spending.add("learn", 100, 10)
+    spending.add("learn", 1, 1)
+    spending.add("rewrite", 5, 0)
+    account = spending.today()
+    assert account.costs == {"learn": Cost(2, 101, 11), "rewrite": Cost(1, 5, 0)}
+    assert account.tokens == 117
+    clock.now = MIDNIGHT - 1
+    assert spending.today() == account
+    clock.now = MIDNIGHT
+    assert spending.today().costs == {}
+    await spending.close()
+
+
+async def test_a_restart_does_not_reset_the_day(journal: Journal, clock: Clock) -> None:
+    spending = Spending(journal, CHINA, clock)
+    for _ in range(50):
+        spending.add("learn", 100, 10)
+    await spending.close()
+    again = Spending(journal, CHINA, clock)
+    await again.load()
+    assert again.today().costs == {"learn": Cost(50, 5_000, 500)}
+
+
+@pytest.mark.parametrize("note", ["", "[]", "3", '{"2026-09-21": 4}', '{"d": {"p": ["x"]}}'])
+async def test_an_account_that_cannot_be_read_starts_anew(
+    journal: Journal, clock: Clock, note: str
+) -> None:
+    await journal.set_note("usage", note)
+    spending = Spending(journal, CHINA, clock)
+    await spending.load()
+    assert spending.today().costs == {}
+
+
+async def test_what_a_provider_does_not_count_is_estimated(journal: Journal, clock: Clock) -> None:
+    spending = Spending(journal, CHINA, clock)
+    reply = Answer("好的", {"worth": True})
+    await spending.metered(Plain(reply), "learn").ask("系统", "问题", tool=TOOL)
+    out = tokens("好的" + json.dumps({"worth": True}))
+    assert spending.today().costs == {
+        "learn": Cost(1, tokens("系统问题" + json.dumps(TOOL.parameters)), out)
+    }
+    await spending.metered(Plain(Answer("好", tokens_in=7, tokens_out=3)), "rewrite").ask("", "x")
+    assert spending.today().costs["rewrite"] == Cost(1, 7, 3)
+    await spending.close()
+
+
+async def test_a_failure_is_a_call_that_cost_nothing(journal: Journal, clock: Clock) -> None:
+    spending = Spending(journal, CHINA, clock)
+    with pytest.raises(ExtractionError):
+        await spending.metered(Plain(ExtractionError("down")), "learn").ask("系统", "问题")
+    assert spending.today().costs == {"learn": Cost(1)}
+    await spending.close()
+
+
+async def test_the_journal_may_be_closed_meanwhile(
+    journal: Journal, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    spending = Spending(journal, CHINA, clock)
+    await journal.close()
+    with caplog.at_level(logging.INFO):
+        spending.add("learn", 1, 1)
+        await spending.close()
+    assert spending.today().tokens == 2
+    assert caplog.records == []
+
+
+# -------------------------------------------------------------------- the cap
+
+
+async def test_beyond_the_limit_no_model_is_asked(journal: Journal, clock: Clock) -> None:
+    spending = Spending(journal, CHINA, clock, 100)
+    model = spending.metered(Plain(Answer("好", tokens_in=60, tokens_out=30)), "learn")
+    await model.ask("", "一")
+    assert spending.pause == 0
+    await model.ask("", "二")  # the limit is looked at before, a call is never cut short
+    assert spending.pause == MIDNIGHT - T0
+    with pytest.raises(HeldBackError, match="100 tokens"):
+        await model.ask("", "三")
+    assert spending.today().costs == {"learn": Cost(2, 120, 60)}
+    clock.now = MIDNIGHT
+    assert spending.pause == 0
+    await model.ask("", "四")
+    await spending.close()
+
+
+async def opened(directory: Path, clock: Clock, model: ScriptedModel, limit: int) -> MemoryService:
+    settings = replace(Settings(), daily_llm_tokens=limit, buffer_size_private=2)
+    return await MemoryService.open(directory, settings, zone=CHINA, now=clock, model=model)
+
+
+async def facts(service: MemoryService) -> list[str]:
+    found = await service.journal.read(lambda rows: rows.find(Fact))
+    return [fact.statement for fact in found]
+
+
+async def test_learning_waits_visibly_and_goes_on_after_midnight(
+    tmp_path: Path, clock: Clock
+) -> None:
+    model = ScriptedModel([CATS])
+    service = await opened(tmp_path, clock, model, 10_000)
+    service.spending.add("learn", 9_000, 1_000)
+    await service.learning.hear(HOME, ZHANG, "张三", "我喜欢猫")
+    assert await service.learning.flush() == 0
+    await service.learning.settle()
+    (batch,) = await service.journal.queue()
+    assert (batch.state, batch.attempts, batch.error) == ("waiting", 0, "")
+    assert model.calls == []
+    status = await Commands(service).status(admin)
+    assert "学习 1 次 10000 token；共 10000 token，上限 10000" in status
+    assert "⏸" in status
+    assert "零点" in await Commands(service).flush(admin)
+    clock.now = MIDNIGHT
+    await service.learning.settle()
+    assert await facts(service) == ["张三喜欢猫"]
+    assert "⏸" not in await Commands(service).status(admin)
+    await service.close()
+
+
+async def test_a_restart_keeps_the_cap_and_a_higher_setting_lifts_it(
+    tmp_path: Path, clock: Clock
+) -> None:
+    model = ScriptedModel([CATS])
+    service = await opened(tmp_path, clock, model, 10_000)
+    service.spending.add("learn", 10_000, 0)
+    await service.learning.hear(HOME, ZHANG, "张三", "我喜欢猫")
+    await service.learning.flush()
+    await service.close()
+    service = await opened(tmp_path, clock, model, 10_000)
+    await service.learning.settle()
+    assert model.calls == []
+    await service.close()
+    service = await opened(tmp_path, clock, model, 20_000)
+    await service.learning.settle()
+    assert await facts(service) == ["张三喜欢猫"]
+    await service.close()
+
+
+async def test_no_limit(tmp_path: Path, clock: Clock) -> None:
+    service = await opened(tmp_path, clock, ScriptedModel([CATS]), 0)
+    service.spending.add("learn", 10**9, 0)
+    await service.learning.hear(HOME, ZHANG, "张三", "我喜欢猫")
+    assert await service.learning.flush() == 1
+    assert "上限 不限" in await Commands(service).status(admin)
+    await service.close()
+
+
+async def test_what_is_to_be_remembered_is_kept_verbatim_at_once(
+    tmp_path: Path, clock: Clock
+) -> None:
+    model = ScriptedModel()
+    service = await opened(tmp_path, clock, model, 10_000)
+    service.spending.add("learn", 10_000, 0)
+    async with asyncio.timeout(5):
+        await Commands(service).remember(zhang, "我对花生过敏")
+    assert await facts(service) == ["张三：我对花生过敏"]
+    assert model.calls == []
+    await service.close()
+
+
+async def test_queries_are_rewritten_within_the_limit_only(tmp_path: Path, clock: Clock) -> None:
+    model = ScriptedModel(["张三 喜欢 猫"])
+    settings = replace(Settings(), daily_llm_tokens=10_000, enable_query_rewriting=True)
+    service = await MemoryService.open(tmp_path, settings, zone=CHINA, now=clock, model=model)
+    await service.settle()
+    asker = asker_of(HOME, ZHANG)
+    first = await service.recall.remind(asker, "那它呢？")
+    assert first.trace.query.endswith("张三 喜欢 猫")
+    assert service.spending.today().costs == {"rewrite": Cost(1, 100, 10)}
+    service.spending.add("learn", 10_000, 0)
+    second = await service.recall.remind(asker, "那它呢？")
+    assert (second.trace.problem, second.trace.query) == ("", "那它呢？")
+    assert len(model.calls) == 1
+    assert service.recall.breaker.status.failures == 0
+    await service.close()
