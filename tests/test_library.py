@@ -12,6 +12,7 @@ import pytest_asyncio
 from graph_memory.errors import NotFoundError
 from graph_memory.journal import Draft, Journal
 from graph_memory.journal.catalogue import FactFilter
+from graph_memory.journal.pages import Place
 from graph_memory.library import OWNER, Library
 from graph_memory.model import Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
@@ -148,7 +149,10 @@ async def test_archive_and_restore(journal: Journal, library: Library):
         (FactFilter(predicate="dislikes"), {"张三在群里说怕狗"}),
         (FactFilter(status="archived"), set()),
         (FactFilter(order="strength", limit=1), {"张三在练瑜伽"}),
-        (FactFilter(order="no such order", limit=1, offset=99), set()),
+        (FactFilter(order="no such order", place=Place(-1e300, "")), set()),
+        (FactFilter(status="pinned"), set()),
+        (FactFilter(until=T0), set()),
+        (FactFilter(strongest=0.1), set()),
     ],
 )
 async def test_browsing(
@@ -161,10 +165,12 @@ async def test_browsing(
 
 async def test_pages_add_up(journal: Journal, library: Library):
     await put(journal, *knowledge())
-    seen = [
-        (await library.browse(FactFilter(limit=1, offset=number))).items[0].fact.id
-        for number in range(4)
-    ]
+    page = await library.browse(FactFilter(limit=1))
+    seen = [page.items[0].fact.id]
+    while page.next:
+        page = await library.browse(FactFilter(limit=1, place=page.next))
+        assert page.first == len(seen) + 1
+        seen.append(page.items[0].fact.id)
     assert len(set(seen)) == (await library.browse()).total == 4
 
 
@@ -175,3 +181,5 @@ async def test_overview(journal: Journal, library: Library):
     assert (ROOM.circle, "群1") in overview.circles
     assert (HOME.circle, "张三") in overview.circles
     assert overview.predicates == {"likes": 3, "dislikes": 1}
+    assert [(each.node, each.name, each.facts) for each in overview.people] == [(ZHANG, "张三", 4)]
+    assert {each.facts for each in overview.things} == {1}

@@ -1,84 +1,34 @@
-"""Facts as people see them: browsing, a person's own, forgetting, undoing.
-
-The owner (the web UI) sees everything; everybody else sees what ``scope.py`` shows
-them, decided per row by the same function as recall.
-"""
+"""The door to the facts as people see them."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 
-from .errors import NotFoundError
-from .journal import Draft, Journal, Rows, catalogue, retraction
-from .journal.catalogue import FactFilter
-from .model import (
-    Asker,
-    Change,
-    Episode,
-    Fact,
-    Forgotten,
-    Message,
-    Name,
-    Session,
-    Status,
-    stable_id,
-)
-from .retention import fades_at, strength
-from .scope import Attendance, Rank, span, view
-from .settings import Settings
+from ..errors import NotFoundError
+from ..journal import Draft, Journal, Rows, catalogue, erasure, retraction, testimony
+from ..journal.catalogue import FactFilter
+from ..journal.pages import Found
+from ..journal.rows import last_change
+from ..model import Asker, Change, Fact, Message, Session, Status
+from ..retention import fades_at, strength
+from ..scope import Attendance, Rank
+from ..settings import Settings
+from ..text import clean, one_line
+from .amendments import Correction, correcting, forgetting, unsaid
+from .handling import Action, Effect, amending, effect, handling
+from .lines import Called, FactDetail, FactLine, Overview
+from .sight import Sight
 
 OWNER = "owner"
 """Actor of changes made with the web UI's key."""
-
-
-@dataclass(frozen=True, slots=True)
-class FactLine:
-    """A fact with what people need to read it.
-
-    Attributes:
-        subject, object: What the nodes are called.
-        strength: Retention now, 0…1.
-        fades_at: When it will be archived; ``inf`` for never.
-        superseded: Whether a newer visible fact replaces it.
-    """
-
-    fact: Fact
-    subject: str
-    object: str
-    session: Session
-    strength: float
-    fades_at: float
-    superseded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some of the facts that were asked for, and how many there are in all."""
-
-    items: list[FactLine]
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class FactDetail:
-    """A fact, the messages it rests on, and its neighbours in time."""
-
-    line: FactLine
-    sources: list[Message]
-    replaces: list[FactLine]
-    replaced_by: list[FactLine]
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What one can filter by. ``circles`` are (id, title), most recent last."""
-
-    personas: list[str]
-    circles: list[tuple[str, str]]
-    predicates: dict[str, int]
+MAX_NAME = 64
+OFFERED = 60
+"""People, and things, that are offered to filter by."""
+EMPTYING, EMPTYING_PAUSE = 5, 0.2
+"""How often, and after how many seconds, the write-ahead log is tried to be emptied."""
 
 
 class Library:
@@ -95,16 +45,22 @@ class Library:
         self._settings = settings
         self._attendance = attendance
         self._now = now
+        self._seen: tuple[object, Overview] | None = None
+
+    def retune(self, settings: Settings) -> None:
+        """Go by other settings from now on."""
+        self._settings = settings
 
     # ------------------------------------------------------------------ owner
 
-    async def browse(self, wanted: FactFilter | None = None) -> Page:
+    async def browse(self, wanted: FactFilter | None = None) -> Found[FactLine]:
         """One page of all facts, as the owner sees them."""
-        now = self._now()
+        now, rate = self._now(), self._settings.time_decay_rate
 
-        def work(db: sqlite3.Connection) -> Page:
-            facts, total = catalogue.find(db, wanted or FactFilter(), now)
-            return Page(self._lines(db, facts), total)
+        def work(db: sqlite3.Connection) -> Found[FactLine]:
+            found = catalogue.find(db, wanted or FactFilter(), now, rate)
+            lines = self._lines(db, found.items)
+            return Found(lines, found.first, found.total, found.previous, found.next)
 
         return await self._journal.look(work)
 
@@ -128,17 +84,27 @@ class Library:
         return FactDetail(line, sources, replaces, replaced_by)
 
     async def overview(self) -> Overview:
-        """Personas, circles and predicates there are."""
+        """Personas, circles and predicates there are, and who and what most is known about."""
 
         def work(db: sqlite3.Connection) -> Overview:
+            # Forgetting somebody for good is no change, but leaves a mark.
+            state = last_change(db), tuple(Rows(db).erasures())
+            if self._seen and self._seen[0] == state:
+                return self._seen[1]
             found = catalogue.sessions(db)
             owners = catalogue.names(db, (s.owner for s in found if s.owner))
             circles = {s.circle: s.title or owners.get(s.owner, s.circle) for s in found}
-            return Overview(
+            people, things = catalogue.known(db, OFFERED)
+            called = catalogue.names(db, [*people, *things])
+            seen = Overview(
                 sorted({s.persona for s in found}),
                 sorted(circles.items(), key=lambda circle: circle[1]),
                 catalogue.predicates(db),
+                [Called(node, called.get(node, node), n) for node, n in people.items()],
+                [Called(node, called.get(node, node), n) for node, n in things.items()],
             )
+            self._seen = state, seen
+            return seen
 
         return await self._journal.look(work)
 
@@ -146,6 +112,16 @@ class Library:
         """Facts as lines, as the owner sees them."""
         wanted = list(facts)
         return await self._journal.look(lambda db: self._lines(db, wanted))
+
+    async def some(self, ids: Iterable[str]) -> list[FactLine]:
+        """Those of some facts that are there, as lines, as the owner sees them."""
+        wanted = list(ids)
+
+        def work(db: sqlite3.Connection) -> list[FactLine]:
+            rows = Rows(db)
+            return self._lines(db, [fact for id in wanted if (fact := rows.get(Fact, id))])
+
+        return await self._journal.look(work)
 
     def _lines(self, db: sqlite3.Connection, facts: list[Fact]) -> list[FactLine]:
         names = catalogue.names(db, {n for f in facts for n in (f.subject, f.object)})
@@ -169,11 +145,14 @@ class Library:
 
     # ------------------------------------------------------------------ askers
 
+    def _sight(self, rows: Rows, asker: Asker) -> Sight:
+        return Sight(rows, asker, self._settings.policy, self._attendance)
+
     async def mine(self, asker: Asker, limit: int = 20) -> list[FactLine]:
         """What the asker may see of what is known about the asker, strongest first."""
 
         def work(rows: Rows) -> list[FactLine]:
-            sight = _Sight(rows, asker, self._settings, self._attendance)
+            sight = self._sight(rows, asker)
             about = {
                 fact.id: fact
                 for account in asker.accounts
@@ -203,26 +182,51 @@ class Library:
         """
 
         def resolve(rows: Rows) -> Draft:
-            fact = _existing(rows, id)
-            if asker is not None:
-                sight = _Sight(rows, asker, self._settings, self._attendance)
-                own = asker.accounts & {fact.subject, fact.object, fact.speaker}
-                if not own or sight.rank(fact) is Rank.HIDDEN:
-                    raise NotFoundError(f"there is no fact {id} that you could forget")
-            # Other facts that rest on the same messages speak for themselves.
-            forgotten = [
-                Forgotten(stable_id("x", fact.session, str(m)), fact.session, m)
-                for m in fact.evidence
-            ]
-            # A summary tells what it sums up; what else it tells is in the other rows.
-            untold = [
-                replace(episode, summary="")
-                for episode in rows.find(Episode, session=fact.session)
-                if any(episode.first_message <= m <= episode.last_message for m in fact.evidence)
-            ]
-            return Draft(actor, "forget", put=[*forgotten, *untold], drop=[(Fact.kind, fact.id)])
+            fact = _existing(rows, id) if asker is None else self._sight(rows, asker).own(id)
+            return forgetting(rows, fact, actor)
 
         return _done(await self._journal.commit(resolve), id)
+
+    async def unsay(self, message: int, asker: Asker, actor: str) -> Change:
+        """No longer recall a message, which is the asker's own.
+
+        Raises:
+            NotFoundError: No such message that the asker wrote and may see.
+        """
+        found = await self._journal.messages([message])
+
+        def resolve(rows: Rows) -> Draft:
+            for said in found:
+                if said.sender in asker.accounts and self._sight(rows, asker).shows(said):
+                    return Draft(actor, "forget", put=unsaid(rows, said.session, [said.id]))
+            raise NotFoundError(f"there is no message {message} of yours")
+
+        return _done(await self._journal.commit(resolve), str(message))
+
+    async def correct(self, wanted: Correction) -> Change:
+        """Replace a fact by what the asker says instead; it stays as what used to be.
+
+        Raises:
+            NotFoundError: No such fact, or not the asker's to correct.
+        """
+        now = self._now()
+
+        def draft(rows: Rows, evidence: Message) -> Draft:
+            return correcting(rows, self._sight(rows, wanted.asker), wanted, evidence, now)
+
+        def work(db: sqlite3.Connection, tell: testimony.Tell) -> Change | None:
+            said = Message(
+                wanted.message,
+                wanted.session.id,
+                wanted.user,
+                one_line(wanted.name, MAX_NAME),
+                clean(wanted.words),
+                now,
+                wanted.ref,
+            )
+            return testimony.testify(db, said, wanted.session, draft, now, tell)
+
+        return _done(await self._journal.alter(work), wanted.fact)
 
     async def retract(self, circle: str, ref: str, said: str = "") -> bool:
         """Delete a message that its platform took back, and what rests on it alone.
@@ -243,7 +247,21 @@ class Library:
                 retraction.retract(db, found, self._now(), tell)
             return found is not None
 
-        return await self._journal.alter(work)
+        found = await self._journal.alter(work)
+        if found:
+            await self._empty_log()
+        return found
+
+    async def _empty_log(self) -> None:
+        """Let no byte of what was deleted stay in the write-ahead log, if nobody reads it.
+
+        In the file itself deleted cells are zeroed (``secure_delete``): it need not be
+        rewritten for one message.
+        """
+        for _ in range(EMPTYING):
+            if await self._journal.tidy(erasure.empty_log):
+                return
+            await asyncio.sleep(EMPTYING_PAUSE)
 
     async def archive(self, id: str, actor: str) -> Change:
         """Put a fact away; it can be restored.
@@ -251,7 +269,7 @@ class Library:
         Raises:
             NotFoundError: No such fact in use.
         """
-        return await self._set_status(id, actor, Status.ARCHIVED, "archive")
+        return await self.act("archive", [id], actor)
 
     async def restore(self, id: str, actor: str) -> Change:
         """Bring an archived fact back, as fresh as if it had just been used.
@@ -259,23 +277,40 @@ class Library:
         Raises:
             NotFoundError: No such archived fact.
         """
-        return await self._set_status(id, actor, Status.ACTIVE, "restore")
+        return await self.act("restore", [id], actor)
 
-    async def _set_status(self, id: str, actor: str, status: Status, reason: str) -> Change:
+    async def weigh(self, action: Action, ids: Iterable[str]) -> Effect:
+        """What :meth:`act` would do, without doing it."""
+        wanted, now = list(ids), self._now()
+        return await self._journal.read(lambda rows: effect(rows, action, wanted, now))
+
+    async def act(self, action: Action, ids: Iterable[str], actor: str) -> Change:
+        """Do one thing with some facts, as one change; the owner's right.
+
+        Raises:
+            NotFoundError: There is none of them that this would change.
+        """
+        wanted, now = list(ids), self._now()
+        change = await self._journal.commit(lambda rows: handling(rows, action, wanted, actor, now))
+        return _done(change, ", ".join(wanted[:3]))
+
+    async def amend(self, id: str, words: str, actor: str, *, mute: bool = True) -> Change:
+        """Replace what a fact states by how it really is; the owner's right.
+
+        Whoever could see it sees the new one: it stays in its Session, and of its time.
+
+        Args:
+            words: The new statement.
+            mute: Whether the messages it rests on told it wrong, and are not to be
+                recalled any more.
+
+        Raises:
+            NotFoundError: No such fact, or nothing would change.
+        """
         now = self._now()
 
         def resolve(rows: Rows) -> Draft:
-            fact = _existing(rows, id)
-            if fact.status == status:
-                raise NotFoundError(f"fact {id} is {status} already")
-            active = status is Status.ACTIVE
-            changed = replace(
-                fact,
-                status=status.value,
-                archived_at=None if active else now,
-                last_used=now if active else fact.last_used,
-            )
-            return Draft(actor, reason, put=[changed])
+            return amending(rows, _existing(rows, id), clean(words), actor, now, mute=mute)
 
         return _done(await self._journal.commit(resolve), id)
 
@@ -292,37 +327,6 @@ class Library:
                 raise NotFoundError("there is nothing to undo")
             change = last.id
         return _done(await self._journal.undo(change, actor), str(change))
-
-
-class _Sight:
-    """What one asker may see, on the thread of one read."""
-
-    def __init__(
-        self, rows: Rows, asker: Asker, settings: Settings, attendance: Attendance
-    ) -> None:
-        self._rows = rows
-        self._asker = asker
-        self._policy = settings.policy
-        self._attendance = attendance
-
-    def session(self, id: str) -> Session | None:
-        return self._rows.get(Session, id)
-
-    def rank(self, row: Fact | Name) -> Rank:
-        session = self._rows.get(Session, row.session)
-        if session is None:
-            return Rank.HIDDEN
-        seen = view(session, self._asker, self._policy, self._attendance)
-        return seen.rank(*span(row)) if seen else Rank.HIDDEN
-
-    def names(self, nodes: Iterable[str]) -> dict[str, str]:
-        """What nodes are called where the asker can see it; else their account."""
-        found: dict[str, str] = {}
-        for node in nodes:
-            visible = [n for n in self._rows.find(Name, a=node) if self.rank(n) is not Rank.HIDDEN]
-            newest = max(visible, key=lambda name: (name.last_at, name.id), default=None)
-            found[node] = newest.text if newest else node.rsplit(":", 1)[-1]
-        return found
 
 
 def _existing(rows: Rows, id: str) -> Fact:

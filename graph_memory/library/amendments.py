@@ -1,0 +1,197 @@
+"""What forgetting and correcting write: rows in, drafts out.
+
+Nothing is told behind anybody's back: what a row states is never altered. A forgotten
+fact is dropped and can be brought back; a corrected one is replaced by a newer row, for
+whoever may see that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..errors import NotFoundError
+from ..journal import Draft, Rows
+from ..model import (
+    SINGLE_VALUED,
+    Asker,
+    Entity,
+    EntityType,
+    Episode,
+    Fact,
+    Forgotten,
+    Mention,
+    Message,
+    Name,
+    Row,
+    Session,
+    Status,
+    User,
+    stable_id,
+)
+from ..retention import initial_half_life
+from ..text import normalise, one_line
+from .sight import Sight
+
+MAX_STATEMENT = 300
+"""Characters of a statement."""
+MAX_TOPIC = 32
+"""Characters of the name of a topic that is no thing of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """That somebody says how it really is.
+
+    Attributes:
+        fact: Id of what is wrong.
+        words: How it is, in the words of who corrects.
+        session: Where it is said.
+        user, name: Who says it, and what they are called there.
+        message: Id of the message that says it; 0 if a command does, whose words are
+            then kept as evidence.
+        ref: The platform's id of that command.
+    """
+
+    fact: str
+    words: str
+    session: Session
+    asker: Asker
+    user: str
+    name: str
+    message: int = 0
+    ref: str = ""
+
+
+def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
+    """The rows by which messages, and summaries that tell of them, are not recalled.
+
+    Other facts that rest on the same messages speak for themselves.
+    """
+    ids = list(messages)
+    muted = [Forgotten(stable_id("x", session, str(id)), session, id) for id in ids]
+    # A summary tells what it sums up; what else it tells is in the other rows.
+    untold = [
+        replace(episode, summary="")
+        for episode in rows.find(Episode, session=session)
+        if any(episode.first_message <= id <= episode.last_message for id in ids)
+    ]
+    return [*muted, *untold]
+
+
+def forgetting(rows: Rows, fact: Fact, actor: str) -> Draft:
+    """The draft that forgets a fact with the messages it rests on."""
+    put = unsaid(rows, fact.session, fact.evidence)
+    return Draft(actor, "forget", put=put, drop=[(Fact.kind, fact.id)])
+
+
+def correcting(
+    rows: Rows, sight: Sight, wanted: Correction, evidence: Message, now: float
+) -> Draft:
+    """The draft that replaces a fact by what is said now.
+
+    The new fact belongs to the Session it is said in. The old one stays, to be told of
+    the past; so do rows of other Sessions that say the same, replaced as well. Messages
+    that the replaced rows of *this* Session rest on are not recalled any more: those of
+    other Sessions are other people's, too, who may not see the correction.
+
+    Raises:
+        NotFoundError: It is not the asker's to correct.
+    """
+    old = sight.own(wanted.fact)
+    if not _may_correct(old, wanted.asker):
+        raise NotFoundError(f"there is no fact {wanted.fact} that you could correct")
+    here = evidence.session
+    said = one_line(wanted.words, MAX_STATEMENT)
+    is_named = normalise(wanted.name) in normalise(said)
+    if old.subject in wanted.asker.accounts and wanted.name and not is_named:
+        colon = ": " if said.isascii() else "："
+        said = one_line(f"{wanted.name}{colon}{said}", MAX_STATEMENT)
+    at = evidence.at
+    same = [old, *_same(rows, sight, old, wanted.asker)]
+    nodes: list[Row] = [User(wanted.user), *_called(rows, here, wanted.user, wanted.name, at)]
+    object = old.object
+    if not _is_said(rows, sight, object, said):
+        object, made = topic(rows, here, said, at)
+        nodes += made
+    new = replace(
+        old,
+        id=stable_id("f", here, old.id, "corrected", str(evidence.id)),
+        session=here,
+        object=object,
+        statement=said,
+        speaker=wanted.user,
+        said_at=at,
+        recorded_at=now,
+        last_used=at,
+        half_life=initial_half_life(old.importance),
+        use_count=1,
+        valid_from=at if old.valid_to is None else old.valid_from,
+        valid_to=_until(rows, sight, old),
+        status=Status.ACTIVE.value,
+        archived_at=None,
+        supersedes=tuple(fact.id for fact in same),
+        evidence=(evidence.id,),
+    )
+    muted = [m for fact in same if fact.session == here for m in fact.evidence]
+    quiet = unsaid(rows, here, [m for m in dict.fromkeys(muted) if m != evidence.id])
+    return Draft(wanted.user, "correct", put=[*nodes, new, *quiet])
+
+
+def _may_correct(fact: Fact, asker: Asker) -> bool:
+    """What people say about themselves is replaced by nobody else's word."""
+    return fact.subject in asker.accounts or fact.speaker != fact.subject
+
+
+def _same(rows: Rows, sight: Sight, fact: Fact, asker: Asker) -> list[Fact]:
+    """The other visible rows that say the same, in whichever Session."""
+    norm = normalise(fact.statement)
+    return [
+        other
+        for other in rows.find(Fact, a=fact.subject, b=fact.object)
+        if other.id != fact.id
+        and other.predicate == fact.predicate
+        and (normalise(other.statement) == norm or fact.predicate in SINGLE_VALUED)
+        and sight.shows(other)
+        and _may_correct(other, asker)
+    ]
+
+
+def _until(rows: Rows, sight: Sight, fact: Fact) -> float | None:
+    """Until when the correction holds: what is over or replaced is corrected as the past."""
+    if fact.valid_to is not None:
+        return fact.valid_to
+    newer = [
+        other
+        for other in rows.history(fact.subject)
+        if fact.id in other.supersedes and sight.shows(other)
+    ]
+    starts = [each.said_at if each.valid_from is None else each.valid_from for each in newer]
+    return min(starts, default=None)
+
+
+def _is_said(rows: Rows, sight: Sight, node: str, text: str) -> bool:
+    """Whether a text names a node, by a name that the asker may know."""
+    norm = normalise(text)
+    return any(
+        name.norm and name.norm in norm for name in rows.find(Name, a=node) if sight.shows(name)
+    )
+
+
+def _called(rows: Rows, session: str, node: str, text: str, at: float) -> list[Row]:
+    norm = normalise(text)
+    id = stable_id("n", session, node, norm)
+    if not norm or rows.get(Name, id):
+        return []
+    return [Name(id, session, node, text, norm, at, at)]
+
+
+def topic(rows: Rows, session: str, text: str, at: float) -> tuple[str, list[Row]]:
+    """What a fact hangs on that is not about the old thing any more."""
+    name = one_line(text, MAX_TOPIC)
+    node = stable_id("e", "", normalise(name))
+    made: list[Row] = [Entity(node), *_called(rows, session, node, name, at)]
+    id = stable_id("m", session, node)
+    if rows.get(Mention, id) is None:
+        made.append(Mention(id, session, node, EntityType.TOPIC.value, at, at))
+    return node, made

@@ -1,0 +1,213 @@
+"""Conversations and what was done to the memory, as the owner reads them."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+
+from ..errors import NotFoundError
+from ..journal import Journal, Rows, catalogue, chronicle
+from ..journal.chronicle import HOUR, Entry, RecordFilter
+from ..journal.pages import Found, Place
+from ..model import Change, Episode, Fact, Message, Session
+from ..retention import DAY
+
+LEVELS = ("episode", "day", "week", "month", "year")
+"""From a run of conversation to the summary of a year."""
+MAX_LINES = 400
+"""Messages of an episode that are shown at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An episode or a summary, with what people need to read it.
+
+    Attributes:
+        people: What those who spoke are called, by user id.
+    """
+
+    episode: Episode
+    session: Session
+    people: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A record, opened.
+
+    Attributes:
+        parts: Of a summary: the records it sums up.
+        messages: Of an episode: what was said, the first :data:`MAX_LINES`.
+        facts: The facts that rest on each message.
+        missing: How many of its messages are not there any more, or not shown.
+    """
+
+    record: Record
+    parts: list[Record]
+    messages: list[Message]
+    facts: dict[int, list[Fact]]
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A message in its conversation."""
+
+    message: Message
+    session: Session
+    lines: list[Message]
+    has_earlier: bool
+    has_later: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What one day brought."""
+
+    day: date
+    facts: int
+    messages: int
+
+
+class Chronicle:
+    """Reads conversations and the change log, for the owner.
+
+    Args:
+        zone: Whose midnight ends a day.
+    """
+
+    def __init__(
+        self, journal: Journal, zone: tzinfo, now: Callable[[], float] = time.time
+    ) -> None:
+        self._journal = journal
+        self._zone = zone
+        self._now = now
+
+    async def browse(self, wanted: RecordFilter | None = None) -> Found[Record]:
+        """One page of episodes and summaries, newest first."""
+
+        def work(db: sqlite3.Connection) -> Found[Record]:
+            found = chronicle.records(db, wanted or RecordFilter())
+            made = _records(db, found.items)
+            return Found(made, found.first, found.total, found.previous, found.next)
+
+        return await self._journal.look(work)
+
+    async def levels(self) -> dict[str, int]:
+        """How many records there are of each of :data:`LEVELS`."""
+        counted = await self._journal.look(chronicle.levels)
+        return {level: counted.get(level, 0) for level in LEVELS}
+
+    async def read(self, id: str) -> Reading:
+        """One record, with its messages, or with the records it sums up.
+
+        Raises:
+            NotFoundError: No such record.
+        """
+
+        def work(db: sqlite3.Connection) -> Reading:
+            rows = Rows(db)
+            episode = rows.get(Episode, id)
+            if episode is None:
+                raise NotFoundError(f"there is no record {id}")
+            (record,) = _records(db, [episode])
+            if episode.level != LEVELS[0]:
+                return Reading(record, _records(db, _parts(rows, episode)), [], {}, 0)
+            said = chronicle.between(
+                db, episode.session, episode.first_message, episode.last_message, MAX_LINES
+            )
+            facts = _resting(rows, episode.session, {message.id for message in said})
+            missing = max(0, episode.messages - len(said))
+            return Reading(record, [], said, facts, missing)
+
+        return await self._journal.look(work)
+
+    async def scene(self, message: int, before: int = 6, after: int = 6) -> Scene:
+        """A message with what was said around it.
+
+        Raises:
+            NotFoundError: It is not there any more.
+        """
+
+        def work(db: sqlite3.Connection) -> Scene:
+            lines = chronicle.around(db, message, before + 1, after + 1)
+            here = next((n for n, line in enumerate(lines) if line.id == message), None)
+            if here is None:
+                raise NotFoundError(f"there is no message {message} any more")
+            id = lines[here].session
+            session = Rows(db).get(Session, id) or Session(id, id, "")
+            shown = lines[max(0, here - before) : here + after + 1]
+            earlier, later = here > before, len(lines) - here - 1 > after
+            return Scene(lines[here], session, shown, earlier, later)
+
+        return await self._journal.look(work)
+
+    async def growth(self, days: int) -> list[Day]:
+        """What each of the last days brought, oldest first, today last."""
+        today = datetime.fromtimestamp(self._now(), self._zone).date()
+        first = today - timedelta(days=days - 1)
+        since = self._now() - (days + 1) * DAY
+        counted = await self._journal.look(lambda db: chronicle.hours(db, since))
+        by_day: dict[str, dict[date, int]] = {}
+        for kind, hours in counted.items():
+            sums = by_day.setdefault(kind, {})
+            for hour, count in hours.items():
+                day = datetime.fromtimestamp(hour * HOUR, self._zone).date()
+                sums[day] = sums.get(day, 0) + count
+        span = (first + timedelta(days=number) for number in range(days))
+        facts, said = by_day["facts"], by_day["messages"]
+        return [Day(day, facts.get(day, 0), said.get(day, 0)) for day in span]
+
+    # ------------------------------------------------------------------ change log
+
+    async def changes(
+        self, actor: str = "", reason: str = "", place: Place | None = None, limit: int = 50
+    ) -> Found[Entry]:
+        """One page of the change log, newest first."""
+        return await self._journal.look(lambda db: chronicle.log(db, actor, reason, place, limit))
+
+    async def acts(self) -> tuple[list[str], list[str]]:
+        """Actors and reasons that the change log names."""
+        return await self._journal.look(chronicle.acts)
+
+    async def change(self, number: int) -> Change:
+        """One change, with all it did.
+
+        Raises:
+            NotFoundError: No such change.
+        """
+        found = await self._journal.change(number)
+        if found is None:
+            raise NotFoundError(f"there is no change {number}")
+        return found
+
+
+def _records(db: sqlite3.Connection, episodes: Iterable[Episode]) -> list[Record]:
+    some, rows = list(episodes), Rows(db)
+    names = catalogue.names(db, {user for each in some for user in each.participants})
+    return [
+        Record(
+            each,
+            rows.get(Session, each.session) or Session(each.session, each.session, ""),
+            {user: names.get(user, user) for user in each.participants},
+        )
+        for each in some
+    ]
+
+
+def _parts(rows: Rows, summary: Episode) -> list[Episode]:
+    """The records that a summary sums up, in order; of those that are there still."""
+    found = [part for id in summary.parts[:MAX_LINES] if (part := rows.get(Episode, id))]
+    return sorted(found, key=lambda part: (part.started_at, part.id))
+
+
+def _resting(rows: Rows, session: str, messages: set[int]) -> dict[int, list[Fact]]:
+    """The facts that rest on some messages of a Session, by message."""
+    found: dict[int, list[Fact]] = {}
+    for fact in rows.find(Fact, session=session):
+        for id in messages.intersection(fact.evidence):
+            found.setdefault(id, []).append(fact)
+    return found

@@ -1,0 +1,199 @@
+"""What the chat model may do by itself on behalf of whoever speaks, and is told.
+
+It never may more than that person: an admin's rights are not lent to a model, which
+anybody's words can talk into something. It changes only what it was shown for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .caller import Caller
+from .commands import MESSAGE, Commands
+from .errors import NotFoundError
+from .library import Correction
+from .lookup import Findings, Path
+from .model import Fact
+from .phrases import say
+from .recall import CLOSE, OPEN, Item, escape
+from .settings import Settings
+from .shown import Memory
+from .text import one_line
+
+FOUND = 12
+"""Memories that one look-up shows at most, besides paths."""
+MAX_TEXT = 120
+MAX_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What the model may call.
+
+    Attributes:
+        arguments: Their names; all are texts. Those in ``required`` have to be given.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    required: tuple[str, ...]
+
+    def description(self, language: str) -> str:
+        """What it is for."""
+        return say(language, self._key)
+
+    def about(self, language: str, argument: str) -> str:
+        """What an argument is for."""
+        return say(language, f"{self._key}_{argument}")
+
+    @property
+    def _key(self) -> str:
+        return self.name.replace("memory_", "tool_")
+
+
+RECALL = Tool("memory_recall", ("query", "person", "time_range"), ("query",))
+REMEMBER = Tool("memory_remember", ("text",), ("text",))
+CORRECT = Tool("memory_correct", ("id", "text"), ("id", "text"))
+FORGET = Tool("memory_forget", ("id",), ("id",))
+SEARCH = Tool("search_history", ("keyword", "person", "time"), ("keyword",))
+OPEN_RECORD = Tool("open_record", ("id", "page"), ("id",))
+TOOLS = (RECALL, REMEMBER, CORRECT, FORGET)
+RECORD_TOOLS = (SEARCH, OPEN_RECORD)
+
+
+def offered(settings: Settings) -> tuple[Tool, ...]:
+    """The tools that the settings turn on."""
+    if not settings.enable_function_calling:
+        return ()
+    return TOOLS + (RECORD_TOOLS if "records" in settings.companion else ())
+
+
+class Tools:
+    """The tools of one open memory.
+
+    Args:
+        commands: Its commands, which share with the tools what people were shown.
+    """
+
+    def __init__(self, commands: Commands) -> None:
+        self._memory = commands.memory
+        self._commands = commands
+        self._language = commands.memory.settings.language
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    async def use(
+        self, caller: Caller, tool: str, given: Mapping[str, object], message: int = 0
+    ) -> str:
+        """Do what the model asks for; what it gives is hostile text.
+
+        Args:
+            message: Id of the message that is being answered; 0 if it is not stored.
+        """
+        text = {key: str(value or "").strip() for key, value in given.items()}
+        match tool:
+            case RECALL.name:
+                query, person = text.get("query", ""), text.get("person", "")
+                return await self.recall(caller, query, person, text.get("time_range", ""), message)
+            case REMEMBER.name:
+                return await self._commands.remember(caller, text.get("text", ""))
+            case CORRECT.name:
+                return await self.correct(caller, text.get("id", ""), text.get("text", ""), message)
+            case FORGET.name:
+                return await self.forget(caller, text.get("id", ""))
+            case SEARCH.name:
+                keyword, person = text.get("keyword", ""), text.get("person", "")
+                when = text.get("time", "")
+                return await self._commands.keepsakes.search(caller, keyword, person, when, message)
+            case OPEN_RECORD.name:
+                page = text.get("page", "").removesuffix(".0")
+                return await self._commands.keepsakes.open(caller, text.get("id", ""), page)
+        raise NotFoundError(f"there is no tool {tool}")
+
+    async def recall(
+        self, caller: Caller, query: str, person: str = "", time_range: str = "", message: int = 0
+    ) -> str:
+        """What the caller may know about something, fenced as data."""
+        if not (query or person or time_range):
+            return self._say("found_what")
+        found = await self._memory.lookup.find(
+            caller.asker,
+            query,
+            person=one_line(person, MAX_NAME),
+            time=one_line(time_range, MAX_NAME),
+            limit=FOUND,
+            exclude=(message,) if message else (),
+        )
+        if not found.is_known:
+            return self._say("found_nobody")
+        notes = [
+            self._say(key)
+            for key, holds in (
+                ("found_undated", not found.is_dated),
+                ("found_partly", not found.is_whole),
+            )
+            if holds
+        ]
+        if not found.items and not found.paths:
+            return "\n".join([self._say("found_nothing"), *notes])
+        return "\n".join(
+            [OPEN, self._say("found_note"), *self._lines(caller, found), CLOSE, *notes]
+        )
+
+    def _lines(self, caller: Caller, found: Findings) -> Sequence[str]:
+        lines = [f"- {self._cited(caller, item)}" for item in found.items]
+        if found.paths:
+            lines.append(self._say("found_paths"))
+            lines += [self._path(caller, path) for path in found.paths]
+        return lines
+
+    def _path(self, caller: Caller, path: Path) -> str:
+        facts = " → ".join(self._cited(caller, item) for item in path.facts)
+        if not all(path.nodes):
+            return f"- {facts}"
+        return f"- {' – '.join(escape(name, MAX_NAME) for name in path.nodes)}: {facts}"
+
+    def _cited(self, caller: Caller, item: Item) -> str:
+        """A line with the short id by which it can be meant."""
+        short = self._commands.shown.cite(caller, Memory(item.kind, item.id, item.text))
+        return f"[{short}] {item.text}"
+
+    async def correct(self, caller: Caller, id: str, text: str, message: int) -> str:
+        """Replace a fact that was shown by what the caller said just now."""
+        memory = self._commands.shown.cited(caller, id)
+        unknown = self._say("tool_unknown", id=one_line(id, MAX_NAME))
+        if memory is None or memory.kind != Fact.kind or not text:
+            return unknown
+        if refusal := self._commands.refusal(caller):
+            return refusal
+        if not message:
+            return self._say("tool_speechless")
+        correction = Correction(
+            memory.id, text, caller.session, caller.asker, caller.user, caller.name, message
+        )
+        try:
+            await self._memory.library.correct(correction)
+        except NotFoundError:
+            return unknown
+        return self._done("tool_corrected", text)
+
+    async def forget(self, caller: Caller, id: str) -> str:
+        """Forget a memory that was shown and is the caller's."""
+        memory = self._commands.shown.cited(caller, id)
+        library = self._memory.library
+        try:
+            if memory is not None and memory.kind == Fact.kind:
+                await library.forget(memory.id, caller.asker, caller.user)
+                return self._done("tool_forgotten", memory.text)
+            if memory is not None and memory.kind == MESSAGE:
+                await library.unsay(int(memory.id), caller.asker, caller.user)
+                return self._done("tool_forgotten", memory.text)
+        except NotFoundError:
+            pass
+        return self._say("tool_unknown", id=one_line(id, MAX_NAME))
+
+    def _done(self, key: str, text: str) -> str:
+        told = self._say(key, text=escape(text, MAX_TEXT))
+        return f"{told}\n{self._say('tool_undo')}"

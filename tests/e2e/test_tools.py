@@ -1,0 +1,81 @@
+"""The memory's tools in AstrBot's own tool loop, called by a scripted model."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .harness import ChatCall, ToolCall
+from .world import World
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+
+def script(world: World, asked: str, words: str, tool: str, **given: str) -> None:
+    """Let the model look something up when it is asked, and use a tool on the line it finds.
+
+    Args:
+        asked: What the user says.
+        words: What the line says.
+        tool: What is called with the line's id and ``given``.
+    """
+
+    def act(call: ChatCall) -> object:
+        found = re.search(rf"\[(m:[0-9a-f]+)\] [^\[]*{words}", "\n".join(call.tool_results))
+        return ToolCall(tool, {"id": found[1] if found else "m:none", **given})
+
+    def is_asked(call: ChatCall) -> bool:
+        return asked in call.last_user_parts[0]
+
+    look_up = ToolCall("memory_recall", {"query": words, "person": "我"})
+    world.llm.when(lambda call: is_asked(call) and not call.tool_results, look_up)
+    world.llm.when(lambda call: is_asked(call) and len(call.tool_results) == 1, act)
+
+
+async def test_the_model_corrects_and_forgets_by_id(world: World) -> None:
+    await world.say(451, "我喜欢登山", "小七")
+    await world.say(451, "我擅长摄影")
+    await world.learn()
+    offered = world.chats[-1].tool_names
+    assert {"memory_recall", "memory_remember", "memory_correct", "memory_forget"} <= set(offered)
+    script(world, "现在只游泳", "喜欢登山", "memory_correct", text="小七现在喜欢游泳")
+    await world.qq.ask_private(451, "不对，我不登山了，现在只游泳")
+    results = world.chats[-1].tool_results
+    assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d .*喜欢登山", results[0])
+    assert "已更正：小七现在喜欢游泳" in results[1]
+    mine = await world.qq.ask_private(451, "/memory mine")
+    assert "小七现在喜欢游泳" in mine
+    assert "喜欢登山" not in mine
+    script(world, "别记摄影", "擅长摄影", "memory_forget")
+    await world.qq.ask_private(451, "别记摄影的事了")
+    assert "已忘掉" in world.chats[-1].tool_results[1]
+    assert "摄影" not in await world.qq.ask_private(451, "/memory mine")
+    assert "又记起来" in await world.qq.ask_private(451, "/memory undo")
+    assert "撤销上一次更正" in await world.qq.ask_private(451, "/memory undo")
+    mine = await world.qq.ask_private(451, "/memory mine")
+    assert "喜欢登山" in mine
+    assert "擅长摄影" in mine
+    assert "游泳" not in mine
+
+
+async def test_an_id_of_somebody_elses_memory_does_not_exist(world: World) -> None:
+    await world.say(452, "我对芒果过敏", "小八")
+    await world.learn()
+    script(world, "看看过敏", "芒果", "memory_forget")
+    await world.qq.ask_private(453, "看看过敏的事", "小九")
+    assert "芒果" not in world.chats[-1].tool_results[0]
+    assert "没有编号为 m:none 的记忆" in world.chats[-1].tool_results[1]
+    assert "芒果" in await world.qq.ask_private(452, "/memory mine")
+
+
+async def test_correcting_by_command(world: World) -> None:
+    await world.say(454, "我住在杭州", "小十")
+    await world.learn()
+    mine = await world.qq.ask_private(454, "/memory mine")
+    number = next(line.split(".")[0] for line in mine.splitlines() if "杭州" in line)
+    told = await world.qq.ask_private(454, f"/记忆 更正 {number} 我住在苏州")
+    assert "已更正：我住在苏州" in told
+    mine = await world.qq.ask_private(454, "/memory mine")
+    assert "苏州" in mine
+    assert "杭州" not in mine

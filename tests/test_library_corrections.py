@@ -1,0 +1,251 @@
+"""Correcting: what is said now replaces what was, which stays as history."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.errors import ConflictError, NotFoundError
+from graph_memory.journal import Draft, Journal
+from graph_memory.library import Correction, Library
+from graph_memory.model import (
+    Asker,
+    Change,
+    Episode,
+    Fact,
+    Forgotten,
+    Message,
+    Name,
+    Row,
+    Session,
+    asker_of,
+)
+from graph_memory.retention import DAY
+from graph_memory.scope import Attendance
+from graph_memory.settings import Settings
+
+from .makers import T0, entity, fact, group, message, name, private, user
+
+ZHANG, LI = user("zhang"), user("li")
+HOME, ROOM = private("zhang"), group("1")
+NOW = T0 + 10 * DAY
+SPICY, BEIJING = entity("辣"), entity("北京")
+
+
+@pytest_asyncio.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: NOW)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def attendance(journal: Journal) -> Attendance:
+    return Attendance()
+
+
+@pytest.fixture
+def library(journal: Journal, attendance: Attendance) -> Library:
+    return Library(journal, Settings(), attendance, lambda: NOW)
+
+
+async def put(journal: Journal, *rows: Row) -> None:
+    await journal.commit(lambda _rows: Draft("learn", "learned", list(rows)))
+
+
+async def rows(journal: Journal, cls: type[Row]) -> list[Row]:
+    return await journal.read(lambda them: them.find(cls))
+
+
+async def stands(journal: Journal, id: str) -> Fact:
+    found = await journal.read(lambda them: them.get(Fact, id))
+    assert found
+    return found
+
+
+def correction(old: Fact, words: str, here: Session = HOME, who: str = ZHANG, **more: object):
+    asker = asker_of(here, who)
+    return Correction(old.id, words, here, asker, who, "张三" if who == ZHANG else "李四", **more)  # type: ignore[arg-type]
+
+
+async def newest(journal: Journal, change: Change) -> Fact:
+    (id,) = [op.id for op in change.ops if op.kind == Fact.kind]
+    return await stands(journal, id)
+
+
+async def world(journal: Journal) -> Fact:
+    """张三 said at home that he likes it hot, and the summary tells so."""
+    await journal.append(message(HOME, ZHANG, "我爱吃辣", T0), HOME)
+    old = fact(HOME, ZHANG, SPICY, "张三爱吃辣", evidence=(1,), importance=0.7)
+    told = Episode("ep:1", HOME.id, T0, T0, 1, 1, 1, summary="张三聊到爱吃辣")
+    await put(journal, old, told, name(HOME, ZHANG, "张三"), name(HOME, SPICY, "辣"))
+    return old
+
+
+async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
+    old = await world(journal)
+    change = await library.correct(correction(old, "我现在不吃辣了", ref="77@1"))
+    new = await newest(journal, change)
+    assert (change.actor, change.reason) == (ZHANG, "correct")
+    assert (new.subject, new.predicate, new.object) == (ZHANG, "likes", SPICY)
+    assert new.statement == "张三：我现在不吃辣了"
+    assert (new.session, new.speaker, new.supersedes) == (HOME.id, ZHANG, (old.id,))
+    assert (new.said_at, new.valid_from, new.valid_to, new.importance) == (NOW, NOW, None, 0.7)
+    assert await stands(journal, old.id) == old, "the old one is not altered"
+    (said,) = await journal.messages(new.evidence)
+    assert (said.text, said.sender, said.ref) == ("我现在不吃辣了", ZHANG, "77@1")
+    assert said.batch is not None, "nothing else is learned from it"
+    assert await journal.queue() == []
+    lines = await library.mine(asker_of(HOME, ZHANG))
+    assert [line.fact.id for line in lines] == [new.id]
+
+
+async def test_the_old_words_do_not_come_back(journal: Journal, library: Library) -> None:
+    old = await world(journal)
+    new = await newest(journal, await library.correct(correction(old, "我现在不吃辣了")))
+    muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
+    assert muted == {1, *new.evidence}
+    assert [row.summary for row in await rows(journal, Episode) if isinstance(row, Episode)] == [""]
+
+
+async def test_undo_brings_everything_back(journal: Journal, library: Library) -> None:
+    old = await world(journal)
+    before = [await rows(journal, cls) for cls in (Fact, Episode, Name)]
+    await library.correct(correction(old, "我对海鲜感兴趣，别的都行"))
+    (said,) = [m for m in await journal.newest_messages(9) if "海鲜" in m.text]
+    await library.undo(None, ZHANG)
+    assert [await rows(journal, cls) for cls in (Fact, Episode, Name)] == before
+    muted = [row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)]
+    assert muted == [said.id], "the command's words were never chat"
+    with pytest.raises(NotFoundError):
+        await library.undo(None, ZHANG)
+
+
+async def test_what_is_not_named_any_more_is_not_the_object(
+    journal: Journal, library: Library
+) -> None:
+    """Or moving back to Beijing would be taken for the same as living in Shanghai."""
+    old = fact(HOME, ZHANG, BEIJING, "张三住在北京", predicate="lives_in")
+    await put(journal, HOME, old, name(HOME, BEIJING, "北京"))
+    new = await newest(journal, await library.correct(correction(old, "张三住在上海")))
+    assert new.object == entity("张三住在上海")
+    assert new.statement == "张三住在上海", "who is meant is said already"
+    assert [n.node for n in await journal.read(lambda them: them.find(Name, b="张三住在上海"))] == [
+        new.object
+    ]
+
+
+async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(
+    journal: Journal, library: Library, attendance: Attendance
+) -> None:
+    """For who corrects; the group goes on seeing its own, and its messages."""
+    old = await world(journal)
+    appended = await journal.append(message(ROOM, ZHANG, "我爱吃辣", T0), ROOM)
+    assert appended.presence
+    attendance.add(appended.presence)
+    there = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", evidence=(appended.message.id,))
+    await put(journal, there)
+    new = await newest(journal, await library.correct(correction(old, "我不吃辣")))
+    assert set(new.supersedes) == {old.id, there.id}
+    in_private = await library.mine(asker_of(HOME, ZHANG))
+    assert [line.fact.id for line in in_private] == [new.id]
+    assert [line.fact for line in await library.mine(asker_of(ROOM, ZHANG))] == [there]
+    muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
+    assert appended.message.id not in muted
+
+
+async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Library) -> None:
+    old = fact(HOME, ZHANG, BEIJING, "张三住在北京", predicate="lives_in", at=T0)
+    now = fact(
+        HOME, ZHANG, entity("上海"), "张三住在上海", predicate="lives_in", at=T0 + DAY,
+        valid_from=T0 + DAY, supersedes=(old.id,),
+    )  # fmt: skip
+    over = fact(HOME, ZHANG, SPICY, "张三以前爱吃辣", valid_to=T0 - DAY)
+    await put(journal, HOME, old, now, over, name(HOME, BEIJING, "北京"))
+    first = await newest(journal, await library.correct(correction(old, "我以前住在天津")))
+    second = await newest(journal, await library.correct(correction(over, "我以前爱吃甜")))
+    assert (first.valid_to, second.valid_to) == (T0 + DAY, T0 - DAY)
+
+
+@pytest.mark.parametrize(
+    ("old", "who", "here"),
+    [
+        (fact(HOME, ZHANG, SPICY, "张三爱吃辣"), LI, ROOM),
+        (fact(HOME, ZHANG, SPICY, "张三爱吃辣"), ZHANG, ROOM),
+        (fact(ROOM, ZHANG, SPICY, "张三爱吃辣"), LI, ROOM),
+        (fact(ROOM, LI, ZHANG, "李四喜欢张三", speaker=LI), ZHANG, ROOM),
+        (fact(private("li"), ZHANG, SPICY, "张三欠钱", speaker=LI), ZHANG, HOME),
+    ],
+)
+async def test_nobody_corrects_what_is_not_theirs_or_what_they_cannot_see(
+    journal: Journal, library: Library, old: Fact, who: str, here: Session
+) -> None:
+    await put(journal, HOME, ROOM, private("li"), old)
+    nothing = replace(old, id="f:nothing")
+    with pytest.raises(NotFoundError) as hidden:
+        await library.correct(correction(old, "不对", here, who))
+    with pytest.raises(NotFoundError):
+        await library.correct(correction(nothing, "不对", here, who))
+    assert await rows(journal, Fact) == [old]
+    assert await journal.newest_messages(9) == [], "a refused correction leaves no words behind"
+    assert "辣" not in str(hidden.value)
+
+
+async def test_others_word_about_others_may_be_corrected_by_either(
+    journal: Journal, library: Library
+) -> None:
+    rumour = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", speaker=LI)
+    await put(journal, ROOM, rumour, name(ROOM, SPICY, "辣"))
+    by_zhang = await newest(journal, await library.correct(correction(rumour, "我怕辣", ROOM)))
+    assert (by_zhang.statement, by_zhang.speaker) == ("张三：我怕辣", ZHANG)
+    await library.undo(None, ZHANG)
+    by_li = await newest(
+        journal, await library.correct(correction(rumour, "是王五爱吃辣", ROOM, LI))
+    )
+    assert (by_li.statement, by_li.speaker) == ("是王五爱吃辣", LI)
+
+
+async def test_evidence_that_is_in_the_journal(journal: Journal, library: Library) -> None:
+    old = await world(journal)
+    said = (await journal.append(message(HOME, ZHANG, "不对，我怕辣", T0 + 60), HOME)).message
+    new = await newest(journal, await library.correct(correction(old, "张三怕辣", message=said.id)))
+    assert (new.evidence, new.said_at, new.statement) == ((said.id,), T0 + 60, "张三怕辣")
+    muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
+    assert muted == {1}, "what was said in the chat stays what was said"
+    with pytest.raises(NotFoundError):
+        await library.correct(correction(new, "还是爱吃辣", message=99))
+
+
+async def test_taking_the_command_back_takes_the_correction_back(
+    journal: Journal, library: Library
+) -> None:
+    old = await world(journal)
+    change = await library.correct(correction(old, "我不吃辣", ref="77@1"))
+    new = await newest(journal, change)
+    assert await library.retract(HOME.circle, "77")
+    assert [f.id for f in await rows(journal, Fact)] == [old.id]
+    assert await journal.messages(new.evidence) == []
+    with pytest.raises(ConflictError):
+        await library.undo(change.id, ZHANG)
+
+
+async def test_own_words_alone_are_unsaid(journal: Journal, library: Library) -> None:
+    mine = (await journal.append(message(HOME, ZHANG, "钥匙在花盆下"), HOME)).message
+    theirs = (await journal.append(message(ROOM, LI, "我迟到了"), ROOM)).message
+    me = asker_of(HOME, ZHANG)
+    await library.unsay(mine.id, me, ZHANG)
+    muted = [row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)]
+    assert muted == [mine.id]
+
+    async def refused(message: Message, asker: Asker) -> None:
+        with pytest.raises(NotFoundError):
+            await library.unsay(message.id, asker, ZHANG)
+
+    await refused(theirs, asker_of(ROOM, ZHANG))
+    await refused(replace(mine, id=99), me)
+    await refused(mine, asker_of(ROOM, ZHANG))
+    await refused(mine, me)

@@ -1,0 +1,229 @@
+"""Looking something up leads along what the asker sees, whatever the graph offers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TypeVar
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from graph_memory import lookup
+from graph_memory.errors import GraphError
+from graph_memory.graph import Step
+from graph_memory.identity import Identities
+from graph_memory.lookup import Findings, Lookup
+from graph_memory.model import Asker, Fact, Message, Row, asker_of
+from graph_memory.recall import Recall
+from graph_memory.recall.choose import Wish
+from graph_memory.recall.index import Index
+from graph_memory.recall.questions import split
+from graph_memory.recall.search import Manner, Request, search
+from graph_memory.recall.sight import Sight
+from graph_memory.scope import Attendance, Policy, View, view
+from graph_memory.settings import Settings
+
+from .makers import T0, entity, fact, group, name, private, user
+from .recall.conftest import SHANGHAI
+from .recall.hashing import vector
+from .recall.histories import (
+    DOES,
+    ENTITIES,
+    MODEL,
+    SESSIONS,
+    USERS,
+    WHAT,
+    History,
+    histories,
+    index_of,
+    moments,
+    sentences,
+)
+from .recall.test_interference import askers, policies, shows, views_of
+
+T = TypeVar("T")
+NOW = T0 + 90_000
+
+
+class Eyes:
+    """Recall's doors to an index, for one asker."""
+
+    def __init__(self, index: Index, views: Mapping[str, View]) -> None:
+        self._index = index
+        self._views = views
+
+    def visible(self, asker: Asker) -> Mapping[str, View]:
+        return self._views
+
+    async def inspect(self, asker: Asker, work: Callable[[Index, Sight], T]) -> T:
+        return work(self._index, self._index.look(self._views))
+
+    async def search(
+        self, asker: Asker, text: str, limit: int, exclude: Collection[int] = ()
+    ) -> Recall:
+        vectors = [vector(part.text) for part in split(text)]
+        wish = Wish(limit, exclude=exclude)
+        request = Request(asker, self._views, text, text, wish, vectors, MODEL)
+        return search(self._index, request, Manner(SHANGHAI), NOW)
+
+
+class Gossip:
+    """A graph that offers everything it ever had, whoever asks, and may lie about ends."""
+
+    def __init__(self, rows: Iterable[Row | Message], *, lies: bool = False) -> None:
+        rows = list(rows)
+        one = Identities(row for row in rows if not isinstance(row, Message)).canonical
+        facts = [row for row in rows if isinstance(row, Fact)]
+        self._edges = [(f.id, one(f.subject), one(f.object)) for f in facts]
+        self._lies = lies
+
+    async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+        both = [(id, *ends) for id, s, o in self._edges for ends in ((s, o), (o, s))]
+        found = [Step(*edge) for edge in both if edge[1] in nodes and edge[1] != edge[2]]
+        if self._lies:
+            ends = {end for _, *pair in self._edges for end in pair}
+            found += [Step(id, a, b) for id, *_ in self._edges for a in nodes for b in ends]
+        return found
+
+
+def look_up(
+    steps: list[Row | Message],
+    graph: object,
+    asker: Asker,
+    views: Mapping[str, View],
+    query: str,
+    **more: str,
+) -> Findings:
+    eyes = Eyes(index_of(steps), views)
+    door = Lookup(eyes, graph, Settings(), zone=SHANGHAI, now=lambda: NOW)  # type: ignore[arg-type]
+    return asyncio.run(door.find(asker, query, **more))  # type: ignore[arg-type]
+
+
+CALLED = dict(zip([*USERS, *ENTITIES], ["小红", "张三", *WHAT], strict=True))
+"""What each node is called wherever it has a name."""
+NODES = list(CALLED)[:4]
+"""Few, so that facts join them to each other."""
+
+
+@st.composite
+def webs(draw: st.DrawFn) -> History:
+    """A history in which facts hang together, and names are known here and there."""
+    history = draw(histories())
+    pairs = st.tuples(st.sampled_from(SESSIONS), st.sampled_from(NODES))
+    for session, node in draw(st.lists(pairs, min_size=10, max_size=30)):
+        history.steps.append(name(session, node, CALLED[node], draw(moments)))
+    for number in range(draw(st.integers(8, 20))):
+        session, subject = draw(pairs)
+        object = draw(st.sampled_from([node for node in NODES if node != subject]))
+        text = f"{CALLED[subject]}{draw(st.sampled_from(DOES))}{CALLED[object]}"
+        older = [f"web{n}" for n in range(number)]
+        replaces = draw(st.lists(st.sampled_from(older), max_size=1)) if older else []
+        if draw(st.integers(0, 3)):
+            replaces = []
+        more = {"at": draw(moments), "id": f"web{number}", "supersedes": tuple(replaces)}
+        history.steps.append(fact(session, subject, object, text, **more))
+    return history
+
+
+called = st.sampled_from([CALLED[node] for node in NODES])
+queries = st.one_of(
+    sentences,
+    st.builds(lambda a, b: f"{a}和{b}怎么认识的", called, called),
+    st.builds(lambda what: f"还有谁喜欢{what}", called),
+    st.builds(lambda what: f"我和{what}", called),
+    st.just(""),
+)
+people = st.one_of(st.sampled_from(["", "", "", "我", "没有这个人"]), called)
+times = st.sampled_from(["", "", "", "昨天", "2026-09-21..", "看不懂"])
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(webs(), askers, policies, queries, people, times, st.booleans())
+def test_invisible_rows_change_nothing(
+    history: History,
+    asker: Asker,
+    policy: Policy,
+    query: str,
+    person: str,
+    time: str,
+    lies: bool,
+) -> None:
+    """The graph offers all there ever was; without the hidden rows it has none of it."""
+    views = views_of(history, asker, policy)
+    stripped = [row for row in history.final() if shows(views, row)]
+    asked = {"person": person, "time": time}
+    gossip = Gossip(history.steps, lies=lies)
+    full = look_up(history.steps, gossip, asker, views, query, **asked)
+    alone = look_up(stripped, Gossip(stripped), asker, views, query, **asked)
+    event(f"{len(full.paths)} paths")
+    assert full == alone
+
+
+# ------------------------------------------------------------------ one world
+
+HONG, LIN, ZHOU = user("hong"), user("lin"), user("zhou")
+YOGA, TEA = entity("瑜伽"), entity("龙井")
+CLUB, HOME, OTHER = group("1"), private("hong"), private("lin")
+EVERYBODY = [name(CLUB, n, t) for n, t in ((HONG, "小红"), (LIN, "林林"), (ZHOU, "老周"))]
+LIKES = fact(CLUB, HONG, YOGA, "小红喜欢瑜伽")
+TEACHES = fact(CLUB, LIN, YOGA, "林林教瑜伽", predicate="works_as")
+SECRET = fact(OTHER, LIN, ZHOU, "林林和老周在谈恋爱", predicate="partner")
+WORLD: list[Row | Message] = [
+    *(CLUB, HOME, OTHER, *EVERYBODY, name(CLUB, YOGA, "瑜伽")),
+    *(LIKES, TEACHES, SECRET),
+]
+IN_CLUB = asker_of(CLUB, ZHOU)
+
+
+def ways(found: Findings) -> list[tuple[str, ...]]:
+    return [path.nodes for path in found.paths]
+
+
+def in_club(steps: list[Row | Message], query: str, graph: object = None, **more: str) -> Findings:
+    seen = {s.id: view(s, IN_CLUB, Policy(), Attendance()) for s in (CLUB, HOME, OTHER)}
+    views = {id: each for id, each in seen.items() if each}
+    return look_up(steps, graph or Gossip(steps), IN_CLUB, views, query, **more)
+
+
+def test_two_people_are_joined_by_what_they_share() -> None:
+    found = in_club(WORLD, "小红和林林怎么认识的？")
+    assert ("小红", "瑜伽", "林林") in ways(found) or ("林林", "瑜伽", "小红") in ways(found)
+
+
+def test_nobody_is_joined_by_what_is_hidden() -> None:
+    found = in_club(WORLD, "林林和老周是什么关系？")
+    assert not [path for path in ways(found) if "老周" in path]
+    assert "恋爱" not in str(found)
+
+
+def test_a_step_that_its_fact_does_not_take_is_not_taken() -> None:
+    class Liar(Gossip):
+        async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+            return [Step(LIKES.id, node, ZHOU) for node in nodes]
+
+    assert ways(in_club(WORLD, "小红和老周怎么认识的？", Liar(WORLD))) == []
+
+
+def test_a_node_without_a_visible_name_is_not_passed() -> None:
+    nameless = [row for row in WORLD if getattr(row, "node", "") != YOGA]
+    assert ways(in_club(nameless, "小红和林林怎么认识的？")) == []
+
+
+def test_a_graph_that_hangs_or_is_away_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "PATIENCE", 0.01)
+
+    class Hanging(Gossip):
+        async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    class Away(Gossip):
+        async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+            raise GraphError("away")
+
+    for graph in (Hanging(WORLD), Away(WORLD)):
+        found = in_club(WORLD, "小红喜欢什么？", graph)
+        assert [item.id for item in found.items] == [LIKES.id]
+        assert not found.is_whole
