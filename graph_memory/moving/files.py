@@ -1,0 +1,102 @@
+"""Where files come from and go to.
+
+What comes in is read from ``imports/`` in the data directory, or from wherever the owner
+says by an absolute path; what goes out is written to ``exports/``, for the owner of the
+process only, and is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from ..errors import FormatError, JournalError
+from ..journal import copies
+
+IMPORTS, EXPORTS = "imports", "exports"
+MAX_SIZE = 16 << 30
+"""Bytes of a file that is read."""
+SLACK = 3
+"""How many times its size a file may need while it is imported."""
+
+
+def waiting(directory: Path) -> list[Path]:
+    """The files in ``imports/``, which is made if it is not there."""
+    folder = directory / IMPORTS
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+    except OSError as error:
+        raise JournalError(f"{folder} cannot be read: {error}") from error
+
+
+def find(directory: Path, name: str) -> Path:
+    """The file that an owner means.
+
+    Args:
+        name: A path below ``imports/``, or an absolute one.
+
+    Raises:
+        FormatError: There is none, or it is not where it says, or too large.
+    """
+    given = Path(name)
+    folder = (directory / IMPORTS).resolve()
+    try:
+        path = given.resolve(strict=True) if given.is_absolute() else (folder / given).resolve()
+        # A link below imports/ must not lead out of it: whoever may put files there need
+        # not be who may read everything.
+        if not given.is_absolute() and not path.is_relative_to(folder):
+            raise FormatError(f"{name[:200]} is not in {IMPORTS}/")
+        if not path.is_file():
+            raise FormatError(f"there is no file {name[:200]}")
+        size = path.stat().st_size
+    except (OSError, ValueError, RuntimeError):
+        raise FormatError(f"there is no file {name[:200]}") from None
+    if size > MAX_SIZE:
+        raise FormatError(f"{path.name} is larger than {MAX_SIZE >> 30} GiB")
+    return path
+
+
+def require_room(directory: Path, path: Path) -> None:
+    """See to it that a file can be imported.
+
+    Raises:
+        JournalError: There is no room on the disk.
+    """
+    copies.require_space(directory, path.stat().st_size * SLACK)
+
+
+def target(directory: Path, scope: str, at: float) -> Path:
+    """A free name for what is exported at a time."""
+    folder = directory / EXPORTS
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stem = f"{scope}-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}"
+    path, number = folder / f"{stem}.jsonl", 1
+    while path.exists():
+        number += 1
+        path = folder / f"{stem}-{number}.jsonl"
+    return path
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[TextIO]:
+    """A file that gets its name once it is complete, readable for nobody else.
+
+    Raises:
+        JournalError: It could not be written; nothing is left of it.
+    """
+    draft = path.with_name(f".{path.name}.tmp")
+    draft.unlink(missing_ok=True)
+    try:
+        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+        copies.settle(draft, path)
+    except OSError as error:
+        raise JournalError(f"{path.name} could not be written: {error}") from error
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,181 @@
+"""What all sources have in common: what the owner says about them, and where a chat is."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, Protocol
+
+from ...errors import ClosedError, FormatError
+from ...model import GROUP, NO_PERSONA, PRIVATE, Session, session_of
+from ..history import History
+from ..stage import Stage
+
+_SHARED = re.compile(r"(\d+)_(\d+)")
+"""Session id of a group under AstrBot's ``unique_session``: sender and group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the owner says about a source.
+
+    Attributes:
+        zone: Of times that name none.
+        persona: Of conversations that name none.
+        platform: Type of the platform whose accounts a source names.
+        platforms: Platform type by id, as AstrBot's settings have them.
+        bots: Accounts of the bot.
+        into: Circle of what does not say where it was said; empty: it stays outside.
+        now: Time of what does not say when.
+    """
+
+    zone: tzinfo = UTC
+    persona: str = NO_PERSONA
+    platform: str = ""
+    platforms: Mapping[str, str] = field(default_factory=dict)
+    bots: frozenset[str] = frozenset()
+    into: str = ""
+    now: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """What of it decides about what comes in."""
+        platforms = sorted(self.platforms.items())
+        return repr((self.persona, self.platform, platforms, sorted(self.bots), self.into))
+
+    def circle(self) -> Session | None:
+        """The Session of what does not say where it was said."""
+        if not self.into:
+            return None
+        platform, kind, key = split_circle(self.into)
+        return session_of(
+            platform, key if kind == GROUP else "", key if kind == PRIVATE else "", self.persona
+        )
+
+
+class Source(Protocol):
+    """Something a memory can be fed from.
+
+    Attributes:
+        format: Its name.
+        path: Where it is.
+    """
+
+    format: str
+    path: Path
+
+    def fill(self, stage: Stage, history: History, options: Options, stop: Stop) -> None:
+        """Stage everything. Blocks.
+
+        Raises:
+            FormatError: It is not what it should be.
+            ClosedError: ``stop`` was set.
+        """
+
+
+class Stop:
+    """Asked between two pieces of work whether to go on."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        """Go on no longer."""
+        self._event.set()
+
+    def look(self) -> None:
+        """Raise if that was said.
+
+        Raises:
+            ClosedError: It was.
+        """
+        if self._event.is_set():
+            raise ClosedError("the import was stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A chat window as AstrBot names it."""
+
+    platform: str
+    group: str
+    account: str
+    umo: str
+
+
+def origin(umo: str, platforms: Mapping[str, str]) -> Origin | None:
+    """The chat window behind a unified message origin.
+
+    ``None`` if nobody can tell: another form, an unknown platform.
+    """
+    platform, kind, session = [*umo.split(":", 2), "", ""][:3]
+    type = platforms.get(platform, "")
+    if not type or not session:
+        return None
+    if kind == "GroupMessage":
+        shared = _SHARED.fullmatch(session)
+        group = shared[2] if shared else session
+        return Origin(type, group, "", f"{platform}:{kind}:{group}")
+    if kind != "FriendMessage":
+        return None
+    # A web chat's session is made of the user's name and a number.
+    account = session.split("!")[1] if session.startswith("webchat!") else session
+    return Origin(type, "", account, umo) if account else None
+
+
+def split_circle(circle: str) -> tuple[str, str, str]:
+    """Platform, kind and key of a circle.
+
+    Raises:
+        FormatError: It is none.
+    """
+    platform, kind, key = [*circle.split(":", 2), "", ""][:3]
+    if not platform or kind not in (GROUP, PRIVATE) or not key:
+        raise FormatError(f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into")
+    return platform, kind, key
+
+
+def digest_of(path: Path, key: str, stop: Stop) -> str:
+    """What stands for a file's contents and how they are read."""
+    found = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8)
+    for part in (path, path.with_name(f"{path.name}-wal")):
+        if part.is_file():
+            with part.open("rb") as file:
+                while block := file.read(1 << 20):
+                    found.update(block)
+                    stop.look()
+    return found.hexdigest()
+
+
+def moment(value: Any, zone: tzinfo) -> float | None:
+    """A time as seconds since the epoch: a number (seconds, or milliseconds if that large),
+    or a date and time in ISO 8601."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
+        return seconds if 0 < seconds < 1e11 else None
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value.strip())
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def pages(read: Callable[[int], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of a table, one page after the other.
+
+    Args:
+        read: The page that follows the row of a number, which is the first column.
+    """
+    after = -1
+    while page := read(after):
+        after = page[-1][0]
+        yield from page

@@ -1,0 +1,184 @@
+"""The JSON that GraphMemory 0.3 to 0.5 exported: entities and relations of the whole bot.
+
+It does not say who told what to whom, so all of it goes where the owner says; only if it
+names a single chat, that is where it came from.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ...errors import FormatError
+from ...learn.sheet import mention_id, name_id
+from ...model import (
+    BOT,
+    PREDICATES,
+    Entity,
+    EntityType,
+    Fact,
+    Mention,
+    Name,
+    Row,
+    Session,
+    session_of,
+    stable_id,
+)
+from ...retention import initial_half_life
+from ...text import clean, is_chinese, normalise, one_line
+from ..history import History
+from ..stage import Stage
+from .base import Options, Stop, origin
+
+MAX_SIZE = 256 << 20
+"""Bytes of a file: it is read as a whole."""
+_TYPES = {
+    "person": EntityType.PERSON,
+    "place": EntityType.PLACE,
+    "thing": EntityType.THING,
+    "event": EntityType.EVENT,
+}
+
+
+class GraphMemoryJson:
+    """An export of the predecessor, as its command or its page made it."""
+
+    format = "graphmemory"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fill(self, stage: Stage, history: History, options: Options, stop: Stop) -> None:
+        """Stage entities, and what is said about them, as facts.
+
+        Raises:
+            FormatError: It is no such export, or nobody says where it belongs.
+            ClosedError: ``stop`` was set.
+        """
+        data = self._read()
+        session = options.circle() or _only_session(data, options)
+        if session is None:
+            raise FormatError(
+                "the file does not say in which chat it was learned; choose one", 0, "into"
+            )
+        history.finish()
+        stage.put([session])
+        work = _Work(session, options.now)
+        for number, each in enumerate(data["entities"], 1):
+            work.entity(each, number)
+        stop.look()
+        for number, each in enumerate(data["relations"], 1):
+            work.relation(each, number)
+        rows = list(work.rows.values())
+        for start in range(0, len(rows), 500):
+            stop.look()
+            stage.put(rows[start : start + 500])
+
+    def _read(self) -> dict[str, Any]:
+        if self.path.stat().st_size > MAX_SIZE:
+            raise FormatError(f"is larger than {MAX_SIZE >> 20} MiB")
+        try:
+            data = json.loads(self.path.read_text(encoding="utf-8-sig"))
+            content = data.get("content") if isinstance(data, dict) else None
+            data = json.loads(content) if isinstance(content, str) else data
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"is no JSON: {error}") from None
+        if not isinstance(data, dict):
+            raise FormatError("is no object")
+        for name in ("entities", "relations", "sessions"):
+            if not isinstance(data.setdefault(name, []), list):
+                raise FormatError("is no list", 0, name)
+        return data
+
+
+def _only_session(data: dict[str, Any], options: Options) -> Session | None:
+    found = [each for each in data["sessions"] if isinstance(each, dict)]
+    place = origin(str(found[0].get("id") or ""), options.platforms) if len(found) == 1 else None
+    if place is None:
+        return None
+    persona = found[0].get("persona_id")
+    persona = persona if isinstance(persona, str) and persona != "default" else ""
+    return session_of(
+        place.platform, place.group, place.account, persona or options.persona, umo=place.umo
+    )
+
+
+class _Work:
+    """Rows made of one export.
+
+    Args:
+        at: When it counts as said; the file does not tell.
+    """
+
+    def __init__(self, session: Session, at: float) -> None:
+        self.rows: dict[tuple[str, str], Row] = {}
+        self._session = session
+        self._at = at
+
+    def entity(self, data: Any, number: int) -> None:
+        """An entity, and its description as a fact."""
+        name = _text(data, "name", f"entities[{number}]")
+        node = self._node(name, str(data.get("type") or ""))
+        description = clean(str(data.get("description") or ""), 300)
+        if description:
+            colon = "：" if is_chinese(description) else ": "
+            told = description if name in description else f"{name}{colon}{description}"
+            self._fact(node, "other", node, told, data.get("importance"))
+
+    def relation(self, data: Any, number: int) -> None:
+        """A relation of two entities as a fact."""
+        place = f"relations[{number}]"
+        ends = [_text(data, end, place) for end in ("from", "to")]
+        relation = one_line(_text(data, "relation", place), 64)
+        subject, object = (self._node(end, "") for end in ends)
+        predicate = relation.casefold() if relation.casefold() in PREDICATES else "other"
+        evidence = clean(str(data.get("evidence") or ""), 300)
+        space = "" if is_chinese("".join(ends)) else " "
+        told = evidence or space.join((ends[0], relation, ends[1]))
+        self._fact(subject, predicate, object, told, data.get("strength"))
+
+    def _node(self, name: str, type: str) -> str:
+        norm = normalise(name)
+        here, at = self._session, self._at
+        node = stable_id("e", here.circle, norm)  # nobody says whether it is known elsewhere
+        kind = _TYPES.get(type.casefold(), EntityType.TOPIC)
+        self._put(Entity(node))
+        self._put(Name(name_id(here.id, node, norm), here.id, node, name, norm, at, at))
+        known = self.rows.get((Mention.kind, mention_id(here.id, node)))
+        if known is None or kind is not EntityType.TOPIC:
+            id = mention_id(here.id, node)
+            self._put(Mention(id, here.id, node, kind.value, at, at))
+        return node
+
+    def _fact(self, subject: str, predicate: str, object: str, told: str, weight: Any) -> None:
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        importance = min(1.0, max(0.0, float(weight))) if is_number else 0.5
+        here = self._session
+        self._put(
+            Fact(
+                id=stable_id("f", here.id, subject, predicate, object, normalise(told), "0.5"),
+                session=here.id,
+                subject=subject,
+                predicate=predicate,
+                object=object,
+                statement=told,
+                speaker=here.owner or BOT,
+                said_at=self._at,
+                recorded_at=self._at,
+                last_used=self._at,
+                half_life=initial_half_life(importance),
+                importance=importance,
+            )
+        )
+
+    def _put(self, row: Row) -> None:
+        self.rows[row.kind, row.id] = row
+
+
+def _text(data: Any, name: str, place: str) -> str:
+    found = data.get(name) if isinstance(data, dict) else None
+    text = one_line(found, 200) if isinstance(found, str) else ""
+    if not text:
+        raise FormatError("is missing or no text", 0, f"{place}.{name}")
+    return text

@@ -1,0 +1,85 @@
+"""A chat that goes on under another number keeps its memories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_memory.errors import FormatError
+from graph_memory.model import Link, Session, asker_of
+from graph_memory.moving import preview, remap
+from graph_memory.scope import Attendance, Policy, view
+from tests.makers import QQ, T0, group, message, private, user
+
+from .support import brought, exported, hear, opened, put
+
+OLD, NEW = group("9"), group("10")
+
+
+async def test_a_group_that_moved(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal, opened(tmp_path / "b") as other:
+        await hear(journal, OLD, message(OLD, user("1"), "我们换群吧", T0 - 100))
+        plan = await preview(journal, OLD.circle, NEW.circle)
+        assert plan.circles == {OLD.circle: NEW.circle}
+        change = await remap(journal, OLD.circle, NEW.circle, T0)
+        assert change is not None
+        (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
+        assert (session.id, session.circle, session.umo) == (OLD.id, NEW.circle, "")
+        attendance = Attendance(await journal.presences())
+        assert view(session, asker_of(NEW, user("1")), Policy(), attendance)
+        assert view(session, asker_of(OLD, user("1")), Policy(), attendance) is None
+        sight = view(session, asker_of(private("1"), user("1")), Policy(), attendance)
+        # Up to now: whether they have come along nobody knows.
+        assert sight is not None
+        assert sight.windows == ((T0 - 100, T0),)
+        # What moved can be taken out and brought in.
+        before = await exported(journal)
+        await brought(other, put(tmp_path / "x.jsonl", before))
+        assert await exported(other) == before
+        await journal.undo(change.id, "owner")
+        (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
+        assert session.circle == OLD.circle
+
+
+async def test_an_account_that_changed_is_the_same_person(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        for persona in ("mei", "lan"):
+            hers = private("1", persona)
+            await hear(journal, hers, message(hers, user("1"), "我换号了", T0))
+        await hear(journal, private("2"), message(private("2"), user("2"), "我没有", T0))
+        await remap(journal, user("1"), "qq:ABC", T0)
+        sessions = await journal.read(lambda rows: list(rows.scan(Session)))
+        assert sorted((s.owner, s.circle) for s in sessions) == [
+            (user("2"), private("2").circle),
+            ("qq:ABC", "qq:private:ABC"),
+            ("qq:ABC", "qq:private:ABC"),
+        ]
+        links = await journal.read(lambda rows: [(k.a, k.b) for k in rows.scan(Link)])
+        assert links == [(user("1"), "qq:ABC")]
+
+
+async def test_a_whole_platform(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        for place in (OLD, private("1")):
+            await hear(journal, place, message(place, user("1"), "你好", T0))
+        plan = await preview(journal, QQ, "onebot")
+        assert set(plan.circles.values()) == {"onebot:group:9", "onebot:private:1"}
+        await remap(journal, QQ, "onebot", T0)
+        assert not (await preview(journal, QQ, "onebot")).circles
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (OLD.circle, private("1").circle),
+        (OLD.circle, OLD.circle),
+        ("", "a"),
+        (OLD.circle, "a:b:c"),
+        (user("1"), NEW.circle),
+    ],
+)
+async def test_what_cannot_be_moved(tmp_path: Path, old: str, new: str) -> None:
+    async with opened(tmp_path / "a") as journal:
+        with pytest.raises(FormatError):
+            await remap(journal, old, new, T0)

@@ -1,0 +1,101 @@
+"""Learning what was imported: when there is time, within what it may cost, exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graph_memory.learn import Learning
+from graph_memory.model import Fact
+from graph_memory.moving import Mover
+from graph_memory.moving.runs import saved
+from graph_memory.ports import Answer, ToolSchema
+from graph_memory.scope import Attendance
+from graph_memory.settings import Settings
+from graph_memory.spending import Spending
+from tests.makers import T0, group, private
+
+from .support import OPTIONS, importer, opened, put
+from .test_sources import lines
+
+DAY = 86_400.0
+
+
+class Model:
+    """Finds one fact in every batch."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def ask(
+        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
+    ) -> Answer:
+        self.asked.append(prompt)
+        fact: Mapping[str, Any] = {
+            "subject": "我",
+            "predicate": "likes",
+            "object": "大提琴",
+            "statement": f"小红喜欢大提琴（{len(self.asked)}）",
+            "importance": 0.5,
+            "evidence": [1],
+        }
+        return Answer(
+            text="",
+            arguments={"worth": True, "entities": [], "facts": [fact]},
+            tokens_in=400,
+            tokens_out=100,
+        )
+
+
+async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
+    path = put(
+        tmp_path / "x.jsonl",
+        lines(
+            *(
+                {
+                    "time": T0 - DAY * n,
+                    "sender": "1",
+                    "name": "小红",
+                    "text": f"第{n}天我在学大提琴",
+                }
+                for n in range(1, 4)
+            ),
+            {"time": T0 - DAY, "sender": "?", "text": "谁说的", "group": "9"},
+        ),
+    )
+    model = Model()
+    async with opened(tmp_path / "a") as journal:
+        spending = Spending(journal, OPTIONS.zone, lambda: T0, limit=1_900)
+        learning = Learning(
+            journal,
+            model,
+            Settings(),
+            zone=OPTIONS.zone,
+            attendance=Attendance(),
+            now=lambda: T0,
+            spending=spending,
+        )
+        await learning.start()
+        mover = Mover(tmp_path / "a", journal, learning, spending, lambda: T0)
+        brought = await mover.bring(importer(journal, path, learns=True))
+        assert len(brought.run.unlearned) == 1
+        await learning.settle()
+        assert model.asked == []
+        for _ in range(6):
+            await mover.study.step()
+            await learning.settle()
+        # Half of what a day may cost, and no more.
+        assert len(model.asked) == 2
+        assert all("谁说的" not in prompt for prompt in model.asked)
+        assert not await journal.read(lambda rows: rows.find(Fact, session=group("9").id))
+        facts = await journal.read(lambda rows: rows.find(Fact, session=private("1").id))
+        assert len(facts) == 2
+        assert {f.said_at for f in facts} <= {T0 - DAY * n for n in (1, 2, 3)}
+        # Taken back, what was learned from it goes as well.
+        await mover.undo()
+        assert not await journal.read(lambda rows: rows.find(Fact))
+        assert not await mover.study.step()
+        assert [each.state for each in await journal.look(saved)] == ["undone"]
+        await mover.close()
+        await learning.close()

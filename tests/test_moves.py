@@ -1,0 +1,141 @@
+"""``/memory export``, ``import`` and ``move``, as people use them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from graph_memory.caller import Caller
+from graph_memory.model import asker_of
+from graph_memory.moves import Moves, Surroundings
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from tests.makers import T0, group, private, user
+
+HERS = private("1")
+RED = Caller(HERS, user("1"), "小红")
+OWNER = Caller(private("7"), user("7"), "主人", is_admin=True)
+NOWHERE = Surroundings()
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0)
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
+def moves(memory: MemoryService) -> Moves:
+    return Moves(memory)
+
+
+def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "我在学大提琴") -> str:
+    folder = memory.directory / "imports"
+    folder.mkdir(exist_ok=True)
+    line = {"time": T0 - 9_000, "sender": "1", "name": "小红", "text": text}
+    (folder / name).write_text(json.dumps(line), encoding="utf-8")
+    return name
+
+
+async def test_a_file_is_shown_before_it_comes_in(memory: MemoryService, moves: Moves) -> None:
+    assert "没有文件" in await moves.import_(OWNER, "", NOWHERE)
+    name = chat(memory)
+    assert name in await moves.import_(OWNER, "", NOWHERE)
+    shown = await moves.import_(OWNER, f"{name} persona=mei", NOWHERE)
+    assert "1 条消息（新的 1 条）" in shown
+    assert "小红：我在学大提琴" in shown
+    assert await memory.journal.newest_messages(9) == []
+    assert "已导入 1 条消息" in await moves.import_(OWNER, "确认", NOWHERE)
+    # The same minute: the very words are recalled before anything was learned.
+    await memory.recall.settle()
+    found = await memory.recall.search(asker_of(HERS, user("1")), "我在学什么乐器", 5)
+    assert "大提琴" in found.block
+    assert "请先发送" in await moves.import_(OWNER, "确认", NOWHERE)
+    await moves.import_(OWNER, f"{name} persona=mei", NOWHERE)
+    assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert "最近一次导入" in await moves.import_(OWNER, "", NOWHERE)
+    assert "删除 1 条消息" in await moves.import_(OWNER, "撤销", NOWHERE)
+    await memory.recall.settle()
+    found = await memory.recall.search(asker_of(HERS, user("1")), "我在学什么乐器", 5)
+    assert not found.items
+    assert "没有可以撤销" in await moves.import_(OWNER, "undo", NOWHERE)
+
+
+async def test_what_is_wrong_is_said_and_nothing_changes(
+    memory: MemoryService, moves: Moves
+) -> None:
+    bad = memory.directory / "imports" / "bad.jsonl"
+    chat(memory)
+    bad.write_text('{"time": 1, "sender": "1", "text": "a"}\n{"time": "?"}\n', encoding="utf-8")
+    assert "line 2, time" in await moves.import_(OWNER, "bad.jsonl", NOWHERE)
+    for name in ("../journal.sqlite3", "none", "bad.jsonl as=csv", "bad.jsonl as=qq to=nirgends"):
+        assert "不能导入" in await moves.import_(OWNER, name, NOWHERE)
+    assert await memory.journal.last_change() == 0
+
+
+async def test_imports_and_moves_are_the_owners(memory: MemoryService, moves: Moves) -> None:
+    name = chat(memory)
+    in_group = replace(OWNER, session=group("9"))
+    for caller in (RED, in_group):
+        assert "管理员" in await moves.import_(caller, name, NOWHERE)
+        assert "管理员" in await moves.move(caller, "a b")
+    assert "管理员" in (await moves.export(RED, "all")).text
+    assert "管理员" in (await moves.export(RED, "2")).text
+    assert "私聊" in (await moves.export(in_group, "all")).text
+    assert not (memory.directory / "exports").exists()
+
+
+async def test_taking_out(memory: MemoryService, moves: Moves) -> None:
+    await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
+    await memory.learning.hear(private("2"), user("2"), "小明", "我在学小号", at=T0)
+    mine = await moves.export(RED)
+    assert mine.path is not None
+    text = mine.path.read_text(encoding="utf-8")
+    assert "大提琴" in text
+    assert "小号" not in text
+    # Where no file can be sent, it is told what is in it, and never where it is.
+    told = await moves.unsent(RED, mine.path)
+    assert "大提琴" in told
+    assert str(memory.directory) not in told
+    assert not mine.path.exists()
+    own = await moves.export(OWNER)
+    assert own.path is not None
+    assert str(own.path) in await moves.unsent(OWNER, own.path)
+    everything = await moves.export(OWNER, "all")
+    assert "2 条消息" in everything.text
+    one = await moves.export(OWNER, "2")
+    assert "1 条消息" in one.text
+    written = sorted(path.name for path in (memory.directory / "exports").glob("[ep]*.jsonl"))
+    assert [name.partition("-")[0] for name in written] == ["everything", "person"]
+
+
+async def test_who_is_forgotten_is_in_no_file_any_more(memory: MemoryService, moves: Moves) -> None:
+    await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
+    await moves.export(OWNER, "all")
+    await moves.import_(OWNER, f"{chat(memory)} persona=mei", NOWHERE)
+    await memory.erasure.erase(user("1"))
+    for folder in ("exports", "moving"):
+        assert list((memory.directory / folder).iterdir()) == []
+    assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert await memory.journal.newest_messages(9) == []
+
+
+async def test_moving_a_chat(memory: MemoryService, moves: Moves) -> None:
+    here, there = group("9"), group("10")
+    await memory.learning.hear(here, user("1"), "小红", "我们换群吧", at=T0)
+    assert "例如" in await moves.move(OWNER, "")
+    assert "无法迁移" in await moves.move(OWNER, f"{here.circle} {HERS.circle}")
+    assert "没有记忆" in await moves.move(OWNER, f"{there.circle} {here.circle}")
+    assert "请先发送" in await moves.move(OWNER, "确认")
+    assert here.circle in await moves.move(OWNER, f"{here.circle} {there.circle}")
+    assert "已迁移" in await moves.move(OWNER, "确认")
+    await memory.recall.settle()
+    found = await memory.recall.search(asker_of(there, user("2")), "换群", 5)
+    assert "换群" in found.block
+    assert not (await memory.recall.search(asker_of(here, user("2")), "换群", 5)).items
