@@ -2,26 +2,45 @@
 
 ``recaller.py`` is the door. Behind it ``feed.py`` keeps ``index.py`` in step with the
 journal, and ``search.py`` runs one search: ``sight.py`` shows an asker's part of the
-index, ``signals.py`` and ``rank.py`` put it in order, ``choose.py`` picks, ``render.py``
-writes, ``trace.py`` tells why, ``why.py`` tells people. ``audit.py`` compares an index
-with a new one.
+index, ``flow.py`` its conversations, ``signals.py`` and ``rank.py`` put it in order,
+``choose.py`` picks, ``render.py`` writes, ``trace.py`` tells why, ``why.py`` tells people.
+``audit.py`` compares an index with a new one; ``excerpt.py`` and ``period.py`` look things
+up by person and time.
 """
 
 from .audit import Difference
+from .excerpt import Excerpt, Inquiry, Telling, called, excerpt, standing, told
+from .period import periods
 from .recaller import EMBEDDING_SHARE, Recaller
+from .render import CLOSE, OPEN, escape, tongue, wording
 from .search import Item, Recall
+from .times import Span
 from .trace import Reason, Trace, TracedCandidate
 from .why import Explained, Explanation
 
 __all__ = [
+    "CLOSE",
     "EMBEDDING_SHARE",
+    "OPEN",
     "Difference",
+    "Excerpt",
     "Explained",
     "Explanation",
+    "Inquiry",
     "Item",
     "Reason",
     "Recall",
     "Recaller",
+    "Span",
+    "Telling",
     "Trace",
     "TracedCandidate",
+    "called",
+    "escape",
+    "excerpt",
+    "periods",
+    "standing",
+    "told",
+    "tongue",
+    "wording",
 ]

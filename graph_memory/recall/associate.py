@@ -27,34 +27,67 @@ COMMON = 0.3
 """Share of the documents above which a word is no bridge."""
 FEW = 3
 """Documents that may always share a bridge."""
+MEANT = 0.3
+"""Share of meaning, beside that of words, in whether a document answers the rest."""
+HEADROOM = 0.1
+"""Share of the best score, right below it, into which what was lifted is pressed."""
 
 
 def associate(
-    index: Index, sight: Sight, bag: Bag, query: Mapping[str, float], relevance: Scores
+    index: Index,
+    sight: Sight,
+    bag: Bag,
+    query: Mapping[str, float],
+    relevance: Scores,
+    close: Scores | None,
 ) -> Scores:
     """Add what follows from the best hits, by position; there must be a document.
 
     A document gains as far as the hit is relevant, as it shares the hit's rare words, and
-    as it has what the query asks for and the hit does not say; but it does not overtake
-    the best hit.
+    as it has what the query asks for and the hit does not say, in words or in meaning
+    (``close``); but it does not overtake the best hit.
     """
     order = best(relevance, HITS)[:HITS]
     most = float(relevance[order[0]])
     if most <= 0:
         return relevance
     gained = np.zeros(len(sight))
-    for hit in order:
-        said = set(search_terms(index.documents[int(sight.numbers[hit])].text))
+    meant = _meant(close) if close is not None else None
+    texts = [index.documents[int(sight.numbers[hit])].text for hit in order]
+    says = [set(search_terms(text)) for text in texts]
+    bag.look_up(term for said in says for term in said if not bag.is_lone(term))
+    for hit, said in zip(order, says, strict=True):
         rest = {term: weight for term, weight in query.items() if term not in said}
         shared = _shared(bag, sorted(said - query.keys()))
         if not rest or shared is None:
             continue
+        shared *= relevance[hit] / most
         answers = _share(fit(bag, rest))
-        steps = relevance[hit] / most * shared * answers
-        steps[hit] = 0.0
-        np.maximum(gained, steps, out=gained)
+        shared *= answers if meant is None else (1 - MEANT) * answers + meant
+        shared[hit] = 0.0
+        np.maximum(gained, shared, out=gained)
     stepped: Scores = relevance + STEP * most * gained
-    return np.where(relevance < most, np.minimum(stepped, most), stepped)
+    return np.where(relevance < most, _below(most, stepped), stepped)
+
+
+def _below(most: float, scores: Scores) -> Scores:
+    """Scores that come near ``most`` without reaching it, in the order they had.
+
+    To cut them off there would make many of them equal, and their order one of chance.
+    """
+    room = HEADROOM * most
+    over = np.maximum(scores - (most - room), 0.0)
+    pressed: Scores = scores - over + over * room / (over + room)
+    return pressed
+
+
+def _meant(close: Scores) -> Scores:
+    """What its meaning adds to how well a document answers; the closer half has any."""
+    middle, most = float(np.median(close)), float(close.max())
+    if most <= middle:
+        return np.zeros(len(close))
+    meant: Scores = (MEANT / (most - middle)) * np.maximum(close - middle, 0.0)
+    return meant
 
 
 def _share(scores: Scores) -> Scores:
@@ -65,16 +98,19 @@ def _share(scores: Scores) -> Scores:
 def _shared(bag: Bag, said: list[str]) -> Scores | None:
     """How much of a hit's rarest words each document shares, 0…1."""
     count = len(bag)
-    bridges: list[tuple[float, str]] = []
+    most = max(FEW, count * COMMON)
+    bridges: list[tuple[int, str]] = []
     for term in said:
         if commonplace(term) == 1 and not bag.is_lone(term):
             occurrences = bag.occurrences(term)
-            if 2 <= occurrences <= max(FEW, count * COMMON):
-                bridges.append((rarity(count, occurrences), term))
-    bridges = sorted(bridges, key=lambda bridge: (-bridge[0], bridge[1]))[:BRIDGES]
+            if 2 <= occurrences <= most:
+                bridges.append((occurrences, term))
+    bridges = sorted(bridges)[:BRIDGES]
     if not bridges:
         return None
     shared = np.zeros(count)
-    for weight, term in bridges:
+    weights = [rarity(count, occurrences) for occurrences, _ in bridges]
+    for weight, (_, term) in zip(weights, bridges, strict=True):
         shared[bag.having(term)] += weight
-    return shared / sum(weight for weight, _ in bridges)
+    shared /= sum(weights)
+    return shared

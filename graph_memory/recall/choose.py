@@ -14,14 +14,16 @@ from dataclasses import dataclass, field
 from ..model import Episode, Fact, Message
 from ..text import normalise
 from .index import Index
-from .rank import Candidate, Ranking
+from .rank import NOWHERE, Candidate, Ranking
 from .sight import Sight
 from .trace import Reason
 from .vocabulary import search_terms
 
-ENOUGH = 0.9
+ENOUGH = 0.8
 """Evidence that at least one memory needs; without it nothing is reminded of."""
-SOME = 0.3
+BESIDE = 0.4
+"""Evidence that a question needs if another one in the message has enough."""
+SOME = 0.2
 """Evidence that each further memory needs, unless its score comes near the best."""
 NEAR = 0.3
 """Share of the best score from which a memory belongs to what is relevant."""
@@ -40,12 +42,14 @@ class Wish:
         budget: Tokens they may cost; ``None`` for any.
         context: Texts that the language model has in front of it already.
         exclude: Ids of messages not to be shown.
+        profile: Whether what is known about the asker is preferred.
     """
 
     limit: int
     budget: int | None = None
     context: Sequence[str] = ()
     exclude: Collection[int] = ()
+    profile: bool = True
 
 
 @dataclass(slots=True)
@@ -102,13 +106,19 @@ def choose(
 
 
 def _floors(candidates: list[Candidate]) -> dict[int, float]:
-    """Score from which a memory belongs to what is relevant, for each question that has any."""
-    floors: dict[int, float] = {}
-    for part in {candidate.part for candidate in candidates}:
-        some = [candidate for candidate in candidates if candidate.part == part]
-        if any(candidate.evidence >= ENOUGH for candidate in some):
-            floors[part] = NEAR * max(candidate.score for candidate in some)
-    return floors
+    """Score from which a memory belongs to what is relevant, for each question that has any.
+
+    Beside a question that the memory knows something about, another one is hardly small
+    talk.
+    """
+    best: dict[int, float] = {}
+    evidence: dict[int, float] = {}
+    for each in candidates:
+        best[each.part] = max(best.get(each.part, each.score), each.score)
+        evidence[each.part] = max(evidence.get(each.part, 0.0), each.evidence)
+    if not any(most >= ENOUGH for most in evidence.values()):
+        return {}
+    return {part: NEAR * best[part] for part, most in evidence.items() if most >= BESIDE}
 
 
 def messages_of(candidate: Candidate) -> frozenset[int]:
@@ -121,7 +131,7 @@ def messages_of(candidate: Candidate) -> frozenset[int]:
 
 def _facts_of_messages(sight: Sight, candidates: list[Candidate]) -> dict[int, list[Candidate]]:
     """Candidate facts by the position of the messages they rest on, best first."""
-    by_position = {candidate.position: candidate for candidate in candidates}
+    by_position = {each.position: each for each in candidates if each.position != NOWHERE}
     found: dict[int, list[Candidate]] = defaultdict(list)
     for fact, message in sight.citations(list(by_position)):
         if fact in by_position:
@@ -162,10 +172,10 @@ class _Known:
         return None
 
     def _in_context(self, message: int) -> bool:
+        if message in self._exclude or not self._context:
+            return message in self._exclude
         found = self._index.message(message)
-        return message in self._exclude or (
-            found is not None and normalise(found.text) in self._context
-        )
+        return found is not None and normalise(found.text) in self._context
 
 
 class _Said:
@@ -186,10 +196,15 @@ class _Said:
         if candidate.document.key in self._keys or (covered and covered <= self._messages):
             return True
         words, numbers = _gist(candidate)
-        return any(
-            numbers == others and len(words & other) >= ALIKE * max(1, len(words | other))
-            for other, others in self._texts
-        )
+        return any(numbers == others and _is_alike(words, other) for other, others in self._texts)
+
+
+def _is_alike(words: frozenset[str], others: frozenset[str]) -> bool:
+    fewer, more = sorted((len(words), len(others)))
+    if fewer < ALIKE * more:
+        return False
+    common = len(words & others)
+    return common >= ALIKE * max(1, fewer + more - common)
 
 
 def _gist(candidate: Candidate) -> tuple[frozenset[str], list[str]]:

@@ -93,16 +93,20 @@ class Shelf:
         self._messages = Growable(np.int32)
         self._keys: list[str] = []
         self._others = Growable(np.int32)
+        self._numbers: Numbers | None = None
 
     def __len__(self) -> int:
         return self._messages.size + self._others.size
 
     def numbers(self) -> Numbers:
-        """All documents; a copy."""
-        return np.concatenate((self._messages.values, self._others.values))
+        """All documents; not to be altered."""
+        if self._numbers is None:
+            self._numbers = np.concatenate((self._messages.values, self._others.values))
+        return self._numbers
 
     def add(self, number: int, source: Source) -> None:
         """Put a document in its place."""
+        self._numbers = None
         if isinstance(source, Message):
             at = bisect_left(self._ids, source.id)
             self._ids.insert(at, source.id)
@@ -114,6 +118,7 @@ class Shelf:
 
     def remove(self, source: Source) -> None:
         """Take a document away."""
+        self._numbers = None
         if isinstance(source, Message):
             at = bisect_left(self._ids, source.id)
             del self._ids[at]
@@ -128,6 +133,8 @@ class Documents:
     """All documents.
 
     Attributes:
+        version: Grows whenever a document comes, goes, is muted or unmuted.
+        changed: The version at which that last happened, by Session id.
         shelves: By Session id.
         kind, knows, since, until, length: Columns by number: :class:`Kind`, whether
             it is in the layer KNOWS, when it was said, how many search terms it has.
@@ -139,6 +146,8 @@ class Documents:
         self._all: list[Document | None] = []
         self._free: list[int] = []
         self._numbers: dict[str, int] = {}
+        self.version = 0
+        self.changed: dict[str, int] = {}
         self.shelves: dict[str, Shelf] = {}
         self.kind = Growable(np.int8)
         self.knows = Growable(np.bool_)
@@ -185,7 +194,17 @@ class Documents:
         self.muted.values[number] = False
         self.subject.values[number] = self._code(item.source)
         self.shelves.setdefault(item.session, Shelf()).add(number, item.source)
+        self._note(item.session)
         return number
+
+    def mute(self, number: int, *, muted: bool) -> None:
+        """Leave a document out of sight, or do so no longer."""
+        self.muted.values[number] = muted
+        self._note(self[number].session)
+
+    def _note(self, session: str) -> None:
+        self.version += 1
+        self.changed[session] = self.version
 
     def _code(self, source: Source) -> int:
         if not isinstance(source, Fact):
@@ -221,6 +240,7 @@ class Documents:
         self.shelves[item.session].remove(item.source)
         if not len(self.shelves[item.session]):
             del self.shelves[item.session]
+        self._note(item.session)
         del self._numbers[item.key]
         self._all[number] = None
         self._free.append(number)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from ..errors import ClosedError, EmbeddingError, JournalError, StorageError
 from ..journal import Event, Journal, Snapshot
-from ..model import Change, Episode, Erased, Fact, Forgotten, Message, Name, Row, Session
+from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..ports import Embedder
 from .audit import Difference, differences
 from .dense import Dense
@@ -28,10 +29,13 @@ logger = logging.getLogger("graph_memory.recall")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-PIECE = 200
-"""Rows, messages or events that are entered at a time."""
-EMBEDDED = 32
-"""Documents that are embedded at a time."""
+PIECE = 50
+"""Rows, messages or events that are entered at a time: some three milliseconds, which a
+question that comes meanwhile has to wait."""
+EMBEDDED, MOST_EMBEDDED = 32, 256
+"""Documents that are embedded at a time, and as long as their vectors are cached."""
+QUICK = 0.001
+"""Seconds a document within which an embedder cannot have computed it."""
 PATIENCE = 30.0
 """Seconds before a failing embedder is tried again."""
 MAX_EVENTS = 20_000
@@ -258,7 +262,7 @@ class Feed:
         with contextlib.ExitStack() as stack:
             try:
                 snapshot = await self.run(stack.enter_context, self._journal.snapshot())
-                await self._put_rows(index, snapshot, (Session, Name, Forgotten))
+                await self._put_rows(index, snapshot, (Session, Merge, Name, Forgotten))
                 messages = await self._journal.newest_messages(MAX_MESSAGES)
                 await self._put_messages(index, messages)
                 await self._put_messages(index, await self._cited(index, snapshot))
@@ -307,14 +311,17 @@ class Feed:
         if embedder is None:
             await self._idle(asyncio.sleep(0))
             return
-        complained = False
+        complained, count = False, EMBEDDED
         while True:
             self._unembedded.clear()
             self._embedded = False
-            items = await self.run(self.index.vectorless, EMBEDDED)
+            items = await self.run(self.index.vectorless, count)
             try:
                 if items:
+                    started = time.monotonic()
                     vectors = await embedder.passages([item.text for item in items])
+                    quick = time.monotonic() - started < QUICK * len(items)
+                    count = min(2 * count, MOST_EMBEDDED) if quick else EMBEDDED
                     await self.run(self.index.put_vectors, items, vectors, embedder.name)
                     complained = False
                 else:

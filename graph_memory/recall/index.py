@@ -8,19 +8,33 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ..model import Change, Episode, Fact, Forgotten, Message, Name, Row, Session, Status, decode
+from ..identity import Identities
+from ..model import (
+    Change,
+    Episode,
+    Fact,
+    Forgotten,
+    Merge,
+    Message,
+    Name,
+    Row,
+    Session,
+    Status,
+    decode,
+)
 from ..ports import Vectors
 from ..scope import Rank, View, span
+from .annals import Annals
 from .commonplace import says_something
 from .dense import Dense
 from .documents import Document, Documents, Numbers, Source, document, message_key
 from .lexical import Lexical
 from .names import Names
-from .sight import Citations, Sight, look
+from .sight import Citations, Sight, Sights
 from .vocabulary import search_terms
 
 MAX_MESSAGES = 100_000
@@ -33,18 +47,24 @@ class Index:
     Attributes:
         version: Grows with every alteration.
         sessions: All Sessions by id.
+        identities: Which nodes are one; facts and names keep the nodes they were told of.
+            Of linked accounts it knows nothing: they are the asker's (``Asker.accounts``).
+        annals: Records of days … years, which are no documents.
         dense: Vectors of the model in use.
     """
 
     def __init__(self, max_messages: int = MAX_MESSAGES) -> None:
         self.version = 0
         self.sessions: dict[str, Session] = {}
+        self.identities = Identities()
         self.documents = Documents()
         self.lexical = Lexical()
         self.names = Names()
+        self.annals = Annals()
         self.dense: Dense | None = None
         self._max_messages = max_messages
         self._citations = Citations()
+        self._sights = Sights(self.documents, self._citations)
         self._messages: dict[int, None] = {}  # in the order of their arrival
         self._forgotten: dict[str, int] = {}
         self._replacing: dict[str, dict[str, Fact]] = defaultdict(dict)
@@ -69,12 +89,16 @@ class Index:
         match row:
             case Session():
                 self.sessions[row.id] = row
+            case Merge():
+                self.identities.put(row)
             case Name():
                 self.names.put(row)
             case Fact():
                 self._put_fact(row)
             case Episode():
-                if not row.summary:
+                if row.is_record:
+                    self.annals.put(row)
+                elif not row.summary:
                     self._remove(row.id)
                 elif not self._refresh(row):
                     self._add(row)
@@ -89,11 +113,14 @@ class Index:
         self.version += 1
         if kind == Session.kind:
             self.sessions.pop(id, None)
+        elif kind == Merge.kind:
+            self.identities.drop(kind, id)
         elif kind == Name.kind:
             self.names.drop(id)
         elif kind == Forgotten.kind and id in self._forgotten:
             self._mute(self._forgotten.pop(id), muted=False)
         elif kind in (Fact.kind, Episode.kind):
+            self.annals.drop(id)
             self._remove(id)
 
     def put_message(self, message: Message) -> None:
@@ -193,7 +220,7 @@ class Index:
     def _mute(self, message: int, *, muted: bool) -> None:
         number = self.documents.number(message_key(message))
         if number is not None:
-            self.documents.muted.values[number] = muted
+            self.documents.mute(number, muted=muted)
 
     # ----------------------------------------------------------------- vectors
 
@@ -220,17 +247,23 @@ class Index:
         if self.dense is None or self.dense.model != model:
             return
         self.version += 1
-        for item, vector in zip(items, vectors, strict=True):
+        numbers: list[int] = []
+        kept: list[int] = []
+        for at, item in enumerate(items):
             number = self.documents.number(item.key)
             if number is not None and self.documents[number].text == item.text:
-                self._vectorless.pop(number, None)
-                self.dense.put(number, vector)
+                numbers.append(number)
+                kept.append(at)
+        if numbers:
+            self.dense.put(numbers, np.asarray(vectors)[kept])
+        for number in numbers:
+            self._vectorless.pop(number, None)
 
     # ----------------------------------------------------------------- reading
 
     def look(self, views: Mapping[str, View]) -> Sight:
         """What an asker sees."""
-        return look(self.documents, self._citations, views)
+        return self._sights.of(views)
 
     def message(self, id: int) -> Message | None:
         """A message that is kept."""
@@ -240,7 +273,10 @@ class Index:
 
     def replaced_by(self, id: str, views: Mapping[str, View]) -> Fact | None:
         """The newest visible fact that replaces fact ``id``, archived ones included."""
-        seen = [f for f in self._replacing.get(id, {}).values() if _shows(views, f) > Rank.HIDDEN]
+        newer = self._replacing.get(id)
+        if not newer:
+            return None
+        seen = [fact for fact in newer.values() if _shows(views, fact) > Rank.HIDDEN]
         return max(seen, key=lambda fact: (fact.recorded_at, fact.id), default=None)
 
     def named(self, text: str, views: Mapping[str, View]) -> dict[str, str]:
@@ -248,18 +284,39 @@ class Index:
         return self.names.mentioned(text, lambda name: _shows(views, name) is Rank.OWN)
 
     def knows(self, node: str, views: Mapping[str, View]) -> bool:
-        """Whether a node exists for the asker: whether a visible row names it."""
-        return any(_shows(views, name) is Rank.OWN for name in self.names.of(node))
+        """Whether a node exists for the asker: whether a visible row names it, or one
+        that is the same."""
+        return any(
+            _shows(views, name) is Rank.OWN
+            for one in self.identities.nodes(node)
+            for name in self.names.of(one)
+        )
+
+    def distinct(self, nodes: Iterable[str]) -> dict[str, str]:
+        """Each of some nodes with the first of them that is the same, in order of id.
+
+        The first of those that were met, not the survivor: so an asker who knows only one
+        of two merged nodes is told the same, bit by bit, as before they were merged.
+        """
+        first: dict[str, str] = {}
+        found: dict[str, str] = {}
+        for node in sorted(nodes):
+            found[node] = first.setdefault(self.identities.canonical(node), node)
+        return found
 
     def called(self, node: str, views: Mapping[str, View]) -> str:
         """What a node was called last, where the asker may know it; else empty."""
-        seen = [name for name in self.names.of(node) if _shows(views, name) > Rank.HIDDEN]
+        names = (name for one in self.identities.nodes(node) for name in self.names.of(one))
+        seen = [name for name in names if _shows(views, name) > Rank.HIDDEN]
         newest = max(seen, key=lambda name: (name.last_at, name.id), default=None)
         return newest.text if newest else ""
 
     def touching(self, node: str, sight: Sight) -> Numbers:
-        """Visible facts with a node as subject or object, as numbers."""
-        touching = self._touching.get(node, {})
+        """Visible facts with a node, or one that is the same, as subject or object, as
+        numbers."""
+        touching: dict[int, None] = {}
+        for one in self.identities.nodes(node):
+            touching |= self._touching.get(one, {})
         numbers = np.fromiter(touching, np.int32, len(touching))
         return numbers[sight.positions[numbers] >= 0]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,19 +43,36 @@ class Lexical:
             if isinstance(found, int):
                 del self._lists[term]
                 continue
-            kept = [posting for posting in found if posting >> _FREQUENCY_BITS != number]
-            self._lists[term] = array("I", kept) if len(kept) > 1 else kept[0]
+            (at,) = np.flatnonzero(self._packed(term) >> _FREQUENCY_BITS == number).tolist()
+            found[at] = found[-1]
+            found.pop()
+            if len(found) == 1:
+                self._lists[term] = found[0]
 
     def is_lone(self, term: str) -> bool:
         """Whether at most one document has a term."""
         return not isinstance(self._lists.get(term), array)
 
-    def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Document numbers and frequencies of a term, of all documents.
+    def postings(
+        self, terms: Iterable[str]
+    ) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], NDArray[np.intp]]:
+        """Document numbers and frequencies of terms, of all documents.
 
         The caller has to restrict them to what may be seen before anything is computed
         from them, their count included.
+
+        Returns:
+            Numbers and frequencies, those of the first term first, and where those of
+            each term end.
         """
-        found = self._lists.get(term, ())
-        packed = np.array([found] if isinstance(found, int) else found, np.int64)
-        return packed >> _FREQUENCY_BITS, packed & _FREQUENCY
+        lists = [self._packed(term) for term in terms]
+        packed = np.concatenate(lists)
+        ends = np.cumsum([len(each) for each in lists])
+        return packed >> _FREQUENCY_BITS, packed & _FREQUENCY, ends
+
+    def _packed(self, term: str) -> NDArray[np.uint32]:
+        """Postings of a term: a view, during the life of which the list cannot grow."""
+        found = self._lists.get(term)
+        if isinstance(found, array):
+            return np.frombuffer(found, np.uint32)
+        return np.array(() if found is None else (found,), np.uint32)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..model import Fact
+from ..model import Fact, is_entity
 from .index import Index
 from .sight import Sight
 from .signals import Scores, best
@@ -28,7 +28,7 @@ def near(
     node of many facts says little about each of them.
     """
     boost, mentioned = np.zeros(len(sight)), np.zeros(len(sight))
-    for node in sorted(named):
+    for node in dict.fromkeys(index.distinct(named).values()):
         facts = sight.positions[index.touching(node, sight)]
         damped = 1 + math.log1p(len(facts))
         boost[facts] += NAMED / damped
@@ -45,10 +45,16 @@ def _reached(
 ) -> dict[str, float]:
     """Entities of the best facts, with the best relevance; not through those named."""
     reached: dict[str, float] = {}
+    passed = {index.identities.canonical(node) for node in named}
     for position in best(relevance, HOP_SEEDS):
         source = index.documents[int(sight.numbers[position])].source
         if isinstance(source, Fact):
             for node in (source.subject, source.object):
-                if node.startswith("e:") and node not in named and index.knows(node, sight.views):
+                if not is_entity(node) or index.identities.canonical(node) in passed:
+                    continue
+                if index.knows(node, sight.views):
                     reached[node] = max(reached.get(node, 0.0), float(relevance[position]))
-    return reached
+    best_of: dict[str, float] = {}
+    for node, first in index.distinct(reached).items():
+        best_of[first] = max(best_of.get(first, 0.0), reached[node])
+    return best_of

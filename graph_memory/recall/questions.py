@@ -50,14 +50,21 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _MANY = re.compile(
-    r"几(?:个|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共"
+    r"几(?:个(?!字|月|小时|钟头|星期|礼拜|季)|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共"
     r"|都有[什谁啥]|\b(?:how many|all (?:the|of|my|our|his|her|their)|list\b|in total"
     r"|(?:what|which) (?:(?:kind|type|sort)s? of )?(?:\w+ )?(?!(?:does|this|was|his)\b)"
     r"[a-z]{2,}[a-rt-z]s (?:has|have|do|does|did|are|were|is|was|can)\b)",
     re.IGNORECASE,
 )
-"""Asks for all things of a kind."""
+"""Asks for all things of a kind; not for a length of time or of a word."""
+_SENTENCE = re.compile(r"[^。！？!?.；;\n]*[。！？!?.；;\n]*")
 _FIRST_PERSON = re.compile(r"[我俺咱]|\b(?:i|i'm|me|my|mine|myself|we|our)\b", re.IGNORECASE)
+_SECOND_PERSON = re.compile(r"[你您]|\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
+_RECALLS = re.compile(
+    r"[记說说讲答]|告诉|提[过到醒起]|上次|\b(?:remember|recall|told|tell|said|say|mention|promise|last)",
+    re.IGNORECASE,
+)
+"""Asks the other to remember."""
 _REFERS_BACK = re.compile(
     r"^(?:那|那么|然后|还有|他|她|它|这|and|then|what about|how about|he|she|it|they|that)",
     re.IGNORECASE,
@@ -87,6 +94,7 @@ class Question:
         text: Everything that is searched for.
         parts: The questions in it; at least one.
         personal: Whether the asker speaks of themselves.
+        addressed: Whether they speak of the one they speak to, and of no shared past.
         vectors: Embedding of each part, where there is one.
     """
 
@@ -94,6 +102,7 @@ class Question:
     text: str
     parts: tuple[Part, ...]
     personal: bool
+    addressed: bool
     vectors: Sequence[Vectors | None] = ()
 
     def vector(self, part: int) -> Vectors | None:
@@ -110,7 +119,9 @@ def compose(text: str, previous: str = "") -> str:
 
 def question(asker: Asker, text: str, vectors: Sequence[Vectors | None] = ()) -> Question:
     """Read a message as a question."""
-    return Question(asker, text, split(text), bool(_FIRST_PERSON.search(text)), vectors)
+    personal = bool(_FIRST_PERSON.search(text))
+    addressed = not personal and bool(_SECOND_PERSON.search(text)) and not _RECALLS.search(text)
+    return Question(asker, text, split(text), personal, addressed, vectors)
 
 
 def split(text: str) -> tuple[Part, ...]:
@@ -126,6 +137,14 @@ def split(text: str) -> tuple[Part, ...]:
     if not parts or len(parts) > MAX_PARTS:
         return (_part(text, ""),)
     return tuple(parts)
+
+
+def telling(text: str) -> float:
+    """Share of a text, 0…1, that is not in its questions."""
+    if "?" not in text and "？" not in text:
+        return 1.0
+    asked = sum(len(found) for found in _SENTENCE.findall(text) if found.endswith(("?", "？")))
+    return 1 - asked / len(text)
 
 
 def _questions(topic: str) -> list[Part]:

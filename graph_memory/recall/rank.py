@@ -2,7 +2,7 @@
 
 Each question of a message is searched for by itself: words and meaning are brought to 0…1
 and fused; a conversation that fits as a whole lifts its lines; a second step leads from
-what was found to what belongs to it, or, if all things of a kind are asked for, to the
+what was found to what belongs to it, and, if all things of a kind are asked for, to the
 others of the kind; what is about the asker, near to someone who was named or of the time
 that was named is preferred a little. ``evidence`` is kept apart from ``score``: the score
 puts memories in order, the evidence says whether there is anything to remind of.
@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from typing import NamedTuple
 
 import numpy as np
 
-from ..model import Fact
+from ..model import Fact, Message
 from ..retention import strength
+from ..scope import Rank
 from .associate import associate
-from .documents import Document
+from .documents import Document, Kind
 from .index import Index
 from .nearness import near
-from .questions import Part, Question
+from .questions import Part, Question, telling
 from .relevance import fuse, lift_conversations
 from .sight import Sight
 from .signals import Bag, Scores, best, meaning, words
@@ -32,26 +34,31 @@ from .vote import vote
 
 SPEAKER, PERSONAL = 0.02, 0.06
 """Preference for what is known about the asker; more if they speak of themselves."""
-TIMELY, GRACE = 0.2, 7 * 86_400.0
+TIMELY, GRACE = 0.3, 7 * 86_400.0
 """Preference for what was said at a time that is named, and half of it for what was said
 in the week after: people tell what happened."""
 FADING = 0.2
 """Share of a fact's score that fades with retention."""
 REPLACED = 0.6
 """Factor for what is known to be no longer true."""
+ASKING = 0.7
+"""Factor for a message that only asks; who asks, tells little."""
 CANDIDATES = 64
+NOWHERE = -1
+"""Position of a record, which is no document in sight."""
 
-CLOSE = 0.16
+CLOSE = 0.2
 """Cosine above the floor that is evidence by itself."""
-COVERED, COVERED_BLINDLY = 0.3, 0.14
+COVERED, COVERED_BLINDLY = 0.3, 0.11
 """Share of the query's words that is evidence by itself: where the meaning is known, and
 where it is not."""
-DOUBT = 0.5
-"""Factor for words of which the meaning says that they mean something else."""
+WORDS_MOST, DOUBT = 2.0, 0.5
+"""Evidence of words at most, and factor for words whose meaning has nothing to do with it."""
+ADDRESSED = 0.5
+"""Factor for evidence if what was said is about the one it is said to: "how are you?"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory with what speaks for it.
 
     Attributes:
@@ -101,20 +108,28 @@ class Clock:
     rate: float = 1.0
 
 
-def rank(index: Index, sight: Sight, question: Question, clock: Clock) -> Ranking:
-    """Order what is visible by how well it answers."""
+def rank(
+    index: Index, sight: Sight, question: Question, clock: Clock, *, profile: bool = True
+) -> Ranking:
+    """Order what is visible by how well it answers.
+
+    Args:
+        profile: Whether what is known about the asker is preferred.
+    """
     named = index.named(question.text, sight.views)
+    records = _records(index, sight, question, clock)
     if not len(sight):
-        return Ranking(named=named)
+        return Ranking(records, named=named)
     bag = Bag(index, sight)
     base = np.zeros(len(sight))
-    own = index.documents.about(question.asker.accounts, sight.numbers)
-    base[own] = PERSONAL if question.personal else SPEAKER
+    if profile:
+        own = index.documents.about(question.asker.accounts, sight.numbers)
+        base[own] = PERSONAL if question.personal else SPEAKER
     lists = [
         _answer(index, sight, bag, question, number, part, named, base, clock)
         for number, part in enumerate(question.parts)
     ]
-    candidates = _in_turns(lists)
+    candidates = [*records, *_in_turns(lists)]
     candidates.sort(key=lambda c: c.foreign)
     return Ranking(candidates, len(sight), named)
 
@@ -134,27 +149,44 @@ def _answer(
     found = words(bag, part.terms)
     close = meaning(index, sight, question.vector(number))
     relevance = lift_conversations(fuse(found.scores, close), sight)
+    relevance = associate(index, sight, bag, part.terms, relevance, close)
     if part.many:
         relevance = vote(index, sight, bag, part.terms, relevance)
-    else:
-        relevance = associate(index, sight, bag, part.terms, relevance)
     boost, mentioned = near(index, sight, relevance, named)
-    boost += base + _timely(index, sight, spans(part.text, clock.now, clock.zone))
+    times = spans(part.text, clock.now, clock.zone)
+    boost += base + _timely(index, sight, times) if times else base
     relevance = relevance + boost
-    evidence = mentioned + _evidence(found.coverage, close)
+    evidence = _evidence(found.coverage, close)
+    if question.addressed:
+        evidence *= ADDRESSED
+    evidence += mentioned
     order = [position for position in best(relevance, CANDIDATES) if relevance[position] > 0]
-    outdated = _outdated(index, sight, order)
+    outdated = _followed(index, sight, order, relevance, evidence)
+    ranked = len(order)
+    order += _stated(sight, order)
+    rows = zip(
+        order,
+        relevance[order].tolist(),
+        evidence[order].tolist(),
+        found.coverage[order].tolist(),
+        close[order].tolist() if close is not None else [0.0] * len(order),
+        boost[order].tolist(),
+        sight.foreign[order].tolist(),
+        strict=True,
+    )
     candidates: list[Candidate] = []
-    for position in order:
+    for position, relevant, evident, covered, meant, near_to, foreign in rows:
         document = index.documents[int(sight.numbers[position])]
         source = document.source
         kept = strength(source, clock.now, clock.rate) if isinstance(source, Fact) else 1.0
-        score = float(relevance[position]) * (1 - FADING + FADING * kept)
+        score = relevant * (1 - FADING + FADING * kept)
+        if isinstance(source, Message):
+            score *= ASKING + (1 - ASKING) * telling(source.text)
         replaced = outdated.get(position)
         signals = {
-            "words": round(float(found.coverage[position]), 4),
-            "meaning": round(float(close[position]), 4) if close is not None else 0.0,
-            "near": round(float(boost[position]), 4),
+            "words": round(covered, 4),
+            "meaning": round(meant, 4),
+            "near": round(near_to, 4),
             "retention": round(kept, 4),
         }
         candidates.append(
@@ -163,17 +195,43 @@ def _answer(
                 document,
                 number,
                 score * REPLACED if replaced else score,
-                float(evidence[position]),
-                bool(sight.foreign[position]),
+                evident,
+                foreign,
                 signals,
                 replaced,
             )
         )
-    candidates.sort(key=lambda c: (c.foreign, -c.score, -c.document.at, c.document.key))
-    numbers = [int(sight.numbers[candidate.position]) for candidate in candidates]
-    scores = [candidate.score for candidate in candidates]
+    best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
+    numbers = [int(sight.numbers[candidate.position]) for candidate in best_of]
+    scores = [candidate.score for candidate in best_of]
     varied = vary(index, part, numbers, scores)
-    return [candidates[place] for place in varied]
+    return [best_of[place] for place in varied] + others
+
+
+def _sorted(candidates: list[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: (c.foreign, -c.score, -c.document.at, c.document.key))
+
+
+def _stated(sight: Sight, order: list[int]) -> list[int]:
+    """Further facts that rest on some documents: these can be shown as those, in fewer words."""
+    return sorted({fact for fact, _ in sight.citations(order)}.difference(order))
+
+
+def _records(index: Index, sight: Sight, question: Question, clock: Clock) -> list[Candidate]:
+    """What sums up the time that is asked about, as a whole: a question of its own."""
+    found = index.annals.asked(question.text, sight.views, clock.now, clock.zone)
+    return [
+        Candidate(
+            NOWHERE,
+            Document(Kind.EPISODE, record.id, record.summary, record),
+            len(question.parts),
+            1.0,
+            1.0,
+            standing is Rank.FOREIGN,
+            {},
+        )
+        for record, standing in found
+    ]
 
 
 def _in_turns(lists: Sequence[list[Candidate]]) -> list[Candidate]:
@@ -202,9 +260,37 @@ def _timely(index: Index, sight: Sight, times: Sequence[Span]) -> Scores:
 def _evidence(coverage: Scores, close: Scores | None) -> Scores:
     if close is None:
         return coverage / COVERED_BLINDLY
-    by_words = coverage / COVERED * np.where(close < 0, DOUBT, 1.0)
-    evidence: Scores = by_words + np.maximum(close, 0.0) / CLOSE
+    by_meaning = np.maximum(close, 0.0) / CLOSE
+    by_words = np.minimum(coverage / COVERED, WORDS_MOST)
+    by_words *= DOUBT + (1 - DOUBT) * np.minimum(by_meaning, 1.0)
+    evidence: Scores = by_words + by_meaning
     return evidence
+
+
+def _followed(
+    index: Index, sight: Sight, order: list[int], relevance: Scores, evidence: Scores
+) -> dict[int, Fact]:
+    """What replaces each of some documents, and follows them into ``order``: it answers
+    what they would have answered, so it is as relevant as they are whatever its words."""
+    found: dict[int, Fact] = {}
+    known, left = set(order), list(order)
+    while left:
+        outdated = _outdated(index, sight, left)
+        found |= outdated
+        left = []
+        # Oldest first, so that relevance is handed on along a chain of replacements.
+        for old, newer in sorted(outdated.items(), key=lambda o: (o[1].recorded_at, o[1].id)):
+            number = index.documents.number(newer.id)
+            new = int(sight.positions[number]) if number is not None else -1
+            if new < 0:
+                continue
+            relevance[new] = max(relevance[new], relevance[old])
+            evidence[new] = max(evidence[new], evidence[old])
+            if new not in known:
+                known.add(new)
+                order.append(new)
+                left.append(new)
+    return found
 
 
 def _outdated(index: Index, sight: Sight, positions: list[int]) -> dict[int, Fact]:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
+from typing import TypeVar
 
 from ..breaker import Breaker, RefusedError
 from ..errors import ClosedError, EmbeddingError, ExtractionError
@@ -16,12 +17,16 @@ from ..model import Asker, Change, Erased, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import Attendance, View
 from ..settings import Settings
+from ..spending import Spending
 from .audit import Difference
 from .choose import Wish
 from .feed import Feed
 from .index import Index
+from .likeness import likeness
 from .questions import compose, split
+from .render import led, wording
 from .search import Manner, Recall, Request, search
+from .sight import Sight
 from .trace import Trace, Traces
 from .views import Views
 from .vocabulary import search_terms
@@ -29,6 +34,10 @@ from .why import Explanation, explain, own
 
 logger = logging.getLogger("graph_memory.recall")
 
+T = TypeVar("T")
+
+PURPOSE = "rewrite"
+"""What the calls of the language model are counted under."""
 EMBEDDING_SHARE = 0.75
 """Share of the deadline that embedding the question may take; the rest is for search."""
 
@@ -55,11 +64,13 @@ class Recaller:
         attendance: Attendance,
         now: Callable[[], float] = time.time,
         model: LanguageModel | None = None,
+        spending: Spending | None = None,
     ) -> None:
         self._journal = journal
         self._settings = settings
         self._now = now
-        self._model = model
+        self._model = spending.metered(model, PURPOSE) if spending and model else model
+        self._spending = spending
         self._views = Views(settings.policy, attendance)
         self._feed = Feed(journal)
         self._embedder: Embedder | None = None
@@ -99,6 +110,11 @@ class Recaller:
         self._embedder = embedder
         self._feed.use(embedder)
 
+    def retune(self, settings: Settings) -> None:
+        """Let memories fade by other settings from now on."""
+        self._settings = settings
+        self._manner = replace(self._manner, rate=settings.time_decay_rate)
+
     def on_event(self, event: Event) -> None:
         """Follow the journal."""
         if isinstance(event, Change | Presence | Erased):
@@ -118,6 +134,10 @@ class Recaller:
         """The last recalls for a circle, newest first."""
         return self._traces.of(circle)
 
+    def recent(self) -> list[Trace]:
+        """The last recalls of all circles, newest first: for what only the owner looks at."""
+        return self._traces.recent()
+
     async def explain(self, asker: Asker) -> Explanation | None:
         """What the last reply was reminded of, as far as ``asker`` may see it.
 
@@ -133,6 +153,16 @@ class Recaller:
             return explain(index, index.look(views), trace)
 
         return await self._feed.run(work, self._feed.index)
+
+    async def likeness(self, messages: list[int], facts: list[str]) -> dict[str, float]:
+        """How like the nearest of some messages each fact is; see ``likeness.py``.
+
+        Nothing is embedded for it, and the caller answers for who may see what.
+        """
+        try:
+            return await self._feed.run(likeness, self._feed.index, messages, facts)
+        except ClosedError:
+            return {}
 
     async def settle(self) -> None:
         """Wait until the index reflects the journal and its vectors are complete."""
@@ -163,6 +193,8 @@ class Recaller:
         budget: int | None = None,
         exclude: Collection[int] = (),
         where: str = "",
+        lead: Sequence[str] = (),
+        profile: bool = True,
     ) -> Recall:
         """What to remind the language model of before it answers ``text``.
 
@@ -175,11 +207,17 @@ class Recaller:
             budget: Tokens of the block; default: the setting.
             exclude: Ids of messages not to show (the one that is being answered).
             where: Session's ``umo``, for the model that rewrites queries.
+            lead: Lines that go first in the block, whatever is recalled.
+            profile: Whether what is known about the asker is preferred.
         """
         limit = self._settings.retrieval_top_k
-        wish = Wish(limit, budget or self._settings.injection_token_budget, context, exclude)
+        tokens = budget or self._settings.injection_token_budget
+        wish = Wish(limit, tokens, context, exclude, profile)
         deadline = self._settings.recall_deadline / 1000
         found = await self._safely(asker, text, wish, previous, where, deadline)
+        if lead:
+            block = led(found.block, lead, wording(text, self._settings.language))
+            found = replace(found, block=block, trace=replace(found.trace, block=block))
         self._traces.add(found.trace)
         return found
 
@@ -191,16 +229,44 @@ class Recaller:
         wish = Wish(limit, exclude=exclude)
         return await self._safely(asker, text, wish, "", "", deadline)
 
+    async def rehearse(self, asker: Asker, text: str, *, unscoped: bool = False) -> Recall:
+        """What :meth:`remind` would say, for the owner to look at; it leaves no trace.
+
+        Args:
+            unscoped: Look at everything, as if ``asker`` might be told all of it. Never
+                to be shown to anybody but the owner.
+        """
+        wish = Wish(self._settings.retrieval_top_k, self._settings.injection_token_budget)
+        deadline = self._settings.recall_deadline / 1000
+        views = self._views.everything(asker) if unscoped else None
+        return await self._safely(asker, text, wish, "", "", deadline, views)
+
+    async def inspect(self, asker: Asker, work: Callable[[Index, Sight], T]) -> T:
+        """Run ``work`` on what an asker sees, on the index's thread.
+
+        Raises:
+            ClosedError: Recall is closed.
+        """
+        views = self.visible(asker)
+        index = self._feed.index
+        return await self._feed.run(lambda: work(index, index.look(views)))
+
     async def _safely(
-        self, asker: Asker, text: str, wish: Wish, previous: str, where: str, deadline: float
+        self,
+        asker: Asker,
+        text: str,
+        wish: Wish,
+        previous: str,
+        where: str,
+        deadline: float,
+        views: Mapping[str, View] | None = None,
     ) -> Recall:
         started = time.monotonic()
         problem = ""
         try:
             async with asyncio.timeout(deadline):
-                return await self._recall(
-                    asker, text, wish, previous, where, started + deadline * EMBEDDING_SHARE
-                )
+                embed_by = started + deadline * EMBEDDING_SHARE
+                return await self._recall(asker, text, wish, previous, where, embed_by, views)
         except ClosedError:
             problem = "closed"
         except TimeoutError:
@@ -212,7 +278,14 @@ class Recaller:
         return Recall((), "", Trace(asker, self._now(), text, problem=problem))
 
     async def _recall(
-        self, asker: Asker, text: str, wish: Wish, previous: str, where: str, embed_by: float
+        self,
+        asker: Asker,
+        text: str,
+        wish: Wish,
+        previous: str,
+        where: str,
+        embed_by: float,
+        views: Mapping[str, View] | None,
     ) -> Recall:
         started = time.monotonic()
         if not text.strip():
@@ -222,7 +295,8 @@ class Recaller:
             query = await self._rewrite(query, where, embed_by)
         vectors, model = await self._embed([part.text for part in split(query)], embed_by)
         embedded = time.monotonic()
-        request = Request(asker, self.visible(asker), text, query, wish, vectors, model)
+        seen = self.visible(asker) if views is None else views
+        request = Request(asker, seen, text, query, wish, vectors, model)
         found = await self._feed.run(search, self._feed.index, request, self._manner, self._now())
         timing = {
             "embedding": _milliseconds(embedded - started),
@@ -234,6 +308,8 @@ class Recaller:
     async def _rewrite(self, query: str, where: str, by: float) -> str:
         """The query with what a language model makes of it; unchanged if that fails."""
         assert self._model
+        if self._spending and self._spending.pause:
+            return query
         try:
             with self.breaker.call():
                 async with asyncio.timeout((by - time.monotonic()) / 2):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .sight import Sight
 from .signals import Scores
@@ -26,24 +25,11 @@ def fuse(lexical: Scores, close: Scores | None) -> Scores:
 
 def lift_conversations(relevance: Scores, sight: Sight) -> Scores:
     """Add to each memory the mean of the best of its conversation (itself, if alone)."""
-    starts = np.flatnonzero(~sight.follows)
-    sizes = np.diff(np.r_[starts, len(relevance)])
-    left = relevance.copy()
-    top = np.zeros(len(starts))
-    for nth in range(CONVERSATION_TOP):
-        # Conversations lie together, so that a maximum of each is taken in one go.
-        most = np.maximum.reduceat(left, starts)
-        top += np.where(sizes > nth, most, 0.0)
-        left[_firsts(left == np.repeat(most, sizes), starts, sizes)] = -np.inf
-    lift = CONVERSATION * top / np.minimum(sizes, CONVERSATION_TOP)
-    lifted: Scores = relevance + np.repeat(lift, sizes)
+    lifted: Scores = relevance + CONVERSATION * relevance
+    flow = sight.flow
+    if len(flow.members):
+        values = relevance[flow.members]
+        top = flow.best(values, CONVERSATION_TOP)
+        lift = CONVERSATION * top / np.minimum(flow.sizes, CONVERSATION_TOP)
+        lifted[flow.members] = values + lift[flow.place]
     return lifted
-
-
-def _firsts(
-    chosen: NDArray[np.bool_], starts: NDArray[np.intp], sizes: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """The first of the chosen positions in each conversation."""
-    positions = np.flatnonzero(chosen)
-    conversation = np.repeat(np.arange(len(starts)), sizes)[positions]
-    return positions[np.r_[True, conversation[1:] != conversation[:-1]]]

@@ -100,7 +100,8 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
     current = index.dense is not None and index.dense.model == request.model
     vectors = request.vectors if current else ()
     asked = question(request.asker, request.query, vectors)
-    ranking = rank(index, sight, asked, Clock(now, manner.zone, manner.rate))
+    clock = Clock(now, manner.zone, manner.rate)
+    ranking = rank(index, sight, asked, clock, profile=request.wish.profile)
     words = wording(request.text, manner.language)
     renderer = Renderer(index, sight, request.asker, words, manner.zone)
     choice = choose(index, sight, ranking, request.text, request.wish, renderer.cost)

@@ -9,6 +9,7 @@ in which the documents came.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,9 +19,13 @@ from numpy.typing import NDArray
 from ..episode import GAP
 from ..scope import ALWAYS, Rank, View
 from .documents import Documents, Kind, Numbers
+from .flow import Flags, Flow
 from .growable import Growable
 
-Flags = NDArray[np.bool_]
+MOST_KEPT = 300_000
+"""Documents of the sights that are kept, those of all sights together: some 20 MB."""
+_SPARE = 8
+"""One part in so many of ``Sight.positions`` is for documents to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +36,11 @@ class Sight:
         views: What the asker may see of each Session.
         numbers: Document numbers by position, shape ``(n,)``; documents of one Session
             together, its messages in order.
-        positions: Positions by document number; -1 is hidden.
+        positions: Positions by document number; -1 is hidden, and so is what came later.
         foreign: By position: whether another persona's.
         kind: By position.
-        follows: By position: whether this message continues the conversation of the
-            message one position before.
+        flow: The conversations.
+        lengths: By position: search terms of a document in its context, in tenths.
         facts, messages: Citations: ``facts[i]`` rests on ``messages[i]`` (positions).
     """
 
@@ -44,7 +49,8 @@ class Sight:
     positions: Numbers
     foreign: Flags
     kind: NDArray[np.int8]
-    follows: Flags
+    flow: Flow
+    lengths: NDArray[np.int64]
     facts: Numbers
     messages: Numbers
 
@@ -52,12 +58,14 @@ class Sight:
         return len(self.numbers)
 
     def citations(self, messages: list[int]) -> list[tuple[int, int]]:
-        """Facts that rest on some messages, as ``(fact, message)``; all are positions."""
-        if not len(self.messages):
-            return []
-        some = np.isin(self.messages, messages)
-        facts, cited = self.facts[some].tolist(), self.messages[some].tolist()
-        return list(zip(facts, cited, strict=True))
+        """Facts that rest on some messages, as ``(fact, message)``; all are positions.
+
+        -1, where there is nothing in sight, is no message.
+        """
+        wanted = np.zeros(len(self) + 1, np.bool_)  # the last one is for -1
+        wanted[messages] = True
+        some = np.flatnonzero(wanted[self.messages])
+        return list(zip(self.facts[some].tolist(), self.messages[some].tolist(), strict=True))
 
 
 class Citations:
@@ -86,8 +94,51 @@ class Citations:
     def seen(self, positions: Numbers) -> tuple[Numbers, Numbers]:
         """The pairs of which both are visible, as positions."""
         facts, messages = positions[self._facts.values], positions[self._messages.values]
-        both = (facts >= 0) & (messages >= 0)
+        both = np.flatnonzero((facts >= 0) & (messages >= 0))
         return facts[both], messages[both]
+
+
+class Sights:
+    """What askers see, kept until something changes that they see.
+
+    In a lively group everything somebody says is new to all who are there, but what others
+    are told elsewhere makes no work here.
+    """
+
+    def __init__(self, documents: Documents, citations: Citations) -> None:
+        self._documents = documents
+        self._citations = citations
+        self._kept: OrderedDict[int, tuple[Sight, int]] = OrderedDict()
+        self._size = 0
+
+    def of(self, views: Mapping[str, View]) -> Sight:
+        """What ``views``, which are not altered any more, show now."""
+        key = id(views)
+        sight, version = self._kept.pop(key, (None, 0))
+        if sight is not None and not (sight.views is views and self._holds(sight, version)):
+            self._size -= _size(sight)
+            sight = None
+        if sight is None:
+            sight, version = look(self._documents, self._citations, views), self._documents.version
+            self._size += _size(sight)
+        self._kept[key] = sight, version
+        while self._size > MOST_KEPT and len(self._kept) > 1:
+            _, (oldest, _) = self._kept.popitem(last=False)
+            self._size -= _size(oldest)
+        return sight
+
+    def _holds(self, sight: Sight, version: int) -> bool:
+        """Whether a sight of this version shows what is there now."""
+        if len(sight.positions) < self._documents.size:
+            return False
+        if version == self._documents.version:
+            return True
+        changed = self._documents.changed
+        return all(changed.get(session, 0) <= version for session in sight.views)
+
+
+def _size(sight: Sight) -> int:
+    return len(sight) + len(sight.positions) // 10
 
 
 def look(documents: Documents, citations: Citations, views: Mapping[str, View]) -> Sight:
@@ -100,9 +151,10 @@ def look(documents: Documents, citations: Citations, views: Mapping[str, View]) 
     rank = _rank(documents, numbers, place, [views[session] for session in sessions])
     shown = (rank != Rank.HIDDEN) & ~documents.muted.values[numbers]
     numbers, place = numbers[shown], place[shown]
-    positions = np.full(documents.size, -1, np.int32)
+    positions = np.full(documents.size + documents.size // _SPARE, -1, np.int32)
     positions[numbers] = np.arange(len(numbers), dtype=np.int32)
     kind = documents.kind.values[numbers]
+    flow = Flow(_follows(documents.since.values[numbers], kind, place))
     facts, messages = citations.seen(positions)
     return Sight(
         views=views,
@@ -110,7 +162,8 @@ def look(documents: Documents, citations: Citations, views: Mapping[str, View]) 
         positions=positions,
         foreign=rank[shown] == Rank.FOREIGN,
         kind=kind,
-        follows=_follows(documents.since.values[numbers], kind, place),
+        flow=flow,
+        lengths=flow.spread_all(documents.length.values[numbers].astype(np.int64)),
         facts=facts,
         messages=messages,
     )

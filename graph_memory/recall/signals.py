@@ -1,7 +1,6 @@
 """What speaks for each visible document: words and meaning.
 
-A message is read in its context. Its bag of words is its own, half the words of the
-message before it and a third of those after it; so an answer is found by its question.
+A message is read in its context: to its words come some of those beside it (``flow.py``).
 Its meaning is also that of the facts that rest on it; so a casual line is found by the
 fact learned from it.
 """
@@ -9,14 +8,17 @@ fact learned from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..ports import Vectors
 from .commonplace import weight as commonplace
+from .documents import Numbers
+from .flow import OWN
 from .index import Index
 from .sight import Sight
 
@@ -24,12 +26,10 @@ Scores = NDArray[np.float64]
 
 K1 = 0.9
 B = 0.6
-# Weights of a bag are in tenths, so that lengths add up exactly in any order.
-OWN, BEFORE, AFTER = 10, 5, 3
 NEIGHBOURS = 0.3
 """Share of the neighbours in what a message means."""
-SUBSTANCE = 10.0
-"""What two rare words say; of a query that says less, less can be covered."""
+SUBSTANCE = 18.0
+"""What three rare words say; of a query that says less, less can be covered."""
 LEAST = 200
 """Documents that are assumed when judging how rare a term is: in a memory of three
 sentences every word looks rare or common by chance."""
@@ -54,6 +54,7 @@ def words(bag: Bag, query: Mapping[str, float]) -> Words:
     count = len(bag)
     coverage = np.zeros(count)
     total = 0.0
+    bag.look_up(query)
     for term in query:
         found = bag.find(term)
         worth = _worth(term, count, found.occurrences)
@@ -91,7 +92,7 @@ class Found:
         occurrences: How many documents have it themselves.
     """
 
-    positions: NDArray[np.intp]
+    positions: Numbers
     frequencies: Scores
     gains: Scores
     occurrences: int
@@ -108,30 +109,13 @@ class Bag:
         self._index = index
         self._sight = sight
         self._found: dict[str, Found] = {}
-        self._owners: dict[str, tuple[NDArray[np.intp], NDArray[np.int64]]] = {}
-        own = index.documents.length.values[sight.numbers].astype(np.int64)
-        lengths = self._spread(np.arange(len(own)), own)
+        self._owners: dict[str, tuple[Numbers, NDArray[np.integer[Any]]]] = {}
+        lengths = sight.lengths
         mean = max(1.0, float(lengths.sum()) / max(1, len(sight)))
         self.damping = K1 * (1 - B + B * lengths / mean)
 
     def __len__(self) -> int:
         return len(self._sight)
-
-    def _spread(self, positions: NDArray[np.intp], own: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What each bag has of what some documents have, in tenths.
-
-        Args:
-            positions: The documents, each once; ``own`` says what they have.
-        """
-        sight = self._sight
-        total = np.zeros(len(sight), np.int64)
-        total[positions] = own * OWN
-        follows = sight.follows[positions]
-        total[positions[follows] - 1] += own[follows] * AFTER
-        followed = positions + 1 < len(sight)
-        followed[followed] = sight.follows[positions[followed] + 1]
-        total[positions[followed] + 1] += own[followed] * BEFORE
-        return total
 
     def occurrences(self, term: str) -> int:
         """How many visible documents have a term themselves."""
@@ -141,7 +125,7 @@ class Bag:
         """Whether at most one document has a term, visible or not; quickly known."""
         return self._index.lexical.is_lone(term)
 
-    def having(self, term: str) -> NDArray[np.intp]:
+    def having(self, term: str) -> Numbers:
         """Positions of the visible documents that have a term themselves."""
         return self._own(term)[0]
 
@@ -149,22 +133,35 @@ class Bag:
         """Where a term is, among the visible documents."""
         if term not in self._found:
             positions, frequencies = self._own(term)
-            spread = self._spread(positions, frequencies)
-            hit = np.flatnonzero(spread)
-            frequency = spread[hit] / OWN
+            hit, tenths = self._sight.flow.spread(positions, frequencies)
+            frequency = tenths / OWN
             saturated = frequency * (K1 + 1) / (frequency + self.damping[hit])
             gains = rarity(len(self), len(positions)) * saturated
             self._found[term] = Found(hit, frequency, gains, len(positions))
         return self._found[term]
 
-    def _own(self, term: str) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    def _own(self, term: str) -> tuple[Numbers, NDArray[np.integer[Any]]]:
         """Visible documents that have a term, and how often."""
         if term not in self._owners:
-            numbers, frequencies = self._index.lexical.postings(term)
-            positions = self._sight.positions[numbers]
-            seen = positions >= 0
-            self._owners[term] = positions[seen].astype(np.intp), frequencies[seen]
+            self.look_up((term,))
         return self._owners[term]
+
+    def look_up(self, terms: Iterable[str]) -> None:
+        """Look up many terms in one go, which takes less time than one by one."""
+        wanted = [term for term in dict.fromkeys(terms) if term not in self._owners]
+        if not wanted:
+            return
+        numbers, frequencies, ends = self._index.lexical.postings(wanted)
+        positions = self._sight.positions.take(numbers)
+        seen = positions >= 0
+        if not seen.all():
+            ends = np.r_[0, np.cumsum(seen)][ends]
+            kept = np.flatnonzero(seen)
+            positions, frequencies = positions[kept], frequencies[kept]
+        start = 0
+        for term, end in zip(wanted, ends.tolist(), strict=True):
+            self._owners[term] = positions[start:end], frequencies[start:end]
+            start = end
 
 
 def meaning(index: Index, sight: Sight, vector: Vectors | None) -> Scores | None:
@@ -186,15 +183,10 @@ def meaning(index: Index, sight: Sight, vector: Vectors | None) -> Scores | None
     own[~known] = 0.0
     if len(sight.facts):
         np.maximum.at(own, sight.messages, own[sight.facts])
-    after = np.flatnonzero(sight.follows)
-    around = np.zeros(len(own))
-    beside = np.zeros(len(own))
-    around[after] += own[after - 1]
-    beside[after] += 1
-    around[after - 1] += own[after]
-    beside[after - 1] += 1
-    np.divide(around, beside, out=around, where=beside > 0)
-    return np.where(beside > 0, (1 - NEIGHBOURS) * own + NEIGHBOURS * around, own)
+    members = sight.flow.members
+    values = own[members]
+    own[members] = (1 - NEIGHBOURS) * values + NEIGHBOURS * sight.flow.around(values)
+    return own
 
 
 def best(scores: Scores, count: int) -> list[int]:

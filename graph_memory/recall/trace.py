@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from ..model import Asker
 
@@ -33,8 +34,7 @@ class Reason(StrEnum):
     """It does not fit into the token budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class TracedCandidate:
+class TracedCandidate(NamedTuple):
     """A candidate and what became of it.
 
     Attributes:
@@ -96,6 +96,11 @@ class Traces:
     def of(self, circle: str) -> list[Trace]:
         """Traces of a circle, newest first."""
         return list(reversed(self._circles.get(circle, ())))
+
+    def recent(self) -> list[Trace]:
+        """Traces of all circles, newest first."""
+        kept = (trace for traces in self._circles.values() for trace in traces)
+        return sorted(kept, key=lambda trace: trace.at, reverse=True)
 
     def clear(self) -> None:
         """Forget all traces."""

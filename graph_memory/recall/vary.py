@@ -42,8 +42,10 @@ def vary(index: Index, part: Part, numbers: list[int], scores: list[float]) -> l
     total = np.maximum(fresh, 1e-9)
     order: list[int] = []
     for _ in numbers:
-        said = 1 - fresh / total if order and part.many else 0.0
-        place = int(np.argmax(left - loss - SAID * most * said))
+        worth = left - loss
+        if order and part.many:
+            worth -= SAID * most * (1 - fresh / total)
+        place = int(worth.argmax())
         order.append(place)
         left[place] = -np.inf
         np.maximum(loss, penalties[place], out=loss)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from ..model import Asker, Change, Erased, Presence, Session, decode
-from ..scope import Attendance, Policy, View, view
+from ..scope import OPEN, Attendance, Policy, View, standpoint, view
 
 _ASKERS = 256
 
@@ -21,7 +21,7 @@ class Views:
         self._policy = policy
         self._attendance = attendance
         self._sessions: dict[str, Session] = {}
-        self._known: OrderedDict[Asker, Mapping[str, View]] = OrderedDict()
+        self._known: OrderedDict[Hashable, Mapping[str, View]] = OrderedDict()
 
     def learn(self, sessions: Iterable[Session]) -> None:
         """Learn of Sessions that were there before; newer states are kept."""
@@ -52,14 +52,25 @@ class Views:
                 self._sessions[op.id] = row
 
     def of(self, asker: Asker) -> Mapping[str, View]:
-        """What ``asker`` may see, by Session id; other Sessions are hidden."""
-        known = self._known.get(asker)
+        """What ``asker`` may see, by Session id; other Sessions are hidden.
+
+        Askers who see the same are given the same object: the members of a group.
+        """
+        return self._under(self._policy, asker)
+
+    def everything(self, asker: Asker) -> Mapping[str, View]:
+        """Every Session, as if there were no scope: for what only the owner looks at."""
+        return self._under(OPEN, asker)
+
+    def _under(self, policy: Policy, asker: Asker) -> Mapping[str, View]:
+        key = standpoint(asker, policy)
+        known = self._known.get(key)
         if known is None:
             seen = (
-                (id, view(session, asker, self._policy, self._attendance))
+                (id, view(session, asker, policy, self._attendance))
                 for id, session in self._sessions.items()
             )
-            known = self._known[asker] = {id: each for id, each in seen if each}
+            known = self._known[key] = {id: each for id, each in seen if each}
             if len(self._known) > _ASKERS:
                 self._known.popitem(last=False)
         return known

@@ -51,6 +51,9 @@ def explain(index: Index, sight: Sight, trace: Trace) -> Explanation:
     shown: list[Explained] = []
     dropped: Counter[Reason] = Counter()
     for candidate in trace.candidates:
+        if (record := index.annals.get(candidate.id, sight.views)) and not candidate.dropped:
+            shown.append(Explained(record.summary, record.started_at, ("conversation",)))
+            continue
         number = index.documents.number(candidate.id)
         if number is None or sight.positions[number] < 0:
             continue
@@ -60,18 +63,22 @@ def explain(index: Index, sight: Sight, trace: Trace) -> Explanation:
         document = index.documents[number]
         source = document.source
         nodes = {source.subject, source.object} if isinstance(source, Fact) else set()
-        reasons = tuple(_reasons(candidate, trace, nodes))
+        survivors = {index.identities.canonical(node) for node in trace.named}
+        is_named = any(index.identities.canonical(node) in survivors for node in nodes)
+        reasons = tuple(_reasons(candidate, trace, nodes, is_named=is_named))
         shown.append(Explained(document.text, document.at, reasons))
     return Explanation(tuple(shown), dict(dropped), trace.problem)
 
 
-def _reasons(candidate: TracedCandidate, trace: Trace, nodes: set[str]) -> list[str]:
+def _reasons(
+    candidate: TracedCandidate, trace: Trace, nodes: set[str], *, is_named: bool
+) -> list[str]:
     signals = candidate.signals
     found = [
         reason
         for reason, holds in (
             ("profile", nodes & trace.asker.accounts),
-            ("name", nodes & trace.named.keys()),
+            ("name", is_named),
             ("words", signals.get("words", 0.0) > 0),
             ("meaning", signals.get("meaning", 0.0) > 0),
         )

@@ -86,8 +86,11 @@ async def test_own_file_through_the_products_own_path(tmp_path: Path, words_only
     assert summary["documents"] == len(kept) + learned
     scores, plain = summary["all"], summary["rrf"]
     assert scores["n"] == plain["n"] == len(read.queries)
-    assert scores["er@10"] > 0.6
-    assert set(summary["categories"]) == {"single", "context", "bridge", "several"}
+    # Hashed vectors know nothing of meaning and make recall doubt the words.
+    assert scores["er@10"] > (0.95 if words_only else 0.5)
+    categories = {"single", "context", "bridge", "several"}
+    assert set(plain["categories"]) == categories
+    assert all(summary[category]["n"] < scores["n"] for category in categories)
 
 
 def test_a_limit_takes_questions_from_the_whole_file() -> None:

@@ -59,14 +59,13 @@ class Report:
     index_mb: float = 0.0
 
     def summary(self) -> dict[str, object]:
-        """JSON-ready figures."""
+        """JSON-ready figures: ``all`` and every category of questions, ``rrf`` (plain
+        retrieval, with its categories below it) and single numbers."""
         ours, plain = self.scores.table(), self.plain.table()
         embedding = percentile(self.embedding_ms, 0.5)
         return {
-            "all": ours.pop("all", {}),
-            "categories": ours,
-            "rrf": plain.pop("all", {}),
-            "rrf_categories": plain,
+            **ours,
+            "rrf": {**plain.pop("all", {}), "categories": plain},
             "leak": self.foreign / max(1, self.items),
             "p50_ms": round(percentile(self.recall_ms, 0.5), 3),
             "p95_ms": round(percentile(self.recall_ms, 0.95), 3),
@@ -100,9 +99,9 @@ class Trial:
         """Ingest and ask everything."""
         report = Report()
         before = resident_mb()
-        async with self._recaller() as recaller:
+        async with self.recaller() as recaller:
             started = time.perf_counter()
-            await self._ingest(progress)
+            await self.ingest(progress)
             report.ingest_per_s = len(self._ids) / max(1e-9, time.perf_counter() - started)
             if self._embedder:
                 recaller.use(self._embedder)
@@ -117,7 +116,8 @@ class Trial:
         return report
 
     @asynccontextmanager
-    async def _recaller(self) -> AsyncIterator[Recaller]:
+    async def recaller(self) -> AsyncIterator[Recaller]:
+        """Recall on the journal, from now on."""
         newest = max(
             (line.at for person in self._corpus.people.values() for line in person.lines),
             default=0.0,
@@ -136,26 +136,26 @@ class Trial:
         finally:
             await recaller.close()
 
-    async def _ingest(self, progress: Progress) -> None:
+    async def ingest(self, progress: Progress = nobody) -> None:
+        """Write everything that was said and learned into the journal."""
         for number, (owner, person) in enumerate(self._corpus.people.items()):
-            session = _session(owner)
+            session = private_chat(owner)
             stored: dict[str, Message] = {}
             for line in person.lines:
-                sender = _sender(owner, line.speaker)
                 name = owner if line.speaker == OWNER else line.speaker
-                said = Message(0, session.id, sender, name, line.text, line.at)
+                said = Message(0, session.id, sender(owner, line.speaker), name, line.text, line.at)
                 stored[line.id] = (await self._journal.append(said, session)).message
                 self._ids[stored[line.id].id] = line.id
             await self._learn(owner, person, stored)
             progress("ingesting", number + 1, len(self._corpus.people))
 
     async def _learn(self, owner: str, person: Person, stored: dict[str, Message]) -> None:
-        session = _session(owner)
+        session = private_chat(owner)
         facts = []
         for each in person.observations:
             evidence = tuple(stored[id].id for id in each.sources if id in stored)
             at = max((stored[id].at for id in each.sources if id in stored), default=0.0)
-            subject = _sender(owner, each.speaker)
+            subject = sender(owner, each.speaker)
             fact = Fact(
                 stable_id("f", owner, each.id),
                 session.id,
@@ -176,7 +176,7 @@ class Trial:
             await self._journal.commit(lambda _: Draft("learn", "learned", [*facts]))
 
     async def _ask(self, recaller: Recaller, query: Query, report: Report) -> None:
-        session = _session(query.owner)
+        session = private_chat(query.owner)
         asker = asker_of(session, session.owner)
         found = await recaller.search(asker, query.text, DEPTH)
         timing = found.trace.timing
@@ -212,11 +212,13 @@ class Trial:
             progress("comparing", number + 1, len(self._corpus.queries))
 
 
-def _session(owner: str) -> Session:
+def private_chat(owner: str) -> Session:
+    """Where one person's memory is."""
     return session_of(PLATFORM, "", owner, PERSONA)
 
 
-def _sender(owner: str, speaker: str) -> str:
+def sender(owner: str, speaker: str) -> str:
+    """User id of who speaks in somebody's memory."""
     return user_id(PLATFORM, owner if speaker == OWNER else speaker)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
@@ -11,6 +11,8 @@ from graph_memory.model import (
     Episode,
     Fact,
     Forgotten,
+    Link,
+    Merge,
     Message,
     Name,
     Presence,
@@ -63,6 +65,13 @@ class History:
 def index_of(steps: Iterable[Row | Message]) -> Index:
     """An index with vectors, fed with these steps."""
     index = Index()
+    for _ in followed(index, steps):
+        pass
+    return index
+
+
+def followed(index: Index, steps: Iterable[Row | Message]) -> Iterator[Row | Message]:
+    """Feed an index with steps and vectors; pauses after each."""
     index.use(Dense(MODEL, 0.2))
     for step in steps:
         if isinstance(step, Message):
@@ -71,7 +80,7 @@ def index_of(steps: Iterable[Row | Message]) -> Index:
             index.put(step)
         items = index.vectorless(100)
         index.put_vectors(items, [vector(item.text) for item in items], MODEL)
-    return index
+        yield step
 
 
 sentences = st.builds(
@@ -81,6 +90,13 @@ sentences = st.builds(
     st.sampled_from(WHAT),
 )
 moments = st.integers(0, 40).map(lambda n: T0 + 300.0 * n)
+
+
+merges = st.builds(
+    lambda node, into: Merge(stable_id("j", node), node, into, T0),
+    st.sampled_from(ENTITIES),
+    st.sampled_from(ENTITIES),
+)
 
 
 @st.composite
@@ -93,7 +109,7 @@ def histories(draw: st.DrawFn) -> History:
         session = draw(st.sampled_from(SESSIONS))
         at = draw(moments)
         speaker = session.owner or draw(st.sampled_from(USERS))
-        kind = draw(st.sampled_from("mmmmfffnexr"))
+        kind = draw(st.sampled_from("mmmmfffnexrgl"))
         if kind == "m":
             text = draw(sentences)
             called = draw(st.sampled_from(WHO))
@@ -115,6 +131,10 @@ def histories(draw: st.DrawFn) -> History:
             history.steps.append(
                 Forgotten(stable_id("x", gone.session, str(gone.id)), gone.session, gone.id)
             )
+        elif kind == "g":
+            history.steps.append(draw(merges))
+        elif kind == "l":
+            history.steps.append(Link("link", *USERS))
         elif kind == "r" and facts:
             old = draw(st.sampled_from(facts))
             changed = replace(

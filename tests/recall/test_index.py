@@ -13,7 +13,7 @@ from graph_memory.recall.index import Index
 from graph_memory.recall.lexical import Lexical
 from graph_memory.recall.names import Names
 from graph_memory.recall.search import Manner, Request, search
-from graph_memory.scope import Attendance, Policy, view
+from graph_memory.scope import Attendance, Policy, Sharing, view
 from tests.makers import T0, entity, fact, name, private, user
 
 from .conftest import SHANGHAI
@@ -57,14 +57,18 @@ def test_postings_follow_additions_and_removals() -> None:
     lexical.add(1, ["花生", "花生", "过敏"])
     lexical.add(2, ["花生"])
     lexical.add(3, ["花生"] * 99)
-    numbers, frequencies = lexical.postings("花生")
-    assert dict(zip(numbers.tolist(), frequencies.tolist(), strict=True)) == {1: 2, 2: 1, 3: 15}
+    numbers, frequencies, ends = lexical.postings(["过敏", "花生"])
+    assert ends.tolist() == [1, 4]
+    assert (numbers[0], frequencies[0]) == (1, 1)
+    found = zip(numbers[1:].tolist(), frequencies[1:].tolist(), strict=True)
+    assert dict(found) == {1: 2, 2: 1, 3: 15}
     lexical.remove(1, ["花生", "花生", "过敏"])
     lexical.remove(3, ["花生"] * 99)
-    assert lexical.postings("花生")[0].tolist() == [2]
-    assert lexical.postings("过敏")[0].tolist() == []
+    numbers, _, ends = lexical.postings(["过敏", "花生"])
+    assert (numbers.tolist(), ends.tolist()) == ([2], [0, 1])
+    assert lexical.is_lone("花生")
     lexical.remove(2, ["花生"])
-    assert lexical.postings("花生")[0].tolist() == []
+    assert lexical.postings(["花生"])[0].tolist() == []
 
 
 def _units(rows: np.ndarray) -> np.ndarray:
@@ -75,8 +79,9 @@ def test_cosines_are_the_same_however_rows_are_read() -> None:
     rng = np.random.default_rng(3)
     dense = Dense("m", 0.1)
     rows = _units(rng.standard_normal((1_500, 48)))
-    for number, row in enumerate(rows):
-        dense.put(number, row)
+    dense.put(range(700), rows[:700])
+    dense.put(range(1_499, 699, -1), rows[:699:-1])
+    assert dense.count == 1_500
     query = _units(rng.standard_normal((1, 48)))[0]
     everything = dense.cosines(np.arange(1_500, dtype=np.int32), query)
     assert np.allclose(everything, rows @ query, atol=5e-4)
@@ -87,7 +92,7 @@ def test_cosines_are_the_same_however_rows_are_read() -> None:
 
 def test_documents_without_a_vector_have_no_similarity() -> None:
     dense = Dense("m", 0.1)
-    dense.put(1, vector("花生"))
+    dense.put([1], vector("花生")[np.newaxis])
     numbers = np.array([0, 1, 9], np.int32)
     assert np.isnan(dense.cosines(numbers, vector("花生"))).tolist() == [True, False, True]
     assert np.isnan(dense.cosines(numbers, vector("花生")[:3])).all()
@@ -99,9 +104,12 @@ def test_documents_without_a_vector_have_no_similarity() -> None:
 @pytest.mark.parametrize("bad", [np.zeros(WIDTH + 1, np.float32), np.full(WIDTH, np.nan)])
 def test_unusable_vectors_are_refused(bad: np.ndarray) -> None:
     dense = Dense("m", 0.1)
-    dense.put(0, vector("花生"))
-    with pytest.raises(ValueError, match="not a vector of m"):
-        dense.put(1, bad)
+    dense.put([0], vector("花生")[np.newaxis])
+    with pytest.raises(ValueError, match="no vectors of m"):
+        dense.put([1], bad[np.newaxis])
+    with pytest.raises(ValueError, match="no vectors of m"):
+        dense.put([1, 2], vector("花生")[np.newaxis])
+    assert dense.count == 1
 
 
 def test_an_edited_fact_is_found_by_its_new_words_only() -> None:
@@ -174,3 +182,22 @@ def test_the_longest_visible_name_counts() -> None:
     assert names.mentioned("Annual planning", lambda _: True) == {}
     names.drop(short.id)
     assert names.mentioned("小明来了", lambda _: True) == {}
+
+
+def test_citations_are_of_messages_in_sight() -> None:
+    index = Index()
+    first, last = sorted((HOME, private("1", "lan")), key=lambda session: session.id)
+    for session in (first, last):
+        index.put(session)
+    index.put_message(Message(1, first.id, ME, "我", "张三买了新键盘", T0))
+    index.put_message(Message(2, last.id, ME, "我", "张三的键盘坏了", T0))
+    index.put(fact(first, ME, entity("键盘"), "张三有坏键盘", evidence=(2,)))
+    everything = Policy(Sharing.SHARED)
+    asker = asker_of(HOME, ME)
+    views = {s.id: view(s, asker, everything, Attendance()) for s in (first, last)}
+    sight = index.look({id: seen for id, seen in views.items() if seen})
+    keys = [index.documents[number].key for number in sight.numbers.tolist()]
+    assert [keys[0], keys[2]] == ["m1", "m2"]
+    assert sight.citations([0, 2]) == [(1, 2)]
+    assert sight.citations([0, -1]) == []
+    assert sight.citations([]) == []

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from dataclasses import replace
+
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from graph_memory.identity import Identities
 from graph_memory.model import (
     Asker,
+    Fact,
     Forgotten,
+    Link,
+    Merge,
     Message,
+    Name,
     Row,
     Session,
     asker_of,
@@ -22,7 +29,17 @@ from tests.makers import T0
 
 from .conftest import SHANGHAI
 from .hashing import vector
-from .histories import MODEL, SESSIONS, USERS, History, histories, index_of, sentences
+from .histories import (
+    MODEL,
+    SESSIONS,
+    USERS,
+    History,
+    followed,
+    histories,
+    index_of,
+    merges,
+    sentences,
+)
 
 askers = st.builds(
     lambda session, user: asker_of(session, session.owner or user),
@@ -40,6 +57,13 @@ def views_of(history: History, asker: Asker, policy: Policy) -> dict[str, View]:
     return {id: each for id, each in seen.items() if each}
 
 
+def linked(history: History, asker: Asker) -> Asker:
+    """The asker with the accounts that are linked in the end."""
+    rows = (row for row in history.final() if isinstance(row, Link))
+    assert asker.user
+    return replace(asker, accounts=Identities(rows).accounts(asker.user))
+
+
 def recall(index: Index, views: dict[str, View], asker: Asker, text: str) -> Recall:
     wish = Wish(limit=6, budget=400)
     vectors = [vector(part.text) for part in split(text)]
@@ -48,7 +72,7 @@ def recall(index: Index, views: dict[str, View], asker: Asker, text: str) -> Rec
 
 
 def shows(views: dict[str, View], row: Row | Message) -> bool:
-    if isinstance(row, Session):
+    if isinstance(row, Session | Merge | Link):
         return True
     if isinstance(row, Forgotten):
         return row.session in views
@@ -61,6 +85,7 @@ def shows(views: dict[str, View], row: Row | Message) -> bool:
 def test_invisible_rows_change_nothing(
     history: History, asker: Asker, policy: Policy, text: str
 ) -> None:
+    asker = linked(history, asker)
     views = views_of(history, asker, policy)
     stripped = [row for row in history.final() if shows(views, row)]
     full = recall(index_of(history.steps), views, asker, text)
@@ -71,6 +96,49 @@ def test_invisible_rows_change_nothing(
     assert full.block == alone.block
     assert full.trace.candidates == alone.trace.candidates
     assert full.trace.visible == alone.trace.visible
+
+
+def nodes_of(row: Row | Message) -> set[str]:
+    match row:
+        case Fact():
+            return {row.subject, row.object}
+        case Name():
+            return {row.node}
+        case _:
+            return set()
+
+
+@settings(max_examples=250)
+@given(histories(), merges, askers, policies, sentences)
+def test_who_sees_only_one_of_two_that_are_merged_is_told_the_same(
+    history: History, merge: Merge, asker: Asker, policy: Policy, text: str
+) -> None:
+    asker = linked(history, asker)
+    views = views_of(history, asker, policy)
+    apart = [row for row in history.steps if not isinstance(row, Merge)]
+    seen = {n for row in history.final() if shows(views, row) for n in nodes_of(row)}
+    assume(not {merge.node, merge.into} <= seen)
+    before = recall(index_of(apart), views, asker, text)
+    after = recall(index_of([*apart, merge]), views, asker, text)
+    assert before.block == after.block
+    assert before.items == after.items
+    assert before.trace.candidates == after.trace.candidates
+    assert before.trace.named == after.trace.named
+
+
+@settings(max_examples=100)
+@given(histories(), merges, askers, policies, sentences)
+def test_a_split_takes_apart_what_was_merged(
+    history: History, merge: Merge, asker: Asker, policy: Policy, text: str
+) -> None:
+    views = views_of(history, asker, policy)
+    apart = [row for row in history.steps if not isinstance(row, Merge)]
+    index = index_of([*apart, merge])
+    index.drop(Merge.kind, merge.id)
+    before = recall(index_of(apart), views, asker, text)
+    after = recall(index, views, asker, text)
+    assert before.block == after.block
+    assert before.trace.candidates == after.trace.candidates
 
 
 @given(histories(), askers, policies)
@@ -101,3 +169,21 @@ def test_an_index_that_followed_equals_one_that_was_built(history: History, text
     built = recall(index_of(history.final()), views, asker, text)
     assert followed.block == built.block
     assert followed.trace.candidates == built.trace.candidates
+
+
+@given(histories(), st.lists(askers, min_size=1, max_size=3), policies, sentences)
+def test_an_index_that_was_asked_all_along_equals_one_that_was_built(
+    history: History, several: list[Asker], policy: Policy, text: str
+) -> None:
+    """What is kept from question to question is never stale."""
+    seen = [(asker, views_of(history, asker, policy)) for asker in several]
+    index = Index()
+    for _ in followed(index, history.steps):
+        for _, views in seen:
+            index.look(views)
+    for asker, views in seen:
+        asked = recall(index, views, asker, text)
+        built = recall(index_of(history.final()), dict(views), asker, text)
+        assert asked.block == built.block
+        assert asked.trace.candidates == built.trace.candidates
+        assert asked.trace.visible == built.trace.visible

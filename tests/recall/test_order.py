@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from graph_memory.recall import associate, rank, vary, vote
+from graph_memory.recall import associate, choose, rank, vary, vote
 from graph_memory.recall import questions as reading
-from tests.makers import T0, private, user
+from tests.makers import T0, entity, fact, private, user
 
 from .conftest import Memory
 
@@ -83,3 +84,43 @@ async def test_the_time_that_is_named_is_preferred(
     assert await place(memory, asked, "鲈鱼") == 0
     monkeypatch.setattr(rank, "TIMELY", 0.0)
     assert await place(memory, asked, "鲈鱼") > 0
+
+
+async def test_who_asks_tells_less_than_who_answers(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = "部门团建定在溪口"
+    await told(memory, "部门团建定在哪？", answer)
+    assert await place(memory, "部门团建定在哪里", answer) == 0
+    monkeypatch.setattr(rank, "ASKING", 1.0)
+    assert await place(memory, "部门团建定在哪里", answer) > 0
+
+
+def test_what_was_lifted_keeps_its_order_below_the_best_hit() -> None:
+    scores = np.array([0.3, 0.8, 1.05, 1.3, 2.6])
+    pressed = associate._below(1.0, scores)
+    assert (np.diff(pressed) > 0).all()
+    assert (pressed < 1.0).all()
+    assert pressed[:2].tolist() == [0.3, 0.8]
+
+
+async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rank, "CANDIDATES", 1)
+    await memory.open()
+    said = await memory.say(HOME, ME, "哎，今天体检，医生说我这尿酸又高上去了，海鲜得停")
+    stated = fact(HOME, ME, entity("尿酸"), "尿酸偏高", evidence=(said.id,))
+    await memory.know(stated)
+    found = await memory.ask(HOME, "体检时医生说尿酸怎么样，海鲜还能吃吗")
+    assert [item.id for item in found.items] == [stated.id]
+
+
+async def test_beside_a_question_with_an_answer_less_is_enough(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told(memory, "外婆下周三去眼科复查白内障", "周姐在省图书馆做事，管编目，午休时去游泳")
+    asked = "外婆哪天去眼科复查白内障？周姐平常礼拜天都爱跑到哪座公园跟谁遛弯？"
+    assert "周姐" in (await memory.ask(HOME, asked)).block
+    monkeypatch.setattr(choose, "BESIDE", choose.ENOUGH)
+    assert "周姐" not in (await memory.ask(HOME, asked)).block

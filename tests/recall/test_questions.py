@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from graph_memory.recall.questions import compose, split
+from graph_memory.model import asker_of
+from graph_memory.recall.questions import compose, question, split, telling
 from graph_memory.recall.vocabulary import search_terms
+from tests.makers import private
+
+HOME = private("10001")
+ASKER = asker_of(HOME, HOME.owner)
 
 
 def texts(text: str) -> list[str]:
@@ -71,6 +76,8 @@ def test_a_statement_is_searched_for_as_it_is() -> None:
         ("which books has Tim read?", True),
         ("how many cats do I have?", True),
         ("他几点起床？", False),
+        ("外婆的名字有几个字？", False),
+        ("他在杭州待了几个月？", False),
         ("我的猫叫什么？", False),
         ("what does Ann do?", False),
         ("what was Ann's plan?", False),
@@ -102,3 +109,32 @@ def test_numbers_meet_however_they_are_written(one: str, other: str, shared: set
 
 def test_codes_are_kept_as_they_are() -> None:
     assert search_terms("0013800138000") == ("0013800138000",)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("你们几点到？", 0.0),
+        ("六点到。", 1.0),
+        ("Did it rain? It poured.", 0.5),
+        ("真的？！", 1.0),
+        ("", 1.0),
+    ],
+)
+def test_how_much_of_a_text_tells(text: str, share: float) -> None:
+    assert telling(text) == pytest.approx(share, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "addressed"),
+    [
+        ("你会唱歌吗？", True),
+        ("how are you today?", True),
+        ("你还记得老周住哪吗？", False),
+        ("did you say when the rent is due?", False),
+        ("你说我该穿哪件？", False),
+        ("老周住哪？", False),
+    ],
+)
+def test_what_is_only_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
+    assert question(ASKER, text).addressed is addressed

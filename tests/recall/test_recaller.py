@@ -115,6 +115,17 @@ async def test_a_replaced_fact_is_marked_and_comes_later(memory: Memory) -> None
     assert "已过时" not in found.items[0].text
 
 
+async def test_what_replaces_a_fact_comes_with_it_whatever_its_words(memory: Memory) -> None:
+    await memory.open()
+    old = fact(HOME, ZHANG, entity("字节"), "张三在字节工作", at=T0)
+    mid = fact(HOME, ZHANG, entity("美团"), "张三入职美团", at=T0 + 90, supersedes=(old.id,))
+    new = fact(HOME, ZHANG, entity("开店"), "张三开了家面馆", at=T0 + 180, supersedes=(mid.id,))
+    await memory.know(HOME, old, mid, new)
+    found = await memory.ask(HOME, "我现在在哪里工作？")
+    assert found.items[0].id == new.id
+    assert {item.id for item in found.items} == {old.id, mid.id, new.id}
+
+
 async def test_a_replacement_that_cannot_be_seen_replaces_nothing(memory: Memory) -> None:
     await memory.open()
     old = fact(CLASS, HONG, entity("北京"), "小红住在北京朝阳区", at=T0)

@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, escape, wording
-from tests.makers import T0, entity, fact, group, name, private, user
+from graph_memory.model import asker_of
+from graph_memory.recall.index import Index
+from graph_memory.recall.rank import Candidate
+from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, escape, wording
+from graph_memory.scope import Attendance, Policy, view
+from graph_memory.text import tokens
+from tests.makers import T0, entity, fact, group, message, name, private, user
 
 from .conftest import Memory
 
@@ -79,3 +87,33 @@ async def test_order_of_the_block_does_not_depend_on_the_question(memory: Memory
         for text in ("帐篷地钉和天幕买了吗", "买了天幕和帐篷地钉吗", "帐篷双层地钉天幕买了")
     }
     assert len(blocks) == 1
+
+
+async def test_a_list_needs_no_full_stops_and_one_year(memory: Memory) -> None:
+    await memory.open()
+    later = {"帐篷买了双层的。": 0, "帐篷地钉丢了两根……": 1, "帐篷破了。": 365}
+    for text, days in later.items():
+        await memory.say(HOME, ZHANG, text, T0 + days * 86_400)
+    found = await memory.ask(HOME, "帐篷的事")
+    *_, first, tent, second, pegs, third, torn, _ = found.block.split("\n")
+    assert (first, second, third) == ("2026-09-21", "09-22", "2027-09-21")
+    assert (tent, pegs, torn) == ("- 帐篷买了双层的", "- 帐篷地钉丢了两根……", "- 帐篷破了")
+    assert found.items[0].text.endswith("。")
+
+
+@given(st.lists(st.tuples(st.integers(0, 900), st.text(min_size=1, max_size=30)), max_size=8))
+def test_the_cost_of_a_block_is_what_its_text_costs(said: list[tuple[int, str]]) -> None:
+    index = Index()
+    index.put(HOME)
+    for number, (day, text) in enumerate(said):
+        at = T0 + day * 86_400
+        index.put_message(replace(message(HOME, ZHANG, f"露营{text}", at), id=number + 1))
+    asker = asker_of(HOME, ZHANG)
+    sight = index.look({HOME.id: view(HOME, asker, Policy(), Attendance())})
+    renderer = Renderer(index, sight, asker, ZH, UTC)
+    chosen = [
+        Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, {})
+        for at, number in enumerate(sight.numbers)
+    ]
+    block = renderer.block(chosen)
+    assert tokens(block) <= renderer.cost(chosen) <= tokens(block) + 2 or not chosen

@@ -1,0 +1,259 @@
+"""What is shown to who looks something up: by a question, a person, a time; no ranking.
+
+Everything here works on what one asker sees (:class:`Sight`), as a search does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+import numpy as np
+
+from ..model import Asker, Episode, Fact, Message, Name
+from ..scope import Rank, span
+from ..text import normalise
+from .documents import Document, Kind, message_key
+from .index import Index
+from .questions import question
+from .rank import Candidate
+from .render import Renderer, Wording
+from .search import Item
+from .sight import Sight
+from .times import Span
+
+MOST_LOOKED_AT = 5_000
+"""Documents that are looked through for what was said of a person or at a time."""
+FOUND = 3
+"""Best facts whose nodes count as found."""
+_MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i", "user", "用户"})
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """What is looked up.
+
+    Attributes:
+        text: The question; may be empty.
+        person: What somebody is called; empty for anybody.
+        spans: When it was said or began to be true; empty for any time.
+        exclude: Ids of messages not to show.
+    """
+
+    asker: Asker
+    text: str
+    person: str = ""
+    spans: Sequence[Span] = ()
+    limit: int = 12
+    exclude: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What was found.
+
+    Attributes:
+        items: Best first; without a question the newest first, facts before the rest.
+        named: Nodes that the question names, and the person; of merged ones the survivor.
+        found: Nodes of the best facts, best first; likewise.
+        is_personal: Whether the asker speaks of themselves.
+        is_known: Whether anybody is called as the person is said to be.
+    """
+
+    items: tuple[Item, ...]
+    named: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
+    is_personal: bool = False
+    is_known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """In which words memories are shown.
+
+    Attributes:
+        zone: Of the dates.
+    """
+
+    words: Wording
+    zone: tzinfo
+
+
+def excerpt(
+    index: Index, sight: Sight, wanted: Inquiry, ranked: Iterable[Item], telling: Telling
+) -> Excerpt:
+    """What of a search fits person and time; without a question or if none of it fits,
+    what else there is of that person and time.
+
+    Args:
+        ranked: What a search for the question found, best first.
+    """
+    people = called(index, sight, wanted.asker, wanted.person) if wanted.person else set()
+    if wanted.person and not people:
+        return Excerpt((), is_known=False)
+    named = set(index.named(wanted.text, sight.views)) | people
+    survivors = {index.identities.canonical(node) for node in named}
+    theirs = _Filter(index, sight, people, wanted.spans)
+    fit = [
+        (position, item.score)
+        for item in ranked
+        if (position := _position(index, sight, _key(item))) is not None and theirs.fits(position)
+    ]
+    if not fit and (people or wanted.spans):
+        fit = [(position, 0.0) for position in theirs.all(wanted.exclude)]
+    fit = fit[: wanted.limit]
+    items = tuple(_tell(index, sight, wanted.asker, fit, telling))
+    found = _survivors(index, _nodes(index, sight, fit))
+    asked = question(wanted.asker, f"{wanted.person} {wanted.text}")
+    return Excerpt(items, tuple(sorted(survivors)), found, asked.personal)
+
+
+def standing(index: Index, sight: Sight, ids: Iterable[str]) -> dict[str, Fact]:
+    """Which of some facts the asker sees as their persona's own and not replaced; others
+    do not exist. Of merged nodes they name the survivor, as the graph does."""
+    found: dict[str, Fact] = {}
+    for id in ids:
+        position = _position(index, sight, id)
+        if position is None or sight.foreign[position]:
+            continue
+        source = _document(index, sight, position).source
+        if isinstance(source, Fact) and index.replaced_by(id, sight.views) is None:
+            subject, object = map(index.identities.canonical, (source.subject, source.object))
+            found[id] = replace(source, subject=subject, object=object)
+    return found
+
+
+def told(
+    index: Index, sight: Sight, asker: Asker, ids: Iterable[str], telling: Telling
+) -> dict[str, Item]:
+    """Facts as lines, by id; what the asker does not see is left out."""
+    places = [(at, 0.0) for id in ids if (at := _position(index, sight, id)) is not None]
+    return {item.id: item for item in _tell(index, sight, asker, places, telling)}
+
+
+def called(index: Index, sight: Sight, asker: Asker, person: str) -> set[str]:
+    """The nodes that are called so where the asker may know it."""
+    if normalise(person) in _MYSELF:
+        return set(asker.accounts)
+    named = index.named(person, sight.views)
+    return {one for node in named for one in index.identities.nodes(node)}
+
+
+def _key(item: Item) -> str:
+    return message_key(int(item.id)) if item.kind == Kind.MESSAGE.name.lower() else item.id
+
+
+def _position(index: Index, sight: Sight, key: str) -> int | None:
+    number = index.documents.number(key)
+    position = int(sight.positions[number]) if number is not None else -1
+    return position if position >= 0 else None
+
+
+def _document(index: Index, sight: Sight, position: int) -> Document:
+    return index.documents[int(sight.numbers[position])]
+
+
+def _nodes(index: Index, sight: Sight, places: list[tuple[int, float]]) -> Iterator[str]:
+    facts = (_document(index, sight, position).source for position, _ in places)
+    best = [fact for fact in facts if isinstance(fact, Fact)][:FOUND]
+    ends = (node for fact in best for node in (fact.subject, fact.object))
+    yield from dict.fromkeys(map(index.identities.canonical, ends))
+
+
+def _survivors(index: Index, nodes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(index.identities.canonical(node) for node in nodes))
+
+
+def _tell(
+    index: Index,
+    sight: Sight,
+    asker: Asker,
+    places: Iterable[tuple[int, float]],
+    telling: Telling,
+) -> Iterator[Item]:
+    renderer = Renderer(index, sight, asker, telling.words, telling.zone)
+    for position, score in places:
+        document = _document(index, sight, position)
+        newer = index.replaced_by(document.key, sight.views)
+        foreign = bool(sight.foreign[position])
+        shown = Candidate(position, document, 0, score, 0.0, foreign, {}, newer)
+        source = document.source
+        yield Item(
+            document.kind.name.lower(),
+            str(source.id),
+            renderer.line(shown),
+            document.at,
+            score,
+            source.session,
+            foreign,
+            (source.id,) if isinstance(source, Message) else (),
+        )
+
+
+def _may_know(sight: Sight, name: Name) -> bool:
+    view = sight.views.get(name.session)
+    return view is not None and view.rank(*span(name)) is Rank.OWN
+
+
+class _Filter:
+    """Whether a document is of a person and a time."""
+
+    def __init__(self, index: Index, sight: Sight, people: set[str], spans: Sequence[Span]) -> None:
+        self._index = index
+        self._sight = sight
+        self._people = people
+        self._spans = spans
+        self._names = {
+            name.norm
+            for node in people
+            for name in index.names.of(node)
+            if len(name.norm) > 1 and _may_know(sight, name)
+        }
+
+    def fits(self, position: int) -> bool:
+        """Whether the document at a position is of the person and the time."""
+        source = _document(self._index, self._sight, position).source
+        return self._is_theirs(source) and self._is_then(source)
+
+    def _is_then(self, source: Fact | Message | Episode) -> bool:
+        if not self._spans:
+            return True
+        _, since, until = span(source)
+        times = [(since, until)]
+        if isinstance(source, Fact) and source.valid_from is not None:
+            times.append((source.valid_from, source.valid_from))
+        return any(
+            start < end and since < end and until >= start
+            for start, end in self._spans
+            for since, until in times
+        )
+
+    def _is_theirs(self, source: Fact | Message | Episode) -> bool:
+        if not self._people:
+            return True
+        if isinstance(source, Fact):
+            nodes, text = {source.subject, source.object, source.speaker}, source.statement
+        elif isinstance(source, Message):
+            nodes, text = {source.sender}, source.text
+        else:
+            nodes, text = set(source.participants), source.summary
+        if self._people & nodes:
+            return True
+        text = normalise(text)
+        return any(name in text for name in self._names)
+
+    def all(self, exclude: Sequence[int]) -> Iterator[int]:
+        """Everything that fits: facts, then the rest, each the newest first."""
+        sight = self._sight
+        at = self._index.documents.since.values[sight.numbers]
+        order = np.lexsort((-at, sight.kind != Kind.FACT, sight.foreign))[:MOST_LOOKED_AT]
+        stated: set[int] = set()
+        for position in (int(each) for each in order):
+            source = _document(self._index, sight, position).source
+            if isinstance(source, Fact):
+                if self.fits(position):
+                    stated.update(source.evidence)
+                    yield position
+            elif source.id not in stated and source.id not in exclude and self.fits(position):
+                yield position
