@@ -1,0 +1,231 @@
+"""A second, naive reading of the rules of layered sharing, and stripping by it.
+
+Written from the memory model and nothing else: it imports nothing of the code that it
+judges and works on the rows as the journal's file holds them. It is slow and plain on
+purpose; should it disagree with ``graph_memory/scope.py``, one of the two is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Data = dict[str, Any]
+
+OWN, FOREIGN, HIDDEN = "own", "foreign", "hidden"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The settings that decide, in the words of the settings."""
+
+    sharing: str = "layered"
+    cross_persona: bool = False
+    audience: str = "participants"
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who will read the answer: in private one person with all accounts, else a group."""
+
+    circle: str
+    is_group: bool
+    persona: str
+    accounts: frozenset[str]
+
+
+@dataclass
+class Record:
+    """Everything that a journal's file holds."""
+
+    rows: dict[tuple[str, str], Data] = field(default_factory=dict)
+    messages: dict[int, Data] = field(default_factory=dict)
+    presences: list[tuple[str, str, float, float | None]] = field(default_factory=list)
+
+    def of(self, kind: str) -> list[Data]:
+        """The rows of a kind."""
+        return [row for (each, _), row in self.rows.items() if each == kind]
+
+
+def read(path: Path) -> Record:
+    """What a file holds."""
+    with closing(sqlite3.connect(path)) as db:
+        db.row_factory = sqlite3.Row
+        record = Record()
+        for row in db.execute("SELECT kind, id, data FROM row"):
+            record.rows[row["kind"], row["id"]] = json.loads(row["data"])
+        for row in db.execute("SELECT * FROM message"):
+            record.messages[row["id"]] = dict(row)
+        record.presences = [
+            tuple(row) for row in db.execute("SELECT circle, user, since, until FROM presence")
+        ]
+        return record
+
+
+class Judge:
+    """What one listener may be reminded of."""
+
+    def __init__(self, record: Record, listener: Listener, rules: Rules) -> None:
+        self._record = record
+        self._listener = listener
+        self._rules = rules
+
+    def row(self, kind: str, row: Data) -> str:
+        """How a row that belongs to a Session stands to the listener."""
+        if kind == "forgotten":  # it says something about a message and goes with it
+            message = self._record.messages.get(row["message"])
+            return self.message(message) if message else HIDDEN
+        said = {
+            "fact": lambda: (row["said_at"], row["said_at"]),
+            "episode": lambda: (row["started_at"], row["ended_at"]),
+            "name": lambda: (row["first_at"], row["first_at"]),
+            "mention": lambda: (row["first_at"], row["first_at"]),
+            "participation": lambda: (row["first_at"], row["first_at"]),
+            "core_fact": lambda: (row["at"], row["at"]),
+            "mood": lambda: (row["at"], row["at"]),
+            "inner_state": lambda: (row["at"], row["at"]),
+            "follow_up": lambda: (row["created_at"], row["created_at"]),
+        }[kind]()
+        about_user = kind == "fact" and not row["subject"].startswith("e:")
+        return self._stand(row["session"], said, about_user)
+
+    def message(self, message: Data) -> str:
+        """How a message stands to the listener."""
+        return self._stand(message["session"], (message["at"], message["at"]), False)
+
+    def _stand(self, session_id: str, said: tuple[float, float], about_user: bool) -> str:
+        session = self._record.rows.get(("session", session_id))
+        if session is None or not self._heard(session, said):
+            return HIDDEN
+        return self._persona(session, about_user)
+
+    def _heard(self, session: Data, said: tuple[float, float]) -> bool:
+        """Only before people who were there."""
+        listener = self._listener
+        if self._rules.audience == "off":
+            return True
+        is_private = session["owner"] != ""
+        if listener.is_group:
+            return not is_private and session["circle"] == listener.circle
+        if is_private:
+            return session["owner"] in listener.accounts
+        for circle, user, since, until in self._record.presences:
+            if circle != session["circle"] or user not in listener.accounts:
+                continue
+            if since <= said[0] and (until is None or said[1] <= until):
+                return True
+        return False
+
+    def _persona(self, session: Data, about_user: bool) -> str:
+        if session["persona"] == self._listener.persona or self._rules.sharing == "shared":
+            return OWN
+        if self._rules.sharing == "layered" and about_user:
+            return OWN
+        return FOREIGN if self._rules.cross_persona else HIDDEN
+
+
+def joined(record: Record, kind: str, one: str, other: str) -> list[frozenset[str]]:
+    """What the owner said is one: sets of nodes, from rows with two of them each."""
+    groups: list[frozenset[str]] = []
+    for row in record.of(kind):
+        pair = frozenset((row[one], row[other]))
+        touched = [group for group in groups if group & pair]
+        groups = [group for group in groups if group not in touched]
+        groups.append(pair.union(*touched))
+    return groups
+
+
+def accounts_of(record: Record, user: str) -> frozenset[str]:
+    """All accounts of one person."""
+    groups = joined(record, "link", "a", "b")
+    return next((group for group in groups if user in group), frozenset((user,)))
+
+
+COMPANION = ("core_fact", "mood", "inner_state", "follow_up")
+SCOPED = ("fact", "episode", "name", "mention", "participation", "forgotten", *COMPANION)
+
+
+def strip(source: Path, target: Path, listener: Listener, rules: Rules, own: str) -> set[str]:
+    """Copy a journal's file without whatever the listener may not see.
+
+    A merge is there for those who know two of the things that are one, a link for the
+    person whose accounts it joins.
+
+    Args:
+        own: Id of the Session in which is asked; it exists because somebody asks there.
+
+    Returns:
+        Ids of the facts that are gone.
+    """
+    with closing(sqlite3.connect(source)) as db, closing(sqlite3.connect(target)) as copy:
+        db.backup(copy)
+    record = read(target)
+    judge = Judge(record, listener, rules)
+    kept = {
+        (kind, id)
+        for (kind, id), row in record.rows.items()
+        if kind in SCOPED and judge.row(kind, row) != HIDDEN
+    }
+    heard = {id for id, message in record.messages.items() if judge.message(message) != HIDDEN}
+    seen = [record.rows[key] for key in kept] + [record.messages[id] for id in heard]
+    alive = _nodes(seen) | listener.accounts
+    sessions = {each["session"] for each in seen} | {own}
+    known = {
+        node
+        for group in joined(record, "merge", "node", "into")
+        if len(group & alive) > 1
+        for node in group
+    }
+    kept |= {
+        (kind, id)
+        for (kind, id), row in record.rows.items()
+        if (kind == "session" and id in sessions)
+        or (kind in ("user", "entity") and id in alive)
+        or (kind == "merge" and row["node"] in known)
+        or (kind == "link" and row["a"] in listener.accounts)
+    }
+    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        copy.execute("BEGIN")
+        for kind, id in record.rows.keys() - kept:
+            copy.execute("DELETE FROM row WHERE kind = ? AND id = ?", (kind, id))
+        for id in record.messages.keys() - heard:
+            copy.execute("DELETE FROM message WHERE id = ?", (id,))
+        copy.execute("DELETE FROM batch WHERE id NOT IN (SELECT batch FROM message)")
+        for circle, user, since, _ in record.presences:
+            if user not in listener.accounts:
+                copy.execute(
+                    "DELETE FROM presence WHERE circle = ? AND user = ? AND since = ?",
+                    (circle, user, since),
+                )
+        copy.execute("DELETE FROM vector")
+        for kind, id in copy.execute("SELECT kind, id FROM pause").fetchall():
+            if id not in listener.accounts | {listener.circle}:
+                copy.execute("DELETE FROM pause WHERE kind = ? AND id = ?", (kind, id))
+        _strip_changes(copy, judge, record)
+        copy.execute("COMMIT")
+    return {id for kind, id in record.rows.keys() - kept if kind == "fact"}
+
+
+def _nodes(seen: Iterable[Data]) -> set[str]:
+    """The nodes that rows and messages speak of."""
+    keys = ("subject", "object", "node", "entity", "user", "sender")
+    return {each[key] for each in seen for key in keys if each.get(key)}
+
+
+def _strip_changes(copy: sqlite3.Connection, judge: Judge, record: Record) -> None:
+    """Leave of every change what it did to rows that may be seen."""
+    for id, ops in copy.execute("SELECT id, ops FROM change").fetchall():
+        left: list[list[Any]] = []
+        for kind, key, before, after in json.loads(ops):
+            states = [state for state in (before, after) if state]
+            if kind in SCOPED and any(judge.row(kind, state) != HIDDEN for state in states):
+                left.append([kind, key, before, after])
+        if left:
+            copy.execute("UPDATE change SET ops = ? WHERE id = ?", (json.dumps(left), id))
+        else:
+            copy.execute("DELETE FROM change WHERE id = ?", (id,))

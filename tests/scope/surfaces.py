@@ -1,0 +1,164 @@
+"""What every surface of a memory gives one caller: the thing that must not depend on what
+the caller may not see."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import timedelta, timezone
+from typing import Any
+
+from graph_memory.commands import Caller, Commands
+from graph_memory.graph import GraphState
+from graph_memory.journal import Rows
+from graph_memory.learn.known import gather
+from graph_memory.learn.outlook import Outlook
+from graph_memory.learn.prompt import compose
+from graph_memory.learn.resolve import Rules, resolve
+from graph_memory.model import Batch, Message, encode
+from graph_memory.recall import Recall
+from graph_memory.service import MemoryService
+from graph_memory.tools import Tools
+
+from .director import extraction
+
+CHINA = timezone(timedelta(hours=8))
+Given = dict[str, Any]
+"""By surface."""
+
+
+@dataclass
+class Surfaces:
+    """All surfaces of a memory for one caller."""
+
+    memory: MemoryService
+    caller: Caller
+    commands: Commands = field(init=False)
+    tools: Tools = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.commands = Commands(self.memory)
+        self.tools = Tools(self.commands)
+
+    async def read(self, question: str, previous: str) -> Given:
+        """What they give to a question; nothing is altered."""
+        await self.memory.recall.settle()
+        if self.memory.graph.state is not GraphState.CLOSED:
+            await self.memory.graph.settle()
+        asker, recall = self.caller.asker, self.memory.recall
+        commands, caller = self.commands, self.caller
+        reminded = await recall.remind(asker, question, previous=previous, budget=300)
+        found = await recall.search(asker, question, 20)
+        mine = await self.memory.library.mine(asker)
+        return {
+            "remind": _items(reminded),
+            "block": reminded.block,
+            "trace": _trace(reminded),
+            "search": _items(found),
+            "explain": await recall.explain(asker),
+            "why": await commands.privacy.why(caller),
+            "mine": [
+                (line.fact, line.subject, line.object, line.session, line.strength, line.superseded)
+                for line in mine
+            ],
+            "/mine": await commands.mine(caller),
+            "/search": await commands.search(caller, question),
+            "/status": await commands.status(caller),
+            "/preview": await commands.preview(caller),
+            "memory_recall": await self.tools.recall(caller, question),
+            "memory_recall, person": await self.tools.recall(caller, question, "小红"),
+            "memory_recall, time": await self.tools.recall(caller, question, "", "昨天"),
+            **await self._companion(question),
+            **await self._learner(question),
+        }
+
+    async def _companion(self, question: str) -> Given:
+        """What the companion puts before the model and tells of records and core facts."""
+        caller, keepsakes = self.caller, self.commands.keepsakes
+        await self.memory.companion.attend(caller.session)
+        word = question[:2]
+        given: Given = {
+            "lead": keepsakes.lead(caller, question, None),
+            "/records": await keepsakes.records(caller),
+            "/core": await keepsakes.core(caller),
+            "search_history": await keepsakes.search(caller, word),
+            "search_history, person": await keepsakes.search(caller, "", "小红"),
+            "search_history, time": await keepsakes.search(caller, word, "", "昨天"),
+        }
+        found = sorted(set(re.findall(r"m:[0-9a-f]+", "".join(map(str, given.values())))))
+        for id in found[:3]:
+            given[f"open_record {id}"] = await keepsakes.open(caller, id)
+        return given
+
+    async def _learner(self, text: str) -> Given:
+        """What the model is shown beside a batch of this chat, and what would be written."""
+        memory, session = self.memory, self.caller.session
+        policy, attendance = memory.settings.policy, memory.attendance
+        now = memory.now()
+        said = Message(0, session.id, self.caller.user, self.caller.name, text, now)
+        batch = Batch(0, session, (said,))
+
+        def work(rows: Rows) -> Given:
+            known = gather(Outlook(rows, session, policy, attendance), batch, memory.zone)
+            numbers = tuple(known.facts)
+            answer = extraction(batch, numbers, replaces=True, restates=True)
+            rules = Rules(policy, attendance, memory.zone)
+            draft = resolve(rows, batch, answer, known, rules, now)
+            teach = memory.companion.teacher()
+            lesson = teach(rows, batch, known) if teach else None
+            return {
+                "learner's prompt": compose(batch, known, memory.zone, lesson).prompt,
+                "learner's known": known,
+                "learner's rows": [(row.kind, encode(row)) for row in draft.put],
+            }
+
+        return await memory.journal.read(work)
+
+    async def refused(self, id: str) -> Given:
+        """What is answered about a fact that is not there for the caller."""
+        return {
+            "/forget hidden": await self.commands.forget(self.caller, id),
+            "/correct hidden": await self.commands.correct(self.caller, f"{id} 我不吃花生"),
+            "memory_forget hidden": await self.tools.forget(self.caller, id),
+            "memory_correct hidden": await self.tools.correct(self.caller, id, "不吃花生", 1),
+        }
+
+    async def alter(self, question: str) -> Given:
+        """What happens when the caller forgets the first of the last list, and undoes it.
+
+        Undoing reaches whatever the caller did last, in this chat or elsewhere: it is the
+        caller's own act. So it is tried only where that is the forgetting just before.
+        """
+        before = await self.memory.journal.last_change()
+        given: Given = {"/forget": await self.commands.forget(self.caller, "1")}
+        if await self.memory.journal.last_change() > before:
+            given |= await self._listed("/forget", question)
+            given["/undo"] = await self.commands.undo(self.caller)
+            given |= await self._listed("/undo", question)
+        return given
+
+    async def _listed(self, after: str, question: str) -> Given:
+        await self.memory.recall.settle()
+        return {
+            f"/mine after {after}": await self.commands.mine(self.caller),
+            f"/search after {after}": await self.commands.search(self.caller, question),
+        }
+
+
+def _items(recall: Recall) -> list[tuple[object, ...]]:
+    assert not recall.trace.problem, recall.trace.problem
+    return [
+        (i.kind, i.id, i.text, i.at, i.score, i.session, i.foreign, i.messages)
+        for i in recall.items
+    ]
+
+
+def _trace(recall: Recall) -> tuple[object, ...]:
+    trace = recall.trace
+    return trace.query, trace.named, trace.visible, trace.candidates
+
+
+def differences(full: Given, alone: Given) -> list[tuple[str, Any, Any]]:
+    """Where two memories differ: surface, what one gives, what the other gives."""
+    assert full.keys() == alone.keys()
+    return [(key, full[key], alone[key]) for key in full if full[key] != alone[key]]

@@ -1,0 +1,251 @@
+"""Scopes that are broken on purpose: non-interference has to notice each of them.
+
+A property that nothing can violate proves nothing. Each test here breaks one rule in the
+running code, and the same search over the same kind of histories has to find one in which
+somebody is given what they may not see, or feels that it is there.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, seed, settings
+
+from graph_memory import scope
+from graph_memory.companion import talks
+from graph_memory.learn import outlook
+from graph_memory.model import Episode, Layer, Name
+from graph_memory.recall import index, sight, signals
+from graph_memory.recall.documents import Documents
+from graph_memory.scope import ALWAYS, Rank
+
+from .histories import CHATS, Leave, Say
+from .oracle import Rules
+from .trial import Trial, run, trials
+
+TRIALS, SEED = 40, 1
+"""Histories among which one has to show it; most breaks show in the first few."""
+
+
+class NoticedError(Exception):
+    """The property does not hold."""
+
+
+class Bench:
+    """What breaks things; they are whole again after the test."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+
+    def set(self, owner: object, name: str, broken: object) -> None:
+        """Replace an attribute."""
+        self._patch.setattr(owner, name, broken)
+
+    def everywhere(self, function: Callable[..., object], broken: object) -> None:
+        """Replace a function in every module that imported it by name."""
+        for key, module in list(sys.modules.items()):
+            if key.startswith("graph_memory"):
+                for name, value in list(vars(module).items()):
+                    if value is function:
+                        self._patch.setattr(module, name, broken)
+
+
+def windows_ignored(bench: Bench) -> None:
+    """Whoever was in a group once sees all that was ever said there."""
+    there = scope.Attendance.windows
+    bench.set(
+        scope.Attendance,
+        "windows",
+        lambda self, circle, accounts: ALWAYS if there(self, circle, accounts) else (),
+    )
+
+
+def left_is_present(bench: Bench) -> None:
+    """Leaving is not noticed: from the first message on, for ever."""
+    there = scope.Attendance.windows
+    bench.set(
+        scope.Attendance,
+        "windows",
+        lambda self, circle, accounts: tuple(
+            (since, math.inf) for since, _ in there(self, circle, accounts)
+        ),
+    )
+
+
+def private_chats_open(bench: Bench) -> None:
+    """In private, everybody's private chats pass."""
+    audience = scope._audience
+    bench.set(
+        scope,
+        "_audience",
+        lambda session, asker, policy, attendance: (
+            ALWAYS
+            if not asker.is_group and not session.is_group
+            else audience(session, asker, policy, attendance)
+        ),
+    )
+
+
+def groups_told_private_matters(bench: Bench) -> None:
+    """A group is told what its speaker said in private."""
+    audience = scope._audience
+    bench.set(
+        scope,
+        "_audience",
+        lambda session, asker, policy, attendance: (
+            ALWAYS
+            if session.owner and session.owner in asker.accounts
+            else audience(session, asker, policy, attendance)
+        ),
+    )
+
+
+def episodes_of_every_persona(bench: Bench) -> None:
+    """The persona test is left out for summaries of episodes."""
+    whole = scope.span
+
+    def span(row: object) -> tuple[Layer, float, float]:
+        layer, since, until = whole(row)  # type: ignore[arg-type]
+        return (Layer.KNOWS if isinstance(row, Episode) else layer), since, until
+
+    bench.everywhere(whole, span)
+
+
+def isolation_forgets_people(bench: Bench) -> None:
+    """Isolated personas share what is known about people after all."""
+    persona = scope._persona
+
+    def shared(same: bool, policy: scope.Policy) -> tuple[Rank, Rank]:
+        return Rank.OWN, persona(same, policy)[1]
+
+    bench.set(scope, "_persona", shared)
+
+
+def foreign_without_mark(bench: Bench) -> None:
+    """What ``cross_persona_search`` lets in passes as the persona's own."""
+    persona = scope._persona
+
+    def unmarked(same: bool, policy: scope.Policy) -> tuple[Rank, Rank]:
+        knows, rest = persona(same, policy)
+        return (
+            Rank.OWN if knows is Rank.FOREIGN else knows,
+            Rank.OWN if rest is Rank.FOREIGN else rest,
+        )
+
+    bench.set(scope, "_persona", unmarked)
+
+
+def replaced_by_the_unseen(bench: Bench) -> None:
+    """A newer row makes an older one outdated for people who may not see the newer one."""
+
+    def replaced_by(self: index.Index, id: str, views: object) -> object:
+        newer = self._replacing.get(id, {}).values()
+        return max(newer, key=lambda fact: (fact.recorded_at, fact.id), default=None)
+
+    bench.set(index.Index, "replaced_by", replaced_by)
+
+
+def names_of_hidden_sessions(bench: Bench) -> None:
+    """Names count that were used where the asker was not."""
+    shows = index._shows
+    bench.set(
+        index,
+        "_shows",
+        lambda views, row: Rank.OWN if isinstance(row, Name) else shows(views, row),
+    )
+
+
+def hidden_documents_counted(bench: Bench) -> None:
+    """How rare a word is depends on how many documents there are, hidden ones included."""
+    look, rarity = sight.look, signals.rarity
+    count = [0]
+
+    def counting(documents: Documents, *more: Any) -> sight.Sight:
+        count[0] = len(documents)
+        return look(documents, *more)
+
+    bench.everywhere(look, counting)
+    bench.everywhere(rarity, lambda _, occurrences: rarity(count[0], occurrences))
+
+
+def learner_sees_all(bench: Bench) -> None:
+    """What is offered to the model that learns is not limited to the batch's Session."""
+    bench.set(outlook.Outlook, "shows", lambda self, row: True)
+
+
+def records_of_every_session(bench: Bench) -> None:
+    """Records of all Sessions are looked through."""
+    bench.set(
+        talks.Talks,
+        "_own",
+        lambda self, asker: {
+            id: scope.View(ALWAYS, Rank.OWN, Rank.OWN) for id in self._recall._views._sessions
+        },
+    )
+
+
+LAYERED = Rules()
+GROUP = next(number for number, chat in enumerate(CHATS) if chat.is_group)
+BREAKS: dict[Callable[[Bench], None], Rules] = {
+    windows_ignored: LAYERED,
+    left_is_present: LAYERED,
+    private_chats_open: LAYERED,
+    groups_told_private_matters: LAYERED,
+    episodes_of_every_persona: LAYERED,
+    isolation_forgets_people: Rules("isolated"),
+    foreign_without_mark: Rules("layered", cross_persona=True),
+    replaced_by_the_unseen: LAYERED,
+    names_of_hidden_sessions: LAYERED,
+    hidden_documents_counted: LAYERED,
+    learner_sees_all: LAYERED,
+    records_of_every_session: LAYERED,
+}
+"""With the settings under which each can show."""
+
+
+GONE = [
+    Say(GROUP, 0, "小红喜欢吃花生", "小红", 60.0),
+    Leave(GROUP, 0),
+    Say(GROUP, 1, "张三住在西安", "张三", 60.0),
+]
+"""Put before and after what is drawn for those breaks that only show to one who has left."""
+FOR_THE_LEFT = (windows_ignored, left_is_present)
+
+
+def focused(trial: Trial, broken: Callable[[Bench], None]) -> Trial:
+    """A trial under the settings, and in the situation, in which a break can show."""
+    trial = replace(trial, rules=BREAKS[broken], walks=False)
+    if broken not in FOR_THE_LEFT:
+        return trial
+    asks = [replace(ask, chat=CHATS[0]) for ask in trial.asks]
+    return replace(trial, asks=asks, steps=[GONE[0], *trial.steps, *GONE[1:]])
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield Bench(patch)
+
+
+@pytest.mark.parametrize("broken", BREAKS, ids=lambda broken: broken.__name__)
+def test_a_broken_scope_is_noticed(bench: Bench, broken: Callable[[Bench], None]) -> None:
+    broken(bench)
+
+    @seed(SEED)
+    @settings(
+        max_examples=TRIALS, phases=[Phase.generate], database=None, report_multiple_bugs=False
+    )
+    @given(trials)
+    def search(trial: Trial) -> None:
+        try:
+            run(focused(trial, broken))
+        except AssertionError as error:
+            raise NoticedError from error
+
+    with pytest.raises(NoticedError):
+        search()

@@ -1,0 +1,220 @@
+"""One trial of non-interference: a history, some who ask, and the memory without whatever
+they may not see."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from graph_memory.caller import Caller
+from graph_memory.model import Message, Row, Session, decode
+from graph_memory.scope import Rank, span
+from graph_memory.service import MemoryService
+from graph_memory.settings import PARTS, Settings
+from tests.recall.hashing import HashingEmbedder
+
+from . import oracle
+from .director import Director
+from .histories import CHATS, PEOPLE, WHO, Step, histories, questions, unseen
+from .oracle import FOREIGN, HIDDEN, OWN, Judge, Listener, Record, Rules
+from .surfaces import CHINA, Given, Surfaces, differences
+
+JOURNAL = "journal.sqlite3"
+NOBODYS = "f:there-never-was"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Somebody asks something somewhere."""
+
+    chat: Session
+    who: str
+    name: str
+    text: str
+    previous: str
+
+    accounts: frozenset[str] = frozenset()
+
+    @property
+    def user(self) -> str:
+        return self.chat.owner or self.who
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.chat, self.user, self.name, accounts=self.accounts)
+
+    @property
+    def listener(self) -> Listener:
+        """Who hears the answer, for the oracle."""
+        chat = self.chat
+        return Listener(chat.circle, chat.owner == "", chat.persona, self.accounts)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What hypothesis draws.
+
+    Attributes:
+        walks: Whether the graph is there, along which the tool walks.
+    """
+
+    steps: list[Step]
+    rules: Rules
+    asks: list[Ask]
+    walks: bool
+
+
+_chats = st.one_of(
+    st.sampled_from(CHATS),
+    st.sampled_from([chat for chat in CHATS if not chat.is_group]),
+    st.builds(unseen, st.sampled_from(CHATS), st.just("deleted")),
+)
+_asks = st.builds(
+    Ask,
+    _chats,
+    st.sampled_from(PEOPLE),
+    st.sampled_from(WHO),
+    questions,
+    st.one_of(st.just(""), questions),
+)
+_rules = st.builds(
+    Rules,
+    st.sampled_from(["layered", "layered", "isolated", "shared"]),
+    st.booleans(),
+    st.sampled_from(["participants", "participants", "participants", "off"]),
+)
+trials = st.builds(
+    Trial,
+    histories,
+    _rules,
+    st.lists(_asks, min_size=2, max_size=2),
+    st.sampled_from([False, False, False, True]),
+)
+
+
+class Clock:
+    """The time, which a trial sets."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@asynccontextmanager
+async def opened(
+    directory: Path, rules: Rules, clock: Clock, *, walks: bool
+) -> AsyncIterator[MemoryService]:
+    """A whole memory, which learns nothing by itself."""
+    settings = Settings(
+        memory_sharing_mode=rules.sharing,
+        cross_persona_search=rules.cross_persona,
+        audience=rules.audience,
+        retrieval_top_k=6,
+        recall_deadline=10_000,
+        companion=PARTS,
+    )
+    memory = await MemoryService.open(directory, settings, zone=CHINA, now=clock)
+    try:
+        await memory.learning.close()
+        if not walks:
+            await memory.graph.close()
+        memory.recall.use(HashingEmbedder())
+        await memory.recall.settle()
+        yield memory
+    finally:
+        await memory.close()
+
+
+def run(trial: Trial) -> None:
+    """Play a history and compare, for each who asks; raises ``AssertionError``."""
+    asyncio.run(_run(trial))
+
+
+async def _run(trial: Trial) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
+        clock = Clock()
+        async with opened(home / "full", trial.rules, clock, walks=trial.walks) as memory:
+            director = Director(memory)
+            clock.now = director.at
+            await director.play(trial.steps)
+            clock.now = director.at + 86_400.0
+            await memory.recall.settle()
+            record = oracle.read(home / "full" / JOURNAL)
+            for number, drawn in enumerate(trial.asks):
+                ask = replace(drawn, accounts=oracle.accounts_of(record, drawn.user))
+                assert ask.accounts == memory.identities.accounts(ask.user)
+                agree(memory, record, ask, trial.rules)
+                alone = home / f"alone-{number}"
+                alone.mkdir()
+                hidden = oracle.strip(
+                    home / "full" / JOURNAL, alone / JOURNAL, ask.listener, trial.rules, ask.chat.id
+                )
+                async with opened(alone, trial.rules, clock, walks=trial.walks) as stripped:
+                    sides = [Surfaces(each, ask.caller) for each in (memory, stripped)]
+                    await _compare(sides, ask, sorted(hidden)[:3], trial.rules)
+
+
+async def _compare(sides: list[Surfaces], ask: Ask, hidden: list[str], rules: Rules) -> None:
+    given = [await side.read(ask.text, ask.previous) for side in sides]
+    record = oracle.read(sides[0].memory.directory / JOURNAL)
+    check_marks(given[0], ask, record, rules)
+    if record.of("merge"):  # what is learned goes to the survivor, whoever knows of it
+        for each in given:
+            del each["learner's rows"], each["learner's known"]
+    for id in hidden:
+        answers = [await side.refused(id) for side in sides]
+        assert answers[0] == answers[1]
+        assert answers[0] == _renamed(await sides[0].refused(NOBODYS), id)
+    _equal(given)
+    _equal([await side.alter(ask.text) for side in sides])
+
+
+def _renamed(answers: Given, id: str) -> Given:
+    return {key: answer.replace(NOBODYS, id) for key, answer in answers.items()}
+
+
+def _equal(given: list[Given]) -> None:
+    told = [f"{key}:\n  {full!r}\n  {alone!r}" for key, full, alone in differences(*given)]
+    assert not told, "on the full and on the stripped journal\n" + "\n".join(told)
+
+
+def agree(memory: MemoryService, record: Record, ask: Ask, rules: Rules) -> None:
+    """Hold ``scope.py`` against the oracle, row by row: both may err on the side of
+    hiding and non-interference would never tell."""
+    judge = Judge(record, ask.listener, rules)
+    views = memory.recall.visible(ask.caller.asker)
+    standing = {Rank.OWN: OWN, Rank.FOREIGN: FOREIGN, Rank.HIDDEN: HIDDEN}
+
+    def stands(row: Any) -> str:
+        view = views.get(row.session)
+        return standing[view.rank(*span(row))] if view else HIDDEN
+
+    for (kind, id), data in record.rows.items():
+        if kind in oracle.SCOPED and kind != "forgotten":
+            row: Row = decode(kind, data)
+            assert stands(row) == judge.row(kind, data), f"{kind} {id}"
+    for id, data in record.messages.items():
+        said = Message(id, data["session"], data["sender"], "", data["text"], data["at"])
+        assert stands(said) == judge.message(data), f"message {id}"
+
+
+def check_marks(given: dict[str, Any], ask: Ask, record: Record, rules: Rules) -> None:
+    """Everything that recall shows may be seen, and what is another persona's says so."""
+    judge = Judge(record, ask.listener, rules)
+    for kind, id, text, *_, foreign, _messages in given["remind"] + given["search"]:
+        stand = (
+            judge.message(record.messages[int(id)])
+            if kind == "message"
+            else judge.row(kind, record.rows[kind, id])
+        )
+        assert stand == (FOREIGN if foreign else OWN), f"{kind} {id}: {text}"
+        assert ("另一个人格的记忆" in text or "another persona's memory" in text) == foreign
