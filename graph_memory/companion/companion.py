@@ -1,0 +1,245 @@
+"""The door to the companion: which of its parts are on, and what each of them does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import tzinfo
+
+from ..errors import JournalError, NotFoundError
+from ..journal import Draft, Journal, Rows
+from ..learn.known import Known
+from ..learn.lesson import Lesson, Teacher
+from ..model import (
+    Asker,
+    Batch,
+    Change,
+    CoreFact,
+    CoreKind,
+    Fact,
+    InnerState,
+    Message,
+    Mood,
+    Session,
+)
+from ..recall import Recaller, tongue
+from ..scope import Rank, View, span
+from ..settings import Settings
+from . import inner, lead
+from .care import Care
+from .control import Word
+from .core import Shelf, standing
+from .lead import Cite
+from .lessons import CoreLesson, Lessons, MoodLesson
+from .states import State, States
+from .talks import Talks
+
+PATIENCE = 2.0
+"""Seconds that reading a Session may take before a message is stored without it."""
+_KEPT = 3
+"""Core facts that one request to remember something makes."""
+
+TEACHERS: Mapping[str, Teacher] = {
+    "core_facts": CoreLesson,
+    "mood": lambda rows, batch, known: MoodLesson(batch),
+    "inner_state": inner.teach,
+}
+"""What the parts ask of the call that learns."""
+
+
+class Companion:
+    """The companion of one memory. Everything it keeps is a row of one Session.
+
+    Args:
+        recall: Knows who may see what.
+
+    Attributes:
+        parts: Which parts are on (``settings.PARTS``).
+        talks: Looks through the records of what was said.
+        care: Speaks first, when it was meant to.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        settings: Settings,
+        recall: Recaller,
+        *,
+        zone: tzinfo,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.parts = frozenset(settings.companion)
+        self._journal = journal
+        self._language = settings.language
+        self._visible = recall.visible
+        self.talks = Talks(journal, recall, zone=zone, now=now)
+        self.care = Care(journal, settings, zone=zone, now=now)
+        self._zone = zone
+        self._now = now
+        self.states = States(journal, zone)
+        if self.parts:
+            journal.listen(self.states.follow)
+
+    def has(self, part: str) -> bool:
+        """Whether a part is on (``settings.PARTS``)."""
+        return part in self.parts
+
+    def words(self, session: Session) -> frozenset[Word]:
+        """The control words that the chat model is to know of in a Session."""
+        words = {Word.SILENCE, Word.WANT_MORE} if self.has("control_words") else set()
+        if self.has("proactive") and not session.is_group:
+            words.add(Word.PROACTIVE)
+        return frozenset(words)
+
+    async def attend(self, session: Session) -> None:
+        """Read what belongs to a Session, before a message of it is stored; never raises."""
+        if not self.parts:
+            return
+        with contextlib.suppress(TimeoutError, JournalError):
+            async with asyncio.timeout(PATIENCE):
+                await self.states.load(session.id, self._now())
+
+    # ----------------------------------------------------------------- reminding
+
+    def lead(
+        self,
+        asker: Asker,
+        session: Session,
+        text: str,
+        message: Message | None = None,
+        cite: Cite | None = None,
+    ) -> list[str]:
+        """The lines that go before what is recalled; no disk, no model.
+
+        Args:
+            text: What was said, for the language.
+            message: The message that is answered, if it is stored.
+            cite: Gives a record its short id, if the model can open it.
+        """
+        state, view = self._seen(asker, session)
+        if state is None or view is None:
+            return []
+        now = self._now()
+        language = tongue(text, self._language)
+        lines: list[str] = []
+        if self.has("metadata") and asker.user and self._opens(state, message):
+            lines.append(lead.occasion(state, asker.user, now, self._zone, language))
+        mood = state.only(Mood)
+        if self.has("mood") and isinstance(mood, Mood) and _shows(view, mood):
+            lines.append(lead.mood(mood, now, language))
+        if self.has("inner_state"):
+            standing = state.only(InnerState)
+            if isinstance(standing, InnerState) and _shows(view, standing):
+                lines += inner.lines(standing, language)
+            elif standing is None:
+                lines += inner.lines(inner.seed(session.id, language), language)
+        lines += lead.core(self._core(asker, state, view), language)
+        if self.has("records"):
+            past = [
+                episode
+                for episode in state.episodes()
+                if _shows(view, episode) and episode.ended_at < state.since
+            ]
+            lines += lead.records(past, cite, self._zone, language)
+        return lines
+
+    def has_profile(self, asker: Asker, session: Session) -> bool:
+        """Whether core facts about who speaks are shown, in place of their profile."""
+        state, view = self._seen(asker, session)
+        return bool(state and view and self._core(asker, state, view))
+
+    def _seen(self, asker: Asker, session: Session) -> tuple[State | None, View | None]:
+        """A Session for who speaks in it; for anybody else there is nothing."""
+        here = (session.circle, session.persona) == (asker.circle, asker.persona)
+        state = self.states.of(session.id) if here and self.parts else None
+        return state, self._visible(asker).get(session.id) if state else None
+
+    def _core(self, asker: Asker, state: State, view: View) -> list[CoreFact]:
+        if not self.has("core_facts"):
+            return []
+        return [row for row in state.core(asker.accounts) if _shows(view, row)]
+
+    def _opens(self, state: State, message: Message | None) -> bool:
+        """Whether a message is the first of its record that is answered."""
+        if message is None or not state.opening or message.id < state.opening:
+            return False
+        state.told = state.told or message.id
+        return state.told == message.id
+
+    # ------------------------------------------------------------------ learning
+
+    def teacher(self) -> Teacher | None:
+        """What the call that learns is asked besides; ``None`` without such parts."""
+        wanted = [teach for part, teach in TEACHERS.items() if self.has(part)]
+        if not wanted:
+            return None
+
+        def teach(rows: Rows, batch: Batch, known: Known) -> Lesson | None:
+            found = [make(rows, batch, known) for make in wanted]
+            return Lessons([lesson for lesson in found if lesson])
+
+        return teach
+
+    # ---------------------------------------------------------------- core facts
+
+    async def core(self, asker: Asker, session: Session) -> list[CoreFact]:
+        """The core facts about who asks, as the journal has them."""
+        return await self._journal.read(lambda rows: standing(rows, session.id, asker.accounts))
+
+    async def remember(self, session: Session, user: str, facts: Iterable[Fact]) -> None:
+        """Let what somebody asked to be remembered be a core fact, in a private chat."""
+        if session.is_group or not self.has("core_facts"):
+            return
+        wanted = [fact for fact in facts if fact.evidence][:_KEPT]
+
+        def draft(rows: Rows) -> Draft:
+            made = Draft(user, "core")
+            shelf = Shelf(rows, session.id, user, self._now())
+            for fact in wanted:
+                if not shelf.rests_on(fact.evidence) and rows.has_messages(fact.evidence):
+                    shelf.add(fact.statement, CoreKind.FACT, fact.said_at, fact.evidence)
+            shelf.write(made)
+            return made
+
+        await self._journal.commit(draft)
+
+    async def alter(
+        self,
+        session: Session,
+        asker: Asker,
+        number: int,
+        actor: str,
+        change: Callable[[CoreFact], CoreFact | None],
+    ) -> Change:
+        """Let a user have one of their own core facts differently, or not at all.
+
+        Args:
+            actor: Written into the change.
+            change: Given the row as it stands: the row that is to stand, ``None`` for none.
+
+        Raises:
+            NotFoundError: There is none with that number, or nothing would change.
+        """
+
+        def draft(rows: Rows) -> Draft:
+            made = Draft(actor, "core")
+            own = standing(rows, session.id, asker.accounts)
+            row = next((each for each in own if each.number == number), None)
+            if row is None:
+                raise NotFoundError(f"there is no core fact {number} here")
+            shelf = Shelf(rows, session.id, row.user, self._now())
+            wanted = change(row)
+            shelf.drop(row.id) if wanted is None else shelf.put(wanted)
+            shelf.write(made)
+            return made
+
+        done = await self._journal.commit(draft)
+        if done is None:
+            raise NotFoundError(f"core fact {number}: nothing changed")
+        return done
+
+
+def _shows(view: View, row: CoreFact | Mood | object) -> bool:
+    return view.rank(*span(row)) is Rank.OWN  # type: ignore[arg-type]

@@ -1,0 +1,150 @@
+"""Words by which a model says what to do with its reply, rather than say it (pure).
+
+    <SILENCE>                                              read, and not answered
+    <WANT_MORE>                                            there is more to say
+    <PROACTIVE>{"delay_seconds": 180, "reason": "…"}       to come back later by itself
+
+A word counts on a line of its own only, and only if the model was taught it. Everything
+else passes byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..text import one_line
+
+MIN_DELAY = 10.0
+MAX_DELAY = 30 * 86_400.0
+"""Seconds between which a model may come back; what lies outside is moved to the nearer."""
+MAX_REASON = 200
+_MAX_JSON, _MAX_LINES = 2_000, 20
+
+
+class Word(StrEnum):
+    """A control word, as it is written."""
+
+    SILENCE = "<SILENCE>"
+    WANT_MORE = "<WANT_MORE>"
+    PROACTIVE = "<PROACTIVE>"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """That the model means to come back.
+
+    Attributes:
+        delay: In how many seconds.
+        reason: Why, in its own words; on one line.
+    """
+
+    delay: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote, without its control words.
+
+    Attributes:
+        words: Those it used.
+        intent: Of the first ``<PROACTIVE>`` that could be read.
+    """
+
+    text: str
+    words: frozenset[Word] = frozenset()
+    intent: Intent | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether there were control words and nothing else."""
+        return bool(self.words) and not self.text
+
+
+_TYPED = re.compile("|".join(f"<({word[1:-1]})>" for word in Word))
+
+
+def neutral(text: str) -> str:
+    """``text`` with all control words made plain text, for what others than the model say."""
+    return _TYPED.sub(lambda found: f"＜{found[0][1:-1]}＞", text)
+
+
+def read(text: str, taught: Collection[Word]) -> Reply:
+    """Take the control words out of what a model wrote.
+
+    Args:
+        taught: The words that the model knows of; others are left where they are.
+    """
+    used: set[Word] = set()
+    intent: Intent | None = None
+    kept: list[str] = []
+    lines, at = text.split("\n"), 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        word = _word(line)
+        if word is None or word not in taught:
+            kept.append(line)
+            continue
+        used.add(word)
+        if word is Word.PROACTIVE:
+            told, more = _told(line, lines[at : at + _MAX_LINES])
+            at += more
+            intent = intent or told
+    if not used:
+        return Reply(text)
+    return Reply("\n".join(kept).strip(), frozenset(used), intent)
+
+
+def _word(line: str) -> Word | None:
+    """The word that a line consists of."""
+    line = line.strip()
+    if line in (Word.SILENCE, Word.WANT_MORE):
+        return Word(line)
+    after = line.removeprefix(Word.PROACTIVE)
+    if after != line and (not after or after.lstrip().startswith("{")):
+        return Word.PROACTIVE
+    return None
+
+
+def _told(line: str, rest: list[str]) -> tuple[Intent | None, int]:
+    """What follows a ``<PROACTIVE>``, and how many more lines it takes up.
+
+    Models break lines within JSON, or before it; nothing else may stand on its last line.
+    """
+    after = line.strip().removeprefix(Word.PROACTIVE).lstrip()
+    body = "\n".join([after, *rest])
+    start = len(body) - len(body.lstrip())
+    if body[start : start + 1] != "{":
+        return None, 0
+    try:
+        data, end = json.JSONDecoder().raw_decode(body[: start + _MAX_JSON], start)
+    except (ValueError, RecursionError):
+        return None, 0
+    lines = body.count("\n", 0, end)
+    tail = body[end:].split("\n", 1)[0]
+    if tail.strip() and lines:
+        return None, 0
+    return _intent(data), lines
+
+
+def _intent(data: Any) -> Intent | None:
+    if not isinstance(data, dict):
+        return None
+    given, why = data.get("delay_seconds"), data.get("reason")
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return None
+    try:
+        delay = float(given)
+    except (ValueError, OverflowError):
+        return None
+    reason = one_line(neutral(why), MAX_REASON) if isinstance(why, str) else ""
+    if math.isnan(delay) or not reason:
+        return None
+    return Intent(max(MIN_DELAY, min(MAX_DELAY, delay)), reason)

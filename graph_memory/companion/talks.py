@@ -1,0 +1,233 @@
+"""Records of what was said, for who asks: searched by their letters, opened word for word.
+
+An episode is a record. What recall holds in memory ends somewhere; here everything in the
+journal is looked through, in the Sessions that the asker may see and at the times when they
+were there. What was forgotten is not found, nor what the bot answered to it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from ..errors import NotFoundError
+from ..journal import Journal, Rows, chronicle, history
+from ..journal.history import Pace, Search
+from ..model import Asker, Episode, Forgotten, Message, Session, is_entity, stable_id
+from ..recall import Recaller, called, periods
+from ..scope import Rank, View, span
+
+FOUND = 10
+"""Messages that one search shows."""
+PATIENCE = 1.5
+"""Seconds for looking through the journal; others wait for it meanwhile."""
+MAX_WORD = 60
+LISTED = 10
+MOST_LINES = 1_000
+"""Lines of a record that are read; an episode has some two hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is searched for; an empty field asks for nothing.
+
+    Attributes:
+        keyword: Words, all of which occur.
+        person: What who said it, or who is spoken of, is called here.
+        time: As in ``recall/period.py``.
+        exclude: Ids of messages not to show.
+    """
+
+    keyword: str = ""
+    person: str = ""
+    time: str = ""
+    exclude: Collection[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that was found.
+
+    Attributes:
+        record: The episode it is part of, if the asker may see all of it.
+    """
+
+    message: Message
+    session: Session
+    record: Episode | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a search found.
+
+    Attributes:
+        hits: Newest first.
+        is_known: Whether anybody is called as the person is said to be.
+        is_dated: Whether the time was understood; if not, any time was looked through.
+        is_whole: Whether everything was looked through.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    is_known: bool = True
+    is_dated: bool = True
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A record, opened.
+
+    Attributes:
+        lines: What was said, in order, as far as it may be told.
+        missing: How many of its messages are not there any more, or not told.
+    """
+
+    record: Episode
+    lines: tuple[Message, ...]
+    missing: int
+
+
+class Talks:
+    """Looks through the records of one memory."""
+
+    def __init__(
+        self, journal: Journal, recall: Recaller, *, zone: tzinfo, now: Callable[[], float]
+    ) -> None:
+        self._journal = journal
+        self._recall = recall
+        self._zone = zone
+        self._now = now
+
+    async def search(self, asker: Asker, wanted: Wanted) -> Findings:
+        """What people said, as the asker may know it.
+
+        Raises:
+            JournalError: The journal cannot be read.
+            ClosedError: The memory is closed.
+        """
+        spans = periods(wanted.time, self._now(), self._zone) if wanted.time else []
+        is_dated = bool(spans) or not wanted.time
+        nodes: set[str] = set()
+        if wanted.person:
+            nodes = await self._recall.inspect(
+                asker, lambda index, sight: called(index, sight, asker, wanted.person)
+            )
+            if not nodes:
+                return Findings(is_known=False, is_dated=is_dated)
+        is_self = nodes == asker.accounts
+        search = Search(
+            [word[:MAX_WORD] for word in wanted.keyword.split()],
+            sorted(node for node in nodes if not is_entity(node)),
+            [] if is_self or not wanted.person else [wanted.person[:MAX_WORD]],
+            spans,
+            FOUND,
+        )
+        views, pace = self._own(asker), Pace(PATIENCE)
+        hits = await self._journal.look(
+            lambda db: _search(db, views, search, frozenset(wanted.exclude), pace)
+        )
+        return Findings(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
+
+    async def recent(self, asker: Asker, session: Session, limit: int = LISTED) -> list[Episode]:
+        """The last records of the Session in which is asked, newest first."""
+        view = self._own(asker).get(session.id)
+        if view is None:
+            return []
+        found = await self._journal.look(lambda db: history.episodes(db, session.id, limit))
+        return [episode for episode in found if _shows(view, episode)]
+
+    async def open(self, asker: Asker, id: str) -> Reading:
+        """One record, word for word.
+
+        Raises:
+            NotFoundError: There is none, or the asker may not see all of it; that makes
+                no difference.
+        """
+        views = self._own(asker)
+        return await self._journal.look(lambda db: _open(db, views, id))
+
+    def _own(self, asker: Asker) -> Mapping[str, View]:
+        """The Sessions of the persona that is asked, as far as the asker may see them."""
+        found = self._recall.visible(asker)
+        return {id: view for id, view in found.items() if view.rest is Rank.OWN}
+
+
+def _search(
+    db: sqlite3.Connection,
+    views: Mapping[str, View],
+    search: Search,
+    exclude: frozenset[int],
+    pace: Pace,
+) -> list[Hit]:
+    rows = Rows(db)
+    found: list[Message] = []
+    with pace.kept(db):
+        for session, view in views.items():
+            found += _told(db, rows, session, view, search, exclude)
+            found.sort(key=lambda message: (-message.at, -message.id))
+            del found[FOUND:]
+    return [hit for message in found if (hit := _hit(rows, views, message))]
+
+
+def _told(
+    db: sqlite3.Connection,
+    rows: Rows,
+    session: str,
+    view: View,
+    search: Search,
+    exclude: frozenset[int],
+) -> list[Message]:
+    """The newest messages of a Session that fit and were not forgotten."""
+    told: list[Message] = []
+    while len(told) < search.limit:
+        page = history.said(db, session, view.windows, search)
+        told += [m for m in page if m.id not in exclude and not _is_muted(rows, m)]
+        if len(page) < search.limit:
+            break
+        search = replace(search, below=page[-1].id)
+    return told[: search.limit]
+
+
+def _hit(rows: Rows, views: Mapping[str, View], message: Message) -> Hit | None:
+    session = rows.get(Session, message.session)
+    if session is None:
+        return None
+    record = rows.episode(message.session, message.id)
+    is_seen = record is not None and _shows(views[message.session], record)
+    return Hit(message, session, record if is_seen else None)
+
+
+def _open(db: sqlite3.Connection, views: Mapping[str, View], id: str) -> Reading:
+    rows = Rows(db)
+    record = rows.get(Episode, id)
+    view = views.get(record.session) if record else None
+    if record is None or view is None or record.is_record or not _shows(view, record):
+        raise NotFoundError(f"there is no record {id}")
+    said = chronicle.between(
+        db, record.session, record.first_message, record.last_message, MOST_LINES
+    )
+    lines: list[Message] = []
+    answers_muted = False
+    for message in said:
+        if message.is_human:
+            answers_muted = _is_muted(rows, message)
+        if not answers_muted and _is_inside(view, message):
+            lines.append(message)
+    return Reading(record, tuple(lines), max(0, record.messages - len(lines)))
+
+
+def _is_inside(view: View, message: Message) -> bool:
+    return view.rank(*span(message)) is Rank.OWN
+
+
+def _shows(view: View, record: Episode) -> bool:
+    return view.rank(*span(record)) is Rank.OWN
+
+
+def _is_muted(rows: Rows, message: Message) -> bool:
+    """Whether a message is not to be recalled any more."""
+    id = stable_id("x", message.session, str(message.id))
+    return rows.get(Forgotten, id) is not None

@@ -1,0 +1,151 @@
+"""What ``/memory inner`` and ``/memory proactive`` answer.
+
+Both are about the chat in which they are asked, under the persona that is on there. Follow-ups
+are made in private chats only, and told nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from .caller import Caller
+from .companion import bring_back, inner_id, seed
+from .errors import NotFoundError
+from .journal import Draft, Rows, history
+from .model import InnerState, decode
+from .phrases import say
+from .service import MemoryService
+from .text import one_line
+
+LISTED = 10
+MAX_TEXT = 200
+_HISTORY = frozenset({"history", "历史", "从前"})
+_BACK = frozenset({"back", "换回", "恢复"})
+_CANCEL = frozenset({"cancel", "取消"})
+
+
+class Heart:
+    """The inner state and speaking first, for people."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        self._memory = memory
+        self._language = memory.settings.language
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    def _moment(self, at: float) -> str:
+        return f"{datetime.fromtimestamp(at, self._memory.zone):%Y-%m-%d %H:%M}"
+
+    # ------------------------------------------------------------- inner state
+
+    async def inner(self, caller: Caller, what: str = "") -> str:
+        """What the persona has understood, what it was before, or that again."""
+        if not self._memory.companion.has("inner_state"):
+            return self._say("part_off", part="inner_state")
+        verb, _, number = what.strip().casefold().partition(" ")
+        if not verb:
+            return await self._inner(caller)
+        if verb in _HISTORY:
+            return await self._history(caller)
+        if verb in _BACK and number.strip().isdecimal():
+            return await self._back(caller, number.strip()[:6])
+        return self._say("inner_what")
+
+    async def _inner(self, caller: Caller) -> str:
+        id = inner_id(caller.session.id)
+        found = await self._memory.journal.read(lambda rows: rows.get(InnerState, id))
+        lines = [
+            self._say("inner_title", version=found.version, when=self._moment(found.at))
+            if found
+            else self._say("inner_title_seed")
+        ]
+        lines += self._parts(found or seed(caller.session.id, self._language))
+        return "\n".join([*lines, self._say("inner_hint")])
+
+    def _parts(self, row: InnerState) -> list[str]:
+        parts = {"itself": row.itself, "other": row.other, "bond": row.bond}
+        return [
+            self._say(f"inner_part_{part}", text=one_line(text, MAX_TEXT))
+            for part, text in parts.items()
+            if text
+        ]
+
+    async def _versions(self, caller: Caller) -> list[InnerState]:
+        """Every text there was, newest first, the present one first of all."""
+        id = inner_id(caller.session.id)
+        found = await self._memory.journal.look(
+            lambda db: history.versions(db, InnerState.kind, id, 4 * LISTED)
+        )
+        rows: dict[InnerState, InnerState] = {}
+        for data in found:
+            row = decode(InnerState.kind, data)
+            if isinstance(row, InnerState) and row.session == caller.session.id:
+                rows.setdefault(replace(row, version=0, at=0.0), row)
+        return list(rows.values())[:LISTED]
+
+    async def _history(self, caller: Caller) -> str:
+        lines = [self._say("inner_history")]
+        for number, row in enumerate(await self._versions(caller), 1):
+            when = self._moment(row.at)
+            lines.append(self._say("inner_version", number=number, version=row.version, when=when))
+            lines += self._parts(row)
+        return "\n".join(lines) if len(lines) > 1 else self._say("inner_none")
+
+    async def _back(self, caller: Caller, number: str) -> str:
+        if caller.session.is_group and not caller.is_admin:
+            return self._say("inner_admins")
+        found = await self._versions(caller)
+        unknown = self._say("inner_number", number=number)
+        if not 0 < int(number) <= len(found):
+            return unknown
+        wanted, now = found[int(number) - 1], self._memory.now()
+
+        def draft(rows: Rows) -> Draft:
+            return bring_back(rows, caller.session.id, wanted, caller.user, now)
+
+        try:
+            await self._memory.journal.commit(draft)
+        except NotFoundError:
+            return unknown
+        return self._say("inner_back")
+
+    # ---------------------------------------------------------- speaking first
+
+    async def proactive(self, caller: Caller, what: str = "") -> str:
+        """When the persona means to speak first in this chat, or not any more."""
+        care = self._memory.companion.care
+        if not care.is_on:
+            return self._say("part_off", part="proactive")
+        if caller.session.is_group:
+            return self._say("care_private")
+        verb, _, number = what.strip().casefold().partition(" ")
+        number = number.strip()[:6]
+        if verb and not (verb in _CANCEL and number.isdecimal()):
+            return self._say("care_what")
+        found = await care.standing(caller.session)
+        if not verb:
+            return self._plans([(row.due_at, row.reason) for row in found])
+        if not 0 < int(number) <= len(found):
+            return self._say("care_number", number=number)
+        row = found[int(number) - 1]
+        try:
+            await care.cancel(row, caller.user)
+        except NotFoundError:
+            return self._say("care_number", number=number)
+        return self._say("care_cancelled", reason=one_line(row.reason, MAX_TEXT))
+
+    def _plans(self, plans: list[tuple[float, str]]) -> str:
+        if not plans:
+            return self._say("care_none")
+        lines = [
+            self._say(
+                "care_line",
+                number=number,
+                when=self._moment(due),
+                reason=one_line(reason, MAX_TEXT),
+            )
+            for number, (due, reason) in enumerate(plans, 1)
+        ]
+        return "\n".join([self._say("care_title"), *lines, self._say("care_hint")])

@@ -1,0 +1,113 @@
+"""A memory with a companion, people who talk to it, and a clock that a test sets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from graph_memory.caller import Caller
+from graph_memory.commands import Commands
+from graph_memory.model import Message, Row, Session
+from graph_memory.recall import Recall
+from graph_memory.service import MemoryService
+from graph_memory.settings import PARTS, Settings
+from graph_memory.tools import Tools
+
+from ..learn.scripted import ScriptedModel
+from ..makers import T0, group, private, user
+
+CHINA = timezone(timedelta(hours=8))
+ZHANG, LI = user("zhang"), user("li")
+HOME, OTHER, CLUB, HERS = private("zhang"), private("zhang", "lan"), group("100"), private("li")
+zhang = Caller(HOME, ZHANG, "张三")
+zhang_to_lan = Caller(OTHER, ZHANG, "张三")
+zhang_in_club = Caller(CLUB, ZHANG, "张三")
+li_in_club = Caller(CLUB, LI, "李四")
+li = Caller(HERS, LI, "李四")
+SETTINGS = replace(Settings(), companion=PARTS, recall_deadline=10_000)
+
+
+@dataclass
+class World:
+    """One memory; see :func:`living`."""
+
+    memory: MemoryService
+    model: ScriptedModel
+    clock: list[float]
+    commands: Commands = field(init=False)
+    tools: Tools = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.commands = Commands(self.memory)
+        self.tools = Tools(self.commands)
+
+    def later(self, seconds: float) -> None:
+        """Let time pass."""
+        self.clock[0] += seconds
+
+    async def say(self, caller: Caller, text: str, *, wait: float = 20.0) -> Message:
+        """Somebody says something, as the plugin hears it."""
+        await self.memory.companion.attend(caller.session)
+        said = await self.memory.learning.hear(caller.session, caller.user, caller.name, text)
+        assert said
+        await self.memory.settle()
+        self.later(wait)
+        return said
+
+    async def answer(self, session: Session, text: str) -> None:
+        """The bot says something."""
+        await self.memory.learning.reply(session, text)
+        self.later(20)
+
+    def lead(self, caller: Caller, text: str, message: Message | None = None) -> str:
+        """What goes before everything that is recalled."""
+        return "\n".join(self.commands.keepsakes.lead(caller, text, message))
+
+    async def ask(self, caller: Caller, text: str) -> tuple[Recall, str]:
+        """Say something to the bot; what it is reminded of, and the companion's part."""
+        said = await self.say(caller, text, wait=0)
+        lead = self.commands.keepsakes.lead(caller, text, said)
+        found = await self.memory.recall.remind(
+            caller.asker,
+            text,
+            exclude=(said.id,),
+            lead=lead,
+            profile=not self.memory.companion.has_profile(caller.asker, caller.session),
+        )
+        self.later(20)
+        return found, "\n".join(lead)
+
+    async def learn(self, answer: dict[str, Any] | None = None) -> None:
+        """Learn what is buffered; the model gives ``answer``."""
+        if answer is not None:
+            self.model.script.append(answer)
+        await self.memory.learning.flush()
+        await self.memory.settle()
+
+    async def rows(self, cls: type[Row]) -> list[Any]:
+        """All rows of a kind."""
+        return await self.memory.journal.read(lambda rows: list(rows.scan(cls)))
+
+
+@asynccontextmanager
+async def living(
+    path: Path, settings: Settings = SETTINGS, clock: list[float] | None = None
+) -> AsyncIterator[World]:
+    """A memory that learns when it is told to."""
+    time, model = clock or [T0], ScriptedModel()
+    memory = await MemoryService.open(
+        path,
+        replace(settings, buffer_size_private=200, buffer_size_group=200, buffer_timeout=86_400),
+        zone=CHINA,
+        model=model,
+        now=lambda: time[0],
+    )
+    try:
+        await memory.settle()
+        yield World(memory, model, time)
+    finally:
+        await memory.close()

@@ -1,0 +1,135 @@
+"""Control words: taken out where they count, and nothing else touched."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.companion.control import (
+    MAX_DELAY,
+    MAX_REASON,
+    MIN_DELAY,
+    Intent,
+    Word,
+    neutral,
+    read,
+)
+
+ALL = frozenset(Word)
+LINES = st.lists(
+    st.one_of(
+        st.text(),
+        st.sampled_from(
+            [*Word, " <SILENCE> ", "好的<SILENCE>", "<SILENCE>。", "<silence>", "`<WANT_MORE>`"]
+        ),
+        st.builds(
+            '<PROACTIVE>{{"delay_seconds":{},"reason":"{}"}}'.format, st.integers(), st.text()
+        ),
+        st.builds("<PROACTIVE>{}".format, st.text()),
+    )
+)
+
+
+@given(LINES.map("\n".join), st.frozensets(st.sampled_from(Word)))
+def test_only_lines_of_their_own_are_taken_out(text: str, taught: frozenset[Word]) -> None:
+    said = read(text, taught)
+    assert said.words <= taught
+    own = {line.strip() for line in text.split("\n")}
+    if not any(line.startswith(tuple(taught)) for line in own if taught):
+        assert said.text == text
+        assert not said.words
+    assert not any(line.strip() in taught for line in said.text.split("\n"))
+    if said.intent:
+        assert MIN_DELAY <= said.intent.delay <= MAX_DELAY
+        assert 0 < len(said.intent.reason) <= MAX_REASON
+        assert not any(word in said.intent.reason for word in Word)
+
+
+@given(LINES.map("\n".join))
+def test_what_was_not_taught_is_text(text: str) -> None:
+    assert read(text, ()).text == text
+
+
+@given(st.text(), st.sampled_from(Word), st.text())
+def test_a_word_inside_of_a_line_is_text(before: str, word: Word, after: str) -> None:
+    line = f"说{before}{word}{after}"
+    if "\n" not in line:
+        assert read(line, ALL).text == line
+
+
+@given(LINES.map("\n".join))
+def test_what_people_type_is_inert(text: str) -> None:
+    typed = neutral(text)
+    assert read(typed, ALL).text == typed
+    assert len(typed) == len(text)
+    assert neutral(typed) == typed
+    if not any(word in text for word in Word):
+        assert typed == text
+
+
+@given(st.floats() | st.integers(), st.text(min_size=1))
+def test_a_delay_is_bounded(delay: float, reason: str) -> None:
+    wish = json.dumps({"delay_seconds": delay, "reason": reason})
+    said = read(f"好。\n<PROACTIVE>{wish}", ALL)
+    assert said.text == "好。"
+    if said.intent:
+        assert MIN_DELAY <= said.intent.delay <= MAX_DELAY
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "{",
+        "{}",
+        '{"delay_seconds":180}',
+        '{"delay_seconds":true,"reason":"想你"}',
+        '{"delay_seconds":"很久","reason":"想你"}',
+        '{"delay_seconds":NaN,"reason":"想你"}',
+        '{"delay_seconds":180,"reason":["想你"]}',
+        '{"delay_seconds":180,"reason":"想你"',
+        '{"delay_seconds":180,"reason":" \\n "}',
+        '{"a":' * 400,
+    ],
+)
+def test_a_wish_that_cannot_be_read_is_removed_and_nothing_follows(rest: str) -> None:
+    said = read(f"晚安。\n<PROACTIVE>{rest}", ALL)
+    assert (said.text, said.words, said.intent) == ("晚安。", {Word.PROACTIVE}, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '好好休息。\n<PROACTIVE>{"delay_seconds":180,"reason":"看看好点没有"}',
+        '好好休息。\n<PROACTIVE> {"delay_seconds":"180", "reason":"看看好点没有", "x":1}  ',
+        '<PROACTIVE>\n{"delay_seconds":180,\n"reason":"看看好点没有"}\n好好休息。',
+        '好好休息。\r\n<PROACTIVE>{"delay_seconds":180.0,"reason":"看看\\n好点没有"}\r\n',
+        '好好休息。\n<PROACTIVE>{"delay_seconds":180,"reason":"看看好点没有"}\n'
+        '<PROACTIVE>{"delay_seconds":9999,"reason":"第二个"}',
+    ],
+)
+def test_a_wish(text: str) -> None:
+    said = read(text, ALL)
+    assert said.text == "好好休息。"
+    assert said.intent
+    assert said.intent.delay == 180
+    assert said.intent.reason.replace(" ", "") == "看看好点没有"
+
+
+def test_silence() -> None:
+    assert read("<SILENCE>", ALL).is_silent
+    assert read("\n <SILENCE> \n", ALL).is_silent
+    said = read('<SILENCE>\n<PROACTIVE>{"delay_seconds":60,"reason":"等他消气"}', ALL)
+    assert said.is_silent
+    assert said.intent == Intent(60, "等他消气")
+    assert not read("我不想说话。\n<SILENCE>", ALL).is_silent
+    assert not read("", ALL).is_silent
+    assert not read("<SILENCE>", {Word.WANT_MORE}).is_silent
+
+
+def test_prose_about_the_words_stays() -> None:
+    text = "<PROACTIVE> 是用来主动说话的\n`<SILENCE>`\n<WANT_MORE>，就是还想说"
+    assert read(text, ALL).text == text

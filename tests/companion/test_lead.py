@@ -1,0 +1,266 @@
+"""What goes before the model: when it is, how the persona feels; nothing when nothing is on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.breaker import Breaker
+from graph_memory.companion import Companion
+from graph_memory.companion.lead import elapsed
+from graph_memory.companion.mood import HALF_LIFE
+from graph_memory.journal import Journal
+from graph_memory.learn import Learning
+from graph_memory.model import Erased, Mood
+from graph_memory.recall import Recaller
+from graph_memory.scope import Attendance
+from graph_memory.settings import PARTS, Settings
+from graph_memory.tools import RECORD_TOOLS, TOOLS, offered
+
+from ..learn.scripted import ScriptedModel, answer
+from ..makers import T0
+from .support import (
+    CHINA,
+    CLUB,
+    HOME,
+    SETTINGS,
+    ZHANG,
+    World,
+    li,
+    li_in_club,
+    living,
+    zhang,
+    zhang_in_club,
+    zhang_to_lan,
+)
+
+HOUR, DAY = 3_600.0, 86_400.0
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with living(tmp_path) as world:
+        yield world
+
+
+def line(lead: str, word: str) -> str:
+    return next((each for each in lead.splitlines() if word in each), "")
+
+
+# -------------------------------------------------------------------- occasion
+
+
+async def test_the_first_message_of_a_record_tells_when_it_is(world: World) -> None:
+    _, first = await world.ask(zhang, "你好")
+    assert "现在 2026-09-21 周一 22:13；第一次在这里聊天；近 1/7/30 天里来聊过 1/1/1 天" in first
+    _, second = await world.ask(zhang, "在吗")
+    assert "现在" not in second
+    world.later(12 * HOUR)
+    _, third = await world.ask(zhang, "早上好")
+    assert "现在 2026-09-22 周二 10:14；上次聊天在约 12 小时前；" in third
+    assert "1/2/2 天" in third
+
+
+async def test_days_are_counted_over_weeks_and_restarts(tmp_path: Path) -> None:
+    async with living(tmp_path) as world:
+        for _ in range(20):
+            await world.say(zhang, "今天也来了")
+            await world.learn(answer(worth=False))
+            world.later(DAY - 20)
+        world.later(2 * DAY)
+        _, lead = await world.ask(zhang, "我回来了")
+        assert "上次聊天在约 3 天前；近 1/7/30 天里来聊过 1/5/21 天" in lead
+        await world.learn(answer(worth=False))
+        world.later(HOUR)
+        clock = world.clock
+    async with living(tmp_path, clock=clock) as world:
+        _, lead = await world.ask(zhang, "还有一件事")
+        assert "上次聊天在约 1 小时前；近 1/7/30 天里来聊过 1/5/21 天" in lead
+
+
+async def test_in_a_group_the_first_who_is_answered_is_told(world: World) -> None:
+    await world.say(li_in_club, "有人吗")
+    _, lead = await world.ask(zhang_in_club, "我在")
+    assert "第一次在这里聊天" in lead
+    _, lead = await world.ask(li_in_club, "终于有人了")
+    assert "现在" not in lead
+
+
+async def test_asked_again_about_the_same_message_it_is_told_again(world: World) -> None:
+    said = await world.say(zhang, "你好")
+    once = world.lead(zhang, "你好", said)
+    assert "现在" in once
+    assert world.lead(zhang, "你好", said) == once
+
+
+async def test_in_the_language_of_the_message(world: World) -> None:
+    _, lead = await world.ask(zhang, "good morning to you")
+    assert "Now 2026-09-21 Mon 22:13; the first talk here; here on 1 of 1, 1 of 7, 1 of 30" in lead
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (5.0, "刚才"), (60.0 * 40, "约 40 分钟前"), (12.2 * HOUR, "约 12 小时前"),
+        (47.0 * HOUR, "约 47 小时前"), (3 * DAY, "约 3 天前"), (-5.0, "刚才"),
+    ],
+)  # fmt: skip
+def test_stretches_of_time(seconds: float, text: str) -> None:
+    assert elapsed(seconds, "zh") == text
+
+
+# ------------------------------------------------------------------------ mood
+
+
+async def test_a_mood_carries_over_and_decays(world: World) -> None:
+    for valence, arousal in ((-0.3, 0.3), (-0.3, 0.3), (-9.0, 9.0)):
+        await world.say(zhang, "你真烦，走开")
+        await world.learn(answer(mood={"valence": valence, "arousal": arousal}, worth=False))
+    (mood,) = await world.rows(Mood)
+    assert (mood.valence, mood.arousal) == pytest.approx((-0.7, 0.9), abs=0.01)
+    _, now = await world.ask(zhang, "喂")
+    assert "你此刻的心情：烦躁生气" in now
+    world.later(HALF_LIFE)
+    _, later = await world.ask(zhang, "喂，在吗")
+    assert "你此刻的心情：有些激动" in later
+    world.later(10 * HALF_LIFE)
+    await world.learn()
+    _, next_day = await world.ask(zhang, "对不起")
+    assert "你此刻的心情：平静" in next_day
+    # The next batch moves what is left, not what was.
+    await world.learn(answer(mood={"valence": 0.3, "arousal": 0.0}, worth=False))
+    (mood,) = await world.rows(Mood)
+    assert mood.valence == pytest.approx(0.5, abs=0.01)
+
+
+async def test_a_mood_is_one_sessions(world: World) -> None:
+    for _ in range(2):
+        await world.say(zhang, "我好开心，谢谢你")
+        await world.learn(answer(mood={"valence": 0.3, "arousal": 0.3}))
+    for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
+        await world.say(other, "在吗")
+        assert "心情" not in world.lead(other, "在吗")
+    assert "兴高采烈" in world.lead(zhang, "在吗")
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["高兴", {"valence": "很高"}, {"valence": float("nan"), "arousal": float("inf")}, [1, 2], {}],
+)
+async def test_whatever_a_model_says_the_mood_stays_a_mood(world: World, given: object) -> None:
+    await world.say(zhang, "随便聊聊今天的事")
+    await world.learn(answer(mood=given))
+    for row in await world.rows(Mood):
+        assert (row.valence, row.arousal) == (0.2, 0.0)
+
+
+# ----------------------------------------------------------------- on and off
+
+
+async def test_each_part_alone(tmp_path: Path) -> None:
+    shown = {"records": "最近的对话", "metadata": "现在", "core_facts": "要点", "mood": "心情"}
+    for part in shown:
+        settings = replace(SETTINGS, companion=(part,))
+        async with living(tmp_path / part, settings) as world:
+            await world.say(zhang, "我怕黑，记住哦")
+            claims = [{"type": "fact", "text": "张三怕黑", "about": "U1", "evidence": "1"}]
+            await world.learn(
+                answer(core=claims, mood={"valence": 0.1, "arousal": 0}, summary="张三怕黑。")
+            )
+            properties = world.model.calls[-1].tool.parameters["properties"]
+            assert ("core" in properties) == (part == "core_facts")
+            assert ("mood" in properties) == (part == "mood")
+            world.later(HOUR)
+            _, lead = await world.ask(zhang, "在吗")
+            assert [word in lead for word in shown.values()] == [each == part for each in shown]
+            told = await world.commands.keepsakes.core(zhang)
+            assert ("没有开启" in told) == (part != "core_facts")
+            told = await world.commands.keepsakes.records(zhang)
+            assert ("没有开启" in told) == (part != "records")
+
+
+def test_off_the_model_is_offered_the_tools_it_always_was() -> None:
+    assert offered(replace(SETTINGS, companion=())) == TOOLS
+    assert offered(replace(SETTINGS, companion=("mood",))) == TOOLS
+    assert offered(SETTINGS) == TOOLS + RECORD_TOOLS
+    assert offered(replace(SETTINGS, enable_function_calling=False)) == ()
+
+
+async def test_off_it_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    """Requests of the model that learns, and the block before the one that chats."""
+    seen = []
+    for parts in ((), ("records",)):
+        settings = replace(SETTINGS, companion=parts)
+        async with living(tmp_path / "-".join(("on", *parts)), settings) as world:
+            await world.say(zhang, "我住在西安，喜欢吃面")
+            await world.answer(HOME, "西安的面好吃")
+            await world.learn(answer(summary="张三在西安。"))
+            world.later(DAY)
+            plain = await world.memory.recall.remind(zhang.asker, "西安哪家面好吃")
+            found, lead = await world.ask(zhang, "西安哪家面好吃")
+            assert (lead == "") == (not parts)
+            if not parts:
+                assert found.block == plain.block
+                assert world.memory.companion.teacher() is None
+            seen.append([(c.system, c.prompt, c.tool) for c in world.model.calls])
+    assert seen[0] == seen[1]
+
+
+async def test_when_messages_are_erased_what_was_known_is_read_anew(world: World) -> None:
+    await world.say(zhang, "你好")
+    states = world.memory.companion.states
+    assert states.of(HOME.id)
+    states.follow(Erased((1,)))
+    assert states.of(HOME.id) is None
+    assert world.lead(zhang, "在吗") == ""
+    await world.say(zhang, "在吗")
+    assert states.of(HOME.id)
+
+
+async def test_few_sessions_are_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph_memory.companion.states.MOST", 2)
+    for caller in (zhang, li, zhang_in_club):
+        await world.say(caller, "在吗")
+    states = world.memory.companion.states
+    assert states.of(HOME.id) is None
+    assert states.of(CLUB.id)
+
+
+# ----------------------------------------------------------------------- costs
+
+
+async def test_with_everything_on_a_hundred_messages_cost_few_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Calls besides replies for 100 private messages of a person, each answered."""
+    time, model = [T0], ScriptedModel()
+    settings = Settings(companion=PARTS)
+    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: time[0])
+    more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
+    recall = Recaller(journal, settings, **more)
+    companion = Companion(journal, settings, recall, zone=CHINA, now=lambda: time[0])
+    learning = Learning(
+        journal, model, settings, grace=0, teach=companion.teacher(),
+        breaker=Breaker("模型", clock=lambda: time[0]), **more,
+    )  # fmt: skip
+    await learning.start()
+    try:
+        for number in range(100):
+            await companion.attend(HOME)
+            await learning.hear(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行")
+            await learning.reply(HOME, f"嗯，第{number}件事我听到了")
+            time[0] += 45
+            await learning.settle()
+        time[0] += settings.buffer_timeout + 1
+        await learning.settle()
+    finally:
+        await learning.close()
+        await recall.close()
+        await journal.close()
+    with capsys.disabled():
+        print(f"\ncalls besides replies per 100 private messages: {len(model.calls)}")
+    assert len(model.calls) <= 15
