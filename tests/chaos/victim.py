@@ -300,6 +300,12 @@ class Victim:
             if time.monotonic() > until:
                 raise TimeoutError(f"not everything was learned: {status}")
         await self.service.settle()
+        # An index that could not be built, as when the disk is slow, is built again later.
+        while problem := self.service.recall.problem:
+            if time.monotonic() > until:
+                raise TimeoutError(f"the recall index is not built: {problem}")
+            await asyncio.sleep(0.5)
+            await self.service.settle()
 
     async def _recall(self) -> None:
         """See that what was learned is found by whoever said it, where it was said."""
@@ -310,4 +316,7 @@ class Victim:
             asker = asker_of(sessions[fact.session], fact.speaker)
             found = await self.service.recall.search(asker, fact.statement)
             if not any(fact.statement in item.text for item in found.items):
-                self.tell("not recalled", fact.statement)
+                recall = self.service.recall
+                problem = found.trace.problem or recall.problem
+                about = f"{recall.items} items, {recall.vectors} vectors, {problem}"
+                self.tell("not recalled", f"{fact.statement} ({about})")
