@@ -6,12 +6,10 @@ What they do is in ``graph_memory/service.py``; what AstrBot is like, in
 Annotations are not postponed here: AstrBot 4.26 would not know what a command takes.
 """
 
-import contextlib
 import functools
 import importlib.util
 import platform
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -32,18 +30,43 @@ if MISSING:
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not
     from graph_memory.commands import Caller, Commands
-    from graph_memory.errors import ClosedError, JournalError
-    from graph_memory.host import Runtime, Unclaimed, Web, WithWords, own_chat, own_name
+    from graph_memory.errors import ClosedError
+    from graph_memory.host import (
+        NAME,
+        Runtime,
+        Tune,
+        Unclaimed,
+        Web,
+        WithWords,
+        hand_over,
+        hooks,
+        own_chat,
+        own_name,
+        speech,
+        surroundings,
+    )
     from graph_memory.service import MemoryService
     from graph_memory.settings import Settings
 else:
     from .graph_memory.commands import Caller, Commands
-    from .graph_memory.errors import ClosedError, JournalError
-    from .graph_memory.host import Runtime, Unclaimed, Web, WithWords, own_chat, own_name
+    from .graph_memory.errors import ClosedError
+    from .graph_memory.host import (
+        NAME,
+        Runtime,
+        Tune,
+        Unclaimed,
+        Web,
+        WithWords,
+        hand_over,
+        hooks,
+        own_chat,
+        own_name,
+        speech,
+        surroundings,
+    )
     from .graph_memory.service import MemoryService
     from .graph_memory.settings import Settings
 
-NAME = "astrbot_plugin_graph_memory"
 PRIORITY = 7
 """Of the hooks. Handlers of equal priority change places when a plugin is reloaded."""
 BEFORE_CORE = 70
@@ -71,15 +94,15 @@ def hook(method: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None
     return guarded
 
 
-async def serve(memory: MemoryService, key: str, settings: Settings) -> Web:
+async def serve(memory: MemoryService, key: str, settings: Settings, tune: Tune | None) -> Web:
     """Start the web UI."""
     with own_name():
         if TYPE_CHECKING:
             from webui import WebServer, create_app
         else:
             from .webui import WebServer, create_app
-    web = WebServer(create_app(memory, key=key, language=settings.language))
-    await web.start(settings.webui_port)
+    web = WebServer(create_app(memory, key=key, language=settings.language, tune=tune))
+    await web.start(settings.webui_port, settings.webui_host)
     return web
 
 
@@ -113,23 +136,7 @@ class GraphMemory(Star):
     @hook
     async def hear(self, event: AstrMessageEvent, memory: MemoryService) -> None:
         """Keep every message that is neither a command nor a notice."""
-        if recalled := await self.host.recalled(event):
-            await memory.library.retract(*recalled)
-            return
-        caller = await self.host.caller(event)
-        if caller is None or self.host.is_command(event):
-            return
-        if self.host.is_departure(event):
-            await memory.journal.leave(caller.session.circle, caller.user, time.time())
-        elif event.message_str.strip():
-            message = await memory.learning.hear(
-                caller.session,
-                caller.user,
-                caller.name,
-                event.message_str,
-                ref=self.host.reference(event),
-            )
-            event.set_extra("graph_memory_message", message)
+        await hooks.hear(self.host, memory, event)
 
     @filter.on_llm_request(priority=PRIORITY)
     @hook
@@ -137,26 +144,8 @@ class GraphMemory(Star):
         self, event: AstrMessageEvent, memory: MemoryService, request: ProviderRequest
     ) -> None:
         """Put what is relevant before the model."""
-        caller = await self.host.caller(event, request)
-        if caller is None:
-            return
-        event.set_extra("graph_memory_caller", caller)
-        message = event.get_extra("graph_memory_message")
-        if message and message.session != caller.session.id:
-            with contextlib.suppress(JournalError):  # which is no reason not to remember
-                await memory.journal.retag(message.id, caller.session)
-        text = event.message_str or request.prompt or ""
-        context, previous = self.host.context_of(request)
-        recall = await memory.recall.remind(
-            caller.asker,
-            text,
-            context=context,
-            previous=previous,
-            exclude=(message.id,) if message else (),
-            where=caller.session.umo,
-        )
-        if recall.block:
-            self.host.inject(event, request, recall.block)
+        if commands := self.runtime.commands:
+            await hooks.remind(self.host, memory, commands, event, request)
 
     @filter.on_llm_response(priority=PRIORITY)
     @hook
@@ -164,10 +153,25 @@ class GraphMemory(Star):
         self, event: AstrMessageEvent, memory: MemoryService, response: LLMResponse
     ) -> None:
         """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing."""
-        caller: Caller | None = event.get_extra("graph_memory_caller")
-        if caller and response.role == "assistant" and response.completion_text:
-            said = response.completion_text
-            await memory.learning.reply(caller.session, said, to=caller.user)
+        await hooks.reply(memory, event, response)
+
+    @filter.on_agent_done(priority=PRIORITY)
+    @hook
+    async def settle(self, event: AstrMessageEvent, memory: MemoryService, *done: Any) -> None:
+        """Take control words out of the history."""
+        hooks.settle(event, done[0])
+
+    @filter.on_decorating_result(priority=PRIORITY)
+    @hook
+    async def decorate(self, event: AstrMessageEvent, memory: MemoryService) -> None:
+        """Let no control word be sent."""
+        hooks.decorate(event)
+
+    @filter.after_message_sent(priority=PRIORITY)
+    @hook
+    async def go_on(self, event: AstrMessageEvent, memory: MemoryService) -> None:
+        """Let the model add one message if it wants to."""
+        await hooks.go_on(self.host, memory, event)
 
     # ----------------------------------------------------------------- commands
 
@@ -204,16 +208,38 @@ class GraphMemory(Star):
     @memory_group.command("remember", alias={"记住"})
     async def remember(self, event: AstrMessageEvent, text: GreedyStr) -> Reply:
         """记住一件事 · remember something"""
-        yield await self.answer(event, lambda commands, caller: commands.remember(caller, text))
+        said = speech(event, text)
+        yield await self.answer(
+            event,
+            lambda commands, caller: commands.remember(caller, said.text, said.to, said.quote),
+        )
 
     @memory_group.command("forget", alias={"忘掉", "忘记"})
     async def forget(self, event: AstrMessageEvent, which: GreedyStr) -> Reply:
         """忘掉列出的一条 · forget a listed line"""
         yield await self.answer(event, lambda commands, caller: commands.forget(caller, which))
 
+    @memory_group.command("correct", alias={"更正", "纠正"})
+    async def correct(self, event: AstrMessageEvent, which: GreedyStr) -> Reply:
+        """更正列出的一条 · say how a listed line really is"""
+        ref = self.host.reference(event)
+        yield await self.answer(
+            event, lambda commands, caller: commands.correct(caller, which, ref=ref)
+        )
+
+    @memory_group.command("records", alias={"记录"})
+    async def records(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """最近的对话记录 · recent conversations"""
+        yield await self.answer(event, lambda commands, who: commands.keepsakes.records(who, what))
+
+    @memory_group.command("core", alias={"核心"})
+    async def core(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """始终记得的要点 · what is always kept in mind"""
+        yield await self.answer(event, lambda commands, who: commands.keepsakes.core(who, what))
+
     @memory_group.command("undo", alias={"撤销"})
     async def undo(self, event: AstrMessageEvent) -> Reply:
-        """撤销上一次忘掉 · take the last forget back"""
+        """撤销上一次改动 · take the last change back"""
         yield await self.answer(event, Commands.undo)
 
     @memory_group.command("why", alias={"为什么"})
@@ -226,7 +252,7 @@ class GraphMemory(Star):
         """不再记我说的话 · remember nothing I say"""
         yield await self.answer(event, lambda commands, who: commands.privacy.pause(who, what))
 
-    @memory_group.command("resume", alias={"恢复"})
+    @memory_group.command("resume", alias={"继续"})
     async def resume(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """又开始记 · remember again"""
         yield await self.answer(event, lambda commands, who: commands.privacy.resume(who, what))
@@ -235,6 +261,22 @@ class GraphMemory(Star):
     async def forgetme(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """彻底删除我 · delete me for good"""
         yield await self.answer(event, lambda commands, who: commands.privacy.forget_me(who, what))
+
+    @memory_group.command("inner", alias={"内心"})
+    async def inner(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """我的内心 · my inner state"""
+        yield await self.answer(event, lambda commands, who: commands.heart.inner(who, what))
+
+    @memory_group.command("proactive", alias={"主动"})
+    async def proactive(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """打算主动说的话 · when I mean to speak first"""
+        yield await self.answer(event, lambda commands, who: commands.heart.proactive(who, what))
+
+    @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("people", alias={"人物"})
+    async def people(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """合并人物、关联账号（管理员）· merge people, link accounts (admins)"""
+        yield await self.answer(event, lambda commands, who: commands.people.answer(who, what))
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("flush", alias={"学习"})
@@ -265,6 +307,29 @@ class GraphMemory(Star):
     async def doctor(self, event: AstrMessageEvent) -> Reply:
         """检查并修复（管理员）· check and mend (admins)"""
         yield await self.answer(event, Commands.doctor)
+
+    @memory_group.command("export", alias={"导出"})
+    async def export(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """带走我的记忆 · take my memories away"""
+        if text := await hand_over(self.runtime.ask, event, what):
+            yield event.plain_result(text)
+
+    @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("import", alias={"导入"})
+    async def import_(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """导入历史（管理员）· bring a history in (admins)"""
+
+        async def ask(commands: Commands, caller: Caller) -> str:
+            around = await surroundings(self.context, event)
+            return await commands.moves.import_(caller, what, around)
+
+        yield await self.answer(event, ask)
+
+    @filter.permission_type(filter.PermissionType.ADMIN)
+    @memory_group.command("move", alias={"迁移"})
+    async def move(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
+        """聊天换了号（管理员）· a chat has moved (admins)"""
+        yield await self.answer(event, lambda commands, who: commands.moves.move(who, what))
 
     @own_chat
     @filter.custom_filter(Unclaimed)

@@ -15,6 +15,8 @@
     │       └── HeldBackError it was not even asked, because it has been failing
     ├── ConflictError         a change touches rows that a later change also touched
     ├── NotFoundError         no such row, or none that the asker may see
+    ├── FormatError           a file that was to be imported is not what it should be
+    ├── BondError             these cannot be merged, split, linked or unlinked
     └── ClosedError           the service was closed
 
 Messages are for people: they say what happened and what can be done about it.
@@ -110,5 +112,37 @@ class NotFoundError(GraphMemoryError):
     """No such row, or none that the asker may see."""
 
 
+class BondError(GraphMemoryError):
+    """Two entities or accounts cannot be made one, or taken apart.
+
+    Args:
+        code: Why: ``person`` (users are linked, not merged), ``thing`` (entities are merged,
+            not linked), ``one`` or ``linked_already``, ``apart`` or ``alone``
+            (there is nothing to take apart).
+        message: For people.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class ClosedError(GraphMemoryError):
     """The service was closed."""
+
+
+class FormatError(GraphMemoryError):
+    """A file that was to be imported is not what it should be.
+
+    Args:
+        reason: What is wrong.
+        line: Number of the line, from 1; 0 if it is the file as a whole.
+        field: Name of the field; empty if it is the line as a whole.
+    """
+
+    def __init__(self, reason: str, line: int = 0, field: str = "") -> None:
+        where = ", ".join([*([f"line {line}"] if line else []), *([field] if field else [])])
+        super().__init__(f"{where}: {reason}" if where else reason)
+        self.reason = reason
+        self.line = line
+        self.field = field

@@ -117,10 +117,20 @@ class Privacy:
             self._wishes.popitem(last=False)
         is_self = user == caller.user
         who = self._say("forgetme_you") if is_self else self._say("forgetme_user", user=user)
-        return self._say("forgetme_ask", who=who, minutes=round(CONFIRM / 60))
+        ask = self._say("forgetme_ask", who=who, minutes=round(CONFIRM / 60))
+        others = sorted(self._memory.identities.accounts(user) - {user})
+        if not others:
+            return ask
+        # Whose other accounts these are is nothing for a group.
+        joint = "、" if self._language == "zh" else ", "
+        key = "forgetme_only" if caller.session.is_group else "forgetme_others"
+        return "\n".join([self._say(key, who=who, accounts=joint.join(others)), ask])
 
     async def _forget(self, user: str) -> str:
         try:
+            if len(self._memory.identities.accounts(user)) > 1:
+                # The others stay one person's, even if they were so by way of this one.
+                await self._memory.bonds.unlink(user, user)
             await self._memory.erasure.erase(user)
         except StorageError as error:
             logger.warning("a user is not wholly forgotten yet: %s", error)

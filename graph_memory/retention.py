@@ -51,6 +51,13 @@ def retention(age: float, half_life: float, rate: float = 1.0) -> float:
     return 1.0 / math.sqrt(1.0 + 3.0 * elapsed / half_life)
 
 
+def lifetime(half_life: float, threshold: float, rate: float = 1.0) -> float:
+    """Days from the last use until retention falls below ``threshold``; ``inf`` for never."""
+    if rate <= 0.0 or threshold <= 0.0:
+        return math.inf
+    return half_life * (1.0 / threshold**2 - 1.0) / 3.0 / rate
+
+
 def strength(fact: Fact, now: float, rate: float = 1.0) -> float:
     """Retention of ``fact`` at ``now``; pinned facts do not fade."""
     return 1.0 if fact.pinned else retention(now - fact.last_used, fact.half_life, rate)
@@ -73,7 +80,6 @@ def used(fact: Fact, now: float, weight: float, rate: float = 1.0) -> Fact:
 
 def fades_at(fact: Fact, threshold: float, rate: float = 1.0) -> float:
     """When retention falls below ``threshold``: seconds since the epoch, ``inf`` for never."""
-    if fact.pinned or rate <= 0.0 or threshold <= 0.0 or fact.status != Status.ACTIVE:
+    if fact.pinned or fact.status != Status.ACTIVE:
         return math.inf
-    days = fact.half_life * (1.0 / threshold**2 - 1.0) / 3.0
-    return fact.last_used + days * DAY / rate
+    return fact.last_used + lifetime(fact.half_life, threshold, rate) * DAY

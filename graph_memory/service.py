@@ -14,64 +14,39 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 
-from .breaker import Breaker, BreakerStatus
+from .bonds import Bonds
+from .breaker import Breaker
+from .companion import Companion
 from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder, GuardedEmbedder
 from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
 from .graph import GraphStore
-from .journal import Event, Journal, StorageState
-from .learn import Learning, LearningStatus
-from .library import Library
+from .health import Health
+from .identity import Identities
+from .journal import Event, Journal, Rows
+from .learn import Learning
+from .library import Chronicle, Library, Portraits
 from .lock import DirectoryLock
+from .lookup import Lookup
 from .model import Change, Erased, Presence
+from .moving import Mover
 from .ports import Embedder, LanguageModel
 from .recall import EMBEDDING_SHARE, Recaller
 from .scope import Attendance
 from .settings import Settings
-from .upkeep import Backups, Erasure, Report, Upkeep, open_journal
+from .spending import Spending
+from .upkeep import Backups, Erasure, Upkeep, open_journal
+from .viewpoints import Viewpoints
 
 logger = logging.getLogger("graph_memory.service")
 
 _KEY_NOTE = "webui_key"
 EMBEDDING_PAUSES = (30.0, 120.0, 600.0)
 """Seconds between attempts to load an embedder; the last one repeats."""
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """How the memory is doing.
-
-    Attributes:
-        counts: Rows of each kind, messages, buffered messages, changes.
-        graph: State of the graph (``ready``, ``building``, …) and the change it reflects.
-        embedder: Name of the model in use; empty while there is none.
-        index_items, index_vectors: Documents in the recall index, and how many of them
-            have a vector of the model in use.
-        storage, storage_kind: Whether messages can be stored, and why not (see
-            ``journal/storage.py``).
-        breakers: Whether ``embedding``, ``learning`` or ``rewriting`` is left alone because
-            its model keeps failing.
-        problems: What else is wrong, for people.
-    """
-
-    counts: dict[str, int]
-    graph: str
-    graph_applied: int
-    recall_ready: bool
-    embedder: str
-    index_items: int
-    index_vectors: int
-    learning: LearningStatus
-    upkeep_at: float | None
-    upkeep: Report | None
-    problems: list[str] = field(default_factory=list)
-    storage: StorageState = StorageState.READY
-    storage_kind: str = ""
-    breakers: dict[str, BreakerStatus] = field(default_factory=dict)
 
 
 class MemoryService:
@@ -84,6 +59,7 @@ class MemoryService:
         journal: Journal,
         lock: DirectoryLock,
         attendance: Attendance,
+        identities: Identities,
         *,
         model: LanguageModel | None,
         zone: tzinfo,
@@ -93,19 +69,52 @@ class MemoryService:
         self.settings = settings
         self.journal = journal
         self.attendance = attendance
+        self.identities = identities
         self.zone = zone
         self.now = now
         self.library = Library(journal, settings, attendance, now)
-        self.learning = Learning(
-            journal, model, settings, zone=zone, now=now, attendance=attendance
-        )
+        self.portraits = Portraits(journal, self.library)
+        self.chronicle = Chronicle(journal, zone, now)
+        self.spending = Spending(journal, zone, now, settings.daily_llm_tokens)
         self.recall = Recaller(
-            journal, settings, zone=zone, now=now, attendance=attendance, model=model
+            journal,
+            settings,
+            zone=zone,
+            now=now,
+            attendance=attendance,
+            model=model,
+            spending=self.spending,
         )
-        self.upkeep = Upkeep(journal, self.library, settings, now)
+        self.companion = Companion(journal, settings, self.recall, zone=zone, now=now)
+        self.learning = Learning(
+            journal,
+            model,
+            settings,
+            zone=zone,
+            now=now,
+            attendance=attendance,
+            spending=self.spending,
+            likeness=self.recall.likeness,
+            teach=self.companion.teacher(),
+        )
+        self.bonds = Bonds(journal, now)
+        self.upkeep = Upkeep(
+            journal,
+            self.library,
+            settings,
+            now,
+            zone=zone,
+            model=model,
+            spending=self.spending,
+            breaker=self.learning.breaker,
+            embedding=lambda: self._embedder.name if self._embedder else "",
+        )
         self.backups = Backups(directory, journal, now=now)
         self.graph = GraphStore(directory, journal, now=now)
+        self.viewpoints = Viewpoints(journal, self.recall, settings.policy, attendance, identities)
+        self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
         self.erasure = Erasure(directory, journal, self.backups, self.graph, now)
+        self.moving = Mover(directory, journal, self.learning, self.spending, now)
         self._doctor = Doctor(journal, self.graph, self.recall)
         self._embedding_breaker = Breaker("the embedding model")
         self._lock = lock
@@ -165,27 +174,40 @@ class MemoryService:
             raise
         try:
             attendance = Attendance(await journal.presences())
+            identities = await journal.read(Rows.identities)
         except BaseException:
             await journal.close()
             lock.release()
             raise
         service = cls(
-            directory, settings, journal, lock, attendance, model=model, zone=zone, now=now
+            directory,
+            settings,
+            journal,
+            lock,
+            attendance,
+            identities,
+            model=model,
+            zone=zone,
+            now=now,
         )
         try:
             journal.listen(service._on_event)
+            await service.spending.load()
             await service.recall.start()
             await service.graph.start()
             await service.learning.start()
             await service.upkeep.start()
             await service.backups.start()
+            await service.moving.start()
         except BaseException:
             await service.close()
             raise
         return service
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(event, Presence):
+        if isinstance(event, Change):
+            self.identities.follow(event)
+        elif isinstance(event, Presence):
             self.attendance.add(event)
         elif isinstance(event, Erased) and event.user:
             self.attendance.forget(event.user)
@@ -230,6 +252,14 @@ class MemoryService:
         late = self.settings.recall_deadline / 1000 * EMBEDDING_SHARE
         return GuardedEmbedder(embedder, self._embedding_breaker, late)
 
+    async def retune(self, **values: float) -> None:
+        """Forget by other settings from now on: by those of ``settings.TUNABLE``."""
+        settings = self.settings = replace(self.settings, **values)  # type: ignore[arg-type]
+        self.library.retune(settings)
+        self.recall.retune(settings)
+        self.learning.retune(settings)
+        await self.upkeep.retune(settings)
+
     async def web_key(self) -> tuple[str, bool]:
         """The web UI's key, and whether it was made just now.
 
@@ -270,6 +300,7 @@ class MemoryService:
             storage=storage.state,
             storage_kind=storage.kind,
             breakers={key: breaker.status for key, breaker in breakers.items()},
+            spending=self.spending.today(),
         )
 
     async def doctor(self) -> Checkup:
@@ -295,12 +326,14 @@ class MemoryService:
         try:
             if self._embedding:
                 self._embedding.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await self._embedding
+                await asyncio.gather(self._embedding, return_exceptions=True)
+            await self.companion.care.close()
+            await self.moving.close()
             await self.backups.close()
             await self.upkeep.close()
             await self.learning.close()
             await self.recall.close()
+            await self.spending.close()
             await self.graph.close()
             if self._embedder:
                 await self._embedder.close()

@@ -8,31 +8,37 @@ the default.
 from __future__ import annotations
 
 import dataclasses
+import ipaddress
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import SettingError
+from .hours import quiet_hours
 from .scope import Policy, Sharing
 
 MIN_KEY = 8
 """Characters a web UI key has at least."""
+PARTS = ("records", "metadata", "core_facts", "mood", "inner_state", "control_words", "proactive")
+"""What the companion consists of; each part can be turned on by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings in use; see ``_conf_schema.json`` for what they mean to a user.
 
-    Times: ``buffer_timeout`` seconds, ``prune_interval`` hours, ``recall_deadline`` ms.
+    Times: ``buffer_timeout`` seconds, ``prune_interval`` hours, ``recall_deadline`` ms,
+    ``keep_messages_days`` days.
     """
 
     memory_sharing_mode: str = "layered"
     cross_persona_search: bool = False
     audience: str = "participants"
     llm_provider_id: str = ""
+    daily_llm_tokens: int = 2_000_000
     enable_group_learning: bool = True
-    buffer_size_private: int = 12
+    buffer_size_private: int = 14
     buffer_size_group: int = 40
     buffer_timeout: int = 300
     embedding_provider_id: str = ""
@@ -42,12 +48,22 @@ class Settings:
     recall_deadline: int = 800
     enable_query_rewriting: bool = False
     enable_function_calling: bool = True
+    companion: tuple[str, ...] = ("records",)
+    quiet_hours: str = "23:00-08:00"
+    proactive_daily_limit: int = 2
     prune_interval: int = 24
     time_decay_rate: float = 1.0
     min_importance_threshold: float = 0.25
+    keep_messages_days: int = 0
     webui_port: int = 6190
+    webui_host: str = "127.0.0.1"
     webui_key: str = ""
     language: str = "zh"
+
+    @property
+    def is_page_exposed(self) -> bool:
+        """Whether the memory page listens for more than this machine; it has no TLS."""
+        return not ipaddress.ip_address(self.webui_host).is_loopback
 
     @property
     def policy(self) -> Policy:
@@ -65,7 +81,7 @@ class Setting:
 
     Attributes:
         low, high: Bounds of a number, both inclusive.
-        choices: Accepted words.
+        choices: Accepted words; of a ``tuple``, those it may hold.
         zero: Whether 0 is accepted below ``low`` (it means *off*).
     """
 
@@ -98,8 +114,38 @@ class Setting:
                 raise SettingError(self.name, f"{value!r} is not one of {', '.join(self.choices)}")
             if self.name == "webui_key" and value and len(value) < MIN_KEY:
                 raise SettingError(self.name, f"shorter than {MIN_KEY} characters")
-            return value
+            if self.name == "quiet_hours":
+                return self._hours(value)
+            return self._address(value) if self.name == "webui_host" else value
+        if self.type is tuple:
+            return self._words(value)
         return self._number(value)
+
+    def _hours(self, value: str) -> str:
+        try:
+            quiet_hours(value)
+        except ValueError as error:
+            raise SettingError(self.name, str(error)) from None
+        return value
+
+    def _address(self, value: str) -> str:
+        """An IP address to listen on; names are not resolved, which could take a while."""
+        if value.lower() in {"", "localhost"}:
+            return str(self.default)
+        try:
+            return str(ipaddress.ip_address(value.strip("[]")))
+        except ValueError:
+            raise SettingError(self.name, f"{value!r} is not an IP address") from None
+
+    def _words(self, value: Any) -> tuple[str, ...]:
+        """Those of the accepted words that are given, in their own order."""
+        if not isinstance(value, list | tuple):
+            raise SettingError(self.name, f"{value!r} is not a list")
+        words = [word.strip() if isinstance(word, str) else word for word in value]
+        for word in words:
+            if word not in self.choices:
+                raise SettingError(self.name, f"{word!r} is not one of {', '.join(self.choices)}")
+        return tuple(choice for choice in self.choices if choice in words)
 
     def _number(self, value: Any) -> Any:
         try:
@@ -114,7 +160,7 @@ class Setting:
         if not self.low <= number <= self.high and not (self.zero and number == 0):
             off = " (or 0 to turn it off)" if self.zero else ""
             raise SettingError(
-                self.name, f"{value!r} is not between {self.low:g} and {self.high:g}{off}"
+                self.name, f"{value!r} is not between {self.low:.12g} and {self.high:.12g}{off}"
             )
         return number
 
@@ -124,6 +170,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("cross_persona_search", bool),
     Setting("audience", str, choices=("participants", "off")),
     Setting("llm_provider_id", str),
+    Setting("daily_llm_tokens", int, 10_000, 1_000_000_000, zero=True),
     Setting("enable_group_learning", bool),
     Setting("buffer_size_private", int, 2, 200),
     Setting("buffer_size_group", int, 2, 200),
@@ -135,13 +182,22 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("recall_deadline", int, 50, 10_000),
     Setting("enable_query_rewriting", bool),
     Setting("enable_function_calling", bool),
+    Setting("companion", tuple, choices=PARTS),
+    Setting("quiet_hours", str),
+    Setting("proactive_daily_limit", int, 1, 20, zero=True),
     Setting("prune_interval", int, 1, 8_760, zero=True),
     Setting("time_decay_rate", float, 0, 100),
     Setting("min_importance_threshold", float, 0, 0.9),
+    Setting("keep_messages_days", int, 30, 36_500, zero=True),
     Setting("webui_port", int, 1_024, 65_535, zero=True),
+    Setting("webui_host", str),
     Setting("webui_key", str),
     Setting("language", str, choices=("zh", "en")),
 )
+
+
+TUNABLE = frozenset({"time_decay_rate", "min_importance_threshold", "prune_interval"})
+"""Settings that can be changed while the memory is open (``MemoryService.retune``)."""
 
 
 def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:

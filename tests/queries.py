@@ -20,9 +20,9 @@ REVIEWED = {
     "graph_memory/graph/apply.py:apply": "statements of statements.py, made of schema names",
     "graph_memory/graph/build.py:load": "names of the schema, the plugin's own file path, escaped",
     "graph_memory/graph/engine.py:run": "hands on what its callers, checked here, pass to it",
-    "graph_memory/journal/catalogue.py:find": "its conditions are constants, see _conditions",
     "graph_memory/journal/examine.py:_ids": "asked the constants of its module only",
     "graph_memory/journal/migration.py:_apply": "the statements of MIGRATIONS",
+    "graph_memory/journal/pages.py:turn": "handed queries that callers make of their constants",
     "graph_memory/journal/rows.py:find": "formats the names of its own parameters",
 }
 """Functions that format something else, and why that is safe."""

@@ -111,6 +111,45 @@ async def test_forget_by_number_and_undo(commands: Commands) -> None:
     assert "没有可以撤销" in await commands.undo(zhang)
 
 
+async def test_correct_by_number_and_undo(commands: Commands, service: MemoryService) -> None:
+    number = number_of(await commands.mine(zhang), "花生")
+    told = await commands.correct(zhang, f"{number} 我对花生不过敏，对腰果过敏{{x}}", ref="9@1")
+    assert "已更正：我对花生不过敏，对腰果过敏{x}" in told
+    mine = await commands.mine(zhang)
+    assert "张三：我对花生不过敏，对腰果过敏{x}" in mine
+    assert "张三对花生过敏" not in mine
+    await service.recall.settle()
+    found = await commands.search(zhang, "花生过敏")
+    assert "张三对花生过敏（至2026-09-21，已过时）" in found
+    assert found.index("腰果") < found.index("已过时")
+    assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
+    assert "撤销上一次更正" in await commands.undo(zhang)
+    assert "张三对花生过敏" in await commands.mine(zhang)
+    await service.recall.settle()
+    assert "腰果" not in await commands.search(zhang, "花生 腰果 过敏")
+
+
+async def test_nothing_is_corrected_that_is_not_ones_own(commands: Commands) -> None:
+    number = number_of(await commands.search(zhang_in_club, "李四 龙井"), "龙井")
+    denied = await commands.correct(zhang_in_club, f"{number} 李四爱喝咖啡")
+    assert "不是你能更正的" in denied
+    for which in (SECRET.id, "f:nothing", "m:1a2b"):
+        assert await commands.correct(li_in_club, f"{which} 不对") == denied
+        assert await commands.correct(admin_in_club, f"{which} 不对") == denied
+    assert "没有编号 99" in await commands.correct(zhang, "99 不对")
+    for nothing in ("", "1", " 1  "):
+        assert "要更正哪一条" in await commands.correct(zhang, nothing)
+
+
+async def test_nothing_is_corrected_where_nothing_is_kept(
+    commands: Commands, service: MemoryService
+) -> None:
+    number = number_of(await commands.mine(zhang), "花生")
+    await service.learning.pauses.pause("user", ZHANG)
+    assert "已更正" not in await commands.correct(zhang, f"{number} 我不过敏")
+    assert "张三对花生过敏" in await commands.mine(zhang)
+
+
 async def test_numbers_count_in_the_chat_they_were_shown_in(commands: Commands) -> None:
     await commands.mine(zhang)
     assert "没有编号" in await commands.forget(zhang_in_club, "1")
@@ -165,8 +204,8 @@ async def test_preview(commands: Commands, clock: Clock) -> None:
     assert told.count("爬山") == 1  # listed once, not again for a year
     assert "花生" not in told
     in_club = await commands.preview(admin_in_club)
-    assert "90 天内会归档：1 条" in in_club
-    assert "爬山" not in in_club
+    assert "私聊" in in_club
+    assert "1 条" not in in_club  # not even how much there is
 
 
 @pytest.mark.parametrize("setting", ["time_decay_rate", "min_importance_threshold"])
@@ -200,24 +239,6 @@ async def test_flush(commands: Commands, service: MemoryService) -> None:
     assert (await service.learning.status()).buffered == 3
     assert "已学习" in await commands.flush(admin, "all")
     assert (await service.learning.status()).buffered == 0
-
-
-async def test_the_model_is_told_in_a_fence(commands: Commands) -> None:
-    told = await commands.look_up(zhang, "花生过敏")
-    assert told.startswith("<memories>")
-    assert "花生" in told
-    assert "花生" not in await commands.look_up(zhang_in_club, "花生过敏")
-    assert "没有想起" in await commands.look_up(zhang, "量子色动力学")
-
-
-async def test_lists_of_old_chats_are_let_go(
-    commands: Commands, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("graph_memory.commands.MAX_LISTS", 1)
-    await commands.mine(zhang)
-    await commands.mine(zhang_in_club)
-    assert "没有编号" in await commands.forget(zhang, "1")
-    assert "已忘掉" in await commands.forget(zhang_in_club, "1")
 
 
 def test_where_everybodys_memory_may_be_shown() -> None:

@@ -62,7 +62,8 @@ def test_hooks_have_a_place_of_their_own(main: ModuleType) -> None:
         if handler.event_type != EventType.AdapterMessageEvent or handler.handler_name == "hear"
     }
     assert hooks.pop("loaded") == 0
-    assert hooks == {"hear": main.PRIORITY, "remind": main.PRIORITY, "reply": main.PRIORITY}
+    names = ("hear", "remind", "reply", "settle", "decorate", "go_on")
+    assert hooks == dict.fromkeys(names, main.PRIORITY)
     assert main.PRIORITY not in {0, 1, 10, 100}
     assert handlers(main)["new"].extras_configs["priority"] == main.BEFORE_CORE > 0
 
@@ -80,6 +81,9 @@ def test_rights(main: ModuleType) -> None:
         "backup": PermissionType.ADMIN,
         "restore": PermissionType.ADMIN,
         "doctor": PermissionType.ADMIN,
+        "people": PermissionType.ADMIN,
+        "import_": PermissionType.ADMIN,
+        "move": PermissionType.ADMIN,
         "persona": PermissionType.SHARED_GROUP_ADMIN,
         "new": PermissionType.SHARED_GROUP_ADMIN,
     }
@@ -93,8 +97,10 @@ def test_commands_take_all_that_follows(main: ModuleType) -> None:
         for parameter in inspect.signature(handler.handler).parameters.values()
         if parameter.annotation is main.GreedyStr
     }
-    own = {"pause", "resume", "forgetme", "restore"}
-    assert greedy == {"search", "remember", "forget", "flush", "persona", "new"} | own
+    own = {"pause", "resume", "forgetme", "restore", "people", "correct", "records", "core"}
+    own |= {"inner", "proactive"}
+    moves = {"export", "import_", "move"}
+    assert greedy == {"search", "remember", "forget", "flush", "persona", "new"} | own | moves
 
 
 def test_every_requirement_is_checked_at_import(main: ModuleType) -> None:

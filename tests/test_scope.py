@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.model import NO_PERSONA, Asker, Layer, Presence, Session, User, asker_of
-from graph_memory.scope import Attendance, Policy, Rank, Sharing, span, view
+from graph_memory.scope import (
+    OPEN,
+    Attendance,
+    Barrier,
+    Policy,
+    Rank,
+    Sharing,
+    fence,
+    span,
+    standpoint,
+    view,
+)
 
 from .makers import entity, fact, group, private, user
 
@@ -188,3 +199,53 @@ def test_participants_only_holds_by_its_definition(
         there = session.owner == asker.user
     persona = session.persona == here.persona or layer is KNOWS
     assert shown == (there and persona)
+
+
+@given(
+    sessions, sessions, sessions, accounts, accounts, st.sets(accounts, max_size=2), presences,
+    policies,
+)  # fmt: skip
+def test_who_share_a_standpoint_see_the_same(
+    session: Session,
+    here: Session,
+    there: Session,
+    one: str,
+    other: str,
+    linked: set[str],
+    present: list[Presence],
+    policy: Policy,
+):
+    more = [user(account) for account in linked]
+    first = asker_of(here, here.owner or user(one), more)
+    second = asker_of(there, there.owner or user(other), more)
+    if standpoint(first, policy) == standpoint(second, policy):
+        attendance = Attendance(present)
+        seen = [view(session, asker, policy, attendance) for asker in (first, second)]
+        assert seen[0] == seen[1]
+
+
+@given(sessions, sessions, accounts, presences, policies, times, st.booleans())
+def test_a_barrier_is_named_exactly_where_something_is_hidden(
+    session: Session,
+    here: Session,
+    account: str,
+    present: list[Presence],
+    policy: Policy,
+    at: float,
+    is_known: bool,
+):
+    asker = asker_of(here, here.owner or user(account))
+    attendance = Attendance(present)
+    subject = user("zhang") if is_known else entity("猫")
+    row = fact(session, subject, entity("鱼"), "吃鱼", at=at)
+    found = fence(session, asker, policy, attendance).barrier(row)
+    hidden = rank(session, asker, row.layer, at, policy, attendance) is Rank.HIDDEN
+    assert (found is not None) == hidden
+    if found is Barrier.PERSONA:
+        assert session.persona != asker.persona
+    if found in (Barrier.AUDIENCE, Barrier.ABSENT):
+        assert policy.participants_only
+    if found is Barrier.ABSENT:
+        assert session.is_group
+        assert attendance.windows(session.circle, asker.accounts)
+    assert fence(session, asker, OPEN, attendance).barrier(row) is None

@@ -29,7 +29,8 @@ def test_every_setting_is_a_field_and_its_default_is_accepted():
         ("buffer_size_private", True), ("time_decay_rate", math.nan), ("time_decay_rate", -1),
         ("min_importance_threshold", 0.95), ("memory_sharing_mode", "全部"), ("webui_port", 80),
         ("webui_key", "short"), ("enable_group_learning", "yes"), ("llm_provider_id", None),
-        ("retrieval_top_k", math.inf),
+        ("retrieval_top_k", math.inf), ("companion", "records"), ("companion", ["梦境"]),
+        ("companion", ["mood", None]),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_and_replaced(name: str, value: object):
@@ -48,6 +49,13 @@ def test_good_values_are_used():
     assert (settings.time_decay_rate, settings.language) == (2.0, "en")
 
 
+def test_words_of_a_list_are_taken_once_and_in_one_order():
+    settings, problems = read({"companion": ["mood", " records", "mood"]})
+    assert not problems
+    assert settings.companion == ("records", "mood")
+    assert read({"companion": []})[0].companion == ()
+
+
 def test_policy():
     settings, _ = read({"memory_sharing_mode": "isolated", "audience": "off"})
     assert settings.policy == Policy(Sharing.ISOLATED, False, False)
@@ -63,3 +71,27 @@ def test_reading_never_fails_and_always_gives_usable_settings(raw: dict[str, obj
     assert all(isinstance(p, SettingError) for p in problems)
     for setting in SETTINGS:
         assert setting.check(getattr(settings, setting.name)) == getattr(settings, setting.name)
+
+
+@pytest.mark.parametrize(
+    ("given", "host", "exposed"),
+    [
+        ("127.0.0.1", "127.0.0.1", False),
+        (" localhost ", "127.0.0.1", False),
+        ("", "127.0.0.1", False),
+        ("::1", "::1", False),
+        ("[::]", "::", True),
+        ("0.0.0.0", "0.0.0.0", True),
+        ("192.0.2.7", "192.0.2.7", True),
+    ],
+)
+def test_the_memory_page_listens_where_it_is_told(given: str, host: str, exposed: bool) -> None:
+    settings, problems = read({"webui_host": given})
+    assert (settings.webui_host, settings.is_page_exposed, problems) == (host, exposed, [])
+
+
+@pytest.mark.parametrize("given", ["example.org", "127.0.0.1:6190", "300.1.1.1", "0.0.0.0/0", 0])
+def test_an_address_that_is_none_is_refused(given: object) -> None:
+    settings, problems = read({"webui_host": given})
+    assert settings.webui_host == "127.0.0.1"
+    assert [problem.name for problem in problems] == ["webui_host"]

@@ -12,7 +12,7 @@ import pytest
 from graph_memory.settings import SETTINGS, Setting
 
 ROOT = Path(__file__).parent.parent
-TYPES = {bool: "bool", int: "int", float: "float", str: "string"}
+TYPES = {bool: "bool", int: "int", float: "float", str: "string", tuple: "list"}
 NAMES = [setting.name for setting in SETTINGS]
 
 
@@ -39,7 +39,8 @@ def test_few_enough() -> None:
 def test_schema(setting: Setting) -> None:
     entry = SCHEMA[setting.name]
     assert entry["type"] == TYPES[setting.type]
-    assert entry["default"] == setting.default
+    default = setting.default
+    assert entry["default"] == (list(default) if setting.type is tuple else default)
     assert tuple(entry.get("options", ())) == setting.choices
     assert len(entry.get("labels", ())) == len(setting.choices)
     if slider := entry.get("slider"):
@@ -57,8 +58,8 @@ def test_every_language_says_what_a_good_value_is(setting: Setting, locale: str)
     assert hint.rstrip()[-1] in "。."
     if setting.type in {int, float}:  # a number's hint names its bounds
         numbers = re.findall(r"\d+(?:\.\d+)?", hint)
-        assert f"{setting.low:g}" in numbers
-        assert f"{setting.high:g}" in numbers
+        assert f"{setting.low:.12g}" in numbers
+        assert f"{setting.high:.12g}" in numbers
         assert "0" in numbers or not setting.zero
 
 
@@ -77,6 +78,8 @@ def test_readme(readme: str) -> None:
         default = setting.default
         if setting.type in {int, float}:
             assert float(told[setting.name]) == default, setting.name
+        elif setting.type is tuple:
+            assert tuple(told[setting.name].split(", ")) == default
         elif setting.choices:
             assert told[setting.name] == default, setting.name
 

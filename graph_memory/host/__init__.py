@@ -1,12 +1,31 @@
 """AstrBot, and nothing but AstrBot: the only room that knows its types.
 
 ``astrbot.py`` says who speaks where, ``providers.py`` adapts its models, ``handlers.py``
-what goes into its registries, ``log.py`` where the log goes; ``runtime.py`` is the
-plugin's life.
+what goes into its registries, ``log.py`` where the log goes, ``moving.py`` what an import
+needs of it, ``hooks.py`` and ``control.py`` what its hooks do, ``page.py`` what its
+dashboard shows; ``voice.py`` speaks first, ``runtime.py`` is the plugin's life.
 """
 
+from . import hooks
 from .astrbot import Host
 from .handlers import Unclaimed, WithWords, own_chat, own_name
-from .runtime import Runtime, Web
+from .moving import hand_over, surroundings
+from .page import NAME
+from .runtime import Runtime, Tune, Web
+from .speech import speech
 
-__all__ = ["Host", "Runtime", "Unclaimed", "Web", "WithWords", "own_chat", "own_name"]
+__all__ = [
+    "NAME",
+    "Host",
+    "Runtime",
+    "Tune",
+    "Unclaimed",
+    "Web",
+    "WithWords",
+    "hand_over",
+    "hooks",
+    "own_chat",
+    "own_name",
+    "speech",
+    "surroundings",
+]

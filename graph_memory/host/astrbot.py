@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -40,12 +40,17 @@ Coze is sent that of a conversation's first request, Dashscope none at all.
 class Host:
     """One AstrBot.
 
+    Attributes:
+        accounts: All accounts of the person whose account a user id is; who opens a memory
+            puts its ``Identities.accounts`` here.
+
     Args:
         context: AstrBot's ``Context``.
     """
 
     def __init__(self, context: Any) -> None:
         self._context = context
+        self.accounts: Callable[[str], frozenset[str]] = lambda user: frozenset((user,))
         self._loaded = asyncio.Event()
         if context.get_all_providers() or context.get_all_embedding_providers():
             self._loaded.set()  # a hot reload: AstrBot has been up for long
@@ -97,24 +102,31 @@ class Host:
             umo=_origin(event, group),
         )
         name = event.get_sender_name() or account
-        return Caller(session, user_id(platform, account), name, event.is_admin())
+        user = user_id(platform, account)
+        return Caller(session, user, name, event.is_admin(), self.accounts(user))
 
     async def persona(self, event: Any, request: Any = None) -> str:
         """Id of the persona that answers in this chat; ``[%None]`` if none does."""
         umo = event.unified_msg_origin
         request = request or event.get_extra("provider_request")
         conversation = getattr(request, "conversation", None) or await self._conversation(umo)
-        persona, _, _ = await self._resolve(event, conversation and conversation.persona_id)
+        wanted = conversation and conversation.persona_id
+        persona, _, _ = await self._resolve(umo, event.get_platform_name(), wanted)
         return persona
+
+    async def persona_at(self, umo: str, platform: str) -> tuple[str, str]:
+        """Id and prompt of the persona of a chat in which nobody speaks now."""
+        found = await self._conversation(umo)
+        persona, _, about = await self._resolve(umo, platform, found and found.persona_id)
+        return persona, str((about or {}).get("prompt") or "")
 
     async def _conversation(self, umo: str) -> Any:
         manager = self._context.conversation_manager
         current = await manager.get_curr_conversation_id(umo)
         return await manager.get_conversation(umo, current) if current else None
 
-    async def _resolve(self, event: Any, wanted: str | None) -> tuple[str, bool, Any]:
+    async def _resolve(self, umo: str, platform: str, wanted: str | None) -> tuple[str, bool, Any]:
         """The persona in effect, whether a session rule fixed it, and its definition."""
-        umo = event.unified_msg_origin
         (
             persona,
             definition,
@@ -123,7 +135,7 @@ class Host:
         ) = await self._context.persona_manager.resolve_selected_persona(
             umo=umo,
             conversation_persona_id=wanted,
-            platform_name=event.get_platform_name(),
+            platform_name=platform,
             provider_settings=self._context.get_config(umo).get("provider_settings", {}),
         )
         return persona or NO_PERSONA, bool(forced), definition
@@ -211,7 +223,8 @@ class Host:
         return await self._overruled(event, persona)
 
     async def _overruled(self, event: Any, persona: str) -> str | None:
-        actual, forced, _ = await self._resolve(event, persona)
+        where = event.unified_msg_origin, event.get_platform_name()
+        actual, forced, _ = await self._resolve(*where, persona)
         return actual if forced and actual != persona else None
 
     # ---------------------------------------------------------------- requests
@@ -274,14 +287,22 @@ class Host:
         return str(provider.meta().id) if provider else ""
 
     async def generate(
-        self, provider: str, system: str, prompt: str, tool: ToolSchema | None = None
+        self,
+        provider: str,
+        system: str,
+        prompt: str,
+        tool: ToolSchema | None = None,
+        after: list[Any] | None = None,
     ) -> Any:
         """Ask a chat provider once; how long that may take is the caller's to say.
 
         Args:
             tool: What the model has to answer with.
+            after: What was said before, as AstrBot's messages.
         """
         how: dict[str, Any] = {"request_max_retries": ATTEMPTS}
+        if after:
+            how["contexts"] = after
         if tool:
             wanted = FunctionTool(
                 name=tool.name, description=tool.description, parameters=tool.parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from astrbot.api import FunctionTool
@@ -15,39 +15,41 @@ from astrbot.core.star.filter.permission import PermissionTypeFilter
 from astrbot.core.star.register.star_handler import get_handler_or_create
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
+from ..settings import Settings
+from ..tools import Tool, offered
+
 PLUGIN = __name__.removesuffix("graph_memory.host.handlers")
 """What AstrBot puts before the names of this plugin's modules, with its last dot."""
 
-Run = Callable[[Any, str], Awaitable[str]]
-"""Given the event and a text, what the model is told."""
+Use = Callable[[Any, str, Mapping[str, Any]], Awaitable[str]]
+"""Given the event, the name of a tool and what the model gives it: what it is told."""
 
 
 class MemoryTool(FunctionTool):  # type: ignore[misc]
-    """A tool of one text argument for the chat model.
+    """A tool for the chat model.
 
     Args:
-        argument: Its name and description.
-        run: Given the event and the argument, what the model is told.
+        language: Of what the model reads about it.
+        use: Runs it.
     """
 
-    def __init__(
-        self,
-        name: str,
-        description: str,
-        argument: tuple[str, str],
-        run: Run,
-    ) -> None:
-        key, about = argument
-        properties = {key: {"type": "string", "description": about}}
-        schema = {"type": "object", "properties": properties, "required": [key]}
-        super().__init__(name=name, description=description, parameters=schema)
-        self._argument = key
-        self._run = run
+    def __init__(self, tool: Tool, language: str, use: Use) -> None:
+        properties = {
+            name: {"type": "string", "description": tool.about(language, name)}
+            for name in tool.arguments
+        }
+        schema = {"type": "object", "properties": properties, "required": list(tool.required)}
+        super().__init__(name=tool.name, description=tool.description(language), parameters=schema)
+        self._use = use
 
     async def call(self, context: Any, **arguments: Any) -> str:
         """Run the tool; called by AstrBot's tool loop."""
-        text = str(arguments.get(self._argument) or "").strip()
-        return await self._run(context.context.event, text)
+        given = {key: value for key, value in arguments.items() if key in self._known}
+        return await self._use(context.context.event, self.name, given)
+
+    @property
+    def _known(self) -> set[str]:
+        return set(self.parameters["properties"])
 
 
 class Unclaimed(CustomFilter):  # type: ignore[misc]
@@ -97,23 +99,9 @@ def own_chat(handler: Handler) -> Handler:
     return handler
 
 
-def memory_tools(recall: Run, remember: Run) -> list[MemoryTool]:
+def memory_tools(settings: Settings, use: Use) -> list[MemoryTool]:
     """What the chat model may do by itself, on behalf of whoever speaks."""
-    return [
-        MemoryTool(
-            "memory_recall",
-            "Look something up in your long-term memory of this user or group: earlier"
-            " conversations, people, preferences, plans, dates.",
-            ("query", "What to look for, in the user's language."),
-            recall,
-        ),
-        MemoryTool(
-            "memory_remember",
-            "Keep something in your long-term memory when the user asks you to remember it.",
-            ("text", "What to remember, as one complete sentence in the user's language."),
-            remember,
-        ),
-    ]
+    return [MemoryTool(tool, settings.language, use) for tool in offered(settings)]
 
 
 @contextlib.contextmanager

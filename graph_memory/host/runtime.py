@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,11 +21,14 @@ from ..phrases import say
 from ..ports import Embedder
 from ..restores import Restores
 from ..service import MemoryService
-from ..settings import Settings, read
+from ..settings import SETTINGS, TUNABLE, Settings, read
+from ..tools import Tools
 from .astrbot import Host
 from .handlers import memory_tools
 from .log import LogBridge, Troubles
+from .page import address, register
 from .providers import ProviderModel, load_embedder
+from .voice import AstrBotVoice
 
 logger = logging.getLogger("graph_memory.plugin")
 
@@ -37,6 +41,12 @@ CLOSING = 20.0
 longer; the lock on the directory is held until then, and opening is tried again."""
 
 
+EXPOSED = (
+    "the memory page listens on %s and is not encrypted: put it behind a reverse proxy with "
+    "HTTPS, or whoever is on the way can read the key and all memories"
+)
+
+
 class Web(Protocol):
     """A web UI that is being served."""
 
@@ -45,8 +55,10 @@ class Web(Protocol):
     async def stop(self) -> None: ...
 
 
-Serve = Callable[[MemoryService, str, Settings], Awaitable[Web]]
-"""Serves the web UI of a memory with a key."""
+Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
+"""Keeps some settings and goes by them from now on."""
+Serve = Callable[[MemoryService, str, Settings, Tune | None], Awaitable[Web]]
+"""Serves the web UI of a memory with a key; settings can be changed if AstrBot keeps them."""
 
 
 class Runtime:
@@ -66,16 +78,20 @@ class Runtime:
         directory: Callable[[], Path],
         serve: Serve,
     ) -> None:
+        self._context, self._config = context, config
         self.settings, self._wrong = read(config)
         self.host = Host(context)
         self.personas = Personas(self.host, self.settings.language)
         self.memory: MemoryService | None = None
-        self._commands: Commands | None = None
+        self.commands: Commands | None = None
         self._directory = directory
         self._serve = serve
         self._web: Web | None = None
         self._waiting: asyncio.Task[None] | None = None
-        self._problem = ""
+        self.page = ""
+        """Where the web UI is; empty while it is not served."""
+        self.problem = ""
+        """Why the memory is not open; empty while it is."""
         self._has_tools = False
         self._troubles = Troubles()
         self._bridge: LogBridge | None = None
@@ -87,6 +103,7 @@ class Runtime:
             log: AstrBot's logger, which shows this package's log from now on.
         """
         self._bridge = LogBridge(log).install()
+        register(self, self._context)
         for problem in self._wrong:
             default = getattr(Settings(), problem.name)
             logger.error("setting %s; %r is used instead", problem, default)
@@ -112,8 +129,8 @@ class Runtime:
                 self._bridge.remove()
 
     async def _close(self) -> None:
-        memory, self.memory, self._commands = self.memory, None, None
-        web, self._web = self._web, None
+        memory, self.memory, self.commands = self.memory, None, None
+        web, self._web, self.page = self._web, None, ""
         waiting, self._waiting = self._waiting, None
         if waiting:
             waiting.cancel()
@@ -151,14 +168,21 @@ class Runtime:
             model=ProviderModel(self.host, self.settings),
             zone=self.host.zone,
         )
-        self._problem = ""
-        self._commands, self.memory = Commands(memory), memory
+        self.problem = ""
+        self.commands, self.memory = Commands(memory), memory
+        self.host.accounts = memory.identities.accounts
         for problem in self._wrong:
             memory.problems[problem.name] = str(problem)
         self._load_embedder()
+        memory.companion.care.start(
+            AstrBotVoice(self._context, self.host, self.settings.language),
+            ProviderModel(self.host, replace(self.settings, llm_provider_id="")),
+            memory.learning,
+            memory.spending,
+        )
         if self.settings.enable_function_calling and not self._has_tools:
             self._has_tools = True
-            self.host.add_tools(*memory_tools(self._look_up, self._remember))
+            self.host.add_tools(*memory_tools(self.settings, self._use))
         if self.settings.webui_port:
             await self._start_web(memory)
 
@@ -168,7 +192,7 @@ class Runtime:
             try:
                 await self._open()
             except Exception as error:
-                if str(error) != self._problem:
+                if str(error) != self.problem:
                     self._fail(error)
                 if isinstance(error, StorageError) and not isinstance(error, DamagedError):
                     continue
@@ -179,15 +203,43 @@ class Runtime:
     async def _start_web(self, memory: MemoryService) -> None:
         try:
             key, is_new = await memory.web_key()
-            self._web = await self._serve(memory, key, self.settings)
+            tune = self._tune if hasattr(self._config, "save_config") else None
+            self._web = await self._serve(memory, key, self.settings, tune)
         except Exception as error:
             memory.problems["webui"] = str(error)
             self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
             return
-        address = f"http://127.0.0.1:{self._web.port}"
-        if self._commands:
-            self._commands.web = address
-        logger.info("memory page: %s%s", address, f"  key: {key}" if is_new else "")
+        self.page = address(self.settings.webui_host, self._web.port)
+        if self.commands:
+            self.commands.web = self.page
+        logger.info("memory page: %s%s", self.page, f"  key: {key}" if is_new else "")
+        if self.settings.is_page_exposed:
+            logger.warning(EXPOSED, self.settings.webui_host)
+
+    async def _tune(self, values: Mapping[str, Any]) -> None:
+        """Keep settings where AstrBot keeps them, and go by them without a reload.
+
+        AstrBot reloads a plugin only when its own dashboard saves. A reload would take
+        down the page that asks, so the open memory is told instead.
+
+        Args:
+            values: Some of :data:`TUNABLE` by name.
+
+        Raises:
+            SettingError: A value cannot be used, or AstrBot could not keep it.
+        """
+        checked = {
+            s.name: s.check(values[s.name]) for s in SETTINGS if s.name in TUNABLE & {*values}
+        }
+        before = {name: self._config.get(name) for name in checked}
+        try:
+            await asyncio.to_thread(self._config.save_config, checked)  # type: ignore[attr-defined]
+        except OSError as error:
+            self._config.update(before)  # type: ignore[attr-defined]
+            raise SettingError(", ".join(checked), f"could not be saved: {error}") from error
+        self.settings = replace(self.settings, **checked)
+        if self.memory:
+            await self.memory.retune(**checked)
 
     def _load_embedder(self) -> None:
         async def load() -> Embedder | None:
@@ -198,7 +250,7 @@ class Runtime:
 
     def _fail(self, error: Exception) -> None:
         expected = isinstance(error, GraphMemoryError)
-        self._problem = str(error) if expected else repr(error)
+        self.problem = str(error) if expected else repr(error)
         self._troubles.tell("the memory did not start", error, expected=expected)
 
     # ----------------------------------------------------------------- answers
@@ -217,12 +269,12 @@ class Runtime:
     async def ask(self, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]) -> str:
         """What a command says, or why it cannot."""
         language = self.settings.language
-        if self._commands is None:
+        if self.commands is None:
             key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
-            return say(language, key, reason=self._problem)
+            return say(language, key, reason=self.problem)
         try:
             caller = await self.host.caller(event)
-            return await ask(self._commands, caller) if caller else say(language, "unknown_sender")
+            return await ask(self.commands, caller) if caller else say(language, "unknown_sender")
         except Exception as error:
             if isinstance(error, JournalError) and error.kind:
                 return say(language, f"storage_{error.kind}")
@@ -244,14 +296,16 @@ class Runtime:
             self.report("restore", error)
             return say(language, "failed")
         if is_prepared and self.memory is None:
-            return say(language, "away_admin", reason=self._problem)
+            return say(language, "away_admin", reason=self.problem)
         return answer
 
-    async def _look_up(self, event: Any, query: str) -> str:
-        return await self.ask(event, lambda commands, caller: commands.look_up(caller, query))
+    async def _use(self, event: Any, tool: str, given: Mapping[str, Any]) -> str:
+        message = event.get_extra("graph_memory_message")
 
-    async def _remember(self, event: Any, text: str) -> str:
-        return await self.ask(event, lambda commands, caller: commands.remember(caller, text))
+        async def use(commands: Commands, caller: Caller) -> str:
+            return await Tools(commands).use(caller, tool, given, message.id if message else 0)
+
+        return await self.ask(event, use)
 
 
 _unfinished: set[asyncio.Task[None]] = set()

@@ -114,6 +114,14 @@ class Backups:
         """
         return await self._do(lambda: restore.stage(self._directory, name, self._now()))
 
+    async def staged(self) -> float | None:
+        """When the restore was asked for that waits for the next start; ``None`` if none is."""
+        return await self._do(lambda: restore.staged(self._directory))
+
+    async def unstage(self) -> bool:
+        """Take back a restore that waits; false if there was none."""
+        return await self._do(lambda: restore.unstage(self._directory))
+
     async def due_in(self) -> float:
         """Seconds until the daily backup is due; 0 if it is."""
         now = self._now()

@@ -106,9 +106,10 @@ def clean_copies(directory: Path, book: Book) -> None:
     for draft in (*folder.glob("*.sqlite3.tmp*"), *directory.glob("restore-*.tmp*")):
         draft.unlink(missing_ok=True)
     if not book.is_finished:
-        for damaged in directory.glob("journal-damaged-*"):
-            logger.warning("%s was deleted: nothing can be erased from it", damaged.name)
-            damaged.unlink(missing_ok=True)
+        found = [*directory.glob("journal-damaged-*"), *_taken_out(directory)]
+        for path in found:
+            logger.warning("%s was deleted: nothing can be erased from it", path.name)
+            path.unlink(missing_ok=True)
     staged = sorted(directory.glob("restore-*.sqlite3"))
     for path in [*(backup.path for backup in saved(directory)), *staged]:
         try:
@@ -118,6 +119,12 @@ def clean_copies(directory: Path, book: Book) -> None:
         except (GraphMemoryError, OSError) as error:
             logger.warning("%s was deleted: nothing can be erased from it: %s", path.name, error)
             copies.remove(path)
+
+
+def _taken_out(directory: Path) -> list[Path]:
+    """What was exported, and what is about to be imported, see ``moving/``."""
+    folders = (directory / "exports", directory / "moving")
+    return [path for folder in folders for path in folder.glob("*") if path.is_file()]
 
 
 def _clean_copy(path: Path, book: Book) -> None:

@@ -67,6 +67,14 @@ def unstage(directory: Path) -> bool:
     return bool(found)
 
 
+def staged(directory: Path) -> float | None:
+    """When the restore was prepared that waits for the next :func:`open_journal`, if any."""
+    found = [match for path in _staged(directory) if (match := _STAGED.fullmatch(path.name))]
+    if not found:
+        return None
+    return datetime.strptime(found[-1][1], "%Y%m%dT%H%M%S%z").timestamp()
+
+
 async def open_journal(directory: Path, now: Callable[[], float]) -> Journal:
     """Carry out a restore that was prepared, then open the journal.
 

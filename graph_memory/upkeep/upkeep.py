@@ -1,7 +1,10 @@
-"""Archive what has faded, delete what stayed archived, in slices that delay nobody.
+"""Archive what has faded, delete what stayed archived, sum up what is long ago, in slices
+that delay nobody.
 
 Every slice is one change, resolved against the newest state: a fact that was used since
-it was looked up stays. So everything here can be undone, and a kill loses nothing.
+it was looked up stays. So what is altered here can be undone, and a kill loses nothing.
+Between slices it waits until nobody chats (``lull.py``). Only what is told elsewhere goes
+without a change (``thinning.py``).
 """
 
 from __future__ import annotations
@@ -12,19 +15,27 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 
+from ..breaker import Breaker
 from ..errors import ClosedError, GraphMemoryError
-from ..journal import Draft, Journal, Rows, catalogue
+from ..journal import Draft, Journal, Rows, aging, catalogue
 from ..library import FactLine, Library
-from ..model import Entity, Fact, Mention, Name, Status, is_entity
-from ..retention import DAY
+from ..model import Entity, Fact, Mention, Merge, Name, Status, is_entity
+from ..ports import LanguageModel
+from ..retention import DAY, fades_at, strength
 from ..settings import Settings
+from ..spending import Spending
+from .lull import Lull
+from .records import ACTOR, Records
+from .thinning import prune, thin
 
 logger = logging.getLogger("graph_memory.upkeep")
 
-ACTOR = "upkeep"
-SLICE = 200
+SLICE = 100
 """Facts in one change."""
+FEW = 25
+"""Facts, or entities, that are deleted in one change, with what is left of their nodes."""
 RETRY = 600.0
 """Seconds until a run that failed (the disk being full, say) is tried again."""
 GRACE = 90 * DAY
@@ -34,10 +45,20 @@ _LAST_RUN = "upkeep.last_run"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one run did, in facts."""
+    """What one run did.
+
+    Attributes:
+        archived, deleted: Facts.
+        orphaned: Entities of which nothing was known any more and that went.
+        records: Summaries of days, weeks, months and years that were written.
+        thinned: Messages that were deleted because they were old.
+    """
 
     archived: int
     deleted: int
+    orphaned: int = 0
+    records: int = 0
+    thinned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +71,15 @@ class Forecast:
 
 
 class Upkeep:
-    """The periodic run and what it would do."""
+    """The periodic run and what it would do.
+
+    Args:
+        zone: Whose midnight ends a day.
+        model, spending, breaker: What writes records, what it may cost, and what leaves it
+            alone when it fails; without a model they are picked from what is there.
+        embedding: Name of the embedding model in use; empty for none.
+        lull: When to work.
+    """
 
     def __init__(
         self,
@@ -58,13 +87,25 @@ class Upkeep:
         library: Library,
         settings: Settings,
         now: Callable[[], float] = time.time,
+        *,
+        zone: tzinfo = UTC,
+        model: LanguageModel | None = None,
+        spending: Spending | None = None,
+        breaker: Breaker | None = None,
+        embedding: Callable[[], str] = str,
+        lull: Lull | None = None,
     ) -> None:
         self._journal = journal
         self._library = library
         self._settings = settings
         self._now = now
+        self._embedding = embedding
+        self._lull = lull or Lull()
+        breaker = breaker or Breaker("the language model that writes records")
+        self._records = Records(journal, model, spending, breaker, zone, now, self._lull)
         self._task: asyncio.Task[None] | None = None
         self.last: Report | None = None
+        journal.listen(self._lull.on_event)
 
     async def start(self) -> None:
         """Run every ``prune_interval`` hours; a restart does not begin the wait anew."""
@@ -110,33 +151,65 @@ class Upkeep:
         return max(5.0, min(interval, last + interval - self._now()))
 
     async def run(self) -> Report:
-        """Archive what has faded or was superseded long ago, delete what was archived long ago."""
+        """Do everything that is due: facts first, then records, then what they allow to go."""
+        now = self._now()
         archived = await self._slices(self._faded, self._archive)
         archived += await self._slices(self._replaced, self._archive)
         deleted = await self._slices(self._expired, self._delete)
+        orphaned = await self._orphaned()
+        records = await self._records.write()
+        thinned = 0
+        if days := self._settings.keep_messages_days:
+            thinned = await thin(self._journal, now - days * DAY, self._lull)
+        await prune(self._journal, self._embedding(), now, self._lull)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
-        self.last = Report(archived, deleted)
-        if archived or deleted:
-            logger.info("upkeep: %d facts archived, %d deleted", archived, deleted)
+        self.last = Report(archived, deleted, orphaned, records, thinned)
+        if self.last != Report(0, 0):
+            logger.info(
+                "upkeep: %d facts archived, %d deleted, %d entities gone, %d records written,"
+                " %d old messages deleted",
+                *(archived, deleted, orphaned, records, thinned),
+            )
         return self.last
 
+    async def retune(self, settings: Settings) -> None:
+        """Go by other settings from now on."""
+        await self.close()
+        self._settings = settings
+        await self.start()
+
     async def preview(
-        self, days: Sequence[int] = (0, 30, 90, 365), limit: int = 20
+        self,
+        days: Sequence[int] = (0, 30, 90, 365),
+        limit: int = 20,
+        *,
+        rate: float | None = None,
+        threshold: float | None = None,
     ) -> list[Forecast]:
-        """What the settings would forget within so many days, if nothing is used meanwhile."""
+        """What would be forgotten within so many days, if nothing is used meanwhile.
+
+        Args:
+            limit: Most facts to list for each.
+            rate, threshold: The settings ``time_decay_rate`` and
+                ``min_importance_threshold`` to try out; default: those in use.
+        """
+        rate = self._settings.time_decay_rate if rate is None else rate
+        threshold = self._settings.min_importance_threshold if threshold is None else threshold
         forecasts = []
         for span in days:
             before = self._now() + span * DAY
             facts, total = await self._journal.look(
-                lambda db, before=before: catalogue.fading(  # type: ignore[misc]
-                    db,
-                    before,
-                    self._settings.min_importance_threshold,
-                    self._settings.time_decay_rate,
-                    limit,
-                )
+                lambda db, before=before: catalogue.fading(db, before, threshold, rate, limit)  # type: ignore[misc]
             )
-            forecasts.append(Forecast(span, total, await self._library.lines(facts)))
+            lines = [
+                replace(
+                    line,
+                    strength=strength(line.fact, self._now(), rate),
+                    fades_at=fades_at(line.fact, threshold, rate),
+                )
+                for line in await self._library.lines(facts)
+            ]
+            forecasts.append(Forecast(span, total, lines))
         return forecasts
 
     # ------------------------------------------------------------------ slices
@@ -153,8 +226,20 @@ class Upkeep:
             if not touched:  # all of them were used or changed meanwhile
                 break
             done += touched
-            await asyncio.sleep(0)
+            await self._lull.wait()
         return done
+
+    async def _orphaned(self) -> int:
+        """Delete entities of which nothing is known and that did not come up for long."""
+        before, done = self._now() - GRACE, 0
+        while True:
+            nodes = await self._journal.look(lambda db: aging.orphans(db, before, FEW))
+            change = await self._journal.commit(lambda rows, nodes=nodes: _bare(rows, nodes))  # type: ignore[misc]
+            gone = sum(1 for op in change.ops if op.kind == Entity.kind) if change else 0
+            if not gone:
+                return done
+            done += gone
+            await self._lull.wait()
 
     async def _faded(self) -> list[Fact]:
         facts, _ = await self._journal.look(
@@ -174,9 +259,7 @@ class Upkeep:
         )
 
     async def _expired(self) -> list[Fact]:
-        return await self._journal.look(
-            lambda db: catalogue.archived(db, self._now() - GRACE, SLICE)
-        )
+        return await self._journal.look(lambda db: catalogue.archived(db, self._now() - GRACE, FEW))
 
     def _archive(self, rows: Rows, facts: list[Fact]) -> Draft:
         """Archive those of ``facts`` that stand as they did when they were looked up."""
@@ -205,3 +288,16 @@ class Upkeep:
             if not kept and not sessions:
                 draft.drop.append((Entity.kind, node))
         return draft
+
+
+def _bare(rows: Rows, nodes: Sequence[str]) -> Draft:
+    """Delete those of some entities that still are in no fact and no merge."""
+    draft = Draft(ACTOR, "prune")
+    merged = {node for row in rows.scan(Merge) for node in (row.node, row.into)}
+    for node in nodes:
+        if rows.about(node) or node in merged:
+            continue
+        traces: list[Name | Mention] = [*rows.find(Name, a=node), *rows.find(Mention, a=node)]
+        draft.drop += [(row.kind, row.id) for row in traces]
+        draft.drop.append((Entity.kind, node))
+    return draft

@@ -1,129 +1,130 @@
-"""``python -m tests.bench [--items N …] [--width D] [--json]``: see the package.
+"""``python -m tests.bench [--items N …] [--dim D …] [--json]`` , ``--years N [--plot FILE]``
+or ``--web [--items N]``.
 
-Every question is asked of the product and, right after it, of plain RRF in numpy over
-the same documents, so that a busy machine slows both.
+Of each size: how long a question takes, without embedding it, if the asker sees all and if
+the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
+it so that a busy machine slows both; the same while the memory learns; how long it takes
+until everything can be recalled after a start with vectors that are cached; resident memory
+above that of an empty memory. A process of its own for each, so that none profits from
+what another left behind.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
+import multiprocessing
+import os
 import tempfile
-import time
-from datetime import UTC
-from itertools import batched
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import numpy as np
-
-from graph_memory.journal import Draft, Journal
-from graph_memory.model import Fact, asker_of
-from graph_memory.recall import Recaller
-from graph_memory.scope import Attendance
-from graph_memory.settings import Settings
-from tests.eval.metrics import percentile
-from tests.eval.plain import Plain
-from tests.eval.trial import resident_mb
-
-from .workload import BEGINNING, HashEmbedder, Workload
+from .measure import Figures, ask, fill, say
+from .survey import PLOT, survey
+from .web import measure_web
+from .years import COMPARED, SCENARIOS
 
 QUESTIONS = 200
+WIDTH, WIDER = 384, 1024
+SIZES = (1_000, 10_000, 100_000)
+WIDER_SIZE = 10_000
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""Recall uses one in any case. Plain RRF is faster on few cores with one, and with more its
+idle threads would be in the way of whatever is measured next."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--items", type=int, nargs="+", default=[1_000, 10_000])
-    parser.add_argument("--width", type=int, default=384)
-    parser.add_argument("--json", action="store_true", help="print figures only, as JSON")
-    options = parser.parse_args()
-    found = {}
-    for items in options.items:
-        found[str(items)] = asyncio.run(measure(items, options.width))
-        if not options.json:
-            print(f"{items} items: {json.dumps(found[str(items)], indent=1)}")
-    if options.json:
-        largest = found[str(options.items[-1])]
-        print(json.dumps({**largest, "by_items": found}, indent=1))
-
-
-async def measure(items: int, width: int) -> dict[str, float]:
-    """Figures of one size; times in milliseconds, memory in MB."""
-    work, embedder = Workload(items), HashEmbedder(width)
-    with tempfile.TemporaryDirectory() as directory:
-        journal = await Journal.open(Path(directory) / "journal.sqlite3")
-        try:
-            return await _measure(work, embedder, journal)
-        finally:
-            await journal.close()
-
-
-async def _measure(work: Workload, embedder: HashEmbedder, journal: Journal) -> dict[str, float]:
-    found: dict[str, float] = {}
-    everything = await _open(journal, audience="off", memory_sharing_mode="shared")
-    journal.listen(everything.on_event)
-    started = time.perf_counter()
-    count = 0
-    for session, message in work.messages():
-        await journal.append(message, session)
-        count += 1
-    facts = list(work.facts())
-    for some in batched(facts, 100):
-        await journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))
-        count += len(some)
-    await everything.settle()
-    found["apply_per_s"] = count / (time.perf_counter() - started)
-    await everything.close()
-
-    before, started = resident_mb(), time.perf_counter()
-    everything = await _open(journal, audience="off", memory_sharing_mode="shared")
-    await everything.settle()
-    found["ready_lexical_s"] = time.perf_counter() - started
-    started = time.perf_counter()
-    everything.use(embedder)
-    await everything.settle()
-    found["ready_dense_s"] = time.perf_counter() - started
-    found["index_mb"] = resident_mb() - before
-    scoped = await _open(journal)
-    scoped.use(embedder)
-    await scoped.settle()
-
-    texts = [m.text for m in await journal.newest_messages(items_of(everything))]
-    texts += [fact.statement for fact in await journal.read(lambda rows: list(rows.scan(Fact)))]
-    plain = Plain(texts, np.stack([embedder.vector(text) for text in texts]))
-    times: dict[str, list[float]] = {"recall": [], "scoped": [], "rrf": []}
-    for session, text in work.questions(QUESTIONS):
-        asker = asker_of(session, session.owner)
-        vector = embedder.vector(text)
-        for name, recaller in (("recall", everything), ("scoped", scoped)):
-            timing = (await recaller.remind(asker, text)).trace.timing
-            times[name].append(timing["total"] - timing["embedding"])
-        started = time.perf_counter()
-        plain.rank(text, vector)
-        times["rrf"].append((time.perf_counter() - started) * 1000)
-    for name, taken in times.items():
-        found[f"{name}_p50_ms"] = percentile(taken, 0.5)
-        found[f"{name}_p95_ms"] = percentile(taken, 0.95)
-    await everything.close()
-    await scoped.close()
-    return {key: round(value, 3) for key, value in found.items()}
-
-
-def items_of(recaller: Recaller) -> int:
-    """How many documents a recaller holds."""
-    return recaller.items
-
-
-async def _open(journal: Journal, **settings: str) -> Recaller:
-    recaller = Recaller(
-        journal,
-        Settings(recall_deadline=10_000, **settings),  # type: ignore[arg-type]
-        zone=UTC,
-        attendance=Attendance(),
-        now=lambda: BEGINNING + 1e7,
+    parser.add_argument("--items", type=int, nargs="+", help=f"default: {SIZES}")
+    parser.add_argument(
+        "--dim",
+        type=int,
+        nargs="+",
+        help=f"default: {WIDTH}, and {WIDER} with {WIDER_SIZE} items",
     )
-    await recaller.start()
-    return recaller
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
+    parser.add_argument("--json", action="store_true", help="print figures only, as JSON")
+    parser.add_argument(
+        "--years", type=float, help="instead: live through so many years of chat, see years.py"
+    )
+    parser.add_argument("--plot", type=Path, help=f"with --years: where to draw, e.g. {PLOT}")
+    parser.add_argument(
+        "--scenario", nargs="+", choices=list(SCENARIOS), default=COMPARED, help="with --years"
+    )
+    parser.add_argument("--web", action="store_true", help="instead: the web UI, see web.py")
+    options = parser.parse_args()
+    if options.web:
+        (facts,) = options.items or (SIZES[1],)
+        print(json.dumps(measure_web(facts, options.questions), indent=1))
+        return
+    if options.years:
+        lived = survey(options.years, options.plot, options.scenario)
+        print(json.dumps(lived, indent=1, ensure_ascii=False))
+        return
+    found: dict[str, dict[str, Figures]] = {}
+    for items, width in _sizes(options.items, options.dim):
+        say(f"{items} items, {width} dimensions (load {os.getloadavg()[0]:.1f})")
+        found.setdefault(str(items), {})[str(width)] = measure(items, width, options.questions)
+    print(json.dumps(_summary(found), indent=1) if options.json else _table(found))
+
+
+def _sizes(items: list[int] | None, widths: list[int] | None) -> list[tuple[int, int]]:
+    sizes = [(count, width) for count in items or SIZES for width in widths or (WIDTH,)]
+    return sizes if items or widths else [*sizes, (WIDER_SIZE, WIDER)]
+
+
+def measure(items: int, width: int, questions: int) -> Figures:
+    """Figures of one size: milliseconds, seconds, MB."""
+    for name in BLAS_THREADS:
+        os.environ[name] = "1"
+    context = multiprocessing.get_context("spawn")
+    found: Figures = {"load": os.getloadavg()[0]}
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "journal.sqlite3"
+        for work, extra in ((fill, ()), (ask, (questions,))):
+            say(f"  {work.__name__}")
+            with ProcessPoolExecutor(1, mp_context=context) as process:
+                found |= process.submit(work, path, items, width, *extra).result()
+    return _rounded(found)
+
+
+def _rounded(figures: Figures) -> Figures:
+    return {
+        key: _rounded(value) if isinstance(value, dict) else round(value, 3)
+        for key, value in figures.items()
+    }
+
+
+def _summary(found: dict[str, dict[str, Figures]]) -> Figures:
+    """All figures, those of the largest size at hand, and the two that are compared most."""
+    largest = next(iter(found[max(found, key=int)].values()))
+    usual = next(iter(found.get("10000", found[max(found, key=int)]).values()))
+    return {
+        "items": found,
+        "ready": largest["ready"],
+        "memory_mb": largest["memory_mb"],
+        "recall_p95_ms": usual["all"]["p95_ms"],
+        "rrf_p95_ms": usual["all"]["rrf_p95_ms"],
+    }
+
+
+def _table(found: dict[str, dict[str, Figures]]) -> str:
+    titles = "items | dim | sees all | sees 1/50 | while learning | plain RRF | ready, s | MB"
+    lines = [f"| {titles} |", "|" + "---|" * 8]
+    for items, widths in found.items():
+        for width, figures in widths.items():
+            whole, part, busy = figures["all"], figures["one_in_50"], figures["busy"]
+            times = " | ".join(
+                f"{each[f'{of}p50_ms']:.1f} / {each[f'{of}p95_ms']:.1f} / {each[f'{of}p99_ms']:.1f}"
+                for each, of in ((whole, ""), (part, ""), (busy, ""), (whole, "rrf_"))
+            )
+            ready = figures["ready"]
+            lines.append(
+                f"| {items} | {width} | {times} | {ready['lexical_s']:.1f}, "
+                f"{ready['dense_s']:.1f} | {figures['memory_mb']:.0f} |"
+            )
+    note = "Milliseconds: p50 / p95 / p99, without embedding. Ready: words, then vectors."
+    return "\n".join([*lines, "", note])
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from graph_memory.retention import initial_half_life
 
 PLATFORM = "bench"
 BEGINNING = 1_700_000_000.0
+LINE, PAUSE = 30.0, 700.0
+"""Seconds from one line to the next, and between conversations."""
 _ZH = """
     昨天 上周 周末 早上 晚上 公司 同事 妹妹 爸爸 老师 医院 公园 超市 火车站 咖啡馆 猫 狗 花生
     芒果 面条 火锅 电影 小说 吉他 钢琴 瑜伽 跑步 游泳 考试 论文 项目 会议 合同 机票 酒店 签证
@@ -69,29 +71,34 @@ class Workload:
         self._items = items
 
     def messages(self) -> Iterator[tuple[Session, Message]]:
-        """Half of the items."""
-        for number in range(self._items // 2):
+        """Half of the items: conversations of a few messages, with pauses between them."""
+        number, at = 0, BEGINNING
+        while number < self._items // 2:
             session = self._random.choice(self.sessions)
-            at = BEGINNING + 40.0 * number
-            yield session, Message(0, session.id, session.owner, "我", self.sentence(), at)
+            at += PAUSE
+            for _ in range(min(self._random.randint(1, 11), self._items // 2 - number)):
+                number, at = number + 1, at + LINE
+                yield session, Message(0, session.id, session.owner, "我", self.sentence(), at)
 
-    def facts(self) -> Iterator[Fact]:
-        """The other half."""
+    def facts(self, messages: Sequence[Message]) -> Iterator[Fact]:
+        """The other half, each resting on one of the messages, which are stored by now."""
+        owners = {session.id: session.owner for session in self.sessions}
         for number in range(self._items - self._items // 2):
-            session = self._random.choice(self.sessions)
-            at = BEGINNING + 40.0 * number
+            said = self._random.choice(messages)
+            speaker = owners[said.session]
             yield Fact(
                 stable_id("f", str(number)),
-                session.id,
-                session.owner if number % 2 else stable_id("e", str(number % 500)),
+                said.session,
+                speaker if number % 2 else stable_id("e", str(number % 500)),
                 "other",
                 stable_id("e", str(number * 7 % 500)),
                 self.sentence(),
-                session.owner,
-                at,
-                at,
-                at,
+                speaker,
+                said.at,
+                said.at,
+                said.at,
                 initial_half_life(0.5),
+                evidence=(said.id,),
             )
 
     def sentence(self, words: int = 9) -> str:

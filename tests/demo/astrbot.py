@@ -28,6 +28,7 @@ from tests.e2e.harness import (
     free_port,
     wait_until,
 )
+from tests.endpoint import endpoint, missing
 
 DASHBOARD_PORT = 6185
 MEMORY_PORT = 6190
@@ -53,12 +54,11 @@ class Model:
 
 def model_of(env: Mapping[str, str], stand_in: FakeOpenAI) -> tuple[Model, str]:
     """The model that the environment names, else the stand-in; and why it is that one."""
-    names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")
-    key, url, model = (env.get(name, "").strip() for name in names)
-    if key and url and model:
-        return Model(key, url, model, stand_in=False), f"{model} ({url})"
-    missing = [name for name in names if not env.get(name, "").strip()]
-    why = "offline stand-in, no real model; set " + ", ".join(missing) + " for one"
+    found = endpoint(env)
+    if found:
+        real = Model(found.key, found.base_url, found.model, stand_in=False)
+        return real, f"{found.model} ({found.base_url})"
+    why = "offline stand-in, no real model; set " + ", ".join(missing(env)) + " for one"
     return Model("sk-stand-in", stand_in.base_url, "stand-in", stand_in=True), why
 
 

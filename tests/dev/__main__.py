@@ -30,7 +30,9 @@ files change. Logs and reports are in .dev/."""
 
 PROGRAMS = {
     "eval": ("tests.eval", "how well recall finds what was asked for"),
+    "scenes": ("tests.scenes", "conversations and what is remembered; --live: by your model"),
     "bench": ("tests.bench", "how fast it is and how much memory it takes"),
+    "screenshots": ("tests.demo.screenshots", "the README's pictures of the web UI, made anew"),
     "chaos": ("tests.chaos", "kills and damages: is anything lost?"),
     "soak": ("tests.chaos.soak", "a long day of chat"),
 }

@@ -22,7 +22,7 @@ FILES = (
     "LICENSE",
     "logo.png",
 )
-FOLDERS = ("graph_memory", "webui", ".astrbot-plugin")
+FOLDERS = ("graph_memory", "webui", "pages", ".astrbot-plugin")
 LEFT_OUT = ("__pycache__", ".DS_Store")
 MAX_SIZE = 16 * 1024 * 1024
 """Bytes AstrBot's plugin market accepts."""

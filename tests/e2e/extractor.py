@@ -21,6 +21,8 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"我养了一只叫([^，。！,.!\s]+)的猫", "has_pet", "{name}养了一只叫{object}的猫"),
     (r"我(?:打算|计划)([^，。！,.!\s]+)", "plans", "{name}打算{object}"),
 )
+_PERSON = re.compile(r"^(?:\[\d+\] \d\d:\d\d )?(U\d+) ([^:\n]+)", re.MULTILINE)
+_OTHERS = re.compile(r"@(U\d+) (?:最)?喜欢([^，。！,.!\s]+)")
 _WORLD = re.compile(r"(\w+?)(常用于|有助于)(\w+)")
 
 
@@ -37,6 +39,7 @@ def extract(call: ChatCall) -> ToolCall:
 def claims(call: ChatCall) -> dict[str, Any]:
     """The arguments of the tool."""
     chat = call.last_user.split("<chat>")[-1]
+    people = dict(_PERSON.findall(call.last_user))
     entities: dict[str, str] = {}
     facts: list[dict[str, Any]] = []
 
@@ -62,6 +65,8 @@ def claims(call: ChatCall) -> dict[str, Any]:
             for object in re.findall(pattern, text):
                 sentence = statement.format(name=name, object=object)
                 state(number, who, predicate, object, sentence)
+        for person, object in _OTHERS.findall(text):
+            state(number, person, "likes", object, f"{people[person]}喜欢{object}")
         for subject, verb, object in _WORLD.findall(text):
             state(number, label(subject), "other", object, f"{subject}{verb}{object}")
     return {

@@ -88,6 +88,16 @@ async def test_private_chat() -> None:
     assert (caller.session.persona, caller.session.title) == ("default", "小红")
 
 
+async def test_accounts_that_are_linked_ask_together() -> None:
+    found = host()
+    both = frozenset({"aiocqhttp:10001", "telegram:7"})
+    found.accounts = lambda user: both if user in both else frozenset((user,))
+    caller = await found.caller(Event())
+    assert caller
+    assert caller.asker.accounts == both
+    assert caller.asker.user == "aiocqhttp:10001"
+
+
 async def test_group() -> None:
     caller = await host().caller(Event(group="42"))
     assert caller

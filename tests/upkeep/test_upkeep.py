@@ -10,7 +10,7 @@ import pytest_asyncio
 from graph_memory.journal import Draft, Journal
 from graph_memory.library import Library
 from graph_memory.model import Entity, Fact, Mention, Name, Row
-from graph_memory.retention import DAY, fades_at
+from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.upkeep import Upkeep
@@ -132,3 +132,19 @@ async def test_preview_tells_beforehand_what_would_fade_when(world):
     assert [(f.days, f.total) for f in forecasts] == [(0, 0), (30, 1), (3650, 2)]
     assert [line.fact for line in forecasts[2].lines] == [soon, later], "weakest first"
     assert await journal.last_change() == 1, "looking changes nothing"
+
+
+async def test_other_settings_are_tried_out_and_then_used(world):
+    journal, upkeep, clock = world
+    rain = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
+    await put(journal, HOME, rain)
+    clock.now = T0 + 40 * DAY
+    (now,) = await upkeep.preview((0,))
+    (tried,) = await upkeep.preview((0,), rate=10.0, threshold=0.5)
+    assert (now.total, tried.total) == (0, 1)
+    assert tried.lines[0].strength == strength(rain, clock.now, 10.0)
+    assert tried.lines[0].fades_at == fades_at(rain, 0.5, 10.0)
+    assert (await upkeep.run()).archived == 0
+    await upkeep.retune(Settings(time_decay_rate=10.0, min_importance_threshold=0.5))
+    assert (await upkeep.run()).archived == 1
+    await upkeep.close()

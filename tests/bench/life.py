@@ -1,0 +1,327 @@
+"""Made-up people who chat for years, and a scripted model that learns by rule what they say.
+
+Some facts change now and then and are said again in between, some stay and are said again,
+most are mentioned once. Everything else is small talk.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from itertools import pairwise
+
+import numpy as np
+
+from graph_memory.model import BOT, Session, session_of, user_id
+from graph_memory.ports import Answer, ToolSchema, Vectors
+
+PLATFORM = "bench"
+NAMES = ("小红", "阿杰", "老王", "小雪", "大伟")
+GROUPS = {"家里": (0, 1, 2, 3, 4), "钓鱼": (0, 1, 2), "读书": (2, 3, 4)}
+BURSTS, LINES = (5, 8), (8, 24)
+"""Conversations in a day, and lines of one."""
+ONCE = 1.2
+"""Things a day that are mentioned once."""
+
+
+def _list(words: str) -> list[str]:
+    return words.split()
+
+
+_CITIES = _list("成都 杭州 青岛 大理 西安 厦门 长沙 苏州 昆明 南京")
+_JOBS = _list("会计 护士 老师 司机 厨师 律师 编辑 木匠 导游 药剂师")
+_SPORTS = _list("游泳 爬山 攀岩 打羽毛球 骑车 练瑜伽 打太极 划船 滑冰 跳舞")
+_PETS = _list("年糕 煤球 豆包 汤圆 芝麻 花卷 布丁 可乐")
+_MONTHS = [f"{month}月{day}日" for month, day in ((3, 9), (5, 21), (7, 2), (10, 16), (12, 8))]
+_FOODS = _list("花生 虾 芒果 牛奶 菠萝")
+_STREETS = [
+    a + b
+    for a in _list("青石 白鹭 杏花 铁匠 望江 槐树 鼓楼 书院")
+    for b in _list("巷 街 桥头 市集 码头")
+]
+_THINGS = [
+    a + b
+    for a in _list("旧 红木 黄铜 手工 二手 进口 迷你 折叠 复古 防水")
+    for b in _list("台灯 钓竿 茶壶 相机 自行车 毛毯 收音机 风筝 砚台 背包 挂钟 口琴")
+]
+_TALK = _list("天气 电影 堵车 午饭 快递 周末 睡觉 游戏 电费 地铁 新闻 作业 下雨 咖啡 菜价 演唱会")
+_MOODS = _list("真不错 有点烦 太贵了 笑死我了 说来话长 还行吧 好久没有了 又来了 没想到 累坏了")
+
+
+@dataclass(slots=True)
+class Trait:
+    """Something about a person that is said more than once.
+
+    Attributes:
+        says, states, asks: What they say, what is learned, what is asked (``{}``: the value).
+        every: Days until it changes; 0 if it never does.
+        again: Days until it is said again.
+        since: Day on which the value was first said; -1 before.
+    """
+
+    person: int
+    session: Session
+    predicate: str
+    says: str
+    states: str
+    asks: str
+    values: list[str]
+    every: int
+    again: int
+    value: str = ""
+    since: int = -1
+    next_change: int = 0
+    next_said: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Something that was mentioned once."""
+
+    person: int
+    session: Session
+    place: str
+    thing: str
+    day: int
+
+    @property
+    def words(self) -> tuple[str, str]:
+        return self.place, self.thing
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of chat."""
+
+    session: Session
+    sender: str
+    name: str
+    text: str
+    at: float
+
+
+class Life:
+    """The chat of some years, day by day; the same for every run.
+
+    Attributes:
+        once: What has been mentioned once so far.
+        traits: What is said again and again.
+
+    Args:
+        start: Midnight of the first day.
+    """
+
+    def __init__(self, start: datetime, seed: int = 7) -> None:
+        self.start = start
+        self.once: list[Once] = []
+        self.traits: list[Trait] = []
+        self._random = random.Random(seed)
+        self.private = [session_of(PLATFORM, "", str(n), "mei") for n in range(len(NAMES))]
+        self.groups = {name: session_of(PLATFORM, name, "", "mei", title=name) for name in GROUPS}
+        family = self.groups["家里"]
+        for person, home in enumerate(self.private):
+            kinds = (
+                ("lives_in", "我现在住在{}", "{name}住在{}", "{me}现在住在哪里", _CITIES, 210, 50),
+                (
+                    "works_as",
+                    "我的工作是{}",
+                    "{name}的工作是{}",
+                    "{me}的工作是什么",
+                    _JOBS,
+                    270,
+                    60,
+                ),
+                (
+                    "habit",
+                    "我每周都去{}",
+                    "{name}每周都去{}",
+                    "{me}每周都去做什么",
+                    _SPORTS,
+                    160,
+                    40,
+                ),
+                ("has_pet", "我家的猫叫{}", "{name}家的猫叫{}", "{me}家的猫叫什么", _PETS, 0, 110),
+                ("birthday", "我生日是{}", "{name}的生日是{}", "{me}的生日是哪天", _MONTHS, 0, 150),
+                ("allergic_to", "我对{}过敏", "{name}对{}过敏", "{me}对什么过敏", _FOODS, 0, 130),
+            )
+            for at, (predicate, says, states, asks, values, every, again) in enumerate(kinds):
+                session = family if at % 3 == 2 else home
+                name = NAMES[person]
+                trait = Trait(
+                    person, session, predicate, says, states.replace("{name}", name),
+                    asks.replace("{me}", name if session is family else "我"), values, every, again,
+                )  # fmt: skip
+                trait.value = values[person % len(values)]
+                trait.next_said = self._random.randrange(1, 25)
+                trait.next_change = self._around(every) if every else 1 << 30
+                self.traits.append(trait)
+
+    def _around(self, days: int) -> int:
+        return max(1, round(days * self._random.uniform(0.7, 1.3)))
+
+    def day(self, number: int) -> list[list[Line]]:
+        """The conversations of a day, in order."""
+        told = [*self._traits(number), *self._once(number)]
+        sessions = [*self.private, *self.groups.values()]
+        count = self._random.randint(*BURSTS)
+        talks: list[tuple[Session, list[tuple[int, str]]]] = [
+            (session, [(who, text) for other, who, text in told if other is session])
+            for session in dict.fromkeys(session for session, _, _ in told)
+        ]
+        while len(talks) < count:
+            talks.append((self._random.choice(sessions), []))
+        minute = 8 * 60
+        found: list[list[Line]] = []
+        for session, news in talks:
+            at = self.start + timedelta(days=number, minutes=minute)
+            found.append(list(self._talk(session, news, at)))
+            minute += 15 * 60 // len(talks)
+        return found
+
+    def _traits(self, day: int) -> Iterator[tuple[Session, int, str]]:
+        for trait in self.traits:
+            if trait.every and day >= trait.next_change:
+                others = [value for value in trait.values if value != trait.value]
+                trait.value = self._random.choice(others)
+                trait.next_change = day + self._around(trait.every)
+                trait.next_said, trait.since = day, -1
+            if day >= trait.next_said:
+                trait.next_said = day + self._around(trait.again)
+                trait.since = day if trait.since < 0 else trait.since
+                yield trait.session, trait.person, trait.says.format(trait.value)
+
+    def _once(self, day: int) -> Iterator[tuple[Session, int, str]]:
+        while self._random.random() < ONCE / (1 + ONCE):
+            person = self._random.randrange(len(NAMES))
+            session = self._random.choice([self.private[person], self.groups["家里"]])
+            place, thing = self._random.choice(_STREETS), self._random.choice(_THINGS)
+            if any(one.words == (place, thing) for one in self.once):
+                continue
+            self.once.append(Once(person, session, place, thing, day))
+            yield session, person, f"我在{place}买了一个{thing}"
+
+    def _talk(self, session: Session, news: list[tuple[int, str]], at: datetime) -> Iterator[Line]:
+        people = [n for n, home in enumerate(self.private) if home is session] or [
+            *GROUPS[session.title]
+        ]
+        count = self._random.randint(*LINES)
+        places = dict(zip(self._random.sample(range(count), len(news)), news, strict=True))
+        for number in range(count):
+            at += timedelta(seconds=self._random.randint(8, 45))
+            who, text = places.get(number) or (self._random.choice(people), self._small_talk())
+            if number not in places and number % 4 == 3 and not session.is_group:
+                yield Line(session, BOT, "", f"是呀，{self._small_talk()}", at.timestamp())
+                continue
+            yield Line(session, user_id(PLATFORM, str(who)), NAMES[who], text, at.timestamp())
+
+    def _small_talk(self) -> str:
+        one, other = self._random.sample(_TALK, 2)
+        mood = self._random.choice(_MOODS)
+        return self._random.choice(
+            (
+                f"今天{one}{mood}，{other}呢",
+                f"说到{one}，{mood}",
+                f"{one}和{other}{mood}，第{self._random.randrange(400)}回了",
+                f"你们觉得{one}怎么样，我觉得{mood}",
+            )
+        )
+
+
+_SAID = re.compile(r"^\[(\d+)\] \d\d:\d\d (U\d+) (\S+): (.*)$")
+_KNOWN = re.compile(r"^(\d+)\. \S+ (U\d+) (\w+): (.*)$")
+_RULES = (
+    (re.compile(r"^我现在住在(\w+)$"), "lives_in", "{0}住在{1}", 0.6),
+    (re.compile(r"^我的工作是(\w+)$"), "works_as", "{0}的工作是{1}", 0.6),
+    (re.compile(r"^我每周都去(\w+)$"), "habit", "{0}每周都去{1}", 0.5),
+    (re.compile(r"^我家的猫叫(\w+)$"), "has_pet", "{0}家的猫叫{1}", 0.6),
+    (re.compile(r"^我生日是(\w+)$"), "birthday", "{0}的生日是{1}", 0.7),
+    (re.compile(r"^我对(\w+)过敏$"), "allergic_to", "{0}对{1}过敏", 0.8),
+    (re.compile(r"^我在(\w+?)买了一个(\w+)$"), "did", "{0}在{1}买了一个{2}", 0.3),
+)
+_CHANGING = ("works_as", "habit")
+
+
+class Rules:
+    """A language model that learns by rule, and sums up by picking."""
+
+    async def ask(
+        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
+    ) -> Answer:
+        if "<records>" in prompt:
+            notes = [line.partition(": ")[2] for line in prompt.splitlines() if line[0] == "["]
+            step = max(1, len(notes) // 4)
+            return Answer("；".join(note[:40] for note in notes[::step][:4]), None)
+        return Answer("", self._learned(prompt.splitlines()))
+
+    def _learned(self, lines: list[str]) -> dict[str, object]:
+        known = [match for line in lines if (match := _KNOWN.match(line))]
+        facts: list[dict[str, object]] = []
+        restated: list[str] = []
+        topics: list[str] = []
+        for line in lines:
+            if not (said := _SAID.match(line)):
+                continue
+            number, label, name, text = said.groups()
+            topics += [word for word in _TALK if word in text]
+            for pattern, predicate, states, importance in _RULES:
+                if not (found := pattern.match(text)):
+                    continue
+                statement = states.format(name, *found.groups())
+                about = [k for k in known if (k[2], k[3]) == (label, predicate)]
+                same = [k[1] for k in about if k[4] == statement]
+                if same:
+                    restated += same
+                    continue
+                facts.append(
+                    {
+                        "subject": label,
+                        "predicate": predicate,
+                        "object": found.groups()[-1],
+                        "statement": statement,
+                        "importance": importance,
+                        "evidence": number,
+                        "replaces": ",".join(k[1] for k in about if predicate in _CHANGING),
+                    }
+                )
+        told = [str(fact["statement"]) for fact in facts][:3]
+        summary = "，".join([*told, f"大家聊了{'、'.join(list(dict.fromkeys(topics))[:3])}"])
+        return {
+            "worth": True,
+            "summary": summary,
+            "entities": [],
+            "facts": facts,
+            "restated": ",".join(restated),
+        }
+
+
+class Bigrams:
+    """Vectors in which shared pairs of characters mean similarity, as wide as a real model's."""
+
+    name = "bench-bigrams"
+    floor = 0.1
+    width = 384
+
+    async def query(self, text: str) -> Vectors:
+        return self._vector(text)
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        return np.stack([self._vector(text) for text in texts])
+
+    async def close(self) -> None:
+        pass
+
+    def _vector(self, text: str) -> Vectors:
+        vector = np.full(self.width, 1e-3, np.float32)
+        for a, b in pairwise(f"{text} "):
+            vector[zlib.crc32((a + b).encode()) % self.width] += 1.0
+        found: Vectors = vector / np.linalg.norm(vector)
+        return found
+
+
+def midnight(zone: tzinfo) -> datetime:
+    """When the chat begins: a New Year's Day."""
+    return datetime(2024, 1, 1, tzinfo=zone)

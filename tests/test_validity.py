@@ -1,0 +1,79 @@
+"""What was known, and what of it was true, at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.model import Fact
+from graph_memory.validity import Standing, standings
+from tests.makers import T0, entity, fact, private, user
+
+CHAT, ZHANG = private("1"), user("1")
+BEIJING = fact(CHAT, ZHANG, entity("北京"), "张三住在北京", at=T0, valid_from=T0 - 500)
+SHANGHAI = fact(
+    CHAT, ZHANG, entity("上海"), "张三搬到了上海", at=T0 + 100, valid_from=T0 + 50,
+    supersedes=(BEIJING.id,),
+)  # fmt: skip
+TRIP = fact(
+    CHAT, ZHANG, entity("云南"), "张三去云南旅行", at=T0 + 10, valid_from=T0 + 20, valid_to=T0 + 30
+)
+HOBBY = replace(
+    fact(CHAT, ZHANG, entity("集邮"), "张三集邮", at=T0), status="archived", archived_at=T0 + 60
+)
+
+
+def told(at: float, *facts: Fact) -> dict[str, Standing]:
+    found = standings(facts or (BEIJING, SHANGHAI, TRIP, HOBBY), at)
+    return {fact.statement: standing for fact, standing in found}
+
+
+@pytest.mark.parametrize(
+    ("at", "wanted"),
+    [
+        (T0 - 1, {}),
+        (T0, {"张三住在北京": "true", "张三集邮": "true"}),
+        (T0 + 10, {"张三住在北京": "true", "张三集邮": "true", "张三去云南旅行": "later"}),
+        (T0 + 20, {"张三住在北京": "true", "张三集邮": "true", "张三去云南旅行": "true"}),
+        (T0 + 30, {"张三住在北京": "true", "张三集邮": "true", "张三去云南旅行": "over"}),
+        # 上海 began to be true, but nobody knew.
+        (T0 + 60, {"张三住在北京": "true", "张三集邮": "archived", "张三去云南旅行": "over"}),
+        (
+            T0 + 100,
+            {
+                "张三住在北京": "replaced",
+                "张三搬到了上海": "true",
+                "张三集邮": "archived",
+                "张三去云南旅行": "over",
+            },
+        ),
+    ],
+)
+def test_what_was_known_and_true(at: float, wanted: dict[str, str]) -> None:
+    assert told(at) == wanted
+
+
+def test_a_change_that_is_to_come_replaces_when_it_comes() -> None:
+    move = replace(SHANGHAI, recorded_at=T0 + 1, valid_from=T0 + 50)
+    assert told(T0 + 49, BEIJING, move) == {"张三住在北京": "true", "张三搬到了上海": "later"}
+    assert told(T0 + 50, BEIJING, move) == {"张三住在北京": "replaced", "张三搬到了上海": "true"}
+
+
+def test_a_replacement_that_is_out_of_sight_replaces_nothing() -> None:
+    assert told(T0 + 200, BEIJING) == {"张三住在北京": "true"}
+
+
+def test_a_replacement_that_faded_does_not_bring_the_older_one_back() -> None:
+    faded = replace(SHANGHAI, status="archived", archived_at=T0 + 150)
+    assert told(T0 + 200, BEIJING, faded) == {
+        "张三住在北京": "replaced",
+        "张三搬到了上海": "archived",
+    }
+
+
+@given(st.floats(T0 - 1000, T0 + 1000), st.floats(0, 1000))
+def test_knowledge_only_grows(at: float, more: float) -> None:
+    assert told(at).keys() <= told(at + more).keys()

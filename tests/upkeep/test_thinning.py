@@ -1,0 +1,316 @@
+"""What is let go of without a change: old messages, nodes nothing is known of, old vectors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import pytest_asyncio
+
+from graph_memory.embedding import CachedEmbedder, text_hash
+from graph_memory.journal import Draft, Journal
+from graph_memory.library import Library
+from graph_memory.model import (
+    Change,
+    CoreFact,
+    Entity,
+    Episode,
+    Erased,
+    Fact,
+    Mention,
+    Merge,
+    Message,
+    Name,
+    Row,
+    asker_of,
+)
+from graph_memory.ports import Vectors
+from graph_memory.recall import Recaller
+from graph_memory.retention import DAY
+from graph_memory.scope import Attendance
+from graph_memory.settings import Settings
+from graph_memory.upkeep import Upkeep
+from graph_memory.upkeep.lull import Lull
+from graph_memory.upkeep.thinning import LOOKED_AT, PRUNED, SPARE, prune
+from graph_memory.upkeep.upkeep import FEW, GRACE
+
+from ..makers import T0, entity, fact, group, message, name, private, user
+from ..scripted import HashEmbedder
+
+SHANGHAI = timezone(timedelta(hours=8))
+HOME, ZHANG = private("zhang"), user("zhang")
+
+
+class Clock:
+    now = T0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class World:
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self.journal, self.clock = journal, clock
+        self.erased: list[int] = []
+        journal.listen(self._follow)
+
+    def _follow(self, event: object) -> None:
+        if isinstance(event, Erased):
+            self.erased += event.messages
+
+    async def run(self, **settings: object) -> Upkeep:
+        chosen = Settings(**settings)  # type: ignore[arg-type]
+        library = Library(self.journal, chosen, Attendance(), self.clock)
+        upkeep = Upkeep(self.journal, library, chosen, self.clock, lull=Lull(0))
+        await upkeep.run()
+        return upkeep
+
+    async def say(self, text: str, at: float = T0, *, learn: bool = True) -> Message:
+        said = (await self.journal.append(message(HOME, ZHANG, text, at=at), HOME)).message
+        if learn:
+            claimed = await self.journal.claim(HOME.id, len, lambda *_: Draft("chat", "episode"))
+            assert claimed
+            batch = claimed[0].id
+            await self.journal.commit(lambda _: Draft("learn", "learned", batch=batch))
+        return said
+
+    async def put(self, *rows: Row) -> Change | None:
+        return await self.journal.commit(lambda _: Draft("learn", "learned", [HOME, *rows]))
+
+    async def left(self) -> list[str]:
+        return [row.text for row in await self.journal.newest_messages(10_000)]
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    clock = Clock()
+    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
+    yield World(journal, clock)
+    await journal.close()
+
+
+def told(first: Message, last: Message, summary: str = "张三聊了很多", **more: object) -> Episode:
+    made = Episode("ep:1", HOME.id, first.at, last.at, first.id, last.id, 2, summary, (ZHANG,))
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- old messages
+
+
+async def test_only_what_is_told_elsewhere_and_cited_by_nothing_goes(world):
+    cited = await world.say("我对花生过敏")
+    core = await world.say("我最怕打雷", T0 + 0.5)
+    plain = await world.say("今天好累", T0 + 1)
+    archived = await world.say("昨天下雨", T0 + 2)
+    bare = await world.say("没有摘要的话", T0 + 9_000)
+    unlearned = await world.say("还没有学过", T0 + 3, learn=False)
+    await world.put(
+        told(cited, replace(unlearned, at=T0 + 3)),
+        replace(told(bare, bare, ""), id="ep:2"),
+        fact(HOME, ZHANG, entity("花生"), "张三对花生过敏", evidence=(cited.id,), pinned=True),
+        fact(HOME, ZHANG, entity("雨"), "下雨", evidence=(archived.id,), status="archived",
+             archived_at=T0 + 99 * DAY),
+        CoreFact("c:1", HOME.id, ZHANG, 1, "identity", "怕打雷", T0, T0, evidence=(core.id,)),
+    )  # fmt: skip
+    world.clock.now = T0 + 100 * DAY
+    await world.run()
+    assert len(await world.left()) == 6, "by default nothing goes"
+    await world.run(keep_messages_days=101)
+    assert len(await world.left()) == 6
+    upkeep = await world.run(keep_messages_days=99)
+    assert world.erased == [plain.id]
+    assert upkeep.last
+    assert upkeep.last.thinned == 1
+    assert await world.left() == [
+        "我对花生过敏",
+        "我最怕打雷",
+        "昨天下雨",
+        "没有摘要的话",
+        "还没有学过",
+    ]
+
+
+async def test_what_falls_into_a_span_but_was_said_at_another_time_is_not_told_by_it(world):
+    first = await world.say("很早的话")
+    strange = await world.say("另一天的话", T0 + 3 * DAY)
+    last = await world.say("很早的另一句", T0 + 60)
+    await world.put(told(first, last))
+    world.clock.now = T0 + 100 * DAY
+    await world.run(keep_messages_days=30)
+    assert world.erased == [first.id, last.id]
+    assert await world.left() == [strange.text]
+
+
+async def test_many_go_in_slices_and_recall_follows(world):
+    recaller = Recaller(
+        world.journal, Settings(), zone=SHANGHAI, attendance=Attendance(), now=world.clock
+    )
+    world.journal.listen(recaller.on_event)
+    await recaller.start()
+    count = 2 * LOOKED_AT + 5
+    for number in range(count):
+        said = message(HOME, ZHANG, f"第{number}次说起青岛的海", at=T0 + number)
+        await world.journal.append(said, HOME)
+    claimed = await world.journal.claim(HOME.id, len, lambda *_: Draft("chat", "episode"))
+    await world.journal.commit(lambda _: Draft("learn", "learned", batch=claimed[0].id))
+    first, *_, last = await world.journal.newest_messages(count)
+    await world.put(told(first, last, "张三说起青岛"))
+    hashes = [text_hash("第7次说起青岛的海"), text_hash("张三说起青岛")]
+    vectors = dict.fromkeys(hashes, np.ones(4, np.float32))
+    await world.journal.put_vectors("m", vectors)
+    world.clock.now = T0 + 100 * DAY
+    await world.run(keep_messages_days=30)
+    await recaller.settle()
+    assert (len(world.erased), await world.left(), recaller.items) == (count, [], 1)
+    assert [*await world.journal.vectors("m", hashes)] == hashes[1:]
+    found = await recaller.remind(asker_of(HOME, ZHANG), "青岛的海怎么样")
+    assert [item.kind for item in found.items] == ["episode"]
+    await recaller.close()
+
+
+# ---------------------------------------------------------------- bare nodes
+
+
+async def test_entities_of_which_nothing_is_known_go_after_a_while(world):
+    here, there = HOME, group("1")
+    known, old, fresh, merged, bot = (entity(text) for text in ("猫", "雨", "雪", "风", "机器人"))
+    traces = [
+        Mention(f"m:{node}", here.id, node, "bot" if node == bot else "topic", T0, T0)
+        for node in (known, old, fresh, bot)
+    ]
+    again = Mention("m:again", there.id, fresh, "topic", T0 + 50 * DAY, T0 + 50 * DAY)
+    await world.put(
+        there, *(Entity(node) for node in (known, old, fresh, merged, bot)), *traces, again,
+        name(here, old, "雨"), name(here, merged, "风"), name(here, ZHANG, "张三"),
+        fact(here, ZHANG, known, "张三养猫", pinned=True),
+        Merge("g:1", merged, known, T0),
+    )  # fmt: skip
+    world.clock.now = T0 + GRACE - 1
+    assert (await world.run()).last.orphaned == 0
+    world.clock.now = T0 + GRACE + 1
+    assert (await world.run()).last.orphaned == 1
+    left = await world.journal.read(lambda rows: {row.id for row in rows.scan(Entity)})
+    assert left == {known, fresh, merged, bot}
+    names = await world.journal.read(lambda rows: {row.text for row in rows.scan(Name)})
+    assert names == {"风", "张三"}
+    await world.journal.undo(await world.journal.last_change(), "owner")
+    assert await world.journal.read(lambda rows: rows.get(Entity, old)) == Entity(old)
+
+
+async def test_changes_of_upkeep_are_small(world):
+    count = 3 * FEW + 1
+    rain = [entity(f"雨{number}") for number in range(count)]
+    facts = [
+        fact(HOME, ZHANG, node, f"{node}下雨", status="archived", archived_at=T0) for node in rain
+    ]
+    rows = [Entity(node) for node in rain]
+    await world.put(*rows, *facts, *(name(HOME, node, node) for node in rain))
+    world.clock.now = T0 + GRACE + 1
+    assert (await world.run()).last.deleted == count
+    changes = await world.journal.changes(1)
+    assert len(changes) == 4
+    assert max(len(change.ops) for change in changes) <= 100
+    assert await world.journal.read(lambda rows: [*rows.scan(Fact), *rows.scan(Name)]) == []
+
+
+# ---------------------------------------------------------------- not while people chat
+
+
+async def test_it_waits_for_a_lull_but_not_for_ever(world):
+    now, slept = 100.0, list[float]()
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        slept.append(seconds)
+        now += seconds
+        if talking and seconds:
+            lull.on_event(message(HOME, ZHANG, "还在聊"))
+
+    talking = False
+    lull = Lull(3.0, 60.0, lambda: now, sleep)
+    await lull.wait()
+    assert slept == [0], "nobody has said anything"
+    lull.on_event(message(HOME, ZHANG, "在吗"))
+    now += 1
+    await lull.wait()
+    assert now == 103
+    talking = True
+    lull.on_event(message(HOME, ZHANG, "在"))
+    await lull.wait()
+    assert now == 163
+
+
+# ---------------------------------------------------------------- vectors
+
+
+class Counting(HashEmbedder):
+    """Counts what it computes and waits before what goes beyond ``allowed``."""
+
+    def __init__(self, name: str, allowed: int = 10_000) -> None:
+        self.name = name
+        self.allowed = allowed
+        self.computed: list[str] = []
+        self.stuck = asyncio.Event()
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        if len(self.computed) + len(texts) > self.allowed:
+            self.stuck.set()
+            await asyncio.Event().wait()
+        self.computed += texts
+        return await super().passages(texts)
+
+
+async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
+    for number in range(150):
+        await world.say(f"第{number}次说起青岛", learn=False)
+
+    def recaller() -> Recaller:
+        return Recaller(
+            world.journal, Settings(), zone=SHANGHAI, attendance=Attendance(), now=world.clock
+        )
+
+    first = Counting("new", allowed=80)
+    recall = recaller()
+    await recall.start()
+    cached = CachedEmbedder(first, world.journal)
+    recall.use(cached)
+    await first.stuck.wait()
+    recall.use(None)
+    await recall.settle()
+    assert recall.vectors == 0
+    done = len(first.computed)
+    assert 0 < done <= 80
+    first.allowed = 120
+    first.stuck.clear()
+    recall.use(cached)
+    await first.stuck.wait()
+    await recall.close()
+    await cached.close()
+    assert len(first.computed) > done
+    again = recaller()  # a restart
+    second = Counting("new")
+    await again.start()
+    again.use(CachedEmbedder(second, world.journal))
+    await again.settle()
+    assert again.vectors == 150
+    repeated = set(first.computed) & set(second.computed)
+    assert len(repeated) <= 1, "but for the one that says how wide its vectors are"
+    assert set(first.computed) | set(second.computed) == {f"第{n}次说起青岛" for n in range(150)}
+    await again.close()
+
+
+async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
+    lull = Lull(0)
+    many = {text_hash(str(number)): np.ones(4, np.float32) for number in range(PRUNED + 3)}
+    await world.journal.put_vectors("old", many)
+    await world.journal.put_vectors("new", many)
+    assert await prune(world.journal, "old", T0, lull) == 0
+    assert await prune(world.journal, "", T0 + 2 * SPARE, lull) == 0, "it is not loaded yet"
+    assert await prune(world.journal, "new", T0 + SPARE - 1, lull) == 0
+    assert await prune(world.journal, "new", T0 + SPARE, lull) == len(many)
+    assert await world.journal.vectors("old", [*many]) == {}
+    assert len(await world.journal.vectors("new", [*many])) == len(many)
