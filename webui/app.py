@@ -17,7 +17,20 @@ from graph_memory.service import MemoryService
 from . import api
 from .auth import Keyring
 from .guard import API, Guard
-from .pages import graph, login, memories, overview
+from .pages import (
+    changes,
+    data,
+    graph,
+    login,
+    memories,
+    node,
+    overview,
+    questions,
+    records,
+    tuning,
+    viewas,
+    why,
+)
 from .preferences import Preferences
 from .problems import problem, status_of
 from .throttle import Throttle
@@ -26,13 +39,16 @@ from .view import Pages
 _STATIC = Path(__file__).parent / "static"
 
 
-def create_app(service: MemoryService, *, key: str, language: str) -> FastAPI:
+def create_app(
+    service: MemoryService, *, key: str, language: str, tune: tuning.Tune | None = None
+) -> FastAPI:
     """The web UI of one memory.
 
     Args:
         service: Open, and closed by whoever opened it.
         key: What logs in; whoever has it is the owner and sees everything.
         language: ``zh`` or ``en``, for who has not chosen one.
+        tune: Keeps settings; ``None`` if they cannot be changed from here.
 
     Raises:
         SettingError: The key is too short.
@@ -52,9 +68,9 @@ def create_app(service: MemoryService, *, key: str, language: str) -> FastAPI:
         ],
     )
     app.include_router(login.router(keyring, throttle, pages))
-    app.include_router(overview.router(service, pages))
-    app.include_router(memories.router(service, pages))
-    app.include_router(graph.router(service, pages))
+    for part in (overview, memories, node, questions, graph, viewas, why, records, changes, data):
+        app.include_router(part.router(service, pages))
+    app.include_router(tuning.router(service, pages, tune))
     app.include_router(api.router(service))
     app.mount("/static", StaticFiles(directory=_STATIC))
 

@@ -28,6 +28,7 @@ PUBLIC_PATHS = frozenset({"/login", "/healthz"})
 PUBLIC_PREFIX = "/static/"
 MAX_BODY = 64 * 1024
 """Bytes of a request; nothing here needs more."""
+MAX_FIELDS = 100
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PROOF_HEADER = "x-csrf-token"
 PROOF_FIELD = "csrf"
@@ -204,23 +205,27 @@ def _is_ours(headers: Headers) -> bool:
 def _token(headers: Headers, body: bytes) -> str:
     if PROOF_HEADER in headers:
         return headers[PROOF_HEADER]
-    return form_of(headers, body).get(PROOF_FIELD, "")
+    return form_of(headers, body).get(PROOF_FIELD, [""])[-1]
 
 
-def form_of(headers: Headers, body: bytes) -> dict[str, str]:
-    """The fields of a plain HTML form; of a repeated one the last."""
+def form_of(headers: Headers, body: bytes) -> dict[str, list[str]]:
+    """The fields of a plain HTML form, each with its values."""
     if not headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         return {}
     try:
-        fields = parse_qs(body.decode("utf-8", "replace"), True, max_num_fields=100)
+        return parse_qs(body.decode("utf-8", "replace"), True, max_num_fields=MAX_FIELDS)
     except ValueError:
         return {}
-    return {name: values[-1] for name, values in fields.items()}
+
+
+async def read_choices(request: Request) -> dict[str, list[str]]:
+    """The form that a page of ours sent, in which fields may be repeated."""
+    return form_of(request.headers, await request.body())
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The form that a page of ours sent."""
-    return form_of(request.headers, await request.body())
+    """The form that a page of ours sent; of a repeated field the last value."""
+    return {name: values[-1] for name, values in (await read_choices(request)).items()}
 
 
 async def _read(receive: Receive) -> bytes | None:

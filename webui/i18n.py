@@ -47,6 +47,10 @@ class Words:
         message = catalogue(self.language).get(key, key)
         return message.format(**values) if values else message
 
+    def name(self, prefix: str, word: str) -> str:
+        """The message of ``prefix.word``; the word itself if there is none."""
+        return catalogue(self.language).get(f"{prefix}.{word}", word)
+
     def section(self, prefix: str) -> dict[str, str]:
         """All messages whose key begins with ``prefix``, without it (for scripts)."""
         found = catalogue(self.language).items()
@@ -76,6 +80,15 @@ class Words:
         """A time for machines."""
         found = self._at(at)
         return found.isoformat(timespec="seconds") if found else ""
+
+    def clock(self, at: float) -> str:
+        """The time of day."""
+        found = self._at(at)
+        return f"{found:%H:%M}" if found else "—"
+
+    def size(self, count: int) -> str:
+        """A number of bytes, roughly."""
+        return f"{count / 2**20:,.1f} MB" if count >= 100 << 10 else f"{count / 1024:,.1f} KB"
 
     def number(self, value: float) -> str:
         """A number with its thousands set apart."""

@@ -1,38 +1,167 @@
-"""What a reader asked a list of facts for, read from a query string."""
+"""What a reader asked a list for, read from a query string: filters, order, place.
+
+Pages and API read the same queries. A page begins where the one before ended, which its
+cursor says; to whoever holds one it is a word without meaning.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import base64
+import binascii
+import json
+import math
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlencode
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from graph_memory.journal.catalogue import FactFilter
+from graph_memory.journal.chronicle import RecordFilter
+from graph_memory.journal.pages import Place
 
 PAGE_SIZE = 50
-MAX_PAGE = 100_000
 MAX_TEXT = 200
+STRENGTHS: dict[str, tuple[float, float]] = {
+    "clear": (0.7, 1.0),
+    "dim": (0.4, 0.7),
+    "faint": (0.0, 0.4),
+}
+"""Retention at least, and less than (or all there is), by what it is called."""
 
 Id = Annotated[str, Field(max_length=500)]
+Limit = Annotated[int, Query(ge=1, le=200)]
 
 
-class Wanted(BaseModel):
-    """Filters, order and page of the table; unknown words are refused."""
+def cursor_of(place: Place | None) -> str | None:
+    """A place as a word for query strings."""
+    if place is None:
+        return None
+    data = json.dumps([place.key, place.id, place.is_before, place.now], ensure_ascii=False)
+    return base64.urlsafe_b64encode(data.encode("utf-8", "surrogatepass")).decode().rstrip("=")
+
+
+def place_of(cursor: str) -> Place | None:
+    """The place that a cursor means; ``None`` for an empty one.
+
+    Raises:
+        ValueError: It is none of ours.
+    """
+    if not cursor:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        key, id, is_before, now = json.loads(base64.b64decode(padded, b"-_", validate=True))
+    except (binascii.Error, ValueError, TypeError, RecursionError):
+        raise ValueError("not a cursor") from None
+    numbers = all(isinstance(n, int | float) and abs(n) < 1e300 for n in (key, now))
+    if not (numbers and isinstance(id, str) and isinstance(is_before, bool)):
+        raise ValueError("not a cursor")
+    return Place(float(key), id, is_before, float(now))
+
+
+def _checked(cursor: str) -> str:
+    place_of(cursor)
+    return cursor
+
+
+def _day(text: str) -> str:
+    if text:
+        date.fromisoformat(text)
+    return text
+
+
+Cursor = Annotated[str, Field(max_length=1000), AfterValidator(_checked)]
+Day = Annotated[str, Field(max_length=10), AfterValidator(_day)]
+"""A date of the calendar, ``2025-10-09``; empty for any."""
+
+
+class Listing(BaseModel):
+    """A list as it was asked for; unknown words are refused."""
 
     model_config = ConfigDict(frozen=True)
+    path: ClassVar[str]
+    order: ClassVar[frozenset[str]] = frozenset({"sort", "cursor"})
+    """What does not narrow the list."""
+
+    cursor: Cursor = ""
+
+    @property
+    def place(self) -> Place | None:
+        """Where the page begins."""
+        return place_of(self.cursor)
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What was asked for beyond the ordinary, but for the place."""
+        return {key: value for key, value in self._given().items() if key != "cursor"}
+
+    def _given(self) -> dict[str, Any]:
+        return {key: value for key, value in self if value != type(self).model_fields[key].default}
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything is filtered."""
+        return bool(self._given().keys() - self.order)
+
+    def url(self, **changes: str) -> str:
+        """Address of the list with some of it changed; it begins anew unless told where."""
+        values = {**dict(self), "cursor": "", **changes}
+        fields = type(self).model_fields
+        wanted = {key: value for key, value in values.items() if value != fields[key].default}
+        return self.path + (f"?{urlencode(wanted)}" if wanted else "")
+
+    def turned(self, place: Place) -> str:
+        """Address of another page of the same list."""
+        return self.url(cursor=cursor_of(place) or "")
+
+
+class Spanned(Listing):
+    """A list of what happened between two days, both included."""
+
+    since: Day = ""
+    until: Day = ""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Spanned:
+        if self.since and self.until and self.since > self.until:
+            raise ValueError("it ends before it begins")
+        return self
+
+    def span(self, zone: tzinfo) -> tuple[float | None, float | None]:
+        """The same in seconds since the epoch; ``None`` for an open end."""
+        begin = _midnight(self.since, zone) if self.since else None
+        end = _midnight(self.until, zone, 1) if self.until else None
+        return begin, end
+
+
+def _midnight(day: str, zone: tzinfo, later: int = 0) -> float:
+    try:
+        found = date.fromisoformat(day) + timedelta(days=later)
+        return datetime.combine(found, time(), zone).timestamp()
+    except (OverflowError, ValueError, OSError):
+        return math.inf if later else -math.inf
+
+
+class Wanted(Spanned):
+    """Facts."""
+
+    path = "/memories"
 
     q: Annotated[str, Field(max_length=MAX_TEXT)] = ""
     node: Id = ""
     persona: Id = ""
     chat: Id = ""
     predicate: Annotated[str, Field(max_length=40)] = ""
-    state: Literal["", "active", "superseded", "archived"] = ""
+    state: Literal["", "active", "superseded", "archived", "pinned"] = ""
+    strength: Literal["", "clear", "dim", "faint"] = ""
     sort: Literal["recent", "said", "importance", "strength"] = "recent"
-    page: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 1
 
-    def filter(self, limit: int = PAGE_SIZE, offset: int | None = None) -> FactFilter:
+    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> FactFilter:
         """The same as the library wants it."""
+        weakest, strongest = STRENGTHS.get(self.strength, (0.0, 1.0))
+        since, until = self.span(zone)
         return FactFilter(
             text=self.q,
             node=self.node,
@@ -40,22 +169,50 @@ class Wanted(BaseModel):
             circle=self.chat,
             predicate=self.predicate,
             status=self.state,
+            since=since,
+            until=until,
+            weakest=weakest,
+            strongest=strongest,
             order=self.sort,
             limit=limit,
-            offset=(self.page - 1) * PAGE_SIZE if offset is None else offset,
+            place=self.place,
         )
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether anything is filtered."""
-        return any((self.q, self.node, self.persona, self.chat, self.predicate, self.state))
 
-    def url(self, **changes: str | int) -> str:
-        """Address of the table with some of it changed; filters go back to page one."""
-        values = self.model_dump() | {"page": 1} | changes
-        defaults = Wanted().model_dump()
-        given = {key: value for key, value in values.items() if value != defaults[key]}
-        return "/memories" + (f"?{urlencode(given)}" if given else "")
+class WantedRecords(Spanned):
+    """Episodes and summaries."""
+
+    path = "/records"
+
+    level: Literal["", "episode", "day", "week", "month", "year"] = ""
+    persona: Id = ""
+    chat: Id = ""
+    told: Literal["", "yes"] = ""
+
+    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> RecordFilter:
+        """The same as the library wants it."""
+        since, until = self.span(zone)
+        return RecordFilter(
+            persona=self.persona,
+            circle=self.chat,
+            level=self.level,
+            since=since,
+            until=until,
+            is_told=bool(self.told),
+            limit=limit,
+            place=self.place,
+        )
+
+
+class WantedChanges(Listing):
+    """Changes."""
+
+    path = "/changes"
+
+    actor: Id = ""
+    reason: Annotated[str, Field(max_length=40)] = ""
 
 
 WantedQuery = Annotated[Wanted, Query()]
+RecordsQuery = Annotated[WantedRecords, Query()]
+ChangesQuery = Annotated[WantedChanges, Query()]

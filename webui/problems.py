@@ -10,8 +10,10 @@ from typing import Any
 from starlette.responses import Response
 
 from graph_memory.errors import (
+    BondError,
     ClosedError,
     ConflictError,
+    FormatError,
     GraphMemoryError,
     NotFoundError,
     StorageError,
@@ -52,8 +54,10 @@ def status_of(error: GraphMemoryError) -> int:
     match error:
         case NotFoundError():
             return 404
-        case ConflictError():
+        case ConflictError() | BondError():
             return 409
+        case FormatError():
+            return 422
         case StorageError() | ClosedError():
             return 503
         case _:

@@ -44,7 +44,8 @@ class WebServer:
             host: Address of the interface to listen on.
 
         Raises:
-            SettingError: The port is taken or not allowed, or there is no such address.
+            SettingError: The port is taken or not allowed, or the address is not this
+                machine's.
         """
         if self._task is not None:
             return
@@ -113,18 +114,23 @@ def _bind(host: str, port: int) -> socket.socket:
         listener.setblocking(False)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise SettingError("webui_port", _reason(error, host, port)) from error
+        raise _problem(error, host, port) from error
     return listener
 
 
-def _reason(error: Exception, host: str, port: int) -> str:
+def _problem(error: Exception, host: str, port: int) -> SettingError:
+    if isinstance(error, OverflowError):
+        return SettingError("webui_port", f"there is no port {port}")
     match getattr(error, "errno", None):
         case errno.EADDRINUSE:
-            return (
+            return SettingError(
+                "webui_port",
                 f"port {port} is used by another program (another bot, or this one before a"
-                " restart?); choose another port, or 0 to turn the web UI off"
+                " restart?); choose another port, or 0 to turn the web UI off",
             )
         case errno.EACCES:
-            return f"port {port} may not be used by this account; choose one above 1023"
+            return SettingError(
+                "webui_port", f"port {port} may not be used by this account; choose one above 1023"
+            )
         case _:
-            return f"cannot listen on {host}:{port} ({error})"
+            return SettingError("webui_host", f"cannot listen on {host}, port {port} ({error})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import tzinfo
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -15,8 +16,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from graph_memory.model import Fact
 
 from .auth import Keyring, Login
+from .guard import address_of, local_path
 from .i18n import LANGUAGES, Words
-from .schema import state_of
 from .shapes import SHAPES, shape_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -24,6 +25,17 @@ LANGUAGE_COOKIE = "gm_language"
 THEME_COOKIE = "gm_theme"
 FLASH_COOKIE = "gm_done"
 THEMES = ("auto", "light", "dark")
+PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("overview", "/", ()),
+    ("memories", "/memories", ("/memories", "/node")),
+    ("graph", "/graph", ("/graph",)),
+    ("viewas", "/viewas", ("/viewas",)),
+    ("why", "/why", ("/why",)),
+    ("records", "/records", ("/records", "/messages")),
+    ("tuning", "/tuning", ("/tuning",)),
+    ("data", "/data", ("/data", "/changes")),
+)
+"""The main pages: name, address, and what the addresses begin with that belong to them."""
 
 
 class Pages:
@@ -47,7 +59,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals.update(
-            shapes=SHAPES, shape_of=shape_of, state_of=state_of, memory_url=memory_url
+            shapes=SHAPES, shape_of=shape_of, memory_url=memory_url, node_url=node_url
         )
         for name in self._environment.list_templates():
             self._environment.get_template(name)  # compiled now, not while somebody waits
@@ -78,8 +90,11 @@ class Pages:
             login=login,
             token=self._keyring.token(login) if login else "",
             path=request.scope["path"],
+            here=_here(request),
+            places=PLACES,
             switch=lambda **values: _switch(request, values),
             done=done,
+            overheard=_is_overheard(request),
             **context,
         )
         response = HTMLResponse(html, status)
@@ -102,9 +117,31 @@ class Pages:
         return response
 
 
-def memory_url(fact: Fact) -> str:
-    """Address of a fact's own page."""
-    return f"/memories/{quote(fact.id, safe=':')}"
+def memory_url(fact: Fact | str) -> str:
+    """Address of a fact's own page, by the fact or its id."""
+    return f"/memories/{quote(fact if isinstance(fact, str) else fact.id, safe=':')}"
+
+
+def node_url(node: str) -> str:
+    """Address of a person's or a thing's own page."""
+    return "/node?" + urlencode({"id": node})
+
+
+def _here(request: Request) -> str:
+    """This page's address, to come back to."""
+    query = request.url.query
+    return local_path(request.scope["path"] + (f"?{query}" if query else ""))
+
+
+def _is_overheard(request: Request) -> bool:
+    """Whether this page travels between machines unencrypted, as far as can be told."""
+    try:
+        is_local = ip_address(address_of(request.scope)).is_loopback
+    except ValueError:
+        is_local = False
+    # Whoever sends this header without a proxy deceives nobody but themselves.
+    told = request.headers.get("x-forwarded-proto", request.url.scheme)
+    return not is_local and told != "https"
 
 
 def _switch(request: Request, values: Mapping[str, str]) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.webui.browsing import HOSTILE, LIFE, PRIVATE
 from tests.webui.seed import fact_id
 from tests.webui.story import HONG, MALLORY, XSS, ZHANG
-from tests.webui.test_pages import HOSTILE, LIFE, PRIVATE
 
-from .conftest import BULK, KEY, Opener, Visit
+from .conftest import BULK, KEY, Opener
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 SHANGHAI = f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}"
-PAGES = ("/", "/memories", "/memories?q=zzz", SHANGHAI, "/graph", "/graph?q=张")
 
 BRIGHTNESS = """() => {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d");
@@ -20,34 +19,6 @@ BRIGHTNESS = """() => {
   canvas.fillRect(0, 0, 1, 1);
   return canvas.getImageData(0, 0, 1, 1).data.slice(0, 3).reduce((a, b) => a + b) / 765;
 }"""
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-async def fits(seen: Visit, path: str) -> None:
-    assert await seen.page.evaluate(OVERFLOW) <= 0, f"{path} scrolls sideways"
-
-
-@pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("language", ["zh", "en"])
-async def test_every_page_in_every_dress(
-    visit: Opener, width: int, scheme: str, language: str
-) -> None:
-    seen = await visit(width, scheme, language)
-    await seen.go("/login")
-    await fits(seen, "/login")
-    await seen.log_in()
-    for path in PAGES:
-        await seen.go(path)
-        assert (
-            await seen.page.get_attribute("html", "lang") == {"zh": "zh-CN", "en": "en"}[language]
-        )
-        assert (await seen.page.evaluate(BRIGHTNESS) < 0.2) == (scheme == "dark")
-        assert await seen.page.locator("h1").is_visible()
-        await fits(seen, path)
-    await seen.graph(HONG)
-    assert await seen.page.locator("#picture .node").count() == 8
-    await fits(seen, "/graph")
 
 
 async def test_the_choice_of_theme_and_language_stays(visit: Opener) -> None:
@@ -72,7 +43,7 @@ async def test_a_wrong_key_is_said_and_the_right_one_leads_on(visit: Opener) -> 
     assert await seen.page.get_by_role("alert").inner_text() == "密钥不对，请再试一次。"
     await seen.page.fill("#key", KEY)
     await seen.page.get_by_role("button", name="进入").click()
-    await seen.page.get_by_text("张三养了一只叫年糕的橘猫").wait_for()
+    await seen.page.get_by_role("link", name="张三养了一只叫年糕的橘猫").wait_for()
     await seen.page.get_by_role("button", name="退出登录").click()
     await seen.page.wait_for_url("**/login")
     await seen.go("/memories")
@@ -85,7 +56,9 @@ async def test_forget_and_undo_with_the_pointer(visit: Opener) -> None:
     await seen.log_in()
     await seen.go(f"/memories/{fact_id(LIFE, '张三打算国庆和小雨去云南旅行')}")
     await seen.page.get_by_role("button", name="忘记").click()
-    assert "已忘记" in await seen.page.get_by_role("status").first.inner_text()
+    await seen.page.get_by_text("忘记 1 条记忆？").wait_for()
+    await seen.page.get_by_role("button", name="忘记").click()
+    assert "已忘记 1 条" in await seen.page.locator(".done").inner_text()
     await seen.page.get_by_role("button", name="撤销").click()
     await seen.page.get_by_role("heading", name="张三打算国庆和小雨去云南旅行").wait_for()
 
@@ -94,6 +67,7 @@ async def test_filters_apply_when_chosen_and_leave_a_clean_address(visit: Opener
     seen = await visit()
     await seen.log_in()
     await seen.go("/memories")
+    await seen.page.get_by_text("更多筛选").click()
     await seen.page.select_option("#f-persona", "life_advisor")
     await seen.page.wait_for_url("**persona=life_advisor**")
     assert "q=" not in seen.page.url
@@ -113,7 +87,7 @@ async def test_the_table_by_keyboard_alone(visit: Opener) -> None:
     await keyboard.press("Enter")
     await page.wait_for_url("**q=*")
     await page.locator("#f-sort").focus()
-    for _ in range(8):
+    for _ in range(12):
         await keyboard.press("Tab")
         if await page.evaluate("document.activeElement.className") == "row-link":
             break

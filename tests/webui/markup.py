@@ -42,6 +42,25 @@ class Markup(HTMLParser):
         """Attributes of the options that are chosen."""
         return [found for name, found in self.tags if name == "option" and "selected" in found]
 
+    def forms(self) -> list[tuple[str, set[str]]]:
+        """Where each form is sent to, and what its fields are called."""
+        found: list[tuple[str, set[str]]] = []
+        for tag, attributes in self.tags:
+            if tag == "form":
+                found.append((attributes.get("action", ""), set()))
+            elif found and attributes.get("name"):
+                found[-1][1].add(attributes["name"])
+        return found
+
+    def posts(self) -> set[tuple[str, bool]]:
+        """Where the forms that change something are sent to, and whether with the token."""
+        changing = [tag.get("method") == "post" for tag in self.all("form")]
+        return {
+            (action, "csrf" in names)
+            for (action, names), changes in zip(self.forms(), changing, strict=True)
+            if changes
+        }
+
     def alive(self) -> list[str]:
         """What would run, or be forbidden by the content security policy."""
         found = []

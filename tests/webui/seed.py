@@ -34,16 +34,17 @@ from .story import MALLORY, NICKNAMES, ZHANG, Said, Talk, talks
 NOW = 1_760_000_000.0  # 2025-10-09 in Asia/Shanghai
 
 
-async def seed(journal: Journal, bulk: int = 0) -> int:
+async def seed(journal: Journal, bulk: int = 0, *, with_hostile: bool = True) -> int:
     """Fill an empty journal.
 
     Args:
         bulk: So many more facts about 张三, each with an entity of its own.
+        with_hostile: Whether the talk that attacks the pages is told, too.
 
     Returns:
         How many facts there are now.
     """
-    story = list(talks())
+    story = list(talks())[: None if with_hostile else -1]
     for number in range(bulk):
         story[0].said.append(
             Said(ZHANG, "owns", f"work/藏书{number:04d}", f"张三收藏了第 {number} 本书", 700, 0.2)
@@ -120,7 +121,7 @@ def _rows(talk: Talk, lines: dict[str, Message], batch: Batch) -> Iterator[Row]:
         batch.messages[0].id,
         batch.messages[-1].id,
         len(batch.messages),
-        "聊了近况",
+        talk.summary,
         people,
     )
 

@@ -59,6 +59,7 @@ class Talk:
 
     session: Session
     said: list[Said] = field(default_factory=list)
+    summary: str = "聊了近况"
 
 
 # fmt: off
@@ -117,13 +118,13 @@ def talks() -> Iterator[Talk]:
             Said(LI, "friend_of", HONG, "李四和小红是同事", 46, 0.5),
             Said(LI, "plans", "place/黄山", "李四提议十一月去黄山看日出", 9, 0.6, "十一月去黄山看日出吧"),
             Said(HONG, "plans", "place/黄山", "小红也想去黄山，要先请年假", 8, 0.5, "我得先请年假"),
-            Said("place/黄山", "other", "topic/日出", "黄山光明顶是看日出的好地方", 8, 0.4),
+            Said("place/黄山", "other", "topic/日出", "黄山光明顶是看日出的好地方", 8, 0.4, speaker=LI),
             Said(LI, "health", "topic/膝盖", "李四膝盖有旧伤，下山要用登山杖", 46, 0.7, "我膝盖不行，得带登山杖"),
             Said(LI, "owns", "thing/登山杖", "李四买了一对碳纤维登山杖", 30, 0.3),
             Said(HONG, "works_at", "organization/晨光设计", "小红在晨光设计做平面设计师", 140, 0.5),
             Said(HONG, "works_as", "topic/平面设计师", "小红是平面设计师", 140, 0.6),
             Said(LI, "works_at", "organization/晨光设计", "李四在晨光设计做项目经理", 139, 0.5),
-            Said("organization/晨光设计", "other", "place/静安区", "晨光设计的办公室在静安区", 100, 0.3),
+            Said("organization/晨光设计", "other", "place/静安区", "晨光设计的办公室在静安区", 100, 0.3, speaker=LI),
             Said(LI, "age", "topic/三十岁", "李四今年三十岁", 200, 0.4),
             Said(HONG, "from", "place/苏州", "小红是苏州人", 190, 0.6),
         ],
@@ -150,4 +151,5 @@ def talks() -> Iterator[Talk]:
             Said(MALLORY, "friend_of", ZHANG, f"{XSS[0]} 和张三是朋友", 4, 0.4, XSS[3]),
             Said(MALLORY, "other", "topic/很长的话", "一" * 300 + "abc" * 100, 4, 0.2),
         ],
+        f"{XSS[3]} {XSS[5]}",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -17,31 +16,19 @@ from webui.guard import HEADERS, MAX_BODY, local_path
 from webui.throttle import FREE
 
 from .conftest import BASE, KEY, client
+from .surface import STYLE, surface
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 OURS = {"Origin": BASE}
-PUBLIC = {"/login", "/static/css/base.css", "/healthz"}
-
-
-def routes(found: list[Any]) -> Iterator[tuple[str, str]]:
-    """Method and path of every route, included routers and all."""
-    for route in found:
-        if inner := getattr(route, "original_router", None):  # FastAPI since 0.13x
-            yield from routes(inner.routes)
-        elif not hasattr(route, "methods"):
-            assert route.path == "/static", "a mount that nobody checks"
-            yield "GET", "/static/css/base.css"
-        else:
-            path = re.sub(r"\{\w+(:\w+)?\}", "1", route.path)
-            yield from ((method, path) for method in sorted(route.methods))
+PUBLIC = {"/login", STYLE, "/healthz"}
 
 
 async def test_every_route_is_behind_the_key(app: FastAPI, stranger: httpx.AsyncClient) -> None:
-    seen = set(routes(app.routes))
+    seen = {(route.method, route.path()) for route in surface(app)}
     expected = {
         ("GET", "/api/v1/openapi.json"), ("GET", "/api/v1/facts"), ("DELETE", "/api/v1/facts/1"),
         ("GET", "/api/v1/graph"), ("POST", "/logout"), ("GET", "/"), ("GET", "/memories/1"),
-        ("POST", "/memories/1/forget"), ("POST", "/changes/1/undo"), ("POST", "/retry"),
+        ("POST", "/memories/act"), ("POST", "/changes/1/undo"), ("POST", "/retry"),
     }  # fmt: skip
     assert expected <= seen
     for method, path in seen | {("GET", "/docs"), ("GET", "/redoc"), ("GET", "/nowhere")}:
@@ -261,15 +248,43 @@ async def test_other_sites_change_nothing(
     owner: httpx.AsyncClient, headers: dict[str, str]
 ) -> None:
     data = {"csrf": await token_of(owner)}
-    for path in ("/logout", "/retry", "/changes/1/undo", "/memories/x/forget", "/login"):
+    for path in ("/logout", "/retry", "/changes/1/undo", "/memories/act", "/login"):
         assert (await owner.post(path, data=data, headers=headers)).status_code == 403, path
     headers = {**headers, "X-CSRF-Token": data["csrf"]}
     assert (await owner.delete("/api/v1/facts/x", headers=headers)).status_code == 403
 
 
+async def test_every_change_needs_our_page_and_the_token(
+    app: FastAPI, owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    changing = [route for route in surface(app) if route.is_change]
+    assert len(changing) > 15
+    before = await service.journal.last_change()
+    token = await token_of(owner)
+    for route in changing:
+        path = route.path()
+        theirs = {"Origin": "http://evil.test", "X-CSRF-Token": token}
+        answer = await owner.request(route.method, path, headers=theirs)
+        assert answer.status_code == 403, path
+        if path != "/login":  # nobody is logged in yet
+            answer = await owner.request(route.method, path, headers=OURS)
+            assert answer.status_code == 403, path
+    assert await service.journal.last_change() == before
+
+
+async def test_looking_changes_nothing(
+    app: FastAPI, owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    before = await service.journal.last_change()
+    for route in surface(app):
+        if not route.is_change:
+            await owner.request(route.method, route.path())
+    assert await service.journal.last_change() == before
+
+
 @pytest.mark.parametrize("token", ["", "0" * 64, "密"])
 async def test_a_change_needs_the_token(owner: httpx.AsyncClient, token: str) -> None:
-    for path in ("/logout", "/retry", "/changes/1/undo", "/memories/x/forget"):
+    for path in ("/logout", "/retry", "/changes/1/undo", "/memories/act"):
         answer = await owner.post(path, data={"csrf": token}, headers=OURS)
         assert answer.status_code == 403, path
     assert (await owner.delete("/api/v1/facts/x", headers=OURS)).status_code == 403
@@ -281,6 +296,25 @@ async def test_a_token_in_the_address_does_not_count(owner: httpx.AsyncClient) -
     assert answer.status_code == 403
     right = {**OURS, "X-CSRF-Token": token}
     assert (await owner.post("/api/v1/changes/999999/undo", headers=right)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "is_warned"),
+    [
+        ("127.0.0.1", {}, False),
+        ("::1", {}, False),
+        ("203.0.113.5", {}, True),
+        ("203.0.113.5", {"X-Forwarded-Proto": "https"}, False),
+    ],
+)
+async def test_whoever_comes_unencrypted_is_warned(
+    app: FastAPI, address: str, headers: dict[str, str], is_warned: bool
+) -> None:
+    async with client(app, address) as browser:
+        browser.headers.update(headers)
+        assert ("连接没有加密" in (await browser.get("/login")).text) == is_warned
+        browser.headers.update(BEARER)
+        assert ("连接没有加密" in (await browser.get("/")).text) == is_warned
 
 
 async def test_large_bodies_are_refused(owner: httpx.AsyncClient) -> None:

@@ -1,8 +1,7 @@
-"""The graph page: a node and what is one fact away from it."""
+"""The graph page: a node and what is one fact away from it, or some nodes that belong together."""
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -12,11 +11,11 @@ from starlette.responses import RedirectResponse, Response
 from graph_memory.errors import GraphError, NotFoundError
 from graph_memory.service import MemoryService
 
-from ..api import FIRST_NODES
+from ..api.graph import FIRST_NODES, MAX_AMONG, GraphOut, NodeOut, SomeOut
 from ..listing import MAX_TEXT, Id
-from ..schema import GraphOut, NodeOut
 from ..shapes import SHAPES
 from ..view import Pages
+from .questions import QUESTIONS
 
 RESULTS = 24
 
@@ -29,19 +28,13 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
     async def graph(
         request: Request,
         node: Annotated[Id, Query()] = "",
+        beside: Annotated[list[Id], Query(max_length=MAX_AMONG - 1)] = [],  # noqa: B006 - never altered
         q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
     ) -> Response:
         text = q.strip()
         try:
             if node:
-                found = await service.graph.neighbourhood(node, FIRST_NODES)
-                return pages.render(
-                    request,
-                    "graph.html",
-                    graph=GraphOut.of(found, time.time()),
-                    outlines=SHAPES,
-                    q="",
-                )
+                return await around(request, node, beside)
             results = [NodeOut.of(n) for n in await service.graph.nodes(text, RESULTS)]
         except NotFoundError:
             return pages.render(request, "error.html", 404, code=404, detail="")
@@ -49,6 +42,21 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             return pages.render(request, "graph_away.html", 503, state=service.graph.state.value)
         if text and len(results) == 1:
             return RedirectResponse(f"/graph?{urlencode({'node': results[0].id})}", 303)
-        return pages.render(request, "graph_search.html", results=results, q=text)
+        return pages.render(
+            request, "graph_search.html", results=results, q=text, questions=QUESTIONS
+        )
+
+    async def around(request: Request, node: str, beside: list[str]) -> Response:
+        """A node with its neighbours, or with those that were asked for."""
+        found = await service.graph.neighbourhood(node, 0 if beside else FIRST_NODES)
+        graph = GraphOut.of(found, service.now())
+        if beside:
+            wanted = list(dict.fromkeys((graph.centre.id, *beside)))
+            some = SomeOut.of(await service.graph.questions.among(wanted), service.now())
+            nodes = [graph.centre, *(each for each in some.nodes if each.id != graph.centre.id)]
+            graph = graph.model_copy(update={"nodes": nodes, "edges": some.edges})
+        return pages.render(
+            request, "graph.html", graph=graph, outlines=SHAPES, q="", beside=bool(beside)
+        )
 
     return routes

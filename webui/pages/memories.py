@@ -1,24 +1,23 @@
-"""The table of facts, and each fact's own page."""
+"""The table of facts, each fact's own page, and what the owner does with them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import get_args
 
 from fastapi import APIRouter, Request
-from pydantic import Field
 from starlette.responses import Response
 
-from graph_memory.errors import ConflictError, GraphError
-from graph_memory.graph import GraphNode
-from graph_memory.library import OWNER, Page
+from graph_memory.errors import NotFoundError
+from graph_memory.library import MAX_STATEMENT, OWNER, Action, FactLine, Overview
 from graph_memory.service import MemoryService
 
-from ..guard import local_path, read_form
-from ..listing import PAGE_SIZE, Id, WantedQuery
-from ..view import Pages
+from ..guard import local_path, read_choices, read_form
+from ..listing import Id, Wanted, WantedQuery
+from ..view import Pages, memory_url
 
-PEOPLE = 40
-"""People offered as a filter."""
+SHOWN = 5
+"""Facts that are named before something is done with them."""
+ACTIONS: dict[str, Action] = {action: action for action in get_args(Action)}
 
 
 def router(service: MemoryService, pages: Pages) -> APIRouter:
@@ -28,66 +27,81 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
 
     @routes.get("/memories")
     async def table(request: Request, wanted: WantedQuery) -> Response:
-        page = await library.browse(wanted.filter())
-        last = max(1, -(-page.total // PAGE_SIZE))
-        people = await _people(service)
+        page = await library.browse(wanted.filter(service.zone))
+        choices = await library.overview()
         return pages.render(
             request,
             "memories.html",
             wanted=wanted,
             page=page,
-            last=last,
-            choices=await library.overview(),
-            people=people,
-            node_name=_name(wanted.node, page, people) if wanted.node else "",
+            choices=choices,
+            node_name=_name(wanted, page.items, choices),
         )
+
+    @routes.post("/memories/act")
+    async def act(request: Request) -> Response:
+        """Do something with some facts; what destroys, or is much, is shown first."""
+        given = await read_choices(request)
+        back = local_path(given.get("back", ["/memories"])[-1])
+        word, _, only = given.get("only", [""])[-1].partition(" ")
+        action = ACTIONS.get(word or given.get("action", [""])[-1])
+        ids = [only] if only else list(dict.fromkeys(given.get("id", [])))
+        if action is None or not ids:
+            return pages.redirect(back, what="nothing")
+        is_small = len(ids) == 1 and action != "forget"
+        if not is_small and "confirm" not in given:
+            found = await library.weigh(action, ids)
+            lines = await library.some(ids[:SHOWN])
+            return pages.render(
+                request,
+                "memories_act.html",
+                action=action,
+                ids=ids,
+                effect=found,
+                lines=lines,
+                back=back,
+            )
+        try:
+            change = await library.act(action, ids, OWNER)
+        except NotFoundError:
+            return pages.redirect(back, what="nothing")
+        count = sum(1 for op in change.ops if op.kind == "fact")
+        # The page of what is forgotten is no more; an undo leads back there.
+        gone = action == "forget" and any(back.startswith(f"/memories/{id}") for id in ids)
+        target = "/memories" if gone else back
+        return pages.redirect(target, what=action, change=change.id, count=count, back=back)
 
     @routes.get("/memories/{id}")
     async def detail(request: Request, id: Id) -> Response:
         return pages.render(request, "memory.html", detail=await library.fact(id))
 
-    @routes.post("/memories/{id}/archive")
-    async def archive(id: Id) -> Response:
-        change = await library.archive(id, OWNER)
-        return pages.redirect(f"/memories/{id}", what="archive", change=change.id)
+    @routes.get("/memories/{id}/edit")
+    async def edit(request: Request, id: Id) -> Response:
+        found = await library.fact(id)
+        return pages.render(request, "memory_edit.html", detail=found, longest=MAX_STATEMENT)
 
-    @routes.post("/memories/{id}/restore")
-    async def restore(id: Id) -> Response:
-        change = await library.restore(id, OWNER)
-        return pages.redirect(f"/memories/{id}", what="restore", change=change.id)
-
-    @routes.post("/memories/{id}/forget")
-    async def forget(id: Id) -> Response:
-        change = await library.forget(id, None, OWNER)
-        # The way back is named here and never taken from the request.
-        return pages.redirect("/memories", what="forget", change=change.id, back=f"/memories/{id}")
-
-    @routes.post("/changes/{number}/undo")
-    async def undo(request: Request, number: Annotated[int, Field(ge=1, le=2**53)]) -> Response:
-        back = local_path((await read_form(request)).get("back", "/memories"))
+    @routes.post("/memories/{id}/edit")
+    async def amend(request: Request, id: Id) -> Response:
+        given = await read_form(request)
+        words = given.get("statement", "")[: 2 * MAX_STATEMENT]
+        old = (await library.fact(id)).line.fact
         try:
-            await library.undo(number, OWNER)
-        except ConflictError:
-            return pages.redirect(back, what="conflict")
-        return pages.redirect(back, what="undo")
+            change = await library.amend(id, words, OWNER, mute="mute" in given)
+        except NotFoundError:
+            return pages.redirect(memory_url(old), what="same")
+        new = next(op.id for op in change.ops if op.kind == "fact" and op.id != id)
+        back = f"/memories/{id}"
+        return pages.redirect(f"/memories/{new}", what="amend", change=change.id, back=back)
 
     return routes
 
 
-async def _people(service: MemoryService) -> list[GraphNode]:
-    """The people most is known about; nobody while the graph is away."""
-    try:
-        found = await service.graph.nodes("", limit=PEOPLE * 3)
-    except GraphError:
-        return []
-    return [node for node in found if node.kind == "user"][:PEOPLE]
-
-
-def _name(node: str, page: Page, people: list[GraphNode]) -> str:
-    """What a node is called, from what is on the page anyway."""
-    for line in page.items:
-        if line.fact.subject == node:
+def _name(wanted: Wanted, lines: list[FactLine], choices: Overview) -> str:
+    """What the node that is filtered by is called, from what is on the page anyway."""
+    for line in lines:
+        if line.fact.subject == wanted.node:
             return line.subject
-        if line.fact.object == node:
+        if line.fact.object == wanted.node:
             return line.object
-    return next((person.name for person in people if person.id == node), node)
+    known = (each.name for each in (*choices.people, *choices.things) if each.node == wanted.node)
+    return next(known, wanted.node)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from graph_memory.journal.catalogue import FactFilter
 from graph_memory.service import MemoryService
 
 from ..view import Pages
 
-STROKES = 120
-"""Facts drawn as strokes of ink."""
+DAYS = 60
+"""Days of growth that are drawn."""
 SOON = 30
 """Days of the forecast."""
 
@@ -23,14 +22,15 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
     @routes.get("/")
     async def overview(request: Request) -> Response:
         health = await service.health()
-        recent = await service.library.browse(FactFilter(status="active", limit=STROKES))
         (forecast,) = await service.upkeep.preview(days=(SOON,), limit=5)
         return pages.render(
             request,
             "overview.html",
             health=health,
-            recent=recent,
+            growth=await service.chronicle.growth(DAYS),
+            known=await service.library.overview(),
             forecast=forecast,
+            backups=(await service.backups.list())[:1],
             settings=service.settings,
         )
 

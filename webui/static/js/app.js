@@ -23,10 +23,16 @@ for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "yes";
+    // What takes a while shows that it was heard.
+    if (form.matches("[data-slow]")) (event.submitter ?? form).setAttribute("aria-busy", "true");
   });
+}
+for (const link of document.querySelectorAll("a[data-slow]")) {
+  link.addEventListener("click", () => link.setAttribute("aria-busy", "true"));
 }
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const busy of document.querySelectorAll("[aria-busy]")) busy.removeAttribute("aria-busy");
 });
 
 addEventListener("keydown", (event) => {
@@ -38,3 +44,6 @@ addEventListener("keydown", (event) => {
     search.select();
   }
 });
+
+// On a narrow screen the places scroll sideways: the one we are at is in sight.
+document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

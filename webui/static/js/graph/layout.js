@@ -23,13 +23,19 @@ export class Layout {
   }
 
   step() {
-    const nodes = [...this.model.nodes.values()];
+    const nodes = this.model.bodies;
     this.#repel(nodes);
-    for (const edges of this.model.bundles()) this.#attract(edges[0]);
+    for (const edges of this.model.bundles()) {
+      const [{ source, target }] = edges;
+      this.#attract(this.model.nodes.get(source), this.model.nodes.get(target));
+    }
+    for (const ghost of this.model.ghosts.values()) {
+      this.#attract(this.model.nodes.get(ghost.of), ghost, 0);
+    }
     for (const node of nodes) {
       node.vx -= node.x * GRAVITY * this.heat;
       node.vy -= node.y * GRAVITY * 1.35 * this.heat; // pictures are wider than tall
-      if (!node.pinned) {
+      if (!node.pinned && !node.held) {
         node.x += node.vx;
         node.y += node.vy;
       }
@@ -62,9 +68,8 @@ export class Layout {
     }
   }
 
-  #attract(edge) {
-    const a = this.model.nodes.get(edge.source);
-    const b = this.model.nodes.get(edge.target);
+  // Pulls two together; `share` is how much of it the first one feels.
+  #attract(a, b, share = b.degree / (a.degree + b.degree || 1)) {
     if (a === b) return;
     const dx = b.x - a.x;
     const dy = b.y - a.y;
@@ -73,10 +78,9 @@ export class Layout {
     const length = 64 + a.radius + b.radius + 3.2 * Math.min(busy, 40);
     const force = ((distance - length) / distance) * SPRING * this.heat * 2;
     // Who has many links stands still.
-    const share = a.degree / (a.degree + b.degree || 1);
-    a.vx += dx * force * (1 - share);
-    a.vy += dy * force * (1 - share);
-    b.vx -= dx * force * share;
-    b.vy -= dy * force * share;
+    a.vx += dx * force * share;
+    a.vy += dy * force * share;
+    b.vx -= dx * force * (1 - share);
+    b.vy -= dy * force * (1 - share);
   }
 }

@@ -5,13 +5,15 @@ import { List, shape } from "./list.js";
 import { Model } from "./model.js";
 import { Picture } from "./picture.js";
 
+const FIRST = 60; // neighbours of the centre that are shown at once
 const MORE = 30; // neighbours that expanding adds at most
+const MOST = 300; // neighbours that the server tells of
 
 const root = document.getElementById("graph");
 const shown = document.getElementById("shown");
 const loading = root.querySelector(".loading");
 const settings = Object.fromEntries(
-  ["words", "types", "predicates", "outlines"].map((key) => [key, JSON.parse(root.dataset[key])]),
+  ["words", "types", "predicates", "states", "outlines", "beside"].map((key) => [key, JSON.parse(root.dataset[key])]),
 );
 const { words } = settings;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -20,6 +22,7 @@ const model = new Model();
 const layout = new Layout(model);
 const picture = new Picture(document.getElementById("picture"), model, settings);
 const list = new List(document.getElementById("neighbours"), model, settings);
+const asked = new Map(); // id -> how many neighbours were asked for
 let selected = null;
 let frame = 0;
 
@@ -27,11 +30,16 @@ function say(text, values = {}) {
   shown.textContent = text.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
 }
 
-async function load(node, limit) {
-  const query = new URLSearchParams({ node, limit });
-  const response = await fetch(`/api/v1/graph?${query}`, { headers: { accept: "application/json" } });
+async function ask(path, query) {
+  const response = await fetch(`/api/v1/${path}?${new URLSearchParams(query)}`);
   if (!response.ok) throw new Error(`the graph answered ${response.status}`);
   return response.json();
+}
+
+async function load(node, limit) {
+  const graph = await ask("graph", { node, limit });
+  asked.set(node, limit);
+  return graph;
 }
 
 function settle() {
@@ -69,7 +77,7 @@ function legend() {
     item.append(line, words.ended);
     items.push(item);
   }
-  root.querySelector(".legend").replaceChildren(...items);
+  root.querySelector(".legend-kinds").replaceChildren(...items);
 }
 
 function select(id) {
@@ -79,13 +87,13 @@ function select(id) {
   if (id !== null) list.reveal(id);
 }
 
-async function expand(id) {
-  if (model.isFull) {
+async function expand(id, limit = MORE) {
+  if (model.isFull || limit > MOST) {
     say(words.full);
     return;
   }
   try {
-    const graph = await load(id, MORE);
+    const graph = await load(id, limit);
     if (!model.nodes.has(id)) return;
     const added = model.add(graph);
     say(words.added, { name: graph.centre.name, added, total: graph.total });
@@ -102,7 +110,8 @@ async function expand(id) {
 function collapse(id) {
   say(words.collapsed, { name: model.nodes.get(id).name });
   model.collapse(id);
-  layout.warm(0.3);
+  model.hold(true);
+  layout.warm(0.2);
   redraw();
   settle();
 }
@@ -117,12 +126,20 @@ picture.addEventListener("pick", ({ detail: id }) => {
     if (model.hasMore(id)) expand(id);
   }
 });
+function more(id) {
+  const before = asked.get(id) ?? 0;
+  expand(id, before < MOST ? Math.min(MOST, before + FIRST) : before + 1);
+}
+
+picture.addEventListener("more", ({ detail: id }) => more(id));
 picture.addEventListener("drag", () => {
   layout.warm(0.12);
   settle();
 });
 list.addEventListener("select", ({ detail: id }) => select(id));
 list.addEventListener("expand", ({ detail: id }) => expand(id));
+list.addEventListener("more", ({ detail: id }) => more(id));
+list.addEventListener("light", ({ detail: { edge, on } }) => picture.light(edge, on));
 list.addEventListener("collapse", ({ detail: id }) => collapse(id));
 
 for (const button of root.querySelectorAll("[data-zoom]")) {
@@ -138,7 +155,13 @@ for (const button of root.querySelectorAll("[data-zoom]")) {
 new ResizeObserver(() => picture.follows && picture.fit()).observe(picture.svg);
 
 try {
-  model.add(await load(root.dataset.node, 60));
+  if (settings.beside.length) {
+    const nodes = [root.dataset.node, ...settings.beside];
+    model.begin(await ask("graph/among", nodes.map((node) => ["node", node])));
+  } else {
+    model.add(await load(root.dataset.node, FIRST));
+  }
+  model.hold(false);
   loading.hidden = true;
   root.querySelector(".zoom").hidden = false;
   for (let i = 0; i < 60; i++) layout.step(); // what unfolds, unfolds from a shape

@@ -29,11 +29,13 @@ function cut(text) {
 
 export class Picture extends EventTarget {
   #nodes = new Map();
+  #ghosts = new Map();
   #edges = new Map();
   #pointers = new Map();
   #view = { x: 0, y: 0, k: 1 };
   #moved = false;
   #grabbed = null;
+  #more = null;
 
   constructor(svg, model, { outlines, predicates }) {
     super();
@@ -59,10 +61,12 @@ export class Picture extends EventTarget {
   draw(selected = null) {
     for (const group of [this.lines, this.marks, this.words]) group.replaceChildren();
     this.#nodes.clear();
+    this.#ghosts.clear();
     this.#edges.clear();
     for (const bundle of this.model.bundles()) {
       bundle.forEach((edge, index) => this.#edge(edge, index - (bundle.length - 1) / 2));
     }
+    for (const ghost of this.model.ghosts.values()) this.#ghost(ghost);
     for (const node of this.model.nodes.values()) this.#node(node);
     this.select(selected);
     this.place();
@@ -77,17 +81,33 @@ export class Picture extends EventTarget {
     const area = make("path", { class: "edge-area", "data-edge": edge.id }, this.lines);
     const label = make("text", { class: "edge-label", dy: "-4" }, this.words);
     label.textContent = this.predicates[edge.predicate] ?? edge.predicate;
-    const light = (on) => {
-      for (const element of [line, label]) element.classList.toggle("lit", on || this.#lit(edge));
-    };
-    area.addEventListener("pointerenter", () => light(true));
-    area.addEventListener("pointerleave", () => light(false));
+    area.addEventListener("pointerenter", () => this.light(edge.id, true));
+    area.addEventListener("pointerleave", () => this.light(edge.id, false));
     this.#edges.set(edge.id, { edge, offset, line, area, label });
+  }
+
+  // Points out an edge, with what it says.
+  light(id, on) {
+    const found = this.#edges.get(id);
+    if (!found) return;
+    const lit = on || this.#lit(found.edge);
+    found.line.classList.toggle("lit", lit);
+    found.label.classList.toggle("lit", lit);
+  }
+
+  // Neighbours that are not shown.
+  #ghost(ghost) {
+    const line = make("path", { class: "tether" }, this.lines);
+    const group = make("g", { class: "ghost", "data-more": ghost.of }, this.marks);
+    make("circle", { r: ghost.radius }, group);
+    const label = make("text", { class: "ghost-label" }, group);
+    label.textContent = `+${ghost.count}`;
+    this.#ghosts.set(ghost.of, { group, label, line });
   }
 
   #node(node) {
     const kind = this.model.isHub(node.id) ? " hub" : "";
-    const more = this.model.hasMore(node.id) ? " more" : "";
+    const more = this.model.hasMore(node.id) ? " has-more" : "";
     const group = make("g", {
       class: `node${kind}${more}`,
       "data-shape": node.shape,
@@ -109,6 +129,12 @@ export class Picture extends EventTarget {
       const { x, y } = this.model.nodes.get(id);
       group.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
     }
+    for (const [of, { group, line }] of this.#ghosts) {
+      const { x, y } = this.model.ghosts.get(of);
+      const node = this.model.nodes.get(of);
+      group.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+      line.setAttribute("d", `M${node.x.toFixed(1)} ${node.y.toFixed(1)}L${x.toFixed(1)} ${y.toFixed(1)}`);
+    }
     for (const { edge, offset, line, area, label } of this.#edges.values()) {
       const a = this.model.nodes.get(edge.source);
       const b = this.model.nodes.get(edge.target);
@@ -127,7 +153,7 @@ export class Picture extends EventTarget {
     const size = SIZE / this.#view.k;
     this.world.setAttribute("font-size", size.toFixed(2));
     const nodes = [...this.model.nodes.values()];
-    const taken = nodes.map(({ x, y, radius: r }) => [x - r, y - r, x + r, y + r]);
+    const taken = this.model.bodies.map(({ x, y, radius: r }) => [x - r, y - r, x + r, y + r]);
     const first = (node) => (node.id === this.model.centre ? Infinity : node.degree);
     for (const node of nodes.toSorted((a, b) => first(b) - first(a))) {
       const { label } = this.#nodes.get(node.id);
@@ -170,7 +196,7 @@ export class Picture extends EventTarget {
   fit() {
     const { width, height } = this.svg.getBoundingClientRect();
     let [left, top, right, bottom] = [-60, -60, 60, 60];
-    for (const { x, y, radius } of this.model.nodes.values()) {
+    for (const { x, y, radius } of this.model.bodies) {
       left = Math.min(left, x - radius - 34);
       right = Math.max(right, x + radius + 34);
       top = Math.min(top, y - radius - 10);
@@ -220,6 +246,7 @@ export class Picture extends EventTarget {
     this.#moved = false;
     const target = document.elementFromPoint(event.clientX, event.clientY);
     const id = target?.closest(".node")?.dataset.node;
+    this.#more = target?.closest(".ghost")?.dataset.more ?? null;
     this.#grabbed = id === undefined ? null : this.model.nodes.get(id) ?? null;
   }
 
@@ -240,6 +267,7 @@ export class Picture extends EventTarget {
       this.zoom(stretch, { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
     } else if (this.#grabbed) {
       this.#grabbed.pinned = true;
+      this.model.hold(false);
       this.#grabbed.x += dx / this.#view.k;
       this.#grabbed.y += dy / this.#view.k;
       this.dispatchEvent(new Event("drag"));
@@ -254,7 +282,9 @@ export class Picture extends EventTarget {
     if (node) node.pinned = false;
     this.#grabbed = null;
     this.svg.classList.remove("dragging");
-    if (!this.#moved && event.type === "pointerup") {
+    if (!this.#moved && event.type === "pointerup" && this.#more !== null) {
+      this.dispatchEvent(new CustomEvent("more", { detail: this.#more }));
+    } else if (!this.#moved && event.type === "pointerup") {
       this.dispatchEvent(new CustomEvent("pick", { detail: node?.id ?? null }));
     }
   }

@@ -1,0 +1,131 @@
+"""The table of memories by keyboard alone, many at once, and as cards on a phone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.webui.browsing import LIFE
+from tests.webui.seed import fact_id
+from tests.webui.story import LI
+
+from .conftest import Opener
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
+FOCUSED = "document.activeElement.closest('tr')?.querySelector('.row-link').textContent ?? ''"
+
+
+async def test_rows_are_walked_selected_and_archived_by_keyboard(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.go("/memories?persona=life_advisor&sort=importance")
+    page, keyboard = seen.page, seen.page.keyboard
+    names = await page.locator(".row-link").all_inner_texts()
+    for key, index in (("j", 0), ("j", 1), ("ArrowDown", 2), ("k", 1), ("ArrowUp", 0), ("k", 0)):
+        await keyboard.press(key)
+        assert await page.evaluate(FOCUSED) == names[index]
+    assert await page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "2px"
+    for key in ("j", "x", "j", "x"):
+        await keyboard.press(key)
+    bar = page.locator(".bulk-bar")
+    assert "已选 2 条" in await bar.inner_text()
+    await keyboard.press("Escape")
+    await bar.wait_for(state="hidden")
+    for key in ("k", "x", "j", "x"):
+        await keyboard.press(key)
+    await bar.get_by_role("button", name="归档").press("Enter")
+    await page.get_by_role("heading", name="归档 2 条记忆？").wait_for()
+    await keyboard.press("Enter")  # the button is in focus
+    await page.get_by_text("已归档 2 条").wait_for()
+    await page.get_by_role("button", name="撤销").press("Enter")
+    await page.get_by_text("已撤销").wait_for()
+    assert await page.locator(".row-link").all_inner_texts() == names
+    await keyboard.press("j")
+    await keyboard.press("Enter")
+    assert await page.get_by_role("heading", level=1).inner_text() == names[0]
+
+
+async def test_one_row_is_handled_by_its_keys(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.go("/memories?q=静电容")
+    page, keyboard = seen.page, seen.page.keyboard
+    await keyboard.press("j")
+    await keyboard.press("p")
+    await page.get_by_text("已置顶 1 条").wait_for()
+    await page.get_by_role("button", name="撤销").click()
+    await page.get_by_text("已撤销").wait_for()
+    await keyboard.press("j")
+    await keyboard.press("Delete")
+    await page.get_by_role("heading", name="忘记 1 条记忆？").wait_for()
+    await page.get_by_role("link", name="取消").click()
+    await keyboard.press("j")
+    await keyboard.press("e")
+    await page.get_by_label("应该是").wait_for()
+
+
+async def test_keys_are_explained_and_not_taken_from_fields(visit: Opener) -> None:
+    seen = await visit(language="en")
+    await seen.log_in()
+    await seen.go("/memories")
+    page, keyboard = seen.page, seen.page.keyboard
+    await page.focus("#q")
+    await keyboard.type("jxp?")
+    assert await page.input_value("#q") == "jxp?"
+    assert not await page.locator("#keys").is_visible()
+    await page.locator("h1").click()
+    await keyboard.press("?")
+    await page.get_by_role("heading", name="Keyboard shortcuts").wait_for()
+    await keyboard.press("Escape")
+    assert not await page.locator("#keys").is_visible()
+
+
+async def test_a_menu_opens_one_at_a_time_and_closes_again(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.go("/memories")
+    page = seen.page
+    menus = page.locator("details.menu")
+    await menus.nth(0).locator("summary").click()
+    await menus.nth(8).locator("summary").click()
+    assert await page.locator("details.menu[open]").count() == 1
+    await page.keyboard.press("Escape")
+    assert await page.locator("details.menu[open]").count() == 0
+    assert await page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+async def test_a_phone_shows_cards_with_everything_in_reach(visit: Opener) -> None:
+    seen = await visit(360)
+    await seen.log_in()
+    await seen.go("/memories")
+    page = seen.page
+    rows = page.locator(".memories > tbody > tr")
+    assert await rows.first.evaluate("(row) => getComputedStyle(row).display") == "grid"
+    await rows.nth(0).locator("input").check()
+    await rows.nth(1).locator("input").check()
+    assert "已选 2 条" in await page.locator(".bulk-bar").inner_text()
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
+    await rows.nth(2).locator("summary").click()
+    box = await rows.nth(2).locator(".menu-list").bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+
+
+async def test_a_fact_is_corrected_and_its_words_are_opened(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.go(f"/memories/{fact_id(LIFE, '年糕喜欢吃鸡肉冻干')}")
+    page = seen.page
+    await page.get_by_role("link", name="编辑").click()
+    await page.get_by_label("应该是").fill("年糕喜欢吃鸭肉冻干")
+    await page.get_by_role("button", name="保存").click()
+    await page.get_by_role("heading", name="年糕喜欢吃鸭肉冻干").wait_for()
+    await page.get_by_role("button", name="撤销").click()
+    await page.get_by_text("已撤销").wait_for()
+    await page.get_by_role("link", name="看前后文").click()
+    assert await page.locator(".said-here").count() == 1
+    await seen.go(f"/node?id={LI}")
+    await page.get_by_role("link", name="原话").first.click()
+    await page.wait_for_url(re.compile("/messages/"))

@@ -1,0 +1,62 @@
+"""A memory of its own that hostile people have been at, and everything a page can show of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from graph_memory.library import OWNER
+from graph_memory.model import asker_of
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+
+from .seed import NOW, fact_id, seed
+from .story import LI, MALLORY, XSS, ZHANG, talks
+
+FEW = 3
+"""Facts more than the story has."""
+FILE = "<img src=x onerror=alert(7)>.jsonl"
+"""A file that waits to be imported."""
+TALKS = list(talks())
+
+
+@asynccontextmanager
+async def besieged(directory: Path) -> AsyncIterator[MemoryService]:
+    """An open memory in which every kind of thing that has a page is there, hostile text in it."""
+    memory = await MemoryService.open(
+        directory, Settings(), zone=ZoneInfo("Asia/Shanghai"), now=lambda: NOW
+    )
+    try:
+        await seed(memory.journal, FEW)
+        await memory.settle()
+        await _live(memory)
+        yield memory
+    finally:
+        await memory.close()
+
+
+async def _live(memory: MemoryService) -> None:
+    """What leaves traces: questions, changes, backups, files that come and go."""
+    hostile, group = TALKS[-1].session, TALKS[2].session
+    for session, user, text in (
+        (hostile, MALLORY, f"{XSS[0]} {XSS[4]}"),
+        (hostile, MALLORY, "说说我喜欢什么"),
+        (group, LI, f"{XSS[3]} 黄山"),
+    ):
+        await memory.recall.remind(asker_of(session, user), text, where=session.umo)
+    await memory.library.archive(fact_id(hostile, XSS[5]), OWNER)
+    await memory.library.restore(fact_id(hostile, XSS[5]), OWNER)
+    await memory.library.archive(fact_id(hostile, XSS[6]), OWNER)
+    things = [node.id for node in await memory.graph.nodes("alert", 20) if node.id[:2] == "e:"]
+    await memory.bonds.merge(things[0], things[1], OWNER)
+    await memory.bonds.link(MALLORY, ZHANG, OWNER)
+    memory.problems["webui"] = XSS[3]
+    await memory.backups.make()
+    written = await memory.moving.exporter("").run()
+    waiting = memory.directory / "imports"
+    waiting.mkdir(exist_ok=True)
+    shutil.copyfile(written.path, waiting / FILE)
+    await memory.settle()

@@ -1,0 +1,146 @@
+"""Backups, export, import, examination: seen first, then done, on a memory of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from webui import create_app
+
+from .browsing import OURS, press, see, send
+from .conftest import KEY, client
+from .markup import Markup
+from .seed import NOW, seed
+from .story import ZHANG
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def memory(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MemoryService]:
+    directory = tmp_path_factory.mktemp("data")
+    opened = await MemoryService.open(
+        directory, Settings(), zone=ZoneInfo("Asia/Shanghai"), now=lambda: NOW
+    )
+    await seed(opened.journal)
+    await opened.settle()
+    yield opened
+    await opened.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def keeper(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser of the owner of that memory."""
+    async with client(create_app(memory, key=KEY, language="zh")) as browser:
+        await browser.post("/login", data={"key": KEY}, headers=OURS)
+        yield browser
+
+
+async def test_a_backup_is_made_and_its_restore_shown_prepared_and_called_off(
+    keeper: httpx.AsyncClient, memory: MemoryService
+) -> None:
+    done = await press(keeper, "/data/backup")
+    assert "已做好一份备份" in done.text
+    (link,) = [t["href"] for t in done.all("a") if t["href"].startswith("/data/restore")]
+    (line, *_) = (await memory.library.browse()).items
+    change = await memory.library.act("forget", [line.fact.id], "owner")
+    asked = await see(keeper, link)
+    assert "事实 59 60 +1" in asked.text
+    assert await memory.backups.staged() is None
+    (name,) = [tag["value"] for tag in asked.all("input", name="name")]
+    prepared = await press(keeper, "/data/restore", name=name)
+    assert "有一次恢复在等待" in prepared.text
+    assert await memory.backups.staged() == NOW
+    assert "已取消恢复" in (await press(keeper, "/data/unstage")).text
+    assert await memory.backups.staged() is None
+    await memory.library.undo(change.id, "owner")
+
+
+async def test_backups_that_are_not_there_are_said(keeper: httpx.AsyncClient) -> None:
+    for name in ("no.sqlite3", "../journal.sqlite3", "..", "<b>"):
+        await see(keeper, "/data/restore", 404, name=name)
+        await send(keeper, "/data/restore", 404, name=name)
+
+
+async def test_a_damaged_backup_is_said(keeper: httpx.AsyncClient, memory: MemoryService) -> None:
+    broken = memory.directory / "backups" / "journal-20240101T000000Z.sqlite3"
+    broken.parent.mkdir(exist_ok=True)
+    broken.write_bytes(b"nothing of the kind" * 400)
+    answer = await keeper.get("/data/restore", params={"name": broken.name})
+    assert answer.headers["location"] == "/data"
+    assert "没有做成" in (await see(keeper, "/data")).text
+    broken.unlink()
+
+
+async def test_an_export_is_written_and_downloaded(keeper: httpx.AsyncClient) -> None:
+    done = await press(keeper, "/data/export", person="")
+    assert "已导出" in done.text
+    (link,) = [tag["href"] for tag in done.all("a") if "download" in tag]
+    answer = await keeper.get(link)
+    assert answer.headers["content-disposition"].startswith("attachment")
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert lines[0]["format"] == "graph-memory"
+    assert sum(line.get("type") == "fact" for line in lines) == 60
+    own = await press(keeper, "/data/export", person=ZHANG)
+    assert len([tag for tag in own.all("a") if "download" in tag]) == 2
+
+
+@pytest.mark.parametrize("name", ["..%2Fjournal.sqlite3", "%2Fetc%2Fpasswd", "no.jsonl"])
+async def test_only_exports_are_handed_out(keeper: httpx.AsyncClient, name: str) -> None:
+    answer = await keeper.get(httpx.URL(f"http://memory.test/data/exports/{name}"))
+    assert answer.status_code in (404, 307)
+    assert "SQLite" not in answer.text
+
+
+async def test_an_import_is_shown_then_done_then_taken_back(
+    keeper: httpx.AsyncClient, memory: MemoryService
+) -> None:
+    folder = memory.directory / "imports"
+    folder.mkdir(exist_ok=True)
+    base = {"sender": "10009", "name": "小周", "group": "77"}
+    lines = [
+        {"time": "2025-09-01T10:00:00+08:00", "text": "我在学吉他", **base},
+        {"time": "2025-09-01T10:01:00+08:00", "text": "<b>弦断了</b>", **base},
+    ]
+    text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    (folder / "吉他.jsonl").write_text(text, encoding="utf-8")
+    before = (await memory.journal.counts())["messages"]
+    page = await see(keeper, "/data")
+    (link,) = [t["href"] for t in page.all("a") if t["href"].startswith("/data/import")]
+    plan = await see(keeper, link)
+    assert "2 / 2 条" in plan.text
+    assert "<b>弦断了</b>" in plan.text
+    assert (await memory.journal.counts())["messages"] == before
+    assert "导入已开始" in (await press(keeper, "/data/import", name="吉他.jsonl")).text
+    while memory.moving._tasks:  # the import goes on in the background
+        await next(iter(memory.moving._tasks))
+    assert (await memory.journal.counts())["messages"] == before + 2
+    done = await see(keeper, "/data")
+    (run,) = [tag["value"] for tag in done.all("input", name="run")]
+    assert "2 条消息" in (await press(keeper, "/data/import/undo", run=run)).text
+    assert (await memory.journal.counts())["messages"] == before
+
+
+async def test_only_files_in_imports_are_read(
+    keeper: httpx.AsyncClient, memory: MemoryService, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.jsonl"
+    outside.write_text("{}")
+    for name in (str(outside), "../journal.sqlite3", "", "no.jsonl"):
+        page = await see(keeper, "/data/import", 422, name=name)
+        assert page.all("p", role="alert")
+        assert not page.all("form", action="/data/import", method="post")
+        assert "没有做成" in (await press(keeper, "/data/import", name=name)).text
+
+
+async def test_the_doctor_examines_and_says_so(keeper: httpx.AsyncClient) -> None:
+    page = Markup((await send(keeper, "/data/checkup", 200)).text)
+    assert "一切一致" in page.text

@@ -1,0 +1,292 @@
+"""The table of memories: pages, filters, and what the owner does with one or many."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from graph_memory.service import MemoryService
+
+from .browsing import LIFE, OURS, PRIVATE, press, see, send, statements, undo
+from .conftest import BULK
+from .seed import fact_id
+from .story import HONG, XSS, ZHANG
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+FACTS = 60 + BULK
+MEDITATION = fact_id(LIFE, "张三喜欢睡前冥想十分钟")
+KEYBOARD = fact_id(PRIVATE, "张三有一把静电容机械键盘")
+
+
+async def test_the_table_shows_facts_a_page_at_a_time(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/memories")
+    assert f"共 {FACTS} 条" in page.text
+    shown = statements(page)
+    assert f"1–50 / {FACTS}" in page.text
+    while following := page.all("a", rel="next"):
+        page = await see(owner, following[0]["href"])
+        shown += statements(page)
+    assert len(shown) == len(set(shown)) == FACTS
+    assert f"101–150 / {FACTS}" in page.text
+    (back,) = page.all("a", rel="prev")
+    assert statements(await see(owner, back["href"])) == shown[50:100]
+
+
+async def test_a_page_is_not_moved_by_what_goes_before_it(owner: httpx.AsyncClient) -> None:
+    first = await see(owner, "/memories", sort="said")
+    (following,) = first.all("a", rel="next")
+    second = statements(await see(owner, following["href"]))
+    done = await press(owner, "/memories/act", only=f"forget {_id(first)}", confirm="yes")
+    assert statements(await see(owner, following["href"])) == second
+    await undo(owner, done)
+
+
+def _id(page: object) -> str:
+    return statements(page)[0].removeprefix("/memories/")  # type: ignore[arg-type]
+
+
+async def test_the_table_is_searched_by_text_and_by_name(owner: httpx.AsyncClient) -> None:
+    by_text = await see(owner, "/memories", q="橘猫")
+    assert statements(by_text) == [f"/memories/{fact_id(LIFE, '张三养了一只叫年糕的橘猫')}"]
+    by_name = await see(owner, "/memories", q="年糕")
+    assert "年糕有点超重，医生让它减肥" in by_name.text
+    nothing = await see(owner, "/memories", q="100%_\\' OR 1=1 --")
+    assert "没有符合条件的记忆" in nothing.text
+    assert nothing.all("input", name="q")[0]["value"] == "100%_\\' OR 1=1 --"
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({"persona": "life_advisor"}, 16),
+        ({"chat": "aiocqhttp:group:88001"}, 16),
+        ({"predicate": "plans"}, 5),
+        ({"state": "archived"}, 1),
+        ({"state": "superseded"}, 2),
+        ({"state": "pinned"}, 1),
+        ({"node": HONG}, 7),
+        ({"persona": "life_advisor", "state": "active", "q": "张三 云南"}, 1),
+        ({"since": "2025-10-07"}, 1),
+        ({"since": "2025-10-06", "until": "2025-10-06"}, 1),
+        ({"persona": "life_advisor", "until": "2024-12-31"}, 5),
+    ],
+)
+async def test_the_table_is_filtered(
+    owner: httpx.AsyncClient, query: dict[str, str], count: int
+) -> None:
+    page = await see(owner, "/memories", **query)
+    assert len(statements(page)) == count
+    assert f"找到 {count} 条" in page.text
+    fields = {tag["value"] for tag in [*page.tags_selected(), *page.all("input", type="date")]}
+    assert {value for key, value in query.items() if key != "q"} <= fields
+
+
+async def test_strengths_are_parts_of_the_whole(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    counts = []
+    for strength, (least, most) in {
+        "clear": (0.7, 1),
+        "dim": (0.4, 0.7),
+        "faint": (0, 0.4),
+    }.items():
+        answer = await owner.get("/api/v1/facts", params={"strength": strength, "limit": 200})
+        found = answer.json()
+        assert all(least <= fact["strength"] <= most for fact in found["items"])
+        counts.append(found["total"])
+    assert sum(counts) == FACTS
+    assert min(counts) > 0
+
+
+async def test_the_table_is_sorted(owner: httpx.AsyncClient) -> None:
+    strongest = await see(owner, "/memories", sort="strength")
+    assert statements(strongest)[0].endswith(fact_id(LIFE, "张三对花生严重过敏"))  # pinned
+    newest = await see(owner, "/memories", sort="said")
+    assert statements(newest)[0].endswith(fact_id(PRIVATE, "张三这周在准备项目上线，压力很大"))
+
+
+async def test_sorting_and_paging_keep_the_filters(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/memories", node=ZHANG, sort="importance")
+    links = [tag["href"] for tag in page.all("a") if tag["href"].startswith("/memories?")]
+    kept = [link for link in links if "sort=strength" in link or "cursor=" in link]
+    assert len(kept) == 2
+    assert all("node=aiocqhttp%3A10001" in link for link in kept)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"cursor": "0"}, {"cursor": "W10"}, {"cursor": "x" * 1001}, {"cursor": "WzEsMiwzLDRd"},
+     {"sort": "f.id; DROP"}, {"state": "dead"}, {"q": "x" * 201}, {"node": "x" * 501},
+     {"predicate": "x" * 41}, {"since": "yesterday"}, {"since": "2025-02-30"}, {"strength": "5"},
+     {"since": "2025-02-03", "until": "2025-02-02"}],
+)  # fmt: skip
+async def test_nonsense_gets_a_page_that_says_so(
+    owner: httpx.AsyncClient, query: dict[str, str]
+) -> None:
+    page = await see(owner, "/memories", 422, **query)
+    assert "这个地址读不懂" in page.text
+    assert page.alive() == []
+
+
+async def test_the_ends_of_the_calendar_are_days_like_others(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/memories", since="0001-01-01", until="9999-12-31")
+    assert f"找到 {FACTS} 条" in page.text
+
+
+async def test_odd_filters_find_nothing_and_break_nothing(owner: httpx.AsyncClient) -> None:
+    for odd in (*XSS, "\x00", "𠮷" * 50, "' UNION SELECT data FROM row --", "%' ESCAPE '"):
+        for key in ("q", "node", "persona", "chat", "predicate"):
+            page = await see(owner, "/memories", **{key: odd[:40]})
+            assert page.alive() == []
+
+
+# ----------------------------------------------------------------- one memory
+
+
+async def test_a_memory_shows_its_source_and_its_history(owner: httpx.AsyncClient) -> None:
+    newer, older = (
+        fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去"),
+        fact_id(PRIVATE, "张三住在北京"),
+    )
+    page = await see(owner, f"/memories/{newer}")
+    assert "张三 2025年9月19日 16:53 看前后文 我搬到上海啦，住在徐汇" in page.text
+    assert "此前是 张三住在北京" in page.text
+    assert page.all("a", href=f"/memories/{older}")
+    before = await see(owner, f"/memories/{older}")
+    assert "已被取代" in before.text
+    assert "后来变成 张三住在上海" in before.text
+    (context,) = [tag["href"] for tag in page.all("a", **{"class": "said-open"})]
+    scene = await see(owner, context)
+    assert "我在北京上班，租在望京" in scene.text  # what was said before it
+    assert scene.all("blockquote", **{"class": "said said-here"})
+    assert scene.all("a", href=f"/memories/{newer}")
+
+
+async def test_a_memory_says_when_it_fades(owner: httpx.AsyncClient) -> None:
+    pinned = await see(owner, f"/memories/{fact_id(LIFE, '张三对花生严重过敏')}")
+    assert "不会淡去" in pinned.text
+    assert "已置顶" in pinned.text
+    id = fact_id(LIFE, "张三每天早上要喝一杯美式咖啡")
+    archived = await see(owner, f"/memories/{id}")
+    assert "2025年10月4日归档" in archived.text
+    assert archived.all("button", value=f"restore {id}")
+
+
+# ------------------------------------------------------------ doing something
+
+
+async def test_forgetting_is_shown_first_and_can_be_undone(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    path = f"/memories/{MEDITATION}"
+    asked = await send(owner, "/memories/act", 200, only=f"forget {MEDITATION}", back=path)
+    assert "忘记 1 条记忆？" in asked.text
+    assert "1 条原话不再被想起" in asked.text
+    assert "1 段对话的摘要会被清空" in asked.text
+    await see(owner, path)  # nothing was done yet
+    fields = {"action": "forget", "id": MEDITATION, "confirm": "yes", "back": path}
+    done = await press(owner, "/memories/act", **fields)
+    assert "已忘记 1 条" in done.text
+    await see(owner, path, 404)
+    assert "已忘记" not in (await see(owner, "/memories")).text  # said once
+    again = await undo(owner, done)
+    assert "已撤销" in again.text
+    assert "张三喜欢睡前冥想十分钟" in again.text
+    change = await service.journal.change(await service.journal.last_change())
+    assert change is not None
+    assert (change.actor, change.reason) == ("owner", "undo")
+
+
+async def test_archiving_and_restoring(owner: httpx.AsyncClient) -> None:
+    path = f"/memories/{KEYBOARD}"
+    done = await press(owner, "/memories/act", only=f"archive {KEYBOARD}", back=path)
+    assert "已归档 1 条" in done.text
+    assert not done.all("button", value=f"archive {KEYBOARD}")
+    restored = await press(owner, "/memories/act", only=f"restore {KEYBOARD}", back=path)
+    assert "已恢复" in restored.text
+    # Undoing the older of two changes is refused in words.
+    assert "无法撤销" in (await undo(owner, done)).text
+    again = await press(owner, "/memories/act", only=f"restore {KEYBOARD}", back=path)
+    assert "没有可以更改的" in again.text
+
+
+async def test_pinning_lasts_until_it_is_undone(owner: httpx.AsyncClient) -> None:
+    path = f"/memories/{KEYBOARD}"
+    done = await press(owner, "/memories/act", only=f"pin {KEYBOARD}", back=path)
+    assert "不会淡去" in done.text
+    assert done.all("button", value=f"unpin {KEYBOARD}")
+    back = await undo(owner, done)
+    assert back.all("button", value=f"pin {KEYBOARD}")
+
+
+async def test_many_at_once_are_one_change(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    coffee = fact_id(LIFE, "张三每天早上要喝一杯美式咖啡")  # archived already
+    ids = [MEDITATION, KEYBOARD, coffee, "f:gone"]
+    before = await service.journal.last_change()
+    asked = await send(owner, "/memories/act", 200, action="archive", id=ids)
+    assert "归档 2 条记忆？" in asked.text
+    assert "2 条保持不变" in asked.text
+    assert await service.journal.last_change() == before
+    done = await press(owner, "/memories/act", action="archive", id=ids, confirm="yes")
+    assert "已归档 2 条" in done.text
+    assert await service.journal.last_change() == before + 1
+    assert len(statements(await see(owner, "/memories", state="archived"))) == 3
+    await undo(owner, done)
+    assert len(statements(await see(owner, "/memories", state="archived"))) == 1
+
+
+async def test_nothing_selected_is_said(owner: httpx.AsyncClient) -> None:
+    for fields in ({"action": "archive"}, {"action": "no", "id": KEYBOARD}, {"only": "x y"}, {}):
+        assert "没有可以更改的" in (await press(owner, "/memories/act", **fields)).text
+
+
+async def test_the_way_back_stays_here(owner: httpx.AsyncClient) -> None:
+    answer = await send(owner, "/memories/act", back="//evil.test/x")
+    assert answer.headers["location"] == "/x"
+
+
+async def test_a_memory_is_corrected_and_keeps_its_past(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    id = fact_id(LIFE, "年糕有点超重，医生让它减肥")
+    form = await see(owner, f"/memories/{id}/edit")
+    assert "不再想起它依据的 1 条原话" in form.text
+    words = "年糕已经瘦下来了 <b>4.2</b> 公斤"
+    done = await press(owner, f"/memories/{id}/edit", statement=words, mute="yes")
+    assert words in done.text
+    assert "此前是 年糕有点超重，医生让它减肥" in done.text
+    old = await service.library.fact(id)
+    (new,) = old.replaced_by
+    assert new.fact.said_at == old.line.fact.said_at
+    assert new.fact.evidence == old.line.fact.evidence
+    await undo(owner, done)
+    assert (await service.library.fact(id)).replaced_by == []
+
+
+async def test_a_correction_that_changes_nothing_is_none(owner: httpx.AsyncClient) -> None:
+    for words in ("张三有一把静电容机械键盘", "  ", ""):
+        done = await press(owner, f"/memories/{KEYBOARD}/edit", statement=words)
+        assert "没有变化" in done.text
+
+
+async def test_what_was_done_cannot_be_made_up(owner: httpx.AsyncClient) -> None:
+    owner.cookies.set("gm_done", "eyJ3aGF0IjoiZm9yZ2V0In0.x.y", domain="memory.test")
+    page = await see(owner, "/memories")
+    assert not page.all("div", **{"class": "done"})
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/memories/f:nothing", "/memories/a/b", "/nowhere", "/memories/", "/memories/f:no/edit"],
+)
+async def test_what_is_not_there_is_said(owner: httpx.AsyncClient, path: str) -> None:
+    page = await see(owner, path, 404)
+    assert "这里什么也没有" in page.text
+
+
+async def test_correcting_what_is_gone_is_said(owner: httpx.AsyncClient) -> None:
+    token = (await see(owner, "/memories")).all("input", name="csrf")[0]["value"]
+    data = {"csrf": token, "statement": "x"}
+    assert (await owner.post("/memories/f:no/edit", data=data, headers=OURS)).status_code == 404

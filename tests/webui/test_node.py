@@ -1,0 +1,89 @@
+"""A person's or a thing's own page: names, times, what is one with it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from graph_memory.service import MemoryService
+
+from .browsing import press, see, send, undo
+from .story import HONG, ZHANG
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def entity(service: MemoryService, name: str) -> str:
+    """Id of a seeded thing."""
+    return next(e.node for e in await service.portraits.search(name) if e.name == name)
+
+
+async def test_a_person_has_names_places_and_facts_of_now_and_before(
+    owner: httpx.AsyncClient,
+) -> None:
+    page = await see(owner, "/node", id=ZHANG)
+    assert "张三 聊天的人 · 117 条事实" in page.text
+    assert "私聊 10001 · 2023年11月9日 – 2025年10月7日" in page.text
+    now, _, before = page.text.partition(" 从前 ")
+    assert "张三住在上海，今年春天刚搬过去 住在 2025年9月19日 – 今" in now
+    # What was replaced stands with what replaced it, and ended when that began.
+    assert "张三住在北京 2024年9月4日 – 2025年9月19日" in now
+    assert "张三每天早上要喝一杯美式咖啡" in before
+    bars = page.all("rect", **{"class": "bar"})
+    assert sum("data-over" in bar for bar in bars) == 2
+    assert all(bar["x"].endswith("%") and bar["width"].endswith("%") for bar in bars)
+    assert page.all("text")
+
+
+async def test_a_fact_opens_its_words(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/node", id=HONG)
+    links = [tag["href"] for tag in page.all("a", **{"class": "source-link"})]
+    assert len(links) == 7
+    assert "我负责拍照" in " ".join([(await see(owner, link)).text for link in links])
+
+
+@pytest.mark.parametrize("id", ["e:nothing", "aiocqhttp:1", "", "\x00", "<b>"])
+async def test_nobody_is_not_there(owner: httpx.AsyncClient, id: str) -> None:
+    await see(owner, "/node", 404, id=id)
+
+
+async def test_merging_is_shown_first_and_can_be_undone(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    one, other = await entity(service, "晨光设计"), await entity(service, "星河科技")
+    chosen = await see(owner, "/node/merge", id=one, q="星河")
+    (link,) = [tag["href"] for tag in chosen.all("a") if "into=" in tag["href"]]
+    before = await service.journal.last_change()
+    asked = await see(owner, link)
+    assert "归到“星河科技”名下，共 4 条事实" in asked.text
+    assert await service.journal.last_change() == before
+    done = await press(owner, "/node/merge", id=one, into=other)
+    try:
+        assert "已合并" in done.text
+        assert "晨光设计 3 条事实" in done.text
+        assert "4 条事实" in (await see(owner, "/node", id=one)).text
+        assert "做不到" in (await press(owner, "/node/merge", id=one, into=other)).text
+        split = await press(owner, "/node/split", id=one)
+        assert "已拆开" in split.text
+        assert "3 条事实" in (await see(owner, "/node", id=one)).text
+        again = await undo(owner, split)
+        assert "已撤销" in again.text
+    finally:
+        await service.bonds.split(one, "owner")
+        await service.settle()
+
+
+async def test_people_are_not_merged(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/node", id=ZHANG)
+    assert not [tag for tag in page.all("a") if tag["href"].startswith("/node/merge")]
+    assert "做不到" in (await press(owner, "/node/merge", id=ZHANG, into=HONG)).text
+    await send(owner, "/node/merge", 404, id="e:no", into="e:none")
+
+
+async def test_the_same_as_data(owner: httpx.AsyncClient) -> None:
+    portrait = (await owner.get("/api/v1/portrait", params={"node": ZHANG})).json()
+    assert (portrait["name"], portrait["type"], portrait["total"]) == ("张三", "user", 117)
+    home = next(t for t in portrait["threads"] if t[-1]["predicate"] == "lives_in")
+    assert [fact["state"] for fact in home] == ["superseded", "active"]
+    names = (await owner.get("/api/v1/names", params={"q": "年糕"})).json()["items"]
+    assert [(each["name"], each["facts"]) for each in names] == [("年糕", 3)]

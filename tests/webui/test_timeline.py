@@ -1,0 +1,59 @@
+"""Facts as bars: in the picture, in order, never of no width."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.library import FactLine, Thread
+from graph_memory.retention import DAY
+from tests.makers import T0, entity, fact, private, user
+from webui.timeline import Timeline
+
+ZONE = ZoneInfo("Asia/Shanghai")
+HOME = private("zhang")
+BASE = fact(HOME, user("zhang"), entity("猫"), "张三喜欢猫")
+Times = st.one_of(st.none(), st.floats(-1e12, 1e12), st.floats(T0 - 9e8, T0 + 9e8))
+
+
+def line(said: float, start: float | None, end: float | None, *, old: bool = False) -> FactLine:
+    made = replace(BASE, said_at=said, valid_from=start, valid_to=end)
+    return FactLine(made, "张三", "猫", HOME, 0.5, 0.0, old)
+
+
+@given(st.lists(st.tuples(st.floats(0, 4e9), Times, Times, st.booleans()), max_size=8))
+def test_every_bar_is_in_the_picture(facts: list[tuple[float, float | None, float | None, bool]]):
+    threads = [Thread((line(said, start, end, old=old),)) for said, start, end, old in facts]
+    drawn = Timeline.of(threads, T0, ZONE)
+    rows = (*drawn.now, *drawn.before)
+    assert len(rows) == len(facts)
+    for row in rows:
+        for bar in row.bars:
+            assert 0 <= bar.x <= 100
+            assert bar.width >= 1.2
+            assert bar.x + bar.width <= 101.3
+    assert len(drawn.ticks) <= 9
+    assert list(drawn.ticks) == sorted(drawn.ticks)
+
+
+def test_what_was_replaced_ends_when_the_next_begins() -> None:
+    old = line(T0 - 100 * DAY, None, None, old=True)
+    new = line(T0 - 40 * DAY, None, None)
+    (row,) = Timeline.of([Thread((old, new))], T0, ZONE).now
+    first, second = row.bars
+    assert (first.is_over, second.is_over) == (True, False)
+    assert first.end == second.start
+    assert first.x == 0
+    assert abs(first.x + first.width - second.x) < 0.02
+    assert abs(second.x + second.width - 100) < 0.02
+
+
+def test_what_ended_is_before_and_months_are_marked() -> None:
+    over = line(T0 - 300 * DAY, None, T0 - DAY)
+    drawn = Timeline.of([Thread((over,))], T0, ZONE)
+    assert drawn.now == ()
+    assert len(drawn.before) == 1
+    assert [month for _, _, month in drawn.ticks] == [1, 3, 5, 7, 9]

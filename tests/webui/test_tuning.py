@@ -1,0 +1,148 @@
+"""Tuning: the curve, what would fade, and keeping the settings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from graph_memory.errors import SettingError
+from graph_memory.retention import DAY, initial_half_life, lifetime, retention
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from webui import create_app
+from webui.curve import HEIGHT, WIDTH, curve
+
+from .browsing import OURS, press, see, send
+from .conftest import BULK, KEY, client
+from .seed import NOW, seed
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+class Keeper:
+    """Keeps settings as AstrBot would, or cannot."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        self.memory = memory
+        self.kept: list[dict[str, Any]] = []
+        self.is_broken = False
+
+    async def __call__(self, values: Mapping[str, Any]) -> None:
+        if self.is_broken:
+            raise SettingError("prune_interval", "could not be saved: no space left")
+        self.kept.append(dict(values))
+        await self.memory.retune(**values)
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def keeper(tmp_path: Path) -> AsyncIterator[Keeper]:
+    zone = ZoneInfo("Asia/Shanghai")
+    service = await MemoryService.open(tmp_path, Settings(), zone=zone, now=lambda: NOW)
+    await seed(service.journal)
+    await service.settle()
+    yield Keeper(service)
+    await service.close()
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def browser(keeper: Keeper) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(create_app(keeper.memory, key=KEY, language="zh", tune=keeper)) as found:
+        await found.post("/login", data={"key": KEY}, headers=OURS)
+        yield found
+
+
+async def test_the_curve_is_the_formula() -> None:
+    drawn = curve(2.0, 0.4, 730)
+    for line in drawn.lines:
+        half_life = initial_half_life(line.importance)
+        for point in line.points.split():
+            x, y = map(float, point.split(","))
+            kept = retention(x / WIDTH * 730 * DAY, half_life, 2.0)
+            assert abs(1 - y / HEIGHT - kept) < 0.01
+        assert line.days == lifetime(half_life, 0.4, 2.0)
+        assert (line.mark is None) == (line.days > 730)
+    assert all(line.days is None for line in curve(0.0, 0.4, 730).lines)
+    assert all(line.mark is None for line in curve(1.0, 0.0, 730).lines)
+
+
+async def test_other_settings_are_tried_without_being_kept(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/tuning")
+    assert f"现在 {BULK}" in page.text
+    slow = (await owner.get("/api/v1/tuning", params={"rate": 0.1})).json()
+    fast = (await owner.get("/api/v1/tuning", params={"rate": 20, "threshold": 0.5})).json()
+    for found in (slow, fast):
+        assert [each["days"] for each in found["forecasts"]] == [0, 30, 90, 365]
+        assert found["forecasts"][0]["in_use"] == BULK
+    assert slow["forecasts"][0]["total"] == 0
+    assert fast["forecasts"][0]["total"] > BULK
+    weakest = fast["forecasts"][0]["items"][0]
+    assert weakest["strength"] < 0.5
+    tried = await see(owner, "/tuning", rate="20", threshold="0.5")
+    assert f"现在 {fast['forecasts'][0]['total']}" in tried.text
+    assert "请在 AstrBot 里保存" in tried.text  # nothing can be kept from here
+    assert "min_importance_threshold" in tried.text
+    assert f"现在 {BULK}" in (await see(owner, "/tuning")).text
+
+
+async def test_settings_are_kept_used_and_taken_back(
+    keeper: Keeper, browser: httpx.AsyncClient
+) -> None:
+    done = await press(browser, "/tuning", rate="20", threshold="0.5", interval="12")
+    assert keeper.kept == [
+        {"time_decay_rate": 20.0, "min_importance_threshold": 0.5, "prune_interval": 12}
+    ]
+    assert "设置已保存并生效" in done.text
+    assert keeper.memory.settings.time_decay_rate == 20.0
+    (faded,) = await keeper.memory.upkeep.preview(days=(0,), limit=3)
+    assert faded.total > 0
+    assert "正在用 20" in done.text
+    before = {
+        tag["name"]: tag["value"]
+        for tag in done.all("input", type="hidden")
+        if tag["name"] in ("rate", "threshold", "interval")
+    }
+    again = await press(browser, "/tuning", **{**before, "rate": "1"})
+    assert keeper.kept[-1]["time_decay_rate"] == 1.0
+    assert "正在用 1 " in again.text
+
+
+async def test_undo_brings_the_former_settings_back(
+    keeper: Keeper, browser: httpx.AsyncClient
+) -> None:
+    done = await press(browser, "/tuning", rate="3")
+    place = next(n for n, (tag, has) in enumerate(done.tags) if has.get("class") == "notice tuned")
+    former = {
+        has["name"]: has["value"] for tag, has in done.tags[place : place + 6] if tag == "input"
+    }
+    former.pop("csrf")
+    await press(browser, "/tuning", **former)
+    assert keeper.kept[-1] == {
+        "time_decay_rate": 1.0, "min_importance_threshold": 0.25, "prune_interval": 24,
+    }  # fmt: skip
+
+
+async def test_what_cannot_be_used_is_not_kept(keeper: Keeper, browser: httpx.AsyncClient) -> None:
+    for wrong in ({"rate": "-1"}, {"threshold": "0.95"}, {"interval": "1.5"}, {"rate": "nan"}, {}):
+        await send(browser, "/tuning", 422, **wrong)
+    assert keeper.kept == []
+    page = await see(browser, "/tuning", 422, rate="fast")
+    assert "这个值不能用" in page.text
+    (field,) = page.all("input", name="rate", type="number")
+    assert (field["value"], field["aria-invalid"]) == ("fast", "true")
+    assert (await browser.get("/api/v1/tuning", params={"rate": "inf"})).status_code == 422
+    keeper.is_broken = True
+    failed = await press(browser, "/tuning", rate="2")
+    assert "no space left" in failed.text
+    assert keeper.memory.settings.time_decay_rate == 1.0
+
+
+async def test_where_settings_cannot_be_kept_nothing_is(owner: httpx.AsyncClient) -> None:
+    await send(owner, "/tuning", 422, rate="5")
+    page = await see(owner, "/tuning", rate="5")
+    assert not [tag for tag in page.all("form", action="/tuning") if tag["method"] == "post"]

@@ -1,0 +1,151 @@
+"""The data itself: backups, taking it out, bringing more in, checking that it agrees."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import ValidationError
+from starlette.responses import FileResponse, Response
+
+from graph_memory.errors import FormatError, GraphMemoryError, NotFoundError
+from graph_memory.service import MemoryService
+
+from ..api.data import Importing, Name, begin, importer_of, usual_platform
+from ..guard import read_form
+from ..view import Pages
+
+LISTED = 20
+
+
+def router(service: MemoryService, pages: Pages) -> APIRouter:
+    """``/data`` and what one can do there."""
+    routes = APIRouter(include_in_schema=False)
+    backups, moving = service.backups, service.moving
+
+    @routes.get("/data")
+    async def data(request: Request) -> Response:
+        return pages.render(
+            request,
+            "data.html",
+            backups=await backups.list(),
+            staged=await backups.staged(),
+            problem=backups.problem,
+            files=[(path.name, path.stat().st_size) for path in await moving.waiting()],
+            exports=(await asyncio.to_thread(_exports, service))[:LISTED],
+            runs=[run for run in reversed(await moving.runs()) if run.messages or run.changes],
+            moving=moving,
+            directory=service.directory,
+            people=(await service.library.overview()).people,
+        )
+
+    # --------------------------------------------------------------- backups
+
+    @routes.post("/data/backup")
+    async def backup() -> Response:
+        try:
+            await backups.make()
+        except GraphMemoryError as error:
+            return pages.redirect("/data", what="failed", reason=_short(error))
+        return pages.redirect("/data", what="backup")
+
+    @routes.get("/data/restore")
+    async def preview(request: Request, name: Name) -> Response:
+        try:
+            found = await backups.preview(name)
+        except NotFoundError:
+            raise
+        except GraphMemoryError as error:
+            return pages.redirect("/data", what="failed", reason=_short(error))
+        return pages.render(request, "data_restore.html", preview=found)
+
+    @routes.post("/data/restore")
+    async def restore(request: Request) -> Response:
+        name = (await read_form(request)).get("name", "")[:200]
+        try:
+            await backups.restore(name)
+        except NotFoundError:
+            raise
+        except GraphMemoryError as error:
+            return pages.redirect("/data", what="failed", reason=_short(error))
+        return pages.redirect("/data", what="staged")
+
+    @routes.post("/data/unstage")
+    async def unstage() -> Response:
+        return pages.redirect("/data", what="unstaged" if await backups.unstage() else "nothing")
+
+    # ---------------------------------------------------------------- moving
+
+    @routes.post("/data/export")
+    async def export(request: Request) -> Response:
+        person = (await read_form(request)).get("person", "")[:500]
+        try:
+            done = await moving.exporter(person).run()
+        except GraphMemoryError as error:
+            return pages.redirect("/data", what="failed", reason=_short(error))
+        return pages.redirect("/data", what="export", count=done.lines)
+
+    @routes.get("/data/exports/{name}")
+    async def download(name: Name) -> Response:
+        found = dict(await asyncio.to_thread(_exports, service))
+        if name not in found:
+            raise NotFoundError(f"there is no export {name}")
+        path = service.directory / "exports" / name
+        return FileResponse(path, media_type="application/x-ndjson", filename=name)
+
+    @routes.get("/data/import")
+    async def plan(request: Request, wanted: Annotated[Importing, Query()]) -> Response:
+        """What a file would bring; what is wrong with it is said beside what can be set."""
+        found, wrong = None, ""
+        try:
+            found = await (await importer_of(service, wanted)).preview()
+        except (FormatError, NotFoundError) as error:
+            wrong = _short(error)
+        return pages.render(
+            request,
+            "data_import.html",
+            200 if found else 422,
+            plan=found,
+            wrong=wrong,
+            wanted=wanted,
+            platform=wanted.platform or await usual_platform(service),
+            choices=await service.library.overview(),
+        )
+
+    @routes.post("/data/import")
+    async def bring(request: Request) -> Response:
+        given = {key: value for key, value in (await read_form(request)).items() if key != "csrf"}
+        try:
+            begin(service, await importer_of(service, Importing.model_validate(given)))
+        except (FormatError, ValidationError) as error:
+            return pages.redirect("/data", what="failed", reason=_short(error))
+        return pages.redirect("/data", what="import")
+
+    @routes.post("/data/import/undo")
+    async def take_back(request: Request) -> Response:
+        id = (await read_form(request)).get("run", "")[:200]
+        undone = await moving.undo(id)
+        return pages.redirect("/data", what="import_undo", count=undone.messages)
+
+    # --------------------------------------------------------------- checkup
+
+    @routes.post("/data/checkup")
+    async def checkup(request: Request) -> Response:
+        return pages.render(request, "data_checkup.html", checkup=await service.doctor())
+
+    return routes
+
+
+def _exports(service: MemoryService) -> list[tuple[str, int]]:
+    """Name and size of the files that were taken out, newest first. Blocks."""
+    folder = service.directory / "exports"
+    if not folder.is_dir():
+        return []
+    found = [path for path in folder.glob("*.jsonl") if path.is_file()]
+    found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    return [(path.name, path.stat().st_size) for path in found]
+
+
+def _short(error: Exception) -> str:
+    return str(error)[:400]

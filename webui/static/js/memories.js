@@ -1,0 +1,128 @@
+// The table by keyboard, and what is selected in it. Without this all of it works by
+// pointer and Tab.
+
+const form = document.querySelector("[data-bulk]");
+const rows = [...document.querySelectorAll(".memories > tbody > tr")];
+const keys = document.getElementById("keys");
+
+// ------------------------------------------------------------------ selection
+
+function boxes() {
+  return rows.map((row) => row.querySelector("input[name=id]"));
+}
+
+function showSelection() {
+  const chosen = boxes().filter((box) => box.checked).length;
+  const all = form.querySelector("[data-all]");
+  all.checked = chosen > 0 && chosen === rows.length;
+  all.indeterminate = chosen > 0 && chosen < rows.length;
+  form.classList.toggle("selecting", chosen > 0);
+  const count = form.querySelector(".bulk-count");
+  count.textContent = chosen ? count.dataset.text.replace("{count}", chosen) : "";
+  for (const row of rows) {
+    row.toggleAttribute("data-selected", row.querySelector("input[name=id]").checked);
+  }
+}
+
+if (form) {
+  let last = null;
+  form.addEventListener("change", (event) => {
+    if (event.target.matches("[data-all]")) {
+      for (const box of boxes()) box.checked = event.target.checked;
+    }
+    showSelection();
+  });
+  // Shift selects all from the last one that was pressed.
+  form.addEventListener("click", (event) => {
+    if (!event.target.matches("input[name=id]")) return;
+    const list = boxes();
+    const here = list.indexOf(event.target);
+    if (event.shiftKey && last !== null) {
+      const [from, to] = [Math.min(last, here), Math.max(last, here)];
+      for (const box of list.slice(from, to + 1)) box.checked = event.target.checked;
+      showSelection();
+    }
+    last = here;
+  });
+  form.addEventListener("reset", () => setTimeout(showSelection));
+  addEventListener("pageshow", showSelection);
+  showSelection();
+}
+
+// ------------------------------------------------------------------------ menus
+
+document.addEventListener("toggle", (event) => {
+  if (!event.target.matches?.("details.menu[open]")) return;
+  for (const other of document.querySelectorAll("details.menu[open]")) {
+    if (other !== event.target) other.open = false;
+  }
+}, true);
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+
+// ------------------------------------------------------------------------- keys
+
+function current() {
+  return rows.findIndex((row) => row.contains(document.activeElement));
+}
+
+function go(step) {
+  const here = current();
+  const next = here < 0 ? (step > 0 ? 0 : rows.length - 1) : here + step;
+  const row = rows[Math.min(rows.length - 1, Math.max(0, next))];
+  row?.querySelector(".row-link").focus();
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+function press(...actions) {
+  const row = rows[current()];
+  const wanted = actions.map((action) => `[name=only][value^="${action} "]`).join(",");
+  row?.querySelector(wanted)?.click();
+}
+
+const acts = {
+  j: () => go(1),
+  ArrowDown: () => go(1),
+  k: () => go(-1),
+  ArrowUp: () => go(-1),
+  x: () => rows[current()]?.querySelector("input[name=id]").click(),
+  e: () => rows[current()]?.querySelector("[data-key=e]").click(),
+  p: () => press("pin", "unpin"),
+  a: () => press("archive", "restore"),
+  Delete: () => press("forget"),
+  "?": () => keys.showModal(),
+};
+
+function close() {
+  const menu = document.querySelector("details.menu[open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  } else if (form?.classList.contains("selecting")) {
+    form.reset();
+  }
+}
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
+  if (event.target.closest?.("select, textarea, input:not([type=checkbox])")) return;
+  if (event.key === "Escape") {
+    close();
+    return;
+  }
+  // Arrows belong to an open menu, and scroll where no row is in focus.
+  if (event.key.startsWith("Arrow") && (current() < 0 || event.target.closest("details[open]"))) return;
+  const act = acts[event.key];
+  if (act) {
+    event.preventDefault();
+    act();
+  }
+});
+
+for (const button of document.querySelectorAll("[data-opens=keys]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => keys.showModal());
+}
