@@ -10,6 +10,7 @@ puts memories in order, the evidence says whether there is anything to remind of
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -44,6 +45,8 @@ REPLACED = 0.6
 ASKING = 0.7
 """Factor for a message that only asks; who asks, tells little."""
 CANDIDATES = 64
+EQUALS = 64
+"""Candidates as good as the last one that are kept beside; the newest ones."""
 NOWHERE = -1
 """Position of a record, which is no document in sight."""
 
@@ -160,7 +163,7 @@ def _answer(
     if question.addressed:
         evidence *= ADDRESSED
     evidence += mentioned
-    order = [position for position in best(relevance, CANDIDATES) if relevance[position] > 0]
+    order = _candidates(index, sight, relevance)
     outdated = _followed(index, sight, order, relevance, evidence)
     ranked = len(order)
     order += _stated(sight, order)
@@ -265,6 +268,29 @@ def _evidence(coverage: Scores, close: Scores | None) -> Scores:
     by_words *= DOUBT + (1 - DOUBT) * np.minimum(by_meaning, 1.0)
     evidence: Scores = by_words + by_meaning
     return evidence
+
+
+def _candidates(index: Index, sight: Sight, relevance: Scores) -> list[int]:
+    """Positions of the most relevant documents, in order.
+
+    Thousands may be equally relevant ("在吗" a thousand times). Which of them are kept
+    is decided by the documents alone, never by their positions.
+    """
+    order = [position for position in best(relevance, CANDIDATES) if relevance[position] > 0]
+    if len(order) <= CANDIDATES + EQUALS:
+        return order
+    least = relevance[order[CANDIDATES - 1]]
+    better = [position for position in order if relevance[position] > least]
+    equal = np.flatnonzero(relevance == least)
+    room = CANDIDATES + EQUALS - len(better)
+    age = -index.documents.since.values[sight.numbers[equal]]
+    newest = equal[age <= np.partition(age, room - 1)[room - 1]].tolist()
+
+    def older(position: int) -> tuple[float, str]:
+        document = index.documents[int(sight.numbers[position])]
+        return -document.at, document.key
+
+    return better + heapq.nsmallest(room, newest, key=older)
 
 
 def _followed(

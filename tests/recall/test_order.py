@@ -124,3 +124,18 @@ async def test_beside_a_question_with_an_answer_less_is_enough(
     assert "周姐" in (await memory.ask(HOME, asked)).block
     monkeypatch.setattr(choose, "BESIDE", choose.ENOUGH)
     assert "周姐" not in (await memory.ask(HOME, asked)).block
+
+
+async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memory: Memory) -> None:
+    """Ranking costs the square of what is looked at."""
+    await told(memory)
+    count = 2 * (rank.CANDIDATES + rank.EQUALS)
+    facts = [
+        fact(HOME, ME, f"e:{number}", "每天早上跑步五公里", at=T0 + number)
+        for number in range(count)
+    ]
+    await memory.know(*facts)
+    found = await memory.ask(HOME, "每天早上跑步吗")
+    looked_at = {each.id for each in found.trace.candidates}
+    newest = {each.id for each in facts[-(rank.CANDIDATES + rank.EQUALS) :]}
+    assert looked_at == newest
