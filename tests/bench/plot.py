@@ -71,7 +71,8 @@ def _panel(
     for at, month in enumerate(months):
         if at % 6 == 0 or at == len(months) - 1:
             x = x0 + (x1 - x0) * at / count
-            parts.append(_text(x, y0 + 16, month, anchor="middle", colour="#555555"))
+            anchor = "middle" if at < len(months) - 1 else "end"
+            parts.append(_text(min(x, x1 + 8), y0 + 16, month, anchor=anchor, colour="#555555"))
     for name, line in panel.lines.items():
         points = [
             (x0 + (x1 - x0) * at / count, y0 + (y1 - y0) * min(1.0, value / most))

@@ -60,9 +60,9 @@ def picture(months: Mapping[str, Sequence[Figures]]) -> str:
     """The plot of figures by month."""
     labels = [month["month"] for month in next(iter(months.values()))]
 
-    def lines(key: str, mark: str = "", scale: float = 1.0) -> dict[str, list[float]]:
+    def lines(key: str, mark: str = "", scale: float = 1.0) -> dict[str, list[float | None]]:
         return {
-            f"{name}{mark}": [month[key] * scale for month in found]
+            f"{name}{mark}": [None if month[key] is None else month[key] * scale for month in found]
             for name, found in months.items()
         }
 

@@ -23,6 +23,7 @@ from typing import Any
 
 from graph_memory.embedding import load
 from graph_memory.errors import GraphError, GraphMemoryError
+from graph_memory.journal.catalogue import FactFilter
 from graph_memory.library import Library
 from graph_memory.model import asker_of
 from graph_memory.ports import Embedder
@@ -95,12 +96,13 @@ class Soak:
         self.service.use_embedder(loader(self._embedder))
         tasks = [asyncio.create_task(job) for job in (self._watch(), self._browse(), self._tend())]
         await self._live(lines)
-        tasks.pop(1).cancel()
+        tasks[1].cancel()  # nobody looks while it is quiet
         await self._drain()
         await self._be_quiet()
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+        self._errors += [repr(end) for end in ends if isinstance(end, Exception)]
         health = await self.service.health()
         result = self._result(health.counts, len(lines))
         result["problems"] += health.problems
@@ -156,7 +158,8 @@ class Soak:
         while True:
             await asyncio.sleep(1 + self._rng.random() * 2)
             library: Library = self.service.library
-            await library.browse(query=self._rng.choice(("", "喜欢", "杭州")), limit=20)
+            wanted = self._rng.choice(("", "喜欢", "杭州"))
+            await library.browse(FactFilter(text=wanted, limit=20))
             try:
                 nodes = await self.service.graph.nodes(limit=20)
                 if nodes:
