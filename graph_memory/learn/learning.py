@@ -217,7 +217,10 @@ class Learning:
     async def _urge_waiting(self, circle: str | None) -> set[asyncio.Future[bool]]:
         queue = await self._journal.queue()
         batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
-        return set(self._queue.urge(batches, probe=True))
+        try:
+            return set(self._queue.urge(batches, probe=True))
+        except ClosedError:  # meanwhile; what waits is learned after the next start
+            return set()
 
     async def remember(
         self,

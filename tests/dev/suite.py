@@ -67,7 +67,8 @@ def types(environment: Environment) -> Outcome:
 
 def unit(environment: Environment) -> Outcome:
     """Everything that needs neither AstrBot's process nor a browser."""
-    return pytest(environment, "unit", "not e2e and not browser and not transformers", 15 * MINUTES)
+    marks = "not e2e and not browser and not transformers"
+    return pytest(environment, "unit", marks, 15 * MINUTES, workers=2)
 
 
 def browser(environment: Environment) -> Outcome:
@@ -151,6 +152,7 @@ def pytest(
     timeout: float,
     folder: str = "tests",
     env: Mapping[str, str] | None = None,
+    workers: int = 0,
 ) -> Outcome:
     """Run the tests that ``marks`` selects and count them.
 
@@ -161,12 +163,14 @@ def pytest(
         timeout: Seconds after which the part is ended with everything it started.
         folder: Where to look for them.
         env: Variables of the environment to set.
+        workers: Processes that share the tests, a module at a time; 0 is this one.
     """
     report = WORK / "reports" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     command = [environment.python, "-m", "pytest", folder, "-m", marks]
     command += ["-rs", "--durations=5", f"--junitxml={report}"]
+    command += ["-n", str(workers), "--dist", "loadfile"] if workers else []
     code = _bounded([str(part) for part in command], timeout, env=env)
     if code is None:
         return Outcome(ok=False, problem=f"not finished after {timeout / MINUTES:.0f} minutes")

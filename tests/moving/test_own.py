@@ -335,8 +335,8 @@ async def _damaged(data: st.DataObject) -> None:
                 await brought(two, put(root / "x.jsonl", broken), format="memory")
             except FormatError:
                 assert await exported(two) == empty
-            else:  # noise inside of a text is a text
-                assert how == "noise"
+            else:  # noise inside of a text is a text; the last line needs no end
+                assert how == "noise" or (how == "cut" and at == len(whole) - 1)
 
 
 async def test_a_file_of_rows_only_in_halves_is_cut_off(tmp_path: Path) -> None:
