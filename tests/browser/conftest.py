@@ -18,7 +18,7 @@ from tests.webui.seed import NOW, seed
 from webui import WebServer, create_app
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser, Locator, LocatorAssertions, Page
 
 KEY = "correct-horse-battery-电池"
 BULK = 90
@@ -145,3 +145,10 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
     for found in visits:
         await found.page.context.close()
     assert [wrong for found in visits for wrong in found.wrong] == []
+
+
+def expect(found: Locator) -> LocatorAssertions:
+    """Playwright's own waiting: ``wait_for_function`` would need eval, which pages forbid."""
+    from playwright.async_api import expect as expecting
+
+    return expecting(found)

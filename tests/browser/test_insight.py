@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from graph_memory.service import MemoryService
 from tests.webui.browsing import HOSTILE
 from tests.webui.story import LI, MALLORY, XSS, ZHANG
 
-from .conftest import Opener
-
-if TYPE_CHECKING:
-    from playwright.async_api import Locator, LocatorAssertions
+from .conftest import Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 GROUP = "aiocqhttp:group:88001"
@@ -25,13 +20,6 @@ PAGES = (
     "/why", "/tuning", "/tuning?rate=3&threshold=0.4",
 )  # fmt: skip
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-def expect(found: Locator) -> LocatorAssertions:
-    """Playwright's own waiting: ``wait_for_function`` would need eval, which pages forbid."""
-    from playwright.async_api import expect as expecting
-
-    return expecting(found)
 
 
 async def remember_asking(service: MemoryService) -> None:
@@ -111,8 +99,8 @@ async def test_an_answer_is_shown_in_the_graph(visit: Opener) -> None:
     await page.keyboard.press("Enter")
     await page.get_by_role("link", name="在图谱中显示").first.click()
     await page.wait_for_selector("#graph[data-ready]")
-    assert await page.locator("#picture .node").count() == 3
-    assert await page.locator("#picture .edge").count() == 2
+    await expect(page.locator("#picture .node")).to_have_count(3)
+    await expect(page.locator("#picture .edge")).to_have_count(2)
 
 
 # -------------------------------------------------------------------- view as

@@ -10,7 +10,7 @@ from tests.webui.browsing import LIFE
 from tests.webui.seed import fact_id
 from tests.webui.story import LI
 
-from .conftest import Opener
+from .conftest import Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 FOCUSED = "document.activeElement.closest('tr')?.querySelector('.row-link').textContent ?? ''"
@@ -60,6 +60,7 @@ async def test_one_row_is_handled_by_its_keys(visit: Opener) -> None:
     await keyboard.press("Delete")
     await page.get_by_role("heading", name="忘记 1 条记忆？").wait_for()
     await page.get_by_role("link", name="取消").click()
+    await page.wait_for_url(re.compile(r"/memories(\?[^/]*)?$"))
     await keyboard.press("j")
     await keyboard.press("e")
     await page.get_by_label("应该是").wait_for()
@@ -89,9 +90,9 @@ async def test_a_menu_opens_one_at_a_time_and_closes_again(visit: Opener) -> Non
     menus = page.locator("details.menu")
     await menus.nth(0).locator("summary").click()
     await menus.nth(8).locator("summary").click()
-    assert await page.locator("details.menu[open]").count() == 1
+    await expect(page.locator("details.menu[open]")).to_have_count(1)
     await page.keyboard.press("Escape")
-    assert await page.locator("details.menu[open]").count() == 0
+    await expect(page.locator("details.menu[open]")).to_have_count(0)
     assert await page.evaluate("document.activeElement.tagName") == "SUMMARY"
 
 
@@ -125,7 +126,8 @@ async def test_a_fact_is_corrected_and_its_words_are_opened(visit: Opener) -> No
     await page.get_by_role("button", name="撤销").click()
     await page.get_by_text("已撤销").wait_for()
     await page.get_by_role("link", name="看前后文").click()
-    assert await page.locator(".said-here").count() == 1
+    await page.locator(".said-here").first.wait_for()
+    await expect(page.locator(".said-here")).to_have_count(1)
     await seen.go(f"/node?id={LI}")
     await page.get_by_role("link", name="原话").first.click()
     await page.wait_for_url(re.compile("/messages/"))

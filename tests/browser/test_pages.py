@@ -8,7 +8,7 @@ from tests.webui.browsing import HOSTILE, LIFE, PRIVATE
 from tests.webui.seed import fact_id
 from tests.webui.story import HONG, MALLORY, XSS, ZHANG
 
-from .conftest import BULK, KEY, Opener
+from .conftest import BULK, KEY, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 SHANGHAI = f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}"
@@ -146,7 +146,7 @@ async def test_the_graph_by_keyboard_alone(visit: Opener) -> None:
             break
     await keyboard.press("Enter")
     await page.get_by_role("button", name="收起").wait_for()
-    assert await page.locator("#neighbours li.inner").count() == 1
+    await expect(page.locator("#neighbours li.inner")).to_have_count(1)
     assert await page.evaluate("document.activeElement !== document.body")
 
 
@@ -159,8 +159,8 @@ async def test_a_busy_person_is_shown_truthfully_and_quickly(visit: Opener) -> N
     shown, total = (int(word) for word in note.split() if word.isdigit())
     assert shown == 60
     assert total > BULK
-    assert await page.locator("#picture .node").count() == 61
-    assert await page.locator("#picture .node.hub").count() == 1
+    await expect(page.locator("#picture .node")).to_have_count(61)
+    await expect(page.locator("#picture .node.hub")).to_have_count(1)
     assert await page.locator("#picture .edge.ended").count() >= 1
     drawn = await page.evaluate(
         "performance.getEntriesByType('resource').find((e) => e.name.includes('/api/')).responseEnd"
@@ -189,9 +189,9 @@ async def test_zoom_and_drag_move_the_picture(visit: Opener) -> None:
     assert await world.get_attribute("transform") == first
     # A press on nothing selects nothing.
     await page.locator("#neighbours .neighbour", has_text="苏州").click()
-    assert await page.locator("#picture .node.selected").count() == 1
+    await expect(page.locator("#picture .node.selected")).to_have_count(1)
     await page.mouse.click(box["x"] + 8, box["y"] + 8)
-    assert await page.locator("#picture .node.selected").count() == 0
+    await expect(page.locator("#picture .node.selected")).to_have_count(0)
 
 
 # --------------------------------------------------------------- hostile text
