@@ -26,15 +26,22 @@ def addressees(world: World, sender: int) -> list[list[object]]:
 
 async def test_somebody_mentioned_and_quoted_is_who_is_meant(world: World) -> None:
     world.qq.nicknames |= {1701: "小红", 1703: "小红"}
+
+    async def kept(account: int, count: int) -> None:
+        """AstrBot handles messages side by side: the next is sent when this one is stored."""
+
+        async def is_kept() -> bool:
+            return len(texts(world, f"aiocqhttp:{account}")) == count
+
+        await wait_until(is_kept, 10, "a message")
+
     said = await world.qq.send_group(GROUP, 1702, "周末去哪里玩", "小明")
+    await kept(1702, 1)
     await world.qq.send_group(GROUP, 1703, "我先不去了", "小红")
+    await kept(1703, 1)
     mention = [segment("at", qq="1701"), segment("text", text=" 喜欢攀岩")]
     await world.qq.send_group(GROUP, 1702, mention, "小明")
-
-    async def is_kept() -> bool:
-        return len(texts(world, "aiocqhttp:1702")) == 2
-
-    await wait_until(is_kept, 10, "the mention")
+    await kept(1702, 2)
     assert texts(world, "aiocqhttp:1702")[-1] == "@小红 喜欢攀岩"
     assert addressees(world, 1702) == [["aiocqhttp:1701", "小红", None]]
 
