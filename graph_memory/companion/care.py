@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Protocol
 
+from ..complaint import Complaint
 from ..errors import ClosedError, ExtractionError, GraphMemoryError, NotFoundError
 from ..hours import midnight, quiet_hours
 from ..journal import Draft, Event, Journal, Rows, history
@@ -188,22 +189,17 @@ class Care:
     # -------------------------------------------------------------- background
 
     async def _run(self) -> None:
-        is_well = True
+        trouble = Complaint(logger, "follow-ups are held up")
         while True:
             self._wake.clear()
             try:
                 delay = await self._step()
-                is_well = True
+                trouble.withdraw()
             except ClosedError:
                 return
             except Exception as error:
-                if is_well:
-                    logger.warning(
-                        "follow-ups are held up: %s",
-                        error,
-                        exc_info=None if isinstance(error, GraphMemoryError) else error,
-                    )
-                is_well, delay = False, _LONGEST_SLEEP
+                trouble.make(error)
+                delay = _LONGEST_SLEEP
             if delay > 0 and not self._wake.is_set():
                 self._idle.set()
             with contextlib.suppress(TimeoutError):

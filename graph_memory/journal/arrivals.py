@@ -64,11 +64,6 @@ def notes(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
     return {key.removeprefix(prefix): value for key, value in found}
 
 
-def drop_note(db: sqlite3.Connection, key: str) -> None:
-    """Keep a small value no longer."""
-    db.execute("DELETE FROM meta WHERE key = ?", (key,))
-
-
 def said_in(db: sqlite3.Connection, session: str) -> Iterable[tuple[int, str, str, float, str]]:
     """Id, sender, text, time and reference of what was said in a Session, by id."""
     return db.execute(

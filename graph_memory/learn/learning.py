@@ -14,7 +14,8 @@ from collections.abc import Callable
 from datetime import tzinfo
 
 from ..breaker import Breaker
-from ..errors import ClosedError, GraphMemoryError
+from ..complaint import Complaint
+from ..errors import ClosedError
 from ..journal import Event, Journal, Rows
 from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Session, decode
 from ..ports import LanguageModel
@@ -288,7 +289,7 @@ class Learning:
         self._wake.set()
 
     async def _run(self) -> None:
-        is_well = True
+        trouble = Complaint(logger, "learning is held up, it will be tried again")
         while True:
             self._wake.clear()
             try:
@@ -297,17 +298,12 @@ class Learning:
                 delay = min(
                     await self._queue.step(), self._buffers.next(self._now(), time.monotonic())
                 )
-                is_well = True
+                trouble.withdraw()
             except ClosedError:
                 return
             except Exception as error:
-                if is_well:
-                    logger.warning(
-                        "learning is held up, it will be tried again: %s",
-                        error,
-                        exc_info=None if isinstance(error, GraphMemoryError) else error,
-                    )
-                is_well, delay = False, _LONGEST_SLEEP / 2
+                trouble.make(error)
+                delay = _LONGEST_SLEEP / 2
             if delay > 0 and not self._queue.is_busy and not self._wake.is_set():
                 self._idle.set()
             try:

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from math import inf
 
 from ..breaker import Breaker, BreakerState
+from ..complaint import Complaint
 from ..errors import ClosedError, GraphMemoryError, HeldBackError, NotFoundError
 from ..journal import Journal, QueuedBatch
 from ..model import Batch
@@ -65,7 +66,7 @@ class Queue:
         self._released: set[int] = set()
         self._was_down = False
         self._paused_until = -inf
-        self._is_well = True
+        self._trouble = Complaint(logger, "learning pauses, it goes on by itself")
         self._is_closed = False
 
     @property
@@ -163,15 +164,13 @@ class Queue:
         learned = False
         try:
             learned = await self._attempt(item)
-            self._is_well = True
+            self._trouble.withdraw()
         except (ClosedError, NotFoundError):
             pass  # a batch that is gone was erased
         except Exception as error:
             # Not even the failure could be recorded; do not spin.
             self._paused_until = asyncio.get_running_loop().time() + _PAUSE
-            if self._is_well:
-                logger.warning("learning pauses, it goes on by itself: %s", error)
-            self._is_well = False
+            self._trouble.make(error)
         finally:
             del self._running[item.session]
             self._answer(item.id, learned=learned)

@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
+from ..complaint import Complaint
+from ..errors import ClosedError, DamagedError, JournalError
 from ..journal import Journal, copies
 from ..retention import DAY
 from . import restore, shelf
@@ -132,14 +133,15 @@ class Backups:
 
     async def _repeat(self) -> None:
         await asyncio.sleep(SETTLING)
+        trouble = Complaint(logger, "no backup was made, trying again every hour")
         while True:
             try:
                 await self.tend()
+                trouble.withdraw()
             except ClosedError:
                 return
-            except GraphMemoryError as error:
-                if not self.problem:
-                    logger.warning("no backup was made, trying again every hour: %s", error)
+            except Exception as error:
+                trouble.make(error)
                 self.problem = f"no backup was made: {error}"
             await asyncio.sleep(LOOK)
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 
 from ..breaker import Breaker
-from ..errors import ClosedError, GraphMemoryError
+from ..complaint import Complaint
+from ..errors import ClosedError
 from ..journal import Draft, Journal, Rows, aging, catalogue
 from ..library import FactLine, Library
 from ..model import Entity, Fact, Mention, Merge, Name, Status, is_entity
@@ -126,18 +127,16 @@ class Upkeep:
         return float(noted) if noted else None
 
     async def _repeat(self) -> None:
-        is_well = True
+        trouble = Complaint(logger, "upkeep failed and will be tried again")
         while True:
             try:
                 await asyncio.sleep(await self._due_in())
                 await self.run()
-                is_well = True
+                trouble.withdraw()
             except ClosedError:
                 return
-            except GraphMemoryError as error:
-                if is_well:
-                    logger.warning("upkeep failed and will be tried again: %s", error)
-                is_well = False
+            except Exception as error:
+                trouble.make(error)
                 await asyncio.sleep(RETRY)
 
     async def _due_in(self) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 from graph_memory.journal import Draft, Journal
@@ -14,6 +16,7 @@ from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.upkeep import Upkeep
+from graph_memory.upkeep import upkeep as schedule
 from graph_memory.upkeep.upkeep import GRACE, SLICE
 
 from ..makers import T0, entity, fact, group, name, private, user
@@ -148,3 +151,30 @@ async def test_other_settings_are_tried_out_and_then_used(world):
     await upkeep.retune(Settings(time_decay_rate=10.0, min_importance_threshold=0.5))
     assert (await upkeep.run()).archived == 1
     await upkeep.close()
+
+
+async def test_an_error_that_nobody_foresaw_does_not_end_upkeep(
+    world, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    _, upkeep, _ = world
+    monkeypatch.setattr(schedule, "RETRY", 0.01)
+    done, attempts = asyncio.Event(), 0
+
+    async def run() -> None:
+        nonlocal attempts
+        attempts += 1
+        if attempts < 3:
+            raise KeyError("一个没有料到的错误")
+        done.set()
+        await asyncio.Event().wait()
+
+    async def at_once() -> float:
+        return 0.0
+
+    monkeypatch.setattr(upkeep, "run", run)
+    monkeypatch.setattr(upkeep, "_due_in", at_once)
+    await upkeep.start()
+    await asyncio.wait_for(done.wait(), 10)
+    await upkeep.close()
+    (told,) = [r for r in caplog.records if "upkeep failed" in r.getMessage()]
+    assert told.exc_info, "with a traceback, once"
