@@ -426,6 +426,12 @@ def deep_merge(base: dict, override: dict) -> dict:
     return merged
 
 
+def _hear_interrupts() -> None:
+    """In the child: whoever was started in a shell's background ignores SIGINT, and so would
+    everything below it; AstrBot would then never end by itself."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @dataclass
 class AstrBotInstance:
     """A throw-away AstrBot root and the process that runs in it.
@@ -656,6 +662,7 @@ class AstrBotInstance:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                preexec_fn=_hear_interrupts,
             )
         self._http = ClientSession(
             f"http://127.0.0.1:{self.dashboard_port}",

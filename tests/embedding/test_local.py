@@ -32,12 +32,18 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("fixture", ["nano", "use"])
-async def test_any_text_has_a_vector(fixture: str, request: pytest.FixtureRequest):
-    embedder: CalibratedEmbedder = request.getfixturevalue(fixture)
+@pytest.fixture(params=[("nano", 384), ("use", 512)], ids=["nano", "use"])
+def model(request: pytest.FixtureRequest) -> tuple[CalibratedEmbedder, int]:
+    """Each bundled model and its number of dimensions; loaded here, where no loop runs yet."""
+    name, dimensions = request.param
+    return request.getfixturevalue(name), dimensions
+
+
+async def test_any_text_has_a_vector(model: tuple[CalibratedEmbedder, int]):
+    embedder, dimensions = model
     vectors = await embedder.passages(HOSTILE)
     vectors = np.vstack([vectors, await embedder.query(HOSTILE[-2]), await embedder.query("")])
-    assert vectors.shape == (len(HOSTILE) + 2, {"nano": 384, "use": 512}[fixture])
+    assert vectors.shape == (len(HOSTILE) + 2, dimensions)
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
