@@ -1,5 +1,5 @@
-"""``python -m tests.bench [--items N …] [--dim D …] [--json]`` , ``--years N [--plot FILE]``
-or ``--web [--items N]``.
+"""``python -m tests.bench [--items N …] [--dim D …] [--json]`` , ``--years N [--plot FILE]``,
+``--web [--items N]`` or ``--rebuild [--items N]``.
 
 Of each size: how long a question takes, without embedding it, if the asker sees all and if
 the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from .measure import Figures, ask, fill, say
+from .rebuild import measure_rebuild
 from .survey import PLOT, survey
 from .web import measure_web
 from .years import COMPARED, SCENARIOS
@@ -52,10 +53,17 @@ def main() -> None:
         "--scenario", nargs="+", choices=list(SCENARIOS), default=COMPARED, help="with --years"
     )
     parser.add_argument("--web", action="store_true", help="instead: the web UI, see web.py")
+    parser.add_argument(
+        "--rebuild", action="store_true", help="instead: the graph built anew, see rebuild.py"
+    )
     options = parser.parse_args()
     if options.web:
         (facts,) = options.items or (SIZES[1],)
         print(json.dumps(measure_web(facts, options.questions), indent=1))
+        return
+    if options.rebuild:
+        (facts,) = options.items or (SIZES[2],)
+        print(json.dumps(measure_rebuild(facts, options.questions), indent=1))
         return
     if options.years:
         lived = survey(options.years, options.plot, options.scenario)

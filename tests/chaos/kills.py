@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import re
 import shutil
 import tempfile
 import time
@@ -39,13 +40,18 @@ MIGRATING = 0.3
 
 @dataclass
 class Score:
-    """What a campaign has seen."""
+    """What a campaign has seen.
+
+    Attributes:
+        warnings: What the memory complained of, without the numbers in it.
+    """
 
     kills: int = 0
     acknowledged: int = 0
     starts: int = 0
     comparisons: int = 0
     phases: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
     def count(self, *words: str) -> int:
@@ -67,6 +73,7 @@ class Score:
             "hangs": self.count("hang"),
             "graph_comparisons": self.comparisons,
             "graph_differences": self.count("graph"),
+            "warnings": dict(self.warnings.most_common(30)),
             "problems": self.problems[:50],
         }
 
@@ -223,6 +230,8 @@ class Round:
                     self._problem(f"graph: {difference}")
             case "done":
                 self._done = True
+            case "warned":
+                self._score.warnings[re.sub(r"[0-9a-f]*[0-9][0-9a-f]*", "#", about)[:200]] += 1
             case "failed" | "not recalled":
                 self._problem(f"{what}: {about}")
 

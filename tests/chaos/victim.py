@@ -12,6 +12,7 @@ import contextlib
 import itertools
 import logging
 import random
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -66,10 +67,13 @@ class Task:
 
 def main(task: Task, pipe: Connection) -> None:
     """Runs in the victim's process."""
-    logging.disable(logging.ERROR)
     update(task.migrations)
     try:
-        asyncio.run(Victim(task, pipe).run())
+        victim = Victim(task, pipe)
+        logger = logging.getLogger("graph_memory")
+        logger.propagate = False
+        logger.addHandler(Warnings(victim))
+        asyncio.run(victim.run())
     except BaseException:
         pipe.send(("failed", traceback.format_exc()))
         raise SystemExit(1) from None
@@ -92,12 +96,24 @@ def update(count: int) -> None:
         module.MIGRATIONS = everything
 
 
+class Warnings(logging.Handler):
+    """Tells the parent what the memory complains about."""
+
+    def __init__(self, victim: Victim) -> None:
+        super().__init__(logging.WARNING)
+        self._victim = victim
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._victim.tell("warned", f"{record.name}: {record.getMessage()}")
+
+
 class Victim:
     """One process's life."""
 
     def __init__(self, task: Task, pipe: Connection) -> None:
         self._task = task
         self._pipe = pipe
+        self._telling = threading.Lock()
         self._rng = random.Random(task.seed)
         self._numbers = itertools.count()
         self._resend = list(task.resend)
@@ -114,7 +130,8 @@ class Victim:
         return self._service
 
     def tell(self, *what: object) -> None:
-        self._pipe.send(what)
+        with self._telling:
+            self._pipe.send(what)
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
