@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from ..model import Episode, Fact, Message
 from ..text import normalise
 from .index import Index
 from .rank import NOWHERE, Candidate, Ranking
+from .render import Tally
 from .sight import Sight
 from .trace import Reason
 from .vocabulary import search_terms
@@ -22,11 +25,15 @@ from .vocabulary import search_terms
 ENOUGH = 0.8
 """Evidence that at least one memory needs; without it nothing is reminded of."""
 BESIDE = 0.4
-"""Evidence that a question needs if another one in the message has enough."""
+"""Evidence that a question needs if another one in the message has enough, or if it is
+hardly small talk by itself."""
 SOME = 0.2
 """Evidence that each further memory needs, unless its score comes near the best."""
 NEAR = 0.3
 """Share of the best score from which a memory belongs to what is relevant."""
+LONG, SAME = 40, 0.9
+"""Tokens from which a memory comes last in a block if one before it means the same, which
+is from this cosine: it would cost as much as two or three that are new."""
 ALIKE = 0.9
 """Share of common terms from which two texts of the same numbers say the same."""
 
@@ -66,13 +73,13 @@ def choose(
     ranking: Ranking,
     asked: str,
     wish: Wish,
-    cost: Callable[[list[Candidate]], int],
+    tally: Tally,
 ) -> Choice:
     """Choose among ranked candidates.
 
     Args:
         asked: What was said; memories that only repeat it are left out.
-        cost: Tokens of the block that shows some candidates.
+        tally: Of the block that will show them.
     """
     choice = Choice()
     known = _Known(index, asked, wish)
@@ -83,40 +90,58 @@ def choose(
             choice.dropped.append((candidate, reason))
         else:
             left.append(candidate)
-    floors = _floors(left)
+    floors = _floors(left, ranking.earnest)
     facts = _facts_of_messages(sight, left)
-    said = _Said()
+    said = _Said(index, sight)
+    late: list[Candidate] = []
+
+    def take(candidate: Candidate, shown: Candidate) -> None:
+        if len(choice.chosen) >= wish.limit:
+            choice.dropped.append((candidate, Reason.LIMIT))
+        elif said.has(shown):
+            choice.dropped.append((candidate, Reason.DUPLICATE))
+        elif wish.budget is not None and tally.total + tally.price(shown) > wish.budget:
+            choice.dropped.append((candidate, Reason.BUDGET))
+        else:
+            said.add(shown)
+            if wish.budget is not None:
+                tally.add(shown)
+            choice.chosen.append(shown)
+            if shown is not candidate:
+                choice.dropped.append((candidate, Reason.DUPLICATE))
+
+    def is_long(shown: Candidate) -> bool:
+        # No text has more tokens than characters, which are counted at once.
+        some = wish.budget is not None and len(shown.document.text) >= LONG
+        return some and tally.price(shown) >= LONG
+
     for candidate in left:
         shown = _shown_as(candidate, facts)
         near = floors.get(candidate.part)
         if near is None or (candidate.evidence < SOME and candidate.score < near):
             choice.dropped.append((candidate, Reason.FLOOR))
-        elif len(choice.chosen) >= wish.limit:
-            choice.dropped.append((candidate, Reason.LIMIT))
-        elif said.has(shown):
-            choice.dropped.append((candidate, Reason.DUPLICATE))
-        elif wish.budget is not None and cost([*choice.chosen, shown]) > wish.budget:
-            choice.dropped.append((candidate, Reason.BUDGET))
+        elif len(choice.chosen) < wish.limit and is_long(shown) and said.means(shown):
+            late.append(candidate)
         else:
-            said.add(shown)
-            choice.chosen.append(shown)
-            if shown is not candidate:
-                choice.dropped.append((candidate, Reason.DUPLICATE))
+            take(candidate, shown)
+    for candidate in late:
+        take(candidate, _shown_as(candidate, facts))
     return choice
 
 
-def _floors(candidates: list[Candidate]) -> dict[int, float]:
+def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, float]:
     """Score from which a memory belongs to what is relevant, for each question that has any.
 
     Beside a question that the memory knows something about, another one is hardly small
-    talk.
+    talk, and neither are those that are ``earnest`` by themselves.
     """
     best: dict[int, float] = {}
     evidence: dict[int, float] = {}
     for each in candidates:
         best[each.part] = max(best.get(each.part, each.score), each.score)
         evidence[each.part] = max(evidence.get(each.part, 0.0), each.evidence)
-    if not any(most >= ENOUGH for most in evidence.values()):
+    enough = {part: BESIDE if part in earnest else ENOUGH for part in evidence}
+    if not any(most >= enough[part] for part, most in evidence.items()):
         return {}
     return {part: NEAR * best[part] for part, most in evidence.items() if most >= BESIDE}
 
@@ -154,6 +179,7 @@ class _Known:
         self._asked = normalise(asked)
         self._context = "\n".join(normalise(text) for text in wish.context)
         self._exclude = frozenset(wish.exclude)
+        self._nothing = not self._context and not self._exclude
 
     def already(self, candidate: Candidate) -> Reason | None:
         source = candidate.document.source
@@ -164,6 +190,8 @@ class _Known:
             if text == self._asked:
                 return Reason.ECHO
             return Reason.CONTEXT if text in self._context else None
+        if self._nothing:
+            return None
         if isinstance(source, Episode):
             current = any(source.first_message <= id <= source.last_message for id in self._exclude)
             return Reason.CONTEXT if current else None
@@ -181,33 +209,64 @@ class _Known:
 class _Said:
     """What the chosen memories say."""
 
-    def __init__(self) -> None:
+    def __init__(self, index: Index, sight: Sight) -> None:
+        self._index = index
+        self._sight = sight
+        self._numbers: list[int] = []
         self._messages: set[int] = set()
         self._keys: set[str] = set()
-        self._texts: list[tuple[frozenset[str], list[str]]] = []
+        # By the numbers in them; most texts have none, or others than were said.
+        self._texts: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        self._words: dict[str, frozenset[str]] = {}
 
     def add(self, candidate: Candidate) -> None:
+        text = candidate.document.text
         self._messages |= messages_of(candidate)
         self._keys.add(candidate.document.key)
-        self._texts.append(_gist(candidate))
+        if candidate.position != NOWHERE:
+            self._numbers.append(int(self._sight.numbers[candidate.position]))
+        self._texts[_numbers(text)].append(text)
 
     def has(self, candidate: Candidate) -> bool:
         covered = messages_of(candidate)
         if candidate.document.key in self._keys or (covered and covered <= self._messages):
             return True
-        words, numbers = _gist(candidate)
-        return any(numbers == others and _is_alike(words, other) for other, others in self._texts)
+        text = candidate.document.text
+        others = self._texts.get(_numbers(text))
+        return others is not None and self._is_alike(text, others)
 
+    def means(self, candidate: Candidate) -> bool:
+        """Whether one of the chosen memories means the same."""
+        dense = self._index.dense
+        if dense is None or not self._numbers or candidate.position == NOWHERE:
+            return False
+        number = int(self._sight.numbers[candidate.position])
+        if not dense.has(number):
+            return False
+        cosines = dense.cosines(np.array(self._numbers, np.int32), dense.vector(number))
+        return bool((cosines >= SAME).any())
 
-def _is_alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    fewer, more = sorted((len(words), len(others)))
-    if fewer < ALIKE * more:
+    def _is_alike(self, text: str, others: list[str]) -> bool:
+        """Whether a text has most words in common with one of others."""
+        words = self._of(text)
+        for other in map(self._of, others):
+            fewer, more = len(words), len(other)
+            if fewer > more:
+                fewer, more = more, fewer
+            if fewer < ALIKE * more:
+                continue
+            common = len(words & other)
+            if common >= ALIKE * max(1, fewer + more - common):
+                return True
         return False
-    common = len(words & others)
-    return common >= ALIKE * max(1, fewer + more - common)
+
+    def _of(self, text: str) -> frozenset[str]:
+        if text not in self._words:
+            self._words[text] = frozenset(search_terms(text))
+        return self._words[text]
 
 
-def _gist(candidate: Candidate) -> tuple[frozenset[str], list[str]]:
-    """Terms and numbers of a text: two that share both say the same."""
-    text = candidate.document.text
-    return frozenset(search_terms(text)), sorted(_NUMBERS.findall(text))
+def _numbers(text: str) -> tuple[str, ...]:
+    """The numbers in a text: two texts that have the same, and most words in common, say
+    the same."""
+    return tuple(sorted(_NUMBERS.findall(text)))

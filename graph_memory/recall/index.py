@@ -271,6 +271,10 @@ class Index:
         source = self.documents[number].source if number is not None else None
         return source if isinstance(source, Message) else None
 
+    def replaces_any(self, ids: Iterable[str]) -> bool:
+        """Whether a fact, visible or not, may replace one of those with some ids."""
+        return not self._replacing.keys().isdisjoint(ids)
+
     def replaced_by(self, id: str, views: Mapping[str, View]) -> Fact | None:
         """The newest visible fact that replaces fact ``id``, archived ones included."""
         newer = self._replacing.get(id)

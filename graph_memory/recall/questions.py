@@ -110,6 +110,11 @@ class Question:
         return self.vectors[part] if part < len(self.vectors) else None
 
 
+def asks(text: str) -> bool:
+    """Whether a text asks something."""
+    return bool(_ASKS.search(text))
+
+
 def compose(text: str, previous: str = "") -> str:
     """What to search for: a message, led by the turn before where it leans on it."""
     text = clean(text, MAX_QUERY)

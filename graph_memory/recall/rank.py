@@ -25,7 +25,7 @@ from .associate import associate
 from .documents import Document, Kind
 from .index import Index
 from .nearness import near
-from .questions import Part, Question, telling
+from .questions import Part, Question, asks, telling
 from .relevance import fuse, lift_conversations
 from .sight import Sight
 from .signals import Bag, Scores, best, meaning, words
@@ -89,11 +89,13 @@ class Ranking:
     Attributes:
         visible: How many documents were looked at.
         named: Nodes that the question names, and by which name.
+        earnest: The questions that are hardly small talk.
     """
 
     candidates: list[Candidate] = field(default_factory=list)
     visible: int = 0
     named: dict[str, str] = field(default_factory=dict)
+    earnest: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,18 @@ def rank(
     ]
     candidates = [*records, *_in_turns(lists)]
     candidates.sort(key=lambda c: c.foreign)
-    return Ranking(candidates, len(sight), named)
+    parts = enumerate(question.parts)
+    earnest = frozenset(number for number, part in parts if _is_earnest(question, part, clock))
+    return Ranking(candidates, len(sight), named, earnest)
+
+
+def _is_earnest(question: Question, part: Part, clock: Clock) -> bool:
+    """Whether all things of a kind are asked for, something of one's own or what was."""
+    if part.many or question.addressed or not asks(part.text):
+        return part.many
+    return question.personal or any(
+        end <= clock.now for _, end in spans(part.text, clock.now, clock.zone)
+    )
 
 
 def _answer(
@@ -169,40 +182,36 @@ def _answer(
     order += _stated(sight, order)
     rows = zip(
         order,
+        sight.numbers[order].tolist(),
         relevance[order].tolist(),
         evidence[order].tolist(),
-        found.coverage[order].tolist(),
-        close[order].tolist() if close is not None else [0.0] * len(order),
-        boost[order].tolist(),
+        found.coverage[order].round(4).tolist(),
+        close[order].round(4).tolist() if close is not None else [0.0] * len(order),
+        boost[order].round(4).tolist(),
         sight.foreign[order].tolist(),
         strict=True,
     )
     candidates: list[Candidate] = []
-    for position, relevant, evident, covered, meant, near_to, foreign in rows:
-        document = index.documents[int(sight.numbers[position])]
+    for position, document_number, relevant, evident, covered, meant, near_to, foreign in rows:
+        document = index.documents[document_number]
         source = document.source
-        kept = strength(source, clock.now, clock.rate) if isinstance(source, Fact) else 1.0
-        score = relevant * (1 - FADING + FADING * kept)
-        if isinstance(source, Message):
+        score, kept = relevant, 1.0
+        if isinstance(source, Fact):
+            kept = strength(source, clock.now, clock.rate)
+            score *= 1 - FADING + FADING * kept
+        elif isinstance(source, Message):
             score *= ASKING + (1 - ASKING) * telling(source.text)
         replaced = outdated.get(position)
+        if replaced:
+            score *= REPLACED
         signals = {
-            "words": round(covered, 4),
-            "meaning": round(meant, 4),
-            "near": round(near_to, 4),
+            "words": covered,
+            "meaning": meant,
+            "near": near_to,
             "retention": round(kept, 4),
         }
         candidates.append(
-            Candidate(
-                position,
-                document,
-                number,
-                score * REPLACED if replaced else score,
-                evident,
-                foreign,
-                signals,
-                replaced,
-            )
+            Candidate(position, document, number, score, evident, foreign, signals, replaced)
         )
     best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
     numbers = [int(sight.numbers[candidate.position]) for candidate in best_of]
@@ -326,9 +335,12 @@ def _outdated(index: Index, sight: Sight, positions: list[int]) -> dict[int, Fac
     """
     found: dict[int, Fact] = {}
     standing: set[int] = set()
-    pairs = [(position, position) for position in positions]
-    for fact, document in pairs + sight.citations(positions):
-        key = index.documents[int(sight.numbers[fact])].key
+    pairs = [(position, position) for position in positions] + sight.citations(positions)
+    numbers = sight.numbers[[fact for fact, _ in pairs]].tolist()
+    keys = [index.documents[number].key for number in numbers]
+    if not index.replaces_any(keys):
+        return found
+    for (fact, document), key in zip(pairs, keys, strict=True):
         newer = index.replaced_by(key, sight.views)
         if newer is None:
             if fact != document:

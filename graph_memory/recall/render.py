@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import IntEnum
+from functools import lru_cache
 
 from ..model import BOT, Asker, Fact, Layer, Message
 from ..text import is_chinese, one_line, tokens
@@ -131,9 +132,9 @@ class Renderer:
         self._words = words
         self._zone = zone
         self._entries: dict[str, str] = {}
-        self._costs: dict[str, tuple[tuple[bool, Group], str, int]] = {}
+        self._prices: dict[str, int] = {}
         self._dates: dict[float, str] = {}
-        self._sizes: dict[str, int] = {}
+        self._escaped: dict[tuple[str, int], str] = {}
 
     def line(self, candidate: Candidate) -> str:
         """One memory by itself: dated, attributed, on one line."""
@@ -150,7 +151,7 @@ class Renderer:
         source, words = candidate.document.source, self._words
         notes: list[str] = []
         if isinstance(source, Fact):
-            text = escape(source.statement, MAX_LINE)
+            text = self._safe(source.statement)
             speaker = self._name(source.speaker)
             if speaker and source.speaker != source.subject and source.speaker not in self._own:
                 notes.append(words.told.format(name=speaker))
@@ -158,7 +159,7 @@ class Renderer:
         elif isinstance(source, Message):
             text, ended = self._quote(source, alone=alone), None
         else:
-            text = escape(source.summary, MAX_LINE)
+            text = self._safe(source.summary)
             ended = source.ended_at if source.is_record else None
         if not alone:
             text = _unstopped(text)
@@ -180,12 +181,19 @@ class Renderer:
 
     def _quote(self, source: Message, *, alone: bool) -> str:
         """What was said, and by whom; in a private chat mostly by the asker."""
-        text = escape(source.text, MAX_LINE)
+        text = self._safe(source.text)
         if not alone and not self._asker.is_group and source.sender in self._own:
             return text
-        name = escape(source.name, MAX_NAME) or self._name(source.sender) or "?"
+        name = self._safe(source.name, MAX_NAME) or self._name(source.sender) or "?"
         form = self._words.said if alone else self._words.signed
         return form.format(name=name, text=text)
+
+    def _safe(self, text: str, limit: int = MAX_LINE) -> str:
+        """Escaped text; what is shown is weighed first, and names come again and again."""
+        key = text, limit
+        if key not in self._escaped:
+            self._escaped[key] = escape(text, limit)
+        return self._escaped[key]
 
     @property
     def _own(self) -> frozenset[str]:
@@ -203,7 +211,7 @@ class Renderer:
         """What a user was called last, where the asker was there to hear it."""
         if user == BOT:
             return ""
-        return escape(self._index.called(user, self._sight.views), MAX_NAME)
+        return self._safe(self._index.called(user, self._sight.views), MAX_NAME)
 
     def group(self, candidate: Candidate) -> Group:
         """Which part of the block a memory belongs in."""
@@ -248,29 +256,65 @@ class Renderer:
             lines.append(f"- {self._entry(candidate)}")
         return "\n".join([*lines, CLOSE])
 
-    def cost(self, chosen: list[Candidate]) -> int:
-        """Tokens of the block that shows ``chosen``, or a little more."""
-        costs = [self._cost(each) for each in chosen]
-        parts = {part for part, _, _ in costs}
-        days = {(part, day) for part, day, _ in costs}
-        fixed = self._tokens(OPEN) + self._tokens(CLOSE) + self._tokens(self._words.note)
-        headings = sum(self._tokens(self._heading(group)) for _, group in parts)
-        years = {(part, f"{day[:4]}-") for part, day in days}
-        dates = sum(self._tokens(day[5:]) for _, day in days)
-        dates += sum(self._tokens(year) for _, year in years)
-        return fixed + headings + dates + sum(entry for *_, entry in costs)
+    def tally(self) -> Tally:
+        """What a block costs, as it grows."""
+        return Tally(self)
 
-    def _cost(self, candidate: Candidate) -> tuple[tuple[bool, Group], str, int]:
-        """Under which heading and date a memory stands, and the tokens of its entry."""
+    def heading(self, candidate: Candidate) -> str:
+        """What a memory stands below."""
+        return self._heading(self.group(candidate))
+
+    def day(self, candidate: Candidate) -> str:
+        """The date that a memory stands below."""
+        return self._date(candidate.document.at)
+
+    def price(self, candidate: Candidate) -> int:
+        """Tokens of one memory below its date."""
         key = candidate.document.key
-        if key not in self._costs:
-            part = candidate.foreign, self.group(candidate)
-            day = self._date(candidate.document.at)
-            self._costs[key] = part, day, 1 + tokens(self._entry(candidate))
-        return self._costs[key]
+        if key not in self._prices:
+            self._prices[key] = 1 + tokens(self._entry(candidate))
+        return self._prices[key]
 
-    def _tokens(self, text: str) -> int:
-        """Tokens of what stands in the block again and again."""
-        if text not in self._sizes:
-            self._sizes[text] = tokens(text)
-        return self._sizes[text]
+    def frame(self) -> int:
+        """Tokens of what surrounds the memories."""
+        return _tokens(OPEN) + _tokens(CLOSE) + _tokens(self._words.note)
+
+
+class Tally:
+    """Tokens of a block to which memories are added one by one, or a little more.
+
+    Attributes:
+        total: Tokens so far.
+    """
+
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self._there: set[tuple[bool, str, str]] = set()  # headings, years and days
+        self.total = renderer.frame()
+
+    def price(self, candidate: Candidate) -> int:
+        """Tokens that another memory would add, its heading and date included."""
+        above = self._above(candidate).items()
+        new = sum(_tokens(text) for place, text in above if place not in self._there)
+        return self._renderer.price(candidate) + new
+
+    def add(self, candidate: Candidate) -> None:
+        """Add a memory."""
+        self.total += self.price(candidate)
+        self._there.update(self._above(candidate))
+
+    def _above(self, candidate: Candidate) -> dict[tuple[bool, str, str], str]:
+        """What a memory stands below, and what each of it says there."""
+        foreign, day = candidate.foreign, self._renderer.day(candidate)
+        heading, year = self._renderer.heading(candidate), f"{day[:4]}-"
+        return {
+            (foreign, heading, ""): heading,
+            (foreign, heading, year): year,
+            (foreign, heading, day): day[5:],
+        }
+
+
+@lru_cache(maxsize=1_024)
+def _tokens(text: str) -> int:
+    """Tokens of what stands in blocks again and again."""
+    return tokens(text)

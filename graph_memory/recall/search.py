@@ -104,7 +104,7 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
     ranking = rank(index, sight, asked, clock, profile=request.wish.profile)
     words = wording(request.text, manner.language)
     renderer = Renderer(index, sight, request.asker, words, manner.zone)
-    choice = choose(index, sight, ranking, request.text, request.wish, renderer.cost)
+    choice = choose(index, sight, ranking, request.text, request.wish, renderer.tally())
     block = renderer.block(choice.chosen)
     items = tuple(_item(candidate, renderer.line(candidate)) for candidate in choice.chosen)
     trace = Trace(

@@ -1,9 +1,11 @@
 """Softly, no two memories that say the same next to each other.
 
 Nothing is left out; what repeats a better memory comes later. Two measures of repeating:
-the cosine of two memories, and, where all things of a kind are asked for, how many of a
-memory's own words (those that are not in the question) have been said already: the third
-sentence about one person makes way for the first about another.
+the cosine of two memories, and, where all things of a kind are asked for, how much of a
+memory's own words (those that are not in the question) has not been said already: the
+third sentence about one person makes way for the first about another. What is new counts
+by itself and not as a share of the memory, so that a line which says little beside the
+answer makes way for one which says whose it is.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ ALIKE, SAME = 0.6, 0.95
 """Cosines from which two memories are alike, and say the same."""
 SAID = 0.3
 """Share of the best score that a memory loses if all its own words have been said."""
+LITTLE, FIRST = 25, 20
+"""Percentile of what the first memories say by themselves; nothing is lost by what says as
+much that is new."""
 
 
 def vary(index: Index, part: Part, numbers: list[int], scores: list[float]) -> list[int]:
@@ -36,23 +41,25 @@ def vary(index: Index, part: Part, numbers: list[int], scores: list[float]) -> l
         return []
     most = max(scores)
     left, loss = np.array(scores), np.zeros(len(numbers))
+    worth = left.copy()
     penalties = _penalties(index, numbers) * most
+    costs_others = ((penalties > 0).sum(1) > 1).tolist()
     words = _own_words(index, part, numbers) if part.many else np.zeros((len(numbers), 0))
     fresh = words.sum(1)
-    total = np.maximum(fresh, 1e-9)
+    enough = max(float(np.percentile(fresh[:FIRST], LITTLE)), 1e-9)
     order: list[int] = []
     for _ in numbers:
-        worth = left - loss
-        if order and part.many:
-            worth -= SAID * most * (1 - fresh / total)
         place = int(worth.argmax())
         order.append(place)
-        left[place] = -np.inf
-        np.maximum(loss, penalties[place], out=loss)
+        left[place] = worth[place] = -np.inf
+        if costs_others[place]:
+            np.maximum(loss, penalties[place], out=loss)
+            np.subtract(left, loss, out=worth)
         if part.many:
             now_said = np.flatnonzero(words[place])
             fresh -= words[:, now_said].sum(1)
             words[:, now_said] = 0
+            worth = left - loss - SAID * most * (1 - np.minimum(fresh / enough, 1.0))
     return order
 
 

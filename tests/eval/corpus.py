@@ -2,8 +2,8 @@
 
 ``mem`` {ns, id, text, speaker, time[, session]} is a message, ``obs`` {ns, id, text,
 speaker, src: [mem ids]} a fact that was extracted from messages, ``q`` {ns, id, text, cat,
-gold: [mem ids][, gold_any: [[ids] …]]} a question with its evidence: for each slot, the
-messages that state it. ``ns`` is one person's memory.
+gold: [mem ids][, gold_any: [[ids] …]][, previous]} a question with its evidence: for each
+slot, the messages that state it. ``ns`` is one person's memory.
 """
 
 from __future__ import annotations
@@ -47,12 +47,17 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question; every slot is a set of messages of which one is enough."""
+    """A question; every slot is a set of messages of which one is enough.
+
+    Attributes:
+        previous: What was said before it, for a question that leans on it.
+    """
 
     owner: str
     text: str
     category: str
     slots: tuple[frozenset[str], ...]
+    previous: str = ""
 
 
 @dataclass(slots=True)
@@ -117,6 +122,7 @@ def parse(records: Iterable[dict[str, Any]]) -> Corpus:
                         record["text"],
                         record["cat"],
                         tuple(frozenset(slot) for slot in slots),
+                        record.get("previous", ""),
                     )
                 )
     return corpus

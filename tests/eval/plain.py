@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graph_memory.ports import Vectors
 from graph_memory.text import terms
@@ -38,17 +39,28 @@ class Plain:
             for term, entries in postings.items()
         }
 
-    def rank(self, question: str, vector: Vectors | None) -> list[int]:
-        """Numbers of the texts, best first, as deep as the fusion goes."""
+    def rank(
+        self, question: str, vector: Vectors | None, seen: NDArray[np.bool_] | None = None
+    ) -> list[int]:
+        """Numbers of the texts, best first, as deep as the fusion goes.
+
+        Args:
+            seen: Which texts may be found; default: all.
+        """
         scores = np.zeros(self._count)
         for term in set(terms(question)):
             if term in self._postings:
                 numbers, saturated = self._postings[term]
                 rarity = math.log(1 + (self._count - len(numbers) + 0.5) / (len(numbers) + 0.5))
                 scores[numbers] += rarity * saturated
-        orders = [np.argsort(-scores, kind="stable")[:DEPTH]]
+        legs = [scores]
         if self._vectors is not None and vector is not None:
-            orders.append(np.argsort(-(self._vectors @ vector), kind="stable")[:DEPTH])
+            # As fast as one thread of BLAS, and not sometimes slower for having several.
+            legs.append(np.vecdot(self._vectors, vector))
+        if seen is not None:
+            for leg in legs:
+                leg[~seen] = -np.inf
+        orders = [np.argsort(-leg, kind="stable")[:DEPTH] for leg in legs]
         fused = np.zeros(self._count)
         for order in orders:
             fused[order] += 1 / (RRF + 1 + np.arange(len(order)))
