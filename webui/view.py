@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from ipaddress import ip_address
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -12,12 +14,14 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from graph_memory.model import Fact
 
 from .auth import Keyring, Login
 from .guard import address_of, local_path
 from .i18n import LANGUAGES, Words
+from .icons import ICONS
 from .shapes import SHAPES, shape_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -25,6 +29,8 @@ LANGUAGE_COOKIE = "gm_language"
 THEME_COOKIE = "gm_theme"
 FLASH_COOKIE = "gm_done"
 THEMES = ("auto", "light", "dark")
+SLICE = 800
+"""Pieces of a page that are written at a time: about 1 ms."""
 PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("overview", "/", ()),
     ("memories", "/memories", ("/memories", "/node")),
@@ -36,6 +42,27 @@ PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("data", "/data", ("/data", "/changes")),
 )
 """The main pages: name, address, and what the addresses begin with that belong to them."""
+
+
+class Page(HTMLResponse):
+    """A page that is written in slices, so that a chat's recall need not wait for all of it.
+
+    Args:
+        pieces: Its text, worked out as it is taken.
+    """
+
+    def __init__(self, pieces: Iterator[str], status: int) -> None:
+        super().__init__("", status)
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        slices = []
+        while some := list(islice(self._pieces, SLICE)):
+            slices.append("".join(some))
+            await asyncio.sleep(0)
+        self.body = "".join(slices).encode()
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
 
 
 class Pages:
@@ -59,7 +86,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals.update(
-            shapes=SHAPES, shape_of=shape_of, memory_url=memory_url, node_url=node_url
+            icons=ICONS, shapes=SHAPES, shape_of=shape_of, memory_url=memory_url, node_url=node_url
         )
         for name in self._environment.list_templates():
             self._environment.get_template(name)  # compiled now, not while somebody waits
@@ -82,7 +109,7 @@ class Pages:
         login: Login | None = getattr(request.state, "login", None)
         sealed = request.cookies.get(FLASH_COOKIE, "")
         done = self._keyring.unseal(sealed) if sealed and login else {}
-        html = self._environment.get_template(template).render(
+        pieces = self._environment.get_template(template).generate(
             t=words,
             theme=theme if theme in THEMES else "auto",
             themes=THEMES,
@@ -97,7 +124,7 @@ class Pages:
             overheard=_is_overheard(request),
             **context,
         )
-        response = HTMLResponse(html, status)
+        response = Page(pieces, status)
         if sealed:
             response.delete_cookie(FLASH_COOKIE)
         return response

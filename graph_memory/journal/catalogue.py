@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..model import Change, Fact, Session, decode, is_entity
 from ..retention import DAY
 from ..text import normalise
-from .pages import Found, Place, turn
-from .rows import Rows, read_change
+from .pages import Found, Place, by_id, turn
+from .rows import Rows, last_change, read_change
 
 _AGE = "(:now - json_extract(f.data, '$.last_used')) / json_extract(f.data, '$.half_life')"
 """Seconds for each day of half-life; retention falls with it, whatever the decay rate."""
@@ -80,9 +81,11 @@ def find(db: sqlite3.Connection, wanted: FactFilter, now: float, rate: float = 1
     where, values = _conditions(wanted, nodes, rate)
     values["now"] = at
     order = ORDERS.get(wanted.order, ORDERS["recent"])
-    tables = "row f JOIN row w ON w.kind = 'session' AND w.id = f.session"
-    source = f"SELECT f.data, coalesce({order}, 0.0) AS key, f.id FROM {tables} WHERE {where}"
-    return turn(db, source, values, place, at, wanted.limit, lambda row: _fact(row[0]))
+    tables = "row f"
+    if wanted.persona or wanted.circle:
+        tables += " JOIN row w ON w.kind = 'session' AND w.id = f.session"
+    source = f"SELECT coalesce({order}, 0.0) AS key, f.id FROM {tables} WHERE {where}"
+    return turn(db, source, values, place, at, wanted.limit, partial(_facts, db))
 
 
 def _conditions(
@@ -142,6 +145,14 @@ def _age(retention: float, rate: float) -> float:
     return (1.0 / retention**2 - 1.0) / 3.0 * DAY / rate if rate > 0.0 else math.inf
 
 
+def replaced(db: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
+    """Which of some facts were replaced by others (owner's view)."""
+    rows = db.execute(
+        f"{_SUPERSEDED} AND s.value IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+    )
+    return {id for (id,) in rows}
+
+
 def superseded(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, list[Fact]]:
     """The facts that replace each of ``ids`` (owner's view)."""
     wanted = set(ids)
@@ -158,39 +169,34 @@ def superseded(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, list[Fac
 
 
 def fading(
-    db: sqlite3.Connection,
-    before: float,
-    threshold: float,
-    rate: float,
-    limit: int,
-    offset: int = 0,
-) -> tuple[list[Fact], int]:
-    """Active facts whose retention is below ``threshold`` at ``before``, weakest first.
+    db: sqlite3.Connection, times: Sequence[float], threshold: float, rate: float, limit: int
+) -> list[tuple[list[Fact], int]]:
+    """Active facts whose retention is below ``threshold`` at some times, those first that are
+    so first.
 
     The condition is ``retention.fades_at`` solved for the age (see there).
 
     Returns:
-        At most ``limit`` facts, and how many there are.
+        For each of ``times`` at most ``limit`` facts, and how many there are.
     """
     if rate <= 0 or threshold <= 0:
-        return [], 0
-    values = {
-        "before": before,
-        "ages": _age(threshold, rate),
-        "limit": limit,
-        "offset": offset,
-    }
-    age = "(:before - json_extract(data, '$.last_used')) / json_extract(data, '$.half_life')"
-    where = (
-        "kind = 'fact' AND json_extract(data, '$.status') = 'active'"
-        f" AND NOT json_extract(data, '$.pinned') AND {age} > :ages"
-    )
-    (total,) = db.execute(f"SELECT count(*) FROM row WHERE {where}", values).fetchone()
-    page = db.execute(
-        f"SELECT data FROM row WHERE {where} ORDER BY {age} DESC, id LIMIT :limit OFFSET :offset",
-        values,
-    )
-    return [_fact(data) for (data,) in page], int(total)
+        return [([], 0) for _ in times]
+    rows = db.execute(
+        "WITH fading AS (SELECT id, json_extract(data, '$.last_used')"
+        " + :ages * json_extract(data, '$.half_life') AS ends FROM row WHERE kind = 'fact'"
+        " AND json_extract(data, '$.status') = 'active' AND NOT json_extract(data, '$.pinned')),"
+        " page AS (SELECT id, ends FROM fading ORDER BY ends, id LIMIT :limit)"
+        " SELECT '', at.key, (SELECT count(*) FROM fading WHERE ends < at.value)"
+        " FROM json_each(:times) AS at UNION ALL SELECT id, ends, 0 FROM page ORDER BY 2, 1",
+        {"ages": _age(threshold, rate), "limit": limit, "times": json.dumps(list(times))},
+    ).fetchall()
+    totals = [count for id, _, count in rows if not id]
+    ends = {id: at for id, at, _ in rows if id}
+    facts = by_id(db, Fact.kind, ends, _fact)
+    return [
+        ([fact for fact in facts if ends[fact.id] < at], total)
+        for at, total in zip(times, totals, strict=True)
+    ]
 
 
 def archived(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
@@ -224,17 +230,22 @@ def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list
 
 def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
     """What nodes, or those that are one with them, were called last, anywhere (owner's view)."""
-    found: dict[str, str] = {}
     identities = Rows(db).identities()
-    for node in set(nodes):
-        row = db.execute(
-            "SELECT json_extract(data, '$.text') FROM row INDEXED BY row_a"
-            " WHERE kind = 'name' AND a != '' AND a IN (SELECT value FROM json_each(?))"
-            " ORDER BY json_extract(data, '$.last_at') DESC, id LIMIT 1",
-            (json.dumps(sorted(identities.nodes(node))),),
-        ).fetchone()
-        if row:
-            found[node] = row[0]
+    groups = {node: identities.nodes(node) for node in set(nodes)}
+    rows = db.execute(
+        "SELECT a, json_extract(data, '$.text') FROM row INDEXED BY row_a"
+        " WHERE kind = 'name' AND a != '' AND a IN (SELECT value FROM json_each(?))"
+        " ORDER BY json_extract(data, '$.last_at') DESC, id",
+        (json.dumps(sorted(set().union(*groups.values()))),),
+    ).fetchall()
+    newest: dict[str, tuple[int, str]] = {}
+    for number, (node, text) in enumerate(rows):
+        newest.setdefault(node, (number, text))
+    found: dict[str, str] = {}
+    for node, group in groups.items():
+        called = [newest[each] for each in group if each in newest]
+        if called:
+            found[node] = min(called)[1]
     return found
 
 
@@ -288,8 +299,18 @@ def last_undoable(db: sqlite3.Connection, actor: str) -> Change | None:
     return read_change(db, row[0]) if row else None
 
 
+def _facts(db: sqlite3.Connection, rows: Iterable[Place]) -> list[Fact]:
+    return by_id(db, Fact.kind, (row.id for row in rows), _fact)
+
+
 def _fact(data: str) -> Fact:
     return decode("fact", json.loads(data))  # type: ignore[return-value]
+
+
+def revision(db: sqlite3.Connection) -> tuple[object, ...]:
+    """What is another whenever rows are: for what is worked out from them and kept."""
+    # Forgetting somebody for good is no change, but leaves a mark.
+    return last_change(db), *Rows(db).erasures()
 
 
 def counts(db: sqlite3.Connection) -> dict[str, int]:

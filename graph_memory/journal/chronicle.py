@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
-from typing import Any
 
 from ..model import Episode, Message, decode
 from . import messages as mail
-from .pages import Found, Place, turn
+from .pages import Found, Place, by_id, turn
 
 HOUR = 3600.0
 
@@ -71,10 +70,14 @@ def records(db: sqlite3.Connection, wanted: RecordFilter) -> Found[Episode]:
     if wanted.is_told:
         parts.append("json_extract(e.data, '$.summary') != ''")
     source = (
-        "SELECT e.data, json_extract(e.data, '$.started_at') AS key, e.id FROM row e"
+        "SELECT json_extract(e.data, '$.started_at') AS key, e.id FROM row e"
         " JOIN row w ON w.kind = 'session' AND w.id = e.session WHERE " + " AND ".join(parts)
     )
-    return turn(db, source, values, wanted.place, 0.0, wanted.limit, lambda row: _episode(row[0]))
+
+    def read(rows: list[Place]) -> list[Episode]:
+        return by_id(db, Episode.kind, (row.id for row in rows), _episode)
+
+    return turn(db, source, values, wanted.place, 0.0, wanted.limit, read)
 
 
 def levels(db: sqlite3.Connection) -> dict[str, int]:
@@ -113,18 +116,23 @@ def between(
     return mail.by_ids(db, [id for (id,) in found])
 
 
-def hours(db: sqlite3.Connection, since: float) -> dict[str, dict[int, int]]:
-    """How many ``facts`` were learned and ``messages`` said, by hour since the epoch."""
-    facts = db.execute(
+def learned(db: sqlite3.Connection) -> dict[int, int]:
+    """How many facts were learned, by hour since the epoch."""
+    rows = db.execute(
         "SELECT CAST(json_extract(data, '$.recorded_at') / ? AS INTEGER) AS hour, count(*)"
-        " FROM row WHERE kind = 'fact' AND json_extract(data, '$.recorded_at') >= ? GROUP BY hour",
-        (HOUR, since),
-    ).fetchall()
-    said = db.execute(
+        " FROM row WHERE kind = 'fact' GROUP BY hour",
+        (HOUR,),
+    )
+    return dict(rows.fetchall())
+
+
+def said(db: sqlite3.Connection, since: float) -> dict[int, int]:
+    """How many messages were said, by hour since the epoch."""
+    rows = db.execute(
         "SELECT CAST(at / ? AS INTEGER) AS hour, count(*) FROM message WHERE at >= ? GROUP BY hour",
         (HOUR, since),
-    ).fetchall()
-    return {"facts": dict(facts), "messages": dict(said)}
+    )
+    return dict(rows.fetchall())
 
 
 def log(
@@ -139,12 +147,12 @@ def log(
     if reason:
         parts.append("c.reason = :reason")
         values["reason"] = reason
-    source = (
-        "SELECT c.id AS number, c.at, c.actor, c.reason, c.undoes,"
-        " (SELECT u.id FROM change u WHERE u.undoes = c.id),"
-        " c.id AS key, '' AS id FROM change c WHERE " + " AND ".join(parts)
-    )
-    return turn(db, source, values, place, 0.0, limit, lambda row: _entry(db, row))
+    source = "SELECT c.id AS key, '' AS id FROM change c WHERE " + " AND ".join(parts)
+
+    def read(rows: list[Place]) -> list[Entry]:
+        return [entry for row in rows if (entry := _entry(db, int(row.key)))]
+
+    return turn(db, source, values, place, 0.0, limit, read)
 
 
 def acts(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
@@ -154,13 +162,20 @@ def acts(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
     return [actor for (actor,) in actors], [reason for (reason,) in reasons]
 
 
-def _entry(db: sqlite3.Connection, row: tuple[Any, ...]) -> Entry:
-    number, at, actor, reason, undoes, undone_by, *_ = row
+def _entry(db: sqlite3.Connection, number: int) -> Entry | None:
+    found = db.execute(
+        "SELECT c.id, c.at, c.actor, c.reason, c.undoes,"
+        " (SELECT u.id FROM change u WHERE u.undoes = c.id) FROM change c WHERE c.id = ?",
+        (number,),
+    ).fetchone()
+    if found is None:
+        return None
     kinds = db.execute(
         "SELECT json_extract(o.value, '$[0]'), count(*) FROM change c, json_each(c.ops) o"
         " WHERE c.id = ? GROUP BY 1 ORDER BY 2 DESC, 1",
         (number,),
     ).fetchall()
+    number, at, actor, reason, undoes, undone_by = found
     return Entry(number, at, actor, reason, dict(kinds), undoes, undone_by)
 
 

@@ -6,11 +6,12 @@ over is ordered by a number, greatest first, then by id.
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -55,15 +56,14 @@ def turn(
     place: Place | None,
     now: float,
     limit: int,
-    read: Callable[[tuple[Any, ...]], T],
+    read: Callable[[list[Place]], list[T]],
 ) -> Found[T]:
-    """One page of what a query finds.
+    """One page of what a query finds; all there is to find is gone through once.
 
     Args:
-        source: The query, a constant; its columns include ``key`` and ``id``, which come
-            last.
+        source: The query, a constant, of the columns ``key`` and ``id``.
         place: Where the page begins, or ends if that says so.
-        read: Makes an item of a row.
+        read: Makes items of a page of rows, in their order.
     """
     spot = place or Place(math.inf, "")
     bound = {**values, "spot": spot.key, "spot_id": spot.id, "limit": limit + 1}
@@ -72,25 +72,38 @@ def turn(
     if not back:
         side = "key < :spot OR (key = :spot AND id > :spot_id)"
     order = "key, id DESC" if back else "key DESC, id"
-    rows = db.execute(
-        f"SELECT * FROM ({source}) WHERE {side} ORDER BY {order} LIMIT :limit", bound
+    found = db.execute(
+        f"WITH found AS ({source})"  # named more than once, and so worked out once
+        " SELECT counted.total, counted.beyond, page.key, page.id"
+        f" FROM (SELECT count(*) AS total, coalesce(sum({side}), 0) AS beyond FROM found)"
+        f" AS counted LEFT JOIN (SELECT key, id FROM found WHERE {side} ORDER BY {order}"
+        f" LIMIT :limit) AS page ORDER BY {order}",
+        bound,
     ).fetchall()
-    # Without a place all rows are on its side; their keys need not be worked out.
-    count = f"count(*), coalesce(sum({side}), 0)" if place else "count(*), count(*)"
-    total, beyond = db.execute(f"SELECT {count} FROM ({source})", bound).fetchone()
+    total, beyond = found[0][:2]
+    rows = [Place(float(key), str(id), now=now) for _, _, key, id in found if id is not None]
     more, rows = len(rows) > limit, rows[:limit]
     if back:
         rows.reverse()
     skipped = beyond - len(rows) if back else total - beyond
-    ends = (
-        [Place(float(row[-2]), str(row[-1]), now=now) for row in (rows[0], rows[-1])]
-        if rows
-        else []
-    )
     return Found(
-        [read(row) for row in rows],
+        read(rows),
         skipped + 1,
         total,
-        Place(ends[0].key, ends[0].id, True, now) if ends and skipped > 0 else None,
-        ends[1] if ends and (more or back) else None,
+        replace(rows[0], is_before=True) if rows and skipped > 0 else None,
+        rows[-1] if rows and (more or back) else None,
     )
+
+
+def by_id(
+    db: sqlite3.Connection, kind: str, ids: Iterable[str], read: Callable[[str], T]
+) -> list[T]:
+    """Rows of a kind in the order of ``ids``; those that went meanwhile are left out."""
+    wanted = list(ids)
+    found = dict(
+        db.execute(
+            "SELECT id, data FROM row WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
+            (kind, json.dumps(wanted)),
+        ).fetchall()
+    )
+    return [read(found[id]) for id in wanted if id in found]

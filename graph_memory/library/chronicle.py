@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
@@ -85,6 +85,7 @@ class Chronicle:
         self._journal = journal
         self._zone = zone
         self._now = now
+        self._learned: tuple[object, dict[int, int]] | None = None
 
     async def browse(self, wanted: RecordFilter | None = None) -> Found[Record]:
         """One page of episodes and summaries, newest first."""
@@ -150,16 +151,24 @@ class Chronicle:
         today = datetime.fromtimestamp(self._now(), self._zone).date()
         first = today - timedelta(days=days - 1)
         since = self._now() - (days + 1) * DAY
-        counted = await self._journal.look(lambda db: chronicle.hours(db, since))
-        by_day: dict[str, dict[date, int]] = {}
-        for kind, hours in counted.items():
-            sums = by_day.setdefault(kind, {})
-            for hour, count in hours.items():
-                day = datetime.fromtimestamp(hour * HOUR, self._zone).date()
-                sums[day] = sums.get(day, 0) + count
+
+        def work(db: sqlite3.Connection) -> tuple[dict[int, int], dict[int, int]]:
+            state = catalogue.revision(db)
+            if self._learned is None or self._learned[0] != state:
+                self._learned = state, chronicle.learned(db)
+            learned = {hour: n for hour, n in self._learned[1].items() if hour * HOUR >= since}
+            return learned, chronicle.said(db, since)
+
+        facts, said = map(self._by_day, await self._journal.look(work))
         span = (first + timedelta(days=number) for number in range(days))
-        facts, said = by_day["facts"], by_day["messages"]
         return [Day(day, facts.get(day, 0), said.get(day, 0)) for day in span]
+
+    def _by_day(self, hours: Mapping[int, int]) -> dict[date, int]:
+        sums: dict[date, int] = {}
+        for hour, count in hours.items():
+            day = datetime.fromtimestamp(hour * HOUR, self._zone).date()
+            sums[day] = sums.get(day, 0) + count
+        return sums
 
     # ------------------------------------------------------------------ change log
 

@@ -8,6 +8,8 @@ process only, and is there whole or not at all.
 from __future__ import annotations
 
 import os
+import re
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -20,6 +22,11 @@ from ..journal import copies
 IMPORTS, EXPORTS = "imports", "exports"
 MAX_SIZE = 16 << 30
 """Bytes of a file that is read."""
+MAX_SENT = 1 << 30
+"""Bytes of a file that is sent in; whoever has a larger one puts it there."""
+MAX_NAME = 100
+_NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
+"""What some system does not allow in the name of a file."""
 SLACK = 3
 """How many times its size a file may need while it is imported."""
 
@@ -61,6 +68,67 @@ def find(directory: Path, name: str) -> Path:
     return path
 
 
+class Incoming:
+    """A file that is sent into ``imports/`` piece by piece; it is there whole or not at all.
+
+    Blocks, and is used by one thread at a time.
+
+    Args:
+        name: What its owner calls it; there it may be called a little differently.
+
+    Raises:
+        FormatError: That is no name for a file.
+        JournalError: It cannot be written.
+    """
+
+    def __init__(self, directory: Path, name: str) -> None:
+        bare = _NOT_IN_NAMES.sub("_", name.replace("\\", "/").rpartition("/")[2])
+        self._name = bare.strip(" .")[-MAX_NAME:].lstrip(" .")
+        if not self._name.strip("_"):
+            raise FormatError("a file needs a name")
+        self._folder = directory / IMPORTS
+        self._size = 0
+        self._draft = self._folder / f".{secrets.token_hex(8)}.tmp"
+        with _told(self._name):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self._draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            self._file = open(handle, "wb")  # noqa: SIM115 - closed by keep or drop
+
+    def write(self, piece: bytes) -> None:
+        """Add a piece.
+
+        Raises:
+            FormatError: The file is too large.
+            JournalError: The disk is full, or failed.
+        """
+        self._size += len(piece)
+        if self._size > MAX_SENT:
+            raise FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
+        with _told(self._name):
+            self._file.write(piece)
+
+    def keep(self) -> Path:
+        """Give it its name, or one like it if that is taken; call this once, at the end."""
+        with _told(self._name):
+            self._file.close()
+            path = _free(self._folder / self._name)
+            copies.settle(self._draft, path)
+        return path
+
+    def drop(self) -> None:
+        """Leave nothing behind but what was kept; harmless after :meth:`keep`."""
+        self._file.close()
+        self._draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise JournalError(f"{name} could not be written: {error}") from error
+
+
 def require_room(directory: Path, path: Path) -> None:
     """See to it that a file can be imported.
 
@@ -74,11 +142,15 @@ def target(directory: Path, scope: str, at: float) -> Path:
     """A free name for what is exported at a time."""
     folder = directory / EXPORTS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    stem = f"{scope}-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}"
-    path, number = folder / f"{stem}.jsonl", 1
+    return _free(folder / f"{scope}-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}.jsonl")
+
+
+def _free(wanted: Path) -> Path:
+    """The path that is wanted, or one like it that is not taken."""
+    path, number = wanted, 1
     while path.exists():
         number += 1
-        path = folder / f"{stem}-{number}.jsonl"
+        path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
     return path
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -132,6 +132,24 @@ class Mover:
     async def waiting(self) -> list[Path]:
         """The files that wait in ``imports/``."""
         return await asyncio.to_thread(files.waiting, self._directory)
+
+    async def receive(self, name: str, pieces: AsyncIterable[bytes]) -> Path:
+        """Put a file that comes in pieces into ``imports/``.
+
+        Returns:
+            Where it is; nothing is there if ``pieces`` broke off.
+
+        Raises:
+            FormatError: ``name`` is none, or the file is too large.
+            JournalError: It could not be written.
+        """
+        file = await asyncio.to_thread(files.Incoming, self._directory, name)
+        try:
+            async for piece in pieces:
+                await asyncio.to_thread(file.write, piece)
+            return await asyncio.to_thread(file.keep)
+        finally:
+            file.drop()
 
     async def importer(
         self, name: str, options: Options, *, format: str = "", learns: bool = False

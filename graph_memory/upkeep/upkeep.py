@@ -194,22 +194,24 @@ class Upkeep:
         """
         rate = self._settings.time_decay_rate if rate is None else rate
         threshold = self._settings.min_importance_threshold if threshold is None else threshold
-        forecasts = []
-        for span in days:
-            before = self._now() + span * DAY
-            facts, total = await self._journal.look(
-                lambda db, before=before: catalogue.fading(db, before, threshold, rate, limit)  # type: ignore[misc]
+        now = self._now()
+        times = [now + span * DAY for span in days]
+        found = await self._journal.look(
+            lambda db: catalogue.fading(db, times, threshold, rate, limit)
+        )
+        facts = {fact.id: fact for some, _ in found for fact in some}
+        lines = {
+            line.fact.id: replace(
+                line,
+                strength=strength(line.fact, now, rate),
+                fades_at=fades_at(line.fact, threshold, rate),
             )
-            lines = [
-                replace(
-                    line,
-                    strength=strength(line.fact, self._now(), rate),
-                    fades_at=fades_at(line.fact, threshold, rate),
-                )
-                for line in await self._library.lines(facts)
-            ]
-            forecasts.append(Forecast(span, total, lines))
-        return forecasts
+            for line in await self._library.lines(facts.values())
+        }
+        return [
+            Forecast(span, total, [lines[fact.id] for fact in some])
+            for span, (some, total) in zip(days, found, strict=True)
+        ]
 
     # ------------------------------------------------------------------ slices
 
@@ -241,10 +243,10 @@ class Upkeep:
             await self._lull.wait()
 
     async def _faded(self) -> list[Fact]:
-        facts, _ = await self._journal.look(
+        ((facts, _),) = await self._journal.look(
             lambda db: catalogue.fading(
                 db,
-                self._now(),
+                [self._now()],
                 self._settings.min_importance_threshold,
                 self._settings.time_decay_rate,
                 SLICE,

@@ -10,7 +10,7 @@ from tests.webui.browsing import LIFE
 from tests.webui.seed import fact_id
 from tests.webui.story import LI
 
-from .conftest import Opener, expect
+from .conftest import BULK, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 FOCUSED = "document.activeElement.closest('tr')?.querySelector('.row-link').textContent ?? ''"
@@ -79,7 +79,56 @@ async def test_keys_are_explained_and_not_taken_from_fields(visit: Opener) -> No
     await keyboard.press("?")
     await page.get_by_role("heading", name="Keyboard shortcuts").wait_for()
     await keyboard.press("Escape")
-    assert not await page.locator("#keys").is_visible()
+    await expect(page.locator("#keys")).to_be_hidden()
+
+
+async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None:
+    seen = await visit(language="en")
+    await seen.log_in()
+    await seen.go("/memories")
+    page, keyboard = seen.page, seen.page.keyboard
+    dialog, opener = page.locator("#keys"), page.locator("[data-opens=keys]")
+    inside = "document.activeElement.closest('dialog') !== null"
+    for end in ("Escape", "Enter"):  # Enter presses the one button there is
+        await opener.focus()
+        await keyboard.press("Enter")
+        await expect(dialog).to_be_visible()
+        for key in ("Tab", "Tab", "Tab", "Shift+Tab", "Shift+Tab", "Tab"):
+            assert await page.evaluate(inside)
+            await keyboard.press(key)
+        assert await page.evaluate(inside)
+        await keyboard.press("x")  # keys of the table do nothing behind it
+        await keyboard.press(end)
+        await expect(dialog).to_be_hidden()
+        await expect(opener).to_be_focused()
+    assert await page.locator(".memories [name=id]:checked").count() == 0
+
+
+async def test_all_that_was_found_is_selected_by_keyboard_and_archived(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    await seen.go("/memories?q=收藏")
+    page, keyboard = seen.page, seen.page.keyboard
+    every = page.get_by_label(f"全部 {BULK} 条结果")
+    await expect(every).to_be_hidden()
+    await page.focus("#pick-all")
+    await keyboard.press("Space")
+    await expect(page.locator(".bulk-count")).to_have_text("已选 50 条")
+    await every.focus()
+    await keyboard.press("Space")
+    await expect(page.locator(".bulk-count")).to_have_text(f"已选 {BULK} 条")
+    await page.locator(".bulk-bar").get_by_role("button", name="归档").press("Enter")
+    await page.get_by_role("heading", name=f"归档 {BULK} 条记忆？").wait_for()
+    await keyboard.press("Enter")
+    await page.get_by_text(f"已归档 {BULK} 条").wait_for()
+    await page.get_by_role("button", name="撤销").press("Enter")
+    await page.get_by_text("已撤销").wait_for()
+    await page.focus("#pick-all")
+    await keyboard.press("Space")
+    await every.check()
+    await page.locator("#pick-3").uncheck()  # one less is not every one
+    await expect(every).to_be_hidden()
+    await expect(page.locator(".bulk-count")).to_have_text("已选 49 条")
 
 
 async def test_a_menu_opens_one_at_a_time_and_closes_again(visit: Opener) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
+from graph_memory import embedding
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -53,7 +54,7 @@ OTHERS = {
 DRESSES = [("zh", "light", 1280), ("zh", "dark", 360), ("en", "light", 1280)]
 HEIGHT = 800
 QUESTIONS = (
-    (LIFE, ZHANG, "周末想吃火锅，有什么要注意的？"),
+    (LIFE, ZHANG, "我现在还能吃辣吗？"),
     (GROUP, LI, "十一月谁想去黄山？"),
     (LIFE, ZHANG, "我最近睡得怎么样？"),
 )
@@ -73,10 +74,17 @@ async def take(folder: Path, *, everything: bool) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         memory = await MemoryService.open(
-            Path(directory), Settings(), zone=ZoneInfo("Asia/Shanghai"), now=lambda: NOW
+            Path(directory),
+            Settings(recall_deadline=10_000),
+            zone=ZoneInfo("Asia/Shanghai"),
+            now=lambda: NOW,
         )
         await seed(memory.journal, with_hostile=False)
+        memory.use_embedder(lambda: embedding.load(embedding.BUNDLED))
         await memory.settle()
+        await memory.backups.make()
+        # Whatever is slow the first time is not what the pictures are of.
+        await memory.recall.rehearse(asker_of(GROUP.session, LI), "你好")
         for talk, user, text in QUESTIONS:
             await memory.recall.remind(asker_of(talk.session, user), text, where=talk.session.umo)
         server = WebServer(create_app(memory, key=KEY, language="zh"))

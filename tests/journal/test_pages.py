@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graph_memory.journal.pages import Found, Place, turn
 
-SOURCE = "SELECT id AS name, key, id FROM item"
+SOURCE = "SELECT key, id FROM item"
 Items = st.dictionaries(
     st.text("abc", min_size=1, max_size=3), st.integers(-2, 2).map(float), max_size=12
 )
@@ -24,7 +24,7 @@ def filled(items: dict[str, float]) -> sqlite3.Connection:
 
 
 def page(db: sqlite3.Connection, place: Place | None, size: int) -> Found[str]:
-    return turn(db, SOURCE, {}, place, 0.0, size, lambda row: str(row[0]))
+    return turn(db, SOURCE, {}, place, 0.0, size, lambda rows: [row.id for row in rows])
 
 
 @given(Items, st.integers(1, 5))

@@ -100,3 +100,64 @@ def test_no_room_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("graph_memory.journal.copies.MIN_FREE", 1 << 60)
     with pytest.raises(JournalError):
         files.require_room(tmp_path, path)
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [
+        ("吉他.jsonl", "吉他.jsonl"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\me\\a b.json", "a b.json"),
+        (".hidden.json", "hidden.json"),
+        ("a\x00b\r\n:<c>|.txt", "a_b_c_.txt"),
+        ("x" * 300 + ".jsonl", "x" * 94 + ".jsonl"),
+    ],
+)
+def test_what_is_sent_in_gets_a_harmless_name(tmp_path: Path, called: str, name: str) -> None:
+    file = files.Incoming(tmp_path, called)
+    file.write("一".encode())
+    assert files.waiting(tmp_path) == []
+    path = file.keep()
+    file.drop()
+    assert path == tmp_path / "imports" / name
+    assert path.read_text("utf-8") == "一"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert files.find(tmp_path, path.name) == path
+
+
+@given(st.text(max_size=40))
+def test_no_name_leads_out_of_the_folder(tmp_path_factory: pytest.TempPathFactory, name: str):
+    folder = tmp_path_factory.mktemp("in")
+    try:
+        file = files.Incoming(folder, name)
+    except FormatError:
+        return
+    try:
+        path = file.keep()
+    finally:
+        file.drop()
+    assert path.parent == folder / "imports"
+    assert files.waiting(folder) == [path]
+
+
+def test_what_is_sent_in_replaces_nothing_and_leaves_nothing_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = []
+    for text in (b"1", b"22", b"333"):
+        file = files.Incoming(tmp_path, "a.tar.gz")
+        file.write(text)
+        kept.append(file.keep())
+        file.drop()
+    assert [path.name for path in kept] == ["a.tar.gz", "a.tar-2.gz", "a.tar-3.gz"]
+    assert [path.read_bytes() for path in kept] == [b"1", b"22", b"333"]
+    monkeypatch.setattr(files, "MAX_SENT", 4)
+    file = files.Incoming(tmp_path, "b.json")
+    file.write(b"1234")
+    with pytest.raises(FormatError, match=r"b\.json is larger"):
+        file.write(b"5")
+    file.drop()
+    for name in ("", "..", "/", "...", "a/", "\x00"):
+        with pytest.raises(FormatError, match="needs a name"):
+            files.Incoming(tmp_path, name)
+    assert sorted((tmp_path / "imports").iterdir()) == sorted(kept)

@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 import pytest_asyncio
+from starlette.requests import ClientDisconnect
 
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from webui import create_app
+from webui.guard import MAX_BODY
 
 from .browsing import OURS, press, see, send
 from .conftest import KEY, client
@@ -127,6 +129,53 @@ async def test_an_import_is_shown_then_done_then_taken_back(
     (run,) = [tag["value"] for tag in done.all("input", name="run")]
     assert "2 条消息" in (await press(keeper, "/data/import/undo", run=run)).text
     assert (await memory.journal.counts())["messages"] == before
+
+
+async def test_a_file_is_sent_in_and_waits(
+    keeper: httpx.AsyncClient, memory: MemoryService
+) -> None:
+    (token,) = {tag["value"] for tag in (await see(keeper, "/data")).all("input", name="csrf")}
+    line = json.dumps({"time": "2025-09-02T10:00:00+08:00", "sender": "10009", "text": "弦" * 99})
+    text = "\n".join([line] * 600).encode()
+    assert len(text) > 2 * MAX_BODY
+
+    async def pieces(until: int) -> AsyncIterator[bytes]:
+        for start in range(0, until, 9_000):
+            yield text[start : start + 9_000]
+
+    url = "/api/v1/imports/files"
+    proof = {**OURS, "X-CSRF-Token": token}
+    folder = memory.directory / "imports"
+    before = {path.name for path in await memory.moving.waiting()}
+    for headers in (
+        OURS,
+        {**proof, "X-CSRF-Token": "0" * 64},
+        {**proof, "Origin": "http://x.test"},
+    ):
+        answer = await keeper.post(url, params={"name": "a"}, content=text, headers=headers)
+        assert answer.status_code == 403
+    assert {path.name for path in await memory.moving.waiting()} == before
+    answer = await keeper.post(
+        url, params={"name": "../和弦.jsonl"}, content=pieces(len(text)), headers=proof
+    )
+    assert answer.json() == {"name": "和弦.jsonl"}
+    assert (folder / "和弦.jsonl").read_bytes() == text
+    page = await see(keeper, "/data/import", name="和弦.jsonl")
+    assert "600 条" in page.text or "1 / 600 条" in page.text
+    (folder / "和弦.jsonl").unlink()
+    answer = await keeper.post(url, params={"name": "/"}, content=b"x", headers=proof)
+    assert answer.status_code == 422
+
+
+async def test_a_file_that_breaks_off_is_not_there(memory: MemoryService) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"half"
+        raise ClientDisconnect
+
+    before = set((memory.directory / "imports").iterdir())
+    with pytest.raises(ClientDisconnect):
+        await memory.moving.receive("half.jsonl", broken())
+    assert set((memory.directory / "imports").iterdir()) == before
 
 
 async def test_only_files_in_imports_are_read(

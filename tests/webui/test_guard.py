@@ -45,6 +45,20 @@ async def test_every_route_is_behind_the_key(app: FastAPI, stranger: httpx.Async
         assert "张三" not in answer.text
 
 
+async def test_there_are_no_websockets(app: FastAPI) -> None:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    for path in ("/", "/api/v1/facts", "/healthz"):
+        await app({"type": "websocket", "path": path, "headers": []}, receive, send)
+    assert sent == [{"type": "websocket.close", "code": 1008}] * 3
+
+
 @pytest.mark.parametrize(
     "path", ["/static/../memories", "/static/%2e%2e/memories", "/static/..%2f..%2fapp.py",
              "/healthz/", "//memories", "/login/", "/LOGIN", "/static", "/loginx"]

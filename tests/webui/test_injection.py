@@ -51,8 +51,11 @@ CORPUS = (
     "__class__",
 )
 """SQL, Cypher, paths, header splitting, NUL, numbers out of range, odd and huge text."""
-ARGUMENTS = ("id", "node", "into", "name", "back", "run", "person", "statement", "q", "ids", "act")
-"""What forms and JSON bodies are filled with beside what the schema names."""
+FIELDS = {
+    **dict.fromkeys(("id", "node", "into", "name", "back", "run", "person", "statement"), ZHANG),
+    "action": "pin", "only": "", "every": "",
+}  # fmt: skip
+"""What forms are filled with, of which one field at a time is hostile."""
 SLOW = {"/healthz"}
 
 
@@ -118,9 +121,9 @@ def fields_of(app: FastAPI) -> dict[str, dict[str, Any]]:
     found = {}
     for template, methods in schema["paths"].items():
         for method, operation in methods.items():
-            body = operation.get("requestBody")
-            if body:
-                named = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
+            content = operation.get("requestBody", {}).get("content", {})
+            if body := content.get("application/json"):
+                named = body["schema"]["$ref"].rsplit("/", 1)[1]
                 known = schema["components"]["schemas"][named].get("properties", {})
                 found[f"{method.upper()} {template}"] = known
     return found
@@ -136,7 +139,7 @@ async def test_every_field_of_every_body(
         known = bodies.get(f"{route.method} {route.template}", {})
         if route.template in {"/login", "/logout"}:
             continue
-        for name in known or ARGUMENTS:
+        for name in known or FIELDS:
             if route.template.startswith("/api/"):
                 given = dict.fromkeys(known, ZHANG) | {name: value}
                 answers = [
@@ -144,7 +147,7 @@ async def test_every_field_of_every_body(
                     await program.request(route.method, route.path(), json={name: [value, {}]}),
                 ]
             else:
-                given = dict.fromkeys(ARGUMENTS, ZHANG) | {name: value}
+                given = FIELDS | {name: value}
                 answers = [await program.request(route.method, route.path(), data=given)]
             for answer in answers:
                 check(answer, f"{route.method} {route.template} {json.dumps(given)[:300]}")

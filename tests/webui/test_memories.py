@@ -5,15 +5,18 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from graph_memory.journal.catalogue import FactFilter
 from graph_memory.service import MemoryService
 
 from .browsing import LIFE, OURS, PRIVATE, press, see, send, statements, undo
 from .conftest import BULK
+from .markup import Markup
 from .seed import fact_id
 from .story import HONG, XSS, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 FACTS = 60 + BULK
+BOOKS = "张三收藏了"
 MEDITATION = fact_id(LIFE, "张三喜欢睡前冥想十分钟")
 KEYBOARD = fact_id(PRIVATE, "张三有一把静电容机械键盘")
 
@@ -138,6 +141,34 @@ async def test_odd_filters_find_nothing_and_break_nothing(owner: httpx.AsyncClie
         for key in ("q", "node", "persona", "chat", "predicate"):
             page = await see(owner, "/memories", **{key: odd[:40]})
             assert page.alive() == []
+
+
+async def test_all_that_was_found_is_archived_and_brought_back(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    listed = await see(owner, "/memories", q=BOOKS, state="active")
+    (every,) = [tag["value"] for tag in listed.all("input", name="every")]
+    asked = Markup((await send(owner, "/memories/act", 200, every=every, action="archive")).text)
+    assert f"归档 {BULK} 条记忆？" in asked.text
+    assert not asked.all("input", name="id")
+    (seen,) = [tag["value"] for tag in asked.all("button", name="confirm")]
+    assert len(await service.library.found(FactFilter(text=BOOKS, status="archived"))) == 0
+    # What was shown is not what is there now: it is shown again.
+    some = (await service.library.found(FactFilter(text=BOOKS)))[:1]
+    early = await service.library.act("archive", some, "owner")
+    form = {"every": every, "action": "archive", "confirm": seen}
+    again = Markup((await send(owner, "/memories/act", 200, **form)).text)
+    assert f"归档 {BULK - 1} 条记忆？" in again.text
+    await service.library.undo(early.id, "owner")
+    done = await press(owner, "/memories/act", **form)
+    assert f"已归档 {BULK} 条" in done.text
+    await undo(owner, done)
+    assert f"找到 {BULK} 条" in (await see(owner, "/memories", q=BOOKS, state="active")).text
+
+
+@pytest.mark.parametrize("every", ["/memories?state=dead", "/memories?since=x", "?sort=f.id"])
+async def test_all_of_a_list_that_is_none_is_refused(owner: httpx.AsyncClient, every: str) -> None:
+    await send(owner, "/memories/act", 422, every=every, action="forget")
 
 
 # ----------------------------------------------------------------- one memory

@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from graph_memory.journal import Draft
+from graph_memory.model import Message
 from graph_memory.service import MemoryService
 from webui import create_app
 
@@ -33,8 +35,30 @@ async def test_the_overview_counts_and_forecasts(owner: httpx.AsyncClient) -> No
     assert "新学 29 条事实" in page.text
 
 
-async def test_retrying_is_a_button_that_answers(owner: httpx.AsyncClient) -> None:
-    assert "已重新排队：0 批对话" in (await press(owner, "/retry")).text
+async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> None:
+    from zoneinfo import ZoneInfo
+
+    from graph_memory.settings import Settings
+
+    memory = await MemoryService.open(tmp_path, Settings(), zone=ZoneInfo("UTC"))
+    try:
+        said = Message(0, LIFE.id, ZHANG, "张三", "我搬家了", 1.0)
+        await memory.journal.append(said, LIFE)
+        claimed = await memory.journal.claim(LIFE.id, len, lambda *_: Draft("learn", "claimed"))
+        assert claimed
+        await memory.journal.fail(claimed[0].id, f"模型坏了 {XSS[0]}", None)
+        async with client(create_app(memory, key=KEY, language="zh")) as browser:
+            await browser.post("/login", data={"key": KEY}, headers=OURS)
+            page = await see(browser, "/")
+            assert page.all("section", role="alert")
+            assert "失败的批次 1" in page.text
+            assert f"模型坏了 {XSS[0]}" in page.text
+            assert page.alive() == []
+            assert "已重新排队：1 批对话" in (await press(browser, "/retry")).text
+            assert "失败的批次 0" in (await see(browser, "/")).text
+            assert "已重新排队：0 批对话" in (await press(browser, "/retry")).text
+    finally:
+        await memory.close()
 
 
 async def test_an_empty_memory_says_what_to_do(tmp_path: Any) -> None:

@@ -6,10 +6,12 @@ from collections import Counter
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
+from starlette.requests import ClientDisconnect
 
 from graph_memory.doctor import Checkup
+from graph_memory.errors import FormatError
 from graph_memory.model import NO_PERSONA
 from graph_memory.moving import Importer, Options, Plan, split_circle
 from graph_memory.service import MemoryService
@@ -118,6 +120,12 @@ class PlanOut(Out):
             tokens=plan.tokens,
             state=plan.state,
         )
+
+
+class FileOut(Out):
+    """A file that waits in ``imports/``."""
+
+    name: str = Field(description="What it is called there.")
 
 
 class MovingOut(Out):
@@ -235,6 +243,22 @@ def routes(service: MemoryService) -> APIRouter:
         done, total = moving.progress or (None, None)
         files = [path.name for path in await moving.waiting()]
         return MovingOut(files=files, done=done, total=total, problem=moving.problem)
+
+    @api.post(
+        "/imports/files",
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/octet-stream": {"schema": {"format": "binary"}}},
+            }
+        },
+    )
+    async def send(request: Request, name: Annotated[Name, Query(min_length=1)]) -> FileOut:
+        """Put a file into ``imports/``, at most 1 GiB; nothing of it is brought in yet."""
+        try:
+            return FileOut(name=(await moving.receive(name, request.stream())).name)
+        except ClientDisconnect:
+            raise FormatError("the file broke off") from None
 
     @api.post("/imports/preview")
     async def plan(wanted: Importing) -> PlanOut:

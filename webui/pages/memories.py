@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import get_args
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.responses import Response
 
 from graph_memory.errors import NotFoundError
@@ -17,6 +21,8 @@ from ..view import Pages, memory_url
 
 SHOWN = 5
 """Facts that are named before something is done with them."""
+MAX_EVERY = 2_000
+"""Facts that something is done with at once, of all that were found."""
 ACTIONS: dict[str, Action] = {action: action for action in get_args(Action)}
 
 
@@ -35,6 +41,7 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             wanted=wanted,
             page=page,
             choices=choices,
+            most=MAX_EVERY,
             node_name=_name(wanted, page.items, choices),
         )
 
@@ -45,11 +52,17 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         back = local_path(given.get("back", ["/memories"])[-1])
         word, _, only = given.get("only", [""])[-1].partition(" ")
         action = ACTIONS.get(word or given.get("action", [""])[-1])
-        ids = [only] if only else list(dict.fromkeys(given.get("id", [])))
+        every = "" if only else given.get("every", [""])[-1]
+        if every:
+            ids = await library.found(_listed(every).filter(service.zone, MAX_EVERY))
+        else:
+            ids = [only] if only else list(dict.fromkeys(given.get("id", [])))
         if action is None or not ids:
             return pages.redirect(back, what="nothing")
         is_small = len(ids) == 1 and action != "forget"
-        if not is_small and "confirm" not in given:
+        # Of all that is found only what was shown is touched, not what came since.
+        seen = _digest(ids) if every else "yes"
+        if not is_small and given.get("confirm", [""])[-1] != seen:
             found = await library.weigh(action, ids)
             lines = await library.some(ids[:SHOWN])
             return pages.render(
@@ -57,6 +70,8 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
                 "memories_act.html",
                 action=action,
                 ids=ids,
+                every=every,
+                seen=seen,
                 effect=found,
                 lines=lines,
                 back=back,
@@ -94,6 +109,23 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         return pages.redirect(f"/memories/{new}", what="amend", change=change.id, back=back)
 
     return routes
+
+
+def _listed(address: str) -> Wanted:
+    """The list that an address of the table shows, from its beginning.
+
+    Raises:
+        RequestValidationError: There is no such list.
+    """
+    given = dict(parse_qsl(urlsplit(address).query)) | {"cursor": ""}
+    try:
+        return Wanted.model_validate(given)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None
+
+
+def _digest(ids: list[str]) -> str:
+    return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
 
 def _name(wanted: Wanted, lines: list[FactLine], choices: Overview) -> str:

@@ -1,6 +1,7 @@
-// Follows an import that is under way, and shows the page again when it is done.
+// A file that is sent in, and an import that is under way: the page shows how far they are.
 
 const shown = document.querySelector("[data-progress]");
+const sending = document.querySelector("[data-send]");
 
 async function follow() {
   const answer = await fetch("/api/v1/imports", { headers: { Accept: "application/json" } });
@@ -19,3 +20,38 @@ async function follow() {
 }
 
 if (shown) setTimeout(follow, 500);
+
+// fetch does not say how much of a request was sent.
+function send(file) {
+  const state = document.getElementById("send-state");
+  const request = new XMLHttpRequest();
+  const failed = (reason) => {
+    sending.classList.add("failed");
+    state.textContent = sending.dataset.failed.replace("{reason}", reason);
+    sending.elements.file.disabled = false;
+  };
+  request.upload.addEventListener("progress", ({ loaded, total }) => {
+    state.textContent = `${Math.round((100 * loaded) / (total || 1))} %`;
+  });
+  request.addEventListener("load", () => {
+    const answer = request.response ?? {};
+    if (request.status !== 200) failed(answer.detail ?? request.status);
+    else location.assign(`/data/import?${new URLSearchParams({ name: answer.name })}`);
+  });
+  request.addEventListener("error", () => failed("…"));
+  request.open("POST", `/api/v1/imports/files?${new URLSearchParams({ name: file.name })}`);
+  request.responseType = "json";
+  request.setRequestHeader("X-CSRF-Token", document.querySelector("meta[name=csrf-token]").content);
+  request.setRequestHeader("Content-Type", "application/octet-stream");
+  sending.classList.remove("failed");
+  sending.elements.file.disabled = true;
+  request.send(file);
+}
+
+if (sending) {
+  sending.hidden = false;
+  sending.elements.file.addEventListener("change", ({ target }) => {
+    if (target.files.length) send(target.files[0]);
+  });
+  addEventListener("pageshow", () => sending.reset());
+}

@@ -14,11 +14,16 @@ function boxes() {
 function showSelection() {
   const chosen = boxes().filter((box) => box.checked).length;
   const all = form.querySelector("[data-all]");
+  const every = form.elements.every; // what other pages show as well
   all.checked = chosen > 0 && chosen === rows.length;
   all.indeterminate = chosen > 0 && chosen < rows.length;
+  if (every) {
+    every.checked &&= all.checked;
+    every.closest("label").hidden = !all.checked;
+  }
   form.classList.toggle("selecting", chosen > 0);
   const count = form.querySelector(".bulk-count");
-  count.textContent = chosen ? count.dataset.text.replace("{count}", chosen) : "";
+  count.textContent = chosen ? count.dataset.text.replace("{count}", every?.checked ? every.dataset.count : chosen) : "";
   for (const row of rows) {
     row.toggleAttribute("data-selected", row.querySelector("input[name=id]").checked);
   }
@@ -122,6 +127,16 @@ addEventListener("keydown", (event) => {
   }
 });
 
+// The browser keeps the page behind a dialog out of reach; Tab stays within it as well.
+keys.addEventListener("keydown", (event) => {
+  if (event.key !== "Tab") return;
+  const stops = [...keys.querySelectorAll("a[href], button, input, select, textarea")];
+  const [end, other] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+  if (document.activeElement === end || !stops.includes(document.activeElement)) {
+    event.preventDefault();
+    other.focus();
+  }
+});
 for (const button of document.querySelectorAll("[data-opens=keys]")) {
   button.hidden = false;
   button.addEventListener("click", () => keys.showModal());

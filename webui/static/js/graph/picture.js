@@ -148,9 +148,11 @@ export class Picture extends EventTarget {
     else this.#label();
   }
 
-  // Names keep their size on the screen; where two collide the more connected one stays.
+  // Names keep their size on the screen and stand where there is room; where there is none
+  // the more connected one stays.
   #label() {
     const size = SIZE / this.#view.k;
+    const frame = this.svg.clientWidth;
     this.world.setAttribute("font-size", size.toFixed(2));
     const nodes = [...this.model.nodes.values()];
     const taken = this.model.bodies.map(({ x, y, radius: r }) => [x - r, y - r, x + r, y + r]);
@@ -158,13 +160,23 @@ export class Picture extends EventTarget {
     for (const node of nodes.toSorted((a, b) => first(b) - first(a))) {
       const { label } = this.#nodes.get(node.id);
       const half = (width(label.textContent) * size) / 2;
-      const below = node.radius + 4 + size * 1.15;
-      const above = -node.radius - 4 - size * 0.45;
-      const box = (y) => [node.x - half, node.y + y - size * 0.9, node.x + half, node.y + y + size * 0.25];
-      const y = [below, above].find((at) => !taken.some((other) => overlap(box(at), other)));
-      if (y !== undefined) taken.push(box(y));
-      label.classList.toggle("covered", y === undefined);
-      label.setAttribute("y", (y ?? below).toFixed(1));
+      const beside = node.radius + 5 + half;
+      const below = [0, node.radius + 4 + size * 1.15];
+      const spots = [below, [0, -node.radius - 4 - size * 0.45], [beside, size * 0.35], [-beside, size * 0.35]];
+      const box = ([dx, dy]) => {
+        const [x, y] = [node.x + dx, node.y + dy];
+        return [x - half, y - size * 0.9, x + half, y + size * 0.25];
+      };
+      const isCut = ([dx]) => {
+        const x = this.#view.x + (node.x + dx) * this.#view.k;
+        return dx !== 0 && Math.abs(x - frame / 2) + half * this.#view.k > frame / 2;
+      };
+      const spot = spots.find((each) => !isCut(each) && !taken.some((other) => overlap(box(each), other)));
+      if (spot) taken.push(box(spot));
+      label.classList.toggle("covered", !spot);
+      const [x, y] = spot ?? below;
+      label.setAttribute("x", x.toFixed(1));
+      label.setAttribute("y", y.toFixed(1));
     }
   }
 
@@ -196,9 +208,10 @@ export class Picture extends EventTarget {
   fit() {
     const { width, height } = this.svg.getBoundingClientRect();
     let [left, top, right, bottom] = [-60, -60, 60, 60];
+    const aside = width < 480 ? 34 : 60; // room for names
     for (const { x, y, radius } of this.model.bodies) {
-      left = Math.min(left, x - radius - 34);
-      right = Math.max(right, x + radius + 34);
+      left = Math.min(left, x - radius - aside);
+      right = Math.max(right, x + radius + aside);
       top = Math.min(top, y - radius - 10);
       bottom = Math.max(bottom, y + radius + 24);
     }
