@@ -68,10 +68,11 @@ def _panel(
         parts.append(_line([(x0, y), (x1, y)], "#dddddd", 1))
         parts.append(_text(x0 - 6, y + 4, f"{most * part / 4:g}", anchor="end", colour="#555555"))
     count = max(1, len(months) - 1)
+    step = 6 if len(months) <= 30 else 12
     for at, month in enumerate(months):
-        if at % 6 == 0 or at == len(months) - 1:
+        if at == count or (at % step == 0 and count - at > step / 2):
             x = x0 + (x1 - x0) * at / count
-            anchor = "middle" if at < len(months) - 1 else "end"
+            anchor = "middle" if at < count else "end"
             parts.append(_text(min(x, x1 + 8), y0 + 16, month, anchor=anchor, colour="#555555"))
     for name, line in panel.lines.items():
         points = [
