@@ -81,7 +81,8 @@ class Heart:
         rows: dict[InnerState, InnerState] = {}
         for data in found:
             row = decode(InnerState.kind, data)
-            if isinstance(row, InnerState) and row.session == caller.session.id:
+            # What was taken back left a version without words.
+            if isinstance(row, InnerState) and row.session == caller.session.id and _says(row):
                 rows.setdefault(replace(row, version=0, at=0.0), row)
         return list(rows.values())[:LISTED]
 
@@ -149,3 +150,7 @@ class Heart:
             for number, (due, reason) in enumerate(plans, 1)
         ]
         return "\n".join([self._say("care_title"), *lines, self._say("care_hint")])
+
+
+def _says(row: InnerState) -> bool:
+    return bool(row.itself or row.other or row.bond)

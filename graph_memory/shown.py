@@ -2,7 +2,11 @@
 
 A numbered line is meant by its number, a cited one by a short id (``m:1a2b``). Both count
 only for whoever was shown them, where they were shown them: a short id of anything else
-is as good as one that does not exist.
+is as good as one that does not exist, or a model could forget what it never saw by an id
+that it made up.
+
+A short id is made of what it stands for. After a restart it means nothing until the same
+line is shown again, and then it is the same one, which is still in the model's history.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import ConflictError, NotFoundError
-from graph_memory.journal import Draft, Journal
+from graph_memory.journal import Draft, Journal, Rows
 from graph_memory.library import Correction, Library
 from graph_memory.model import (
     Asker,
@@ -249,3 +250,31 @@ async def test_own_words_alone_are_unsaid(journal: Journal, library: Library) ->
     await refused(replace(mine, id=99), me)
     await refused(mine, asker_of(ROOM, ZHANG))
     await refused(mine, me)
+
+
+async def test_only_summaries_that_tell_of_it_are_looked_at(
+    journal: Journal, library: Library
+) -> None:
+    """Forgetting does not read through all there ever was: here one could not be read."""
+    said = [
+        (await journal.append(message(HOME, ZHANG, f"第{n}句"), HOME)).message for n in range(4)
+    ]
+
+    def summed_up(id: str, first: int, last: int, level: str = "episode") -> Episode:
+        begun, over = said[first].id, said[last].id
+        return Episode(id, HOME.id, T0, T0, begun, over, 1, f"概括{id}", (ZHANG,), level)
+
+    await put(journal, summed_up("p:0", 0, 0), summed_up("p:1", 1, 2), summed_up("p:2", 3, 3),
+              summed_up("p:3", 1, 3, "day"))  # fmt: skip
+    broken = json.dumps({"first_message": said[0].id, "last_message": said[0].id})
+    await journal.alter(
+        lambda db, _tell: db.execute("UPDATE row SET data = ? WHERE id = 'p:0'", (broken,)).rowcount
+    )
+    await library.unsay(said[2].id, asker_of(HOME, ZHANG), ZHANG)
+
+    def summaries(rows: Rows) -> dict[str, str]:
+        found = (rows.get(Episode, f"p:{n}") for n in (1, 2, 3))
+        return {episode.id: episode.summary for episode in found if episode}
+
+    assert await journal.read(summaries) == {"p:1": "", "p:2": "概括p:2", "p:3": ""}
+    assert await journal.read(lambda rows: rows.episodes_of(HOME.id, [])) == []

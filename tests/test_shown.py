@@ -49,6 +49,15 @@ def test_two_things_never_have_one_id() -> None:
     )
 
 
+def test_after_a_restart_a_line_has_the_same_id_once_it_is_shown_again() -> None:
+    before, after = Shown(), Shown()
+    before.cite(zhang, line("f:2"))
+    short = before.cite(zhang, line("f:1"))
+    assert after.cited(zhang, short) is None
+    assert after.cite(zhang, line("f:1")) == short
+    assert after.cited(zhang, short) == line("f:1")
+
+
 def test_ids_that_would_be_alike_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shown, "SHORTEST", 1)
     known = Shown()

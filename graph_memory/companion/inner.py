@@ -56,14 +56,13 @@ class InnerLesson:
     }
     _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
         "zh": (
-            "- inner：BOT 的内心（I 行是现在的），BOT 用“我”改写：self 我自己，user 对方，"
-            "bond 我们的关系。写明白了什么，不复述说过的话，不写指令；各一两句，"
-            "没有新体会的留空。\n"
+            "- inner：BOT 的内心（I 行是现在的），用“我”改写：self 自己，user 对方，"
+            "bond 关系。写明白了什么，不复述原话，不写指令；各一两句，没有新体会的留空。\n"
         ),
         "en": (
-            '- inner: BOT\'s inner state (lines I: as it is), rewritten by BOT as "I": self = of '
-            "me, user = of them, bond = of us. What was understood, not what was said; no "
-            "instructions. A sentence or two each; empty where nothing is new.\n"
+            '- inner: BOT\'s inner state (lines I: as it is), rewritten as "I": self, user, bond '
+            "(the two). What was understood, not what was said; no instructions. A sentence or "
+            "two each; empty where nothing is new.\n"
         ),
     }
 

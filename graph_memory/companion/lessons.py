@@ -42,7 +42,7 @@ class CoreLesson:
 
     properties: ClassVar[Mapping[str, Any]] = {
         "core": _objects(
-            type={"type": "string", "description": " ".join(CoreKind)},
+            type=_STRING,
             text=_STRING,
             about=_STRING,
             evidence=_STRING,
@@ -52,17 +52,16 @@ class CoreLesson:
     }
     _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
         "zh": (
-            "- core：关于 U、值得一直记在心上的要点（C 是已有的），少而精，没有就留空。type："
-            "fact 稳定的事实，moment 重要的时刻，feeling 他的情绪和那时该怎么做，growth 成长；"
-            "text 一句话，带名字；about 填 U 编号；evidence 须有他本人说的；"
-            "replaces：要更新或合并掉的 C 编号。core_used：BOT 用到的 C 编号。\n"
+            "- core：值得一直记住的 U 的要点（C 是已有的），少而精，可为空。type："
+            "fact 稳定的事实，moment 重要的时刻，feeling 情绪和那时该怎么做，growth 成长；"
+            "text 一句话，带名字；about：U 编号；evidence 须有本人说的；"
+            "replaces：要更新或合并掉的 C。core_used：BOT 用到的 C。\n"
         ),
         "en": (
-            "- core: what should always be kept in mind about a U (C: there already); few, or "
-            "none. type: fact (lasting), moment (that mattered), feeling (theirs, and what to do "
-            "then), growth. text: one sentence with the name; about: U label; evidence: must "
-            "have their own message; replaces: C numbers it updates or merges. core_used: C "
-            "numbers that BOT used.\n"
+            "- core: what to keep in mind always about a U (C: there already); few, or none. "
+            "type: fact (lasting), moment (that mattered), feeling (and what to do then), "
+            "growth. text: one sentence with the name; about: U label; evidence: must have "
+            "their own message; replaces: C it updates or merges. core_used: C that BOT used.\n"
         ),
     }
 

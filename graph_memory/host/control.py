@@ -2,14 +2,17 @@
 
 What a model wrote is in the history before any hook is asked, so each place is cleaned by
 itself: what is sent by the response and, for words beside a tool call, when it is
-decorated; the history when the run is done. A silent reply stays in the history as the bare
-word, because AstrBot saves no turn without an answer, and only its sending is prevented.
+decorated; the history when the run is done. AstrBot saves no turn without an answer, so a
+silent reply is a remark in the history, for people to read; in a request the model finds
+the word that it knows in its place, and does not learn to write the remark.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from astrbot.api.event import MessageChain
@@ -18,7 +21,7 @@ from astrbot.core.agent.message import TextPart
 
 from ..commands import Caller
 from ..companion import Reply, Word, neutral, read
-from ..phrases import say
+from ..phrases import PHRASES, say
 from ..service import MemoryService
 from .astrbot import Host
 
@@ -29,6 +32,9 @@ ASK_TIMEOUT = 60.0
 """Seconds for which a user's next message may wait for the end of this one's answer."""
 _WHOLE, _WORDS = "graph_memory_whole", "graph_memory_words"
 _REPLY, _RUN = "graph_memory_reply", "graph_memory_run"
+_SILENT = "graph_memory_silent"
+REMARKS = frozenset(words["control_silent"] for words in PHRASES.values())
+"""What stands in the history for a silent reply."""
 
 
 def prepare(host: Host, memory: MemoryService, event: Any, caller: Caller) -> None:
@@ -48,6 +54,9 @@ def teach(memory: MemoryService, event: Any, request: Any, caller: Caller) -> No
     # A reply of nothing but words is a silent one, whichever they are.
     event.set_extra(_WORDS, words | {Word.SILENCE})
     language = memory.settings.language
+    event.set_extra(_SILENT, say(language, "control_silent"))
+    for turn in request.contexts or ():
+        _recall(turn)
     lines = [say(language, "control_intro")]
     lines += [say(language, f"control_{word.name.lower()}") for word in Word if word in words]
     request.system_prompt = "\n\n".join(filter(None, [request.system_prompt, "\n".join(lines)]))
@@ -76,21 +85,44 @@ def settle(event: Any, run: Any) -> None:
     if not words:
         return
     event.set_extra(_RUN, run)
+    silent = event.get_extra(_SILENT)
+    is_new = True
     for message in reversed(run.messages):
-        if message.role == "user":
-            break
-        if message.role != "assistant":
-            continue
-        if isinstance(message.content, str):
-            message.content = _left(message.content, words)
-        for part in message.content if isinstance(message.content, list) else ():
-            if isinstance(part, TextPart):
-                part.text = _left(part.text, words)
+        is_new = is_new and message.role != "user"
+        if message.role == "assistant":
+            _reword(message, partial(_left, words=words if is_new else frozenset(), silent=silent))
 
 
-def _left(text: str, words: frozenset[Word]) -> str:
+def _reword(message: Any, change: Callable[[str], str]) -> None:
+    """Change what a message of AstrBot's says."""
+    if isinstance(message.content, str):
+        message.content = change(message.content)
+    for part in message.content if isinstance(message.content, list) else ():
+        if isinstance(part, TextPart):
+            part.text = change(part.text)
+
+
+def _left(text: str, words: frozenset[Word], silent: str) -> str:
+    """What the history holds of what the model said."""
+    if text == Word.SILENCE:
+        return silent
     reply = read(text, words)
-    return reply.text or Word.SILENCE.value if reply.words else text
+    return reply.text or silent if reply.words else text
+
+
+def _word(text: str) -> str:
+    """What the model knows by a word it finds as that word."""
+    return Word.SILENCE.value if text in REMARKS else text
+
+
+def _recall(turn: dict[str, Any]) -> None:
+    """Let the model find its word in a message as the history keeps it."""
+    content = turn.get("content") if turn.get("role") == "assistant" else None
+    if isinstance(content, str):
+        turn["content"] = _word(content)
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and part.get("type") == "text":
+            part["text"] = _word(part["text"])
 
 
 def decorate(event: Any) -> None:
@@ -111,6 +143,12 @@ def decorate(event: Any) -> None:
         result.chain = kept
 
 
+async def stands(memory: MemoryService, event: Any) -> bool:
+    """Whether what is answered is there still: it may be taken back meanwhile."""
+    message = event.get_extra("graph_memory_message")
+    return not message or await memory.journal.read(lambda rows: rows.has_messages([message.id]))
+
+
 async def go_on(host: Host, memory: MemoryService, event: Any) -> None:
     """Let the model add one message, if it wants to; what was said is sent by now."""
     reply, run = event.get_extra(_REPLY), event.get_extra(_RUN)
@@ -118,7 +156,7 @@ async def go_on(host: Host, memory: MemoryService, event: Any) -> None:
     if not caller or not reply or not run or Word.WANT_MORE not in reply.words:
         return
     event.set_extra(_REPLY, None)  # once
-    if reply.is_silent or memory.spending.pause:
+    if reply.is_silent or memory.spending.pause or not await stands(memory, event):
         return
     more = await _more(host, memory, event, run)
     if not more:
@@ -132,7 +170,14 @@ async def _more(host: Host, memory: MemoryService, event: Any, run: Any) -> str:
     """What the model adds; empty if nothing."""
     provider = await host.current_chat_provider(event.unified_msg_origin)
     nudge = say(memory.settings.language, "control_more")
-    said = [m for m in run.messages if m.role != "tool" and not m.tool_calls]
+    said = [
+        message.model_copy(deep=True)
+        for message in run.messages
+        if message.role != "tool" and not message.tool_calls
+    ]
+    for message in said:
+        if message.role == "assistant":
+            _reword(message, _word)
     try:
         async with asyncio.timeout(ASK_TIMEOUT):
             answer = await host.generate(provider, "", nudge, after=said)

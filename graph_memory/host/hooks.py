@@ -10,7 +10,7 @@ from ..commands import Caller, Commands
 from ..errors import JournalError
 from ..service import MemoryService
 from .astrbot import Host
-from .control import decorate, go_on, heed, prepare, settle, teach
+from .control import decorate, go_on, heed, prepare, settle, stands, teach
 from .speech import speech
 
 __all__ = ["decorate", "go_on", "hear", "remind", "reply", "settle"]
@@ -76,7 +76,7 @@ async def reply(memory: MemoryService, event: Any, response: Any) -> None:
     """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing."""
     caller: Caller | None = event.get_extra("graph_memory_caller")
     said = heed(event, response)
-    if caller is None or response.role != "assistant":
+    if caller is None or response.role != "assistant" or not await stands(memory, event):
         return
     if said.text and not said.is_silent:
         await memory.learning.reply(caller.session, said.text, to=caller.user)

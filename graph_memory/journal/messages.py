@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from ..errors import NotFoundError
-from ..model import Addressee, Batch, Change, Message, Presence, Session
+from ..model import BOT, Addressee, Batch, Change, Message, Presence, Session
 from .rows import Rows
 
 _FIELDS = "id, session, sender, name, text, at, ref, batch, addressees"
@@ -249,3 +249,18 @@ def retag(db: sqlite3.Connection, id: int, session: str) -> bool:
         ).rowcount
         > 0
     )
+
+
+def answers(db: sqlite3.Connection, message: Message) -> list[int]:
+    """Ids of the bot's lines between what a person said and what the next one did."""
+    if not message.is_human:
+        return []
+    found: list[int] = []
+    for id, sender in db.execute(
+        "SELECT id, sender FROM message WHERE session = ? AND id > ? ORDER BY id",
+        (message.session, message.id),
+    ):
+        if sender != BOT:
+            break
+        found.append(id)
+    return found

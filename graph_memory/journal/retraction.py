@@ -19,6 +19,8 @@ from ..model import (
     decode,
 )
 from ..text import clean
+from . import withdrawals
+from .afterthoughts import Afterthoughts
 from .messages import by_ids
 from .rows import RETRACTED, Draft, write
 from .scrub import Data, Doomed, retracted
@@ -79,12 +81,13 @@ def addressee(db: sqlite3.Connection, circle: str, quote: Quote) -> Addressee:
 
 
 def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
-    """Delete a message inside the open transaction.
+    """Delete a message inside the open transaction, with what the bot answered to it.
 
     Facts that rest on it alone go in a change, and so do names that nobody else used;
-    other facts lose it as evidence, and summaries of the conversation it was in go. The
-    log keeps which rows were touched, for views to follow, and none of the words.
-    Harmless if it is not there. Empty the write-ahead log afterwards (``erasure.py``).
+    other facts lose it as evidence, summaries of the conversation it was in go, and the
+    companion is as it was before (``afterthoughts.py``). The log keeps which rows were
+    touched, for views to follow, and none of the words. Harmless if it is not there.
+    Empty the write-ahead log afterwards (``erasure.py``).
 
     Returns:
         The change; ``None`` if nothing was learned from the message.
@@ -93,15 +96,29 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
     if not found:
         return None
     (message,) = found
-    gone = retracted(db, message.session, id)
-    change = write(db, _draft(db, gone, message.session), at)
+    gone, after = retracted(db, message), Afterthoughts.of(db, message)
+    draft = _draft(db, gone, message.session)
+    after.enter(db, draft, at)
+    change = write(db, draft, at)
     if change:
         tell(change)
-    _blank(db, gone, message.session, change)
-    db.execute("UPDATE batch SET error = '' WHERE id = ?", (message.batch,))
-    db.execute("DELETE FROM message WHERE id = ?", (id,))
-    tell(Erased((id,)))
+    _blank(db, gone, after, change)
+    for each in by_ids(db, sorted(gone.ids)):
+        db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))
+        db.execute("DELETE FROM message WHERE id = ?", (each.id,))
+        withdrawals.note(db, each, at)
+    tell(Erased(tuple(sorted(gone.ids))))
     return change
+
+
+def retract_again(db: sqlite3.Connection, at: float, tell: Tell) -> int:
+    """Delete what a restored backup brought back (``withdrawals.py``), inside the open
+    transaction; how many messages."""
+    found = withdrawals.due(db)
+    for id in found:
+        retract(db, id, at, tell)
+    withdrawals.settle(db)
+    return len(found)
 
 
 def _draft(db: sqlite3.Connection, gone: Doomed, session: str) -> Draft:
@@ -120,12 +137,14 @@ def _draft(db: sqlite3.Connection, gone: Doomed, session: str) -> Draft:
     return draft
 
 
-def _blank(db: sqlite3.Connection, gone: Doomed, session: str, change: Change | None) -> None:
+def _blank(
+    db: sqlite3.Connection, gone: Doomed, after: Afterthoughts, change: Change | None
+) -> None:
     """Take the words out of what the log says about rows that went with a message."""
     ops = change.ops if change else ()
     rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
 
-    def left(kind: str, id: str, state: Data | None) -> Data | None:
+    def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
         goes = (kind, id) in rows
         if kind == Fact.kind and gone.left(kind, id, state) is None and not goes:
             # One that stands was said by others, too.
@@ -133,14 +152,19 @@ def _blank(db: sqlite3.Connection, gone: Doomed, session: str, change: Change | 
             goes = db.execute(query, (kind, id)).fetchone() is None
         if kind == CoreFact.kind:
             goes = gone.left(kind, id, state) is None
-        return {**state, **dict.fromkeys(_WORDS.get(kind, ()), "")} if state and goes else state
+        if state and goes and kind in _WORDS:
+            return {**state, **dict.fromkeys(_WORDS[kind], "")}
+        return after.left(kind, id, state, number)
 
-    needle = json.dumps(session, ensure_ascii=False)
+    needle = json.dumps(after.message.session, ensure_ascii=False)
     found = db.execute("SELECT id FROM change WHERE instr(ops, ?) ORDER BY id", (needle,))
     for number in [number for (number,) in found]:
         (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
         before = json.loads(text)
-        after = [[kind, id, left(kind, id, a), left(kind, id, b)] for kind, id, a, b in before]
-        if after != before:
-            body = json.dumps(after, ensure_ascii=False)
+        now = [
+            [kind, id, left(kind, id, a, number), left(kind, id, b, number)]
+            for kind, id, a, b in before
+        ]
+        if now != before:
+            body = json.dumps(now, ensure_ascii=False)
             db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..errors import ConflictError, NotFoundError
 from ..identity import Identities
 from ..model import (
     EPISODE,
@@ -163,6 +162,21 @@ class Rows:
         ).fetchone()
         return decode(Episode.kind, json.loads(found[0])) if found else None  # type: ignore[return-value]
 
+    def episodes_of(self, session: str, messages: Iterable[int]) -> list[Episode]:
+        """The episodes and records of a Session that hold one of some messages, in order of
+        id; what ended before the first of them is not looked at."""
+        ids = sorted(messages)
+        if not ids:
+            return []
+        rows = self._db.execute(
+            "SELECT data FROM row INDEXED BY row_episode WHERE kind = 'episode'"
+            " AND session = ? AND json_extract(data, '$.last_message') >= ?"
+            " AND json_extract(data, '$.first_message') <= ? ORDER BY id",
+            (session, ids[0], ids[-1]),
+        )
+        found: list[Episode] = [decode(Episode.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+        return [e for e in found if any(e.first_message <= id <= e.last_message for id in ids)]
+
     def identities(self) -> Identities:
         """Who and what is one with whom."""
         return Identities((*self.scan(Merge), *self.scan(Link)))
@@ -274,51 +288,6 @@ def _ops(db: sqlite3.Connection, draft: Draft) -> Iterator[Op]:
     for (kind, id), after in wanted.items():
         found = db.execute("SELECT data FROM row WHERE kind = ? AND id = ?", (kind, id)).fetchone()
         yield Op(kind, id, json.loads(found[0]) if found else None, after)
-
-
-def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
-    """The draft that takes change ``number`` back.
-
-    Raises:
-        NotFoundError: No such change, or it has been undone.
-        ConflictError: A later change touched one of its rows.
-    """
-    change = read_change(db, number)
-    if change is None:
-        raise NotFoundError(f"there is no change {number}")
-    if change.reason == RETRACTED:
-        raise NotFoundError(f"change {number} is what somebody took back themselves")
-    if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
-        raise NotFoundError(f"change {number} has been undone already")
-    draft = Draft(actor, "undo", undoes=number)
-    for op in change.ops:
-        found = db.execute(
-            "SELECT change, data FROM row WHERE kind = ? AND id = ?", (op.kind, op.id)
-        ).fetchone()
-        standing = json.loads(found[1]) if found else None
-        if standing != op.after or (found and found[0] != number):
-            raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
-        if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
-            draft.drop.append((op.kind, op.id))
-        elif op.before is not None:
-            draft.put.append(decode(op.kind, op.before))
-    return draft
-
-
-def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:
-    """Whether a Session holds more than change ``number``: it stays while anything is in it."""
-    query = "SELECT 1 FROM message WHERE session = :session UNION ALL SELECT 1 FROM row WHERE"
-    query += " session = :session AND kind != 'session' AND change != :change LIMIT 1"
-    return bool(db.execute(query, {"session": session, "change": number}).fetchone())
-
-
-def _deleted_by(db: sqlite3.Connection, op: Op, number: int) -> int:
-    for later, body in db.execute(
-        "SELECT id, ops FROM change WHERE id > ? ORDER BY id DESC", (number,)
-    ):
-        if any(kind == op.kind and id == op.id for kind, id, _, _ in json.loads(body)):
-            return int(later)
-    return number
 
 
 def read_change(db: sqlite3.Connection, number: int) -> Change | None:

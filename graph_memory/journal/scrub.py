@@ -26,6 +26,8 @@ from ..model import (
     InnerState,
     Link,
     Mention,
+    Message,
+    Mood,
     Name,
     Participation,
     Session,
@@ -34,6 +36,7 @@ from ..model import (
 from ..model import User as UserRow
 from ..text import normalise
 from .aging import thinned
+from .messages import answers
 
 Data = dict[str, Any]
 Key = tuple[str, str]
@@ -92,7 +95,9 @@ class Doomed:
             FollowUp.kind: data.get("user") == self.user,
             CoreFact.kind: data.get("user") == self.user
             or not self._ids.isdisjoint(data.get("evidence", ())),
+            # Nobody can tell whose words they rest on; a mood says when the last were.
             InnerState.kind: bool(self.messages.get(data.get("session", ""))),
+            Mood.kind: bool(self.messages.get(data.get("session", ""))),
         }
         return None if gone.get(kind) else data
 
@@ -140,10 +145,10 @@ def doomed(db: sqlite3.Connection, user: str) -> Doomed:
     return found
 
 
-def retracted(db: sqlite3.Connection, session: str, message: int) -> Doomed:
-    """What goes with a single message, whoever said it."""
-    found = Doomed(NOBODY)
-    found.take([(session, message)])
+def retracted(db: sqlite3.Connection, message: Message) -> Doomed:
+    """What goes with a single message, whoever said it: what the bot answered to it, too."""
+    found, session = Doomed(NOBODY), message.session
+    found.take([(session, id) for id in (message.id, *answers(db, message))])
     facts = [
         (id, json.loads(text))
         for id, text in db.execute(
@@ -157,7 +162,7 @@ def retracted(db: sqlite3.Connection, session: str, message: int) -> Doomed:
         for id, data in facts  # that something is over repeats what it was
         if any(lost.get(old) == data["statement"] for old in data["supersedes"])
     }
-    found.rows |= _coined(db, found, *_named_first_in(db, found, session, message))
+    found.rows |= _coined(db, found, *_named_first_in(db, found, session, message.id))
     return found
 
 

@@ -19,12 +19,12 @@ from typing import TypeVar
 
 from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
 from ..ports import Vectors
-from . import catalogue, retraction
+from . import catalogue, retraction, undoing
 from . import messages as mail
 from . import vectors as cache
 from .messages import Appended, Buffered, QueuedBatch
 from .migration import migrate
-from .rows import Draft, Rows, inverse, last_change, read_change, read_changes, write
+from .rows import Draft, Rows, last_change, read_change, read_changes, write
 from .snapshot import Snapshot, snapshot
 from .storage import Storage
 from .worker import Worker, open_to_read, open_to_write
@@ -151,7 +151,7 @@ class Journal:
             NotFoundError: No such change, or it has been undone.
             ConflictError: A later change touched one of its rows.
         """
-        return await self._transact(lambda db: self._write(db, inverse(db, number, actor)))
+        return await self._transact(lambda db: self._write(db, undoing.inverse(db, number, actor)))
 
     async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
         """Run a piece of this room's own work in a transaction, with what tells listeners."""

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..model import SINGLE_VALUED, Fact, Message, Status, stable_id
+from ..model import SINGLE_VALUED, Fact, Message, Name, Status, stable_id
 from ..retention import initial_half_life
 from ..text import normalise
 from .outlook import Outlook, replaced
 from .sheet import Sheet
+from .wording import gist, kin_words, same_value, says_no_more
 
 MAX_EVIDENCE = 8
 """Messages that a fact cites."""
 _MAX_REPLACED = 50
-_ENDS = "。.!?,;~、 "
-"""What may follow a sentence, normalised; nothing else, as C is not C++."""
 
 
 def fact_id(
@@ -42,6 +41,7 @@ class History:
         self._outlook = outlook
         self._sheet = sheet
         self._known: dict[str, dict[str, Fact]] = {}
+        self._called: dict[str, set[str]] = {}
 
     def _written(self, subject: str) -> dict[str, Fact]:
         """What this change writes about a node."""
@@ -54,19 +54,54 @@ class History:
             return False
         return fact.id not in replaced(self._written(fact.subject).values())
 
-    def same(self, fact: Fact) -> Fact | None:
+    def same(
+        self, fact: Fact, subject: Iterable[str] = (), object: Iterable[str] = ()
+    ) -> Fact | None:
         """The row of this Session that holds and says the same as ``fact``.
 
-        The same is the same sentence, whatever the model hangs it on this time; where there
-        is only one value, it is the same value.
+        The same is the same sentence, by whichever of its names the subject goes and whatever
+        the model hangs it on this time; where there is only one value, it is the same value.
+
+        Args:
+            subject, object: What they are called besides, in what is about to be written.
         """
         here = self._outlook.session.id
         written = self._written(fact.subject)
+        names = self.names(fact.subject, subject)
+        things = self.names(fact.object, object)
+        new = gist(fact.statement, names)
+
+        def is_same(other: Fact) -> bool:
+            is_alike = fact.predicate == other.predicate
+            is_one = self._outlook.is_one(fact.object, other.object)
+            if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
+                return is_alike and (is_one or self._is_value(fact.predicate, things, other))
+            old = gist(other.statement, names)
+            if new == old or not (is_alike and is_one):
+                return new == old
+            return says_no_more(fact.predicate, gist(new, things), gist(old, things))
+
         for other in {**self._standing(fact.subject), **written}.values():
-            told = replace(other, object=self._outlook.canonical(other.object))
-            if other.session == here and _is_same(fact, told) and self.holds(other):
+            if other.session == here and is_same(other) and self.holds(other):
                 return other
         return None
+
+    def _is_value(self, predicate: str, values: set[str], other: Fact) -> bool:
+        old = self.names(other.object)
+        return any(same_value(predicate, a, b) for a in values for b in old)
+
+    def names(self, node: str, called: Iterable[str] = ()) -> set[str]:
+        """What a node is called, normalised, with what this change calls it.
+
+        Args:
+            called: What it is called besides.
+        """
+        if node not in self._called:
+            self._called[node] = self._outlook.norms(node)
+        is_one = self._outlook.is_one
+        written = (n.norm for n in self._sheet.all(Name) if is_one(n.node, node))
+        names = self._called[node].union(written, map(normalise, called))
+        return names | kin_words(names)
 
     def _standing(self, subject: str) -> dict[str, Fact]:
         """What this Session knew about a node before this change."""
@@ -149,17 +184,6 @@ def _retold(fact: Fact, session: str, evidence: Sequence[Message], now: float) -
         supersedes=(),
         evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
     )
-
-
-def _is_same(fact: Fact, other: Fact) -> bool:
-    if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
-        return (fact.predicate, fact.object) == (other.predicate, other.object)
-    return _gist(fact.statement) == _gist(other.statement)
-
-
-def _gist(statement: str) -> str:
-    """A sentence without what does not change its meaning."""
-    return normalise(statement).rstrip(_ENDS)
 
 
 def _is_newer(new: Fact, old: Fact) -> bool:

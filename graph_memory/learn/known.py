@@ -6,7 +6,7 @@ shown as small labels, which ``resolve.py`` maps back; a model never sees an id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -15,7 +15,7 @@ from ..text import normalise, one_line, tokens
 from . import ranking
 from .outlook import Outlook
 from .record import episode_at
-from .words import kin, kin_in
+from .words import kin_in, of
 
 BUDGET = 400
 """Tokens that the known items may cost (``text.tokens``)."""
@@ -156,7 +156,8 @@ def gather(
     facts = ranking.candidates(outlook, present, named, text)
     # Facts before things: only what is shown can be recognised as said again, while a
     # thing that is named again resolves by its name.
-    for fact in ranking.ranked(outlook, facts, text, set(named), likeness or {}):
+    said = [message.text for message in batch.messages]
+    for fact in ranking.ranked(outlook, facts, said, named, likeness or {}):
         if len(known.facts) == MAX_FACTS:
             break
         number = len(known.facts) + 1
@@ -164,13 +165,13 @@ def gather(
         if spent + cost > FOR_FACTS:
             continue
         fact = replace(fact, subject=outlook.canonical(fact.subject))
-        used = named.get(fact.subject, "")
+        used = named.get(fact.subject, ())
         spent += _introduce(known, outlook, fact.subject, FOR_FACTS - spent - cost, used=used)
         if known.label(fact.subject):
             known.facts[number] = fact
             spent += cost
-    for node, name in named.items():
-        spent += _introduce(known, outlook, node, BUDGET - spent, used=name)
+    for node, used in named.items():
+        spent += _introduce(known, outlook, node, BUDGET - spent, used=used)
     return known
 
 
@@ -180,21 +181,21 @@ def _introduce(
     node: str,
     budget: int,
     mentioned: str | None = None,
-    used: str = "",
+    used: Sequence[str] = (),
 ) -> int:
     """Give a node a label if it has none and there is room; returns what its line costs.
 
     Args:
         mentioned: What a mention calls it (that may be nothing); ``None`` if it is none.
-        used: By which name the batch speaks of it; shown beside the one it had last.
+        used: By which names the batch speaks of it; shown beside the one it had last.
     """
     called = outlook.called(node)
     if known.label(node) or (called is None and mentioned is None):
         return 0
     name = safe(called.text if called else mentioned or "", MAX_NAME)
     if is_entity(node):
-        if called and used and normalise(used) != called.norm:
-            name = f"{name} / {safe(used, MAX_NAME)}"
+        if called:
+            name = " / ".join(_apart(called.text, *used))
         label, room = f"E{len(known.things) + 1}", len(known.things) < MAX_THINGS
         thing = Thing(node, name, outlook.type_of(node) or EntityType.TOPIC)
         cost = tokens(_thing_line(label, thing))
@@ -212,6 +213,20 @@ def _introduce(
     return 0
 
 
+def _apart(*names: str) -> list[str]:
+    """Names that are not part of another one of them, as they are shown."""
+    norms = [normalise(name) for name in names]
+    return [
+        safe(name, MAX_NAME)
+        for at, name in enumerate(names)
+        if not any(
+            norms[at] in other and (norms[at] != other or place < at)
+            for place, other in enumerate(norms)
+            if place != at
+        )
+    ]
+
+
 def _quote(known: Known, outlook: Outlook, batch: Batch, id: int) -> None:
     """Show how a quoted message begins, if this Session may see it."""
     said = outlook.rows.message(id)
@@ -222,21 +237,31 @@ def _quote(known: Known, outlook: Outlook, batch: Batch, id: int) -> None:
         known.quoted[id] = f"「{words}」"
 
 
-def _nodes(outlook: Outlook, batch: Batch) -> dict[str, str]:
-    """Each node that a batch names, and by which name."""
+def _nodes(outlook: Outlook, batch: Batch) -> dict[str, tuple[str, ...]]:
+    """Each node that a batch names, and in which words."""
     text = "\n".join(m.text for m in batch.messages)
-    return {**_relatives(outlook, batch), **_named(outlook, normalise(text))}
+    named = _named(outlook, normalise(text))
+    relatives = _relatives(outlook, batch)
+    order = dict.fromkeys((*relatives, *named))
+    return {
+        node: (*((named[node],) if node in named else ()), *relatives.get(node, ()))
+        for node in order
+    }
 
 
-def _relatives(outlook: Outlook, batch: Batch) -> dict[str, str]:
-    """Who is known as a speaker's mother, boss …, where the speaker says that word."""
-    circle = batch.session.circle
-    found: dict[str, str] = {}
+def _relatives(outlook: Outlook, batch: Batch) -> dict[str, tuple[str, str]]:
+    """Who is known as a speaker's mother, boss …, where the speaker says that word: the
+    word, and with whose they are.
+
+    Both are needed: who is shown under a name of their own would not be recognised by
+    what they are to somebody, and several people may have a mother.
+    """
+    found: dict[str, tuple[str, str]] = {}
     for message in batch.messages:
         for word in kin_in(normalise(message.text)) if message.is_human else ():
-            node = outlook.canonical(kin(circle, message.sender, word))
-            if outlook.called(node) is not None:
-                found[node] = ""
+            node = outlook.relative(message.sender, word)
+            if node is not None:
+                found[node] = (word, of(message.name, word))
     return found
 
 

@@ -25,7 +25,8 @@ from ..text import normalise, one_line
 from .extraction import EntityClaim
 from .known import Known
 from .outlook import Outlook
-from .words import BOT_WORDS, FIRST, KIN, SECOND, is_generic, kin
+from .wording import kin_words
+from .words import BOT_WORDS, FIRST, KIN, ONLY, SECOND, is_generic, kin, of
 
 _USER_LABEL = re.compile(r"u\d{1,3}")
 _ENTITY_LABEL = re.compile(r"e\d{1,3}")
@@ -60,6 +61,8 @@ class Nodes:
         for claim in claims:
             self._claims.setdefault(normalise(claim.id), claim)
             self._claims.setdefault(normalise(claim.name), claim)
+            for alias in KIN.intersection(map(normalise, claim.aliases)):
+                self._claims.setdefault(alias, claim)
         self._said = normalise("\n".join(m.text for m in batch.messages if m.is_human))
         to = [one for m in batch.messages for one in m.to if one.user not in ("", BOT)]
         self._mentioned = {one.user: one.name for one in sorted(to, key=lambda one: one.name)}
@@ -116,9 +119,11 @@ class Nodes:
     def claimed(self, claim: EntityClaim, speaker: str) -> Node | None:
         """The node that an entity of the answer is."""
         thing = self._known.things.get(claim.id.upper())
-        aliases = tuple(a for a in claim.aliases if self._is_said(a))
+        aliases = tuple(self._owned(a, speaker) for a in claim.aliases if self._is_said(a))
         if thing and self._is_called(thing.node, claim):
             found = self.by_id(thing.node)
+            if normalise(claim.name) in KIN and self._is_said(claim.name):
+                aliases = (self._owned(claim.name, speaker), *aliases)
             return replace(found, names=(*found.names, *aliases))
         return self._named(claim.name, claim.type, aliases, speaker)
 
@@ -182,7 +187,7 @@ class Nodes:
         norm = normalise(text)
         relative = self._kin(norm, speaker)
         if relative is not None:
-            return replace(relative, names=(*relative.names, *aliases))
+            return self._introduced(relative, aliases, speaker)
         if not norm or is_generic(norm) or not any(c.isalnum() for c in norm):
             return None
         found = self._outlook.names(norm)
@@ -249,7 +254,44 @@ class Nodes:
         return self._kin_of(speaker, name, word) if word in KIN else None
 
     def _kin_of(self, user: str, name: str, word: str) -> Node:
-        id = kin(self._session.circle, user, word)
-        full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
-        id = self._outlook.canonical(id)
-        return Node(id, (full if name else word,), EntityType.PERSON)
+        own = self._outlook.canonical(kin(self._session.circle, user, word))
+        known = self._outlook.relative(user, word)
+        return Node(known or own, (of(name, word),), EntityType.PERSON)
+
+    def _owned(self, alias: str, speaker: str) -> str:
+        """What somebody is called; if that is what they are to the speaker, with whose."""
+        label = self._known.label(speaker)
+        if normalise(alias) not in KIN or not label:
+            return alias
+        return of(self._known.people[label].name, normalise(alias))
+
+    def _introduced(self, relative: Node, aliases: tuple[str, ...], speaker: str) -> Node | None:
+        """Whoever is somebody's colleague and goes by a name of their own.
+
+        One who was known by that name before is no new person, and another one than the
+        colleague who goes by another name.
+        """
+        named = {normalise(a) for a in aliases if not kin_words([normalise(a)])}
+        own = {norm for norm in self._outlook.norms(relative.id) if not kin_words([norm])}
+        known = self._outlook.called(relative.id) is not None
+        if named and not known:
+            before = {
+                self._outlook.canonical(node) for norm in named for node in self._people(norm)
+            }
+            if len(before) == 1:
+                found = self.by_id(before.pop())
+                return replace(found, names=(*found.names, *relative.names, *aliases))
+        is_only = bool(kin_words(map(normalise, relative.names)) & ONLY)
+        if named and own and not named & own and not is_only:
+            called = next(alias for alias in aliases if normalise(alias) in named)
+            return self._named(called, EntityType.PERSON, (), speaker)
+        return replace(relative, names=(*relative.names, *aliases))
+
+    def _people(self, norm: str) -> set[str]:
+        """The people of this chat window who do not chat and are called that."""
+        here = (n for n in self._outlook.names(norm) if self._outlook.is_same_circle(n.session))
+        return {
+            n.node
+            for n in here
+            if is_entity(n.node) and self._outlook.type_of(n.node) is EntityType.PERSON
+        }

@@ -21,10 +21,13 @@ from ..model import (
     Participation,
     Session,
     asker_of,
+    is_entity,
     stable_id,
 )
 from ..scope import Attendance, Policy, Rank, View, span, view
+from ..text import normalise
 from .sheet import mention_id
+from .words import kin, of, same_kin
 
 
 class Outlook:
@@ -130,6 +133,39 @@ class Outlook:
     def names(self, norm: str) -> list[Name]:
         """The visible names that read ``norm``."""
         return [name for name in self.rows.find(Name, b=norm) if self.shows(name)]
+
+    def norms(self, node: str) -> set[str]:
+        """All that a node is called in what may be seen, normalised."""
+        found = (name for a in sorted(self.nodes(node)) for name in self.rows.find(Name, a=a))
+        return {name.norm for name in found if self.shows(name)}
+
+    def relative(self, user: str, word: str) -> str | None:
+        """Who is known as somebody's mother, boss …; ``None`` if nobody is.
+
+        That is a person of their own, or one who was known by name before it was said what
+        they are to that somebody.
+
+        Args:
+            word: One of ``words.KIN``.
+        """
+        own = self.canonical(kin(self.session.circle, user, word))
+        if self.called(own) is not None:
+            return own
+        found = {
+            name.node
+            for called in self.norms(user)
+            if self._is_only(called)
+            for each in same_kin(word)
+            for name in self.names(normalise(of(called, each)))
+            if is_entity(name.node) and self.is_same_circle(name.session)
+        }
+        nodes = {self.canonical(node) for node in found}
+        return nodes.pop() if len(nodes) == 1 else None
+
+    def _is_only(self, called: str) -> bool:
+        """Whether one user of this chat window is called that, and no other."""
+        names = (name for name in self.names(called) if self.is_same_circle(name.session))
+        return len({name.node for name in names if not is_entity(name.node)}) == 1
 
     def called(self, node: str) -> Name | None:
         """What a node was called last, in this Session if it was ever named here."""

@@ -7,16 +7,19 @@ other words (无辣不欢 for 爱吃辣); whether that is the same is the model'
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from ..model import Fact, Status
-from ..text import terms
+from ..text import normalise, terms
 from .outlook import Outlook
 
 MAX_LOOKED_AT = 150
 """Newest facts about one node among which those to show are chosen."""
 ALIKE = 3
 """Words in common with the batch from which a fact about anything else is looked at."""
+NAMED = 1.0
+"""What it counts that a message names who or what a fact is about, in words shared."""
 _SMOOTHING = 5.0
 """How little the very first places count more than the next ones."""
 
@@ -46,29 +49,24 @@ def candidates(
 def ranked(
     outlook: Outlook,
     facts: Iterable[Fact],
-    text: str,
-    named: Collection[str],
+    said: Iterable[str],
+    named: Mapping[str, Collection[str]],
     likeness: Mapping[str, float],
 ) -> list[Fact]:
     """Facts, nearest to a batch first: by shared words, things named and recency, and
     by likeness.
 
-    The two orders are fused by place, so that neither needs a scale: what is first in
-    one of them is offered whatever the other says.
+    Every message has its turn: first what is nearest to each of them, then what is second
+    nearest, so that one of which much is known does not take the place of all others. The
+    two orders are fused by place, so that neither needs a scale: what is first in one of
+    them is offered whatever the other says.
 
     Args:
+        said: The messages.
+        named: What they name, and in which words.
         likeness: Of facts to the batch, by id; empty: by words only.
     """
-    words = set(terms(text))
-
-    def distance(fact: Fact) -> tuple[float, float, str]:
-        said = set(terms(fact.statement))
-        # A long statement has some words in common with anything, and costs as much.
-        shared = len(words & said) / math.sqrt(len(said) or 1)
-        is_named = outlook.canonical(fact.object) in named
-        return (-shared - is_named, -fact.last_used, fact.id)
-
-    by_words = sorted(facts, key=distance)
+    by_words = _by_words(outlook, list(facts), said, named)
     alike = [fact for fact in by_words if fact.id in likeness]
     if not alike:
         return by_words
@@ -76,3 +74,35 @@ def ranked(
     for place, fact in enumerate(sorted(alike, key=lambda fact: -likeness[fact.id])):
         places[fact.id] += 1 / (_SMOOTHING + place)
     return sorted(by_words, key=lambda fact: -places[fact.id])
+
+
+def _by_words(
+    outlook: Outlook,
+    facts: list[Fact],
+    said: Iterable[str],
+    named: Mapping[str, Collection[str]],
+) -> list[Fact]:
+    words = {fact.id: set(terms(fact.statement)) for fact in facts}
+    ends = {f.id: {outlook.canonical(f.subject), outlook.canonical(f.object)} for f in facts}
+    known = Counter(word for each in words.values() for word in each)
+    # What is in every other fact says little about which of them is meant.
+    weight = {word: math.log1p(len(facts) / count) for word, count in known.items()}
+    turns: dict[str, tuple[int, float]] = {}
+    for text in said:
+        spoken, norm = set(terms(text)), normalise(text)
+        meant = {node for node, used in named.items() if any(normalise(u) in norm for u in used)}
+        score = {
+            # A long statement has some words in common with anything, and costs as much.
+            fact.id: sum(weight[word] for word in words[fact.id] & spoken)
+            / math.sqrt(len(words[fact.id]) or 1)
+            + NAMED * len(ends[fact.id] & meant)
+            for fact in facts
+        }
+        near = sorted(
+            (f for f in facts if score[f.id]), key=lambda f: (-score[f.id], -f.last_used, f.id)
+        )
+        for place, fact in enumerate(near):
+            turn = (place, -score[fact.id])
+            turns[fact.id] = min(turns.get(fact.id, turn), turn)
+    last = (len(facts), 0.0)
+    return sorted(facts, key=lambda f: (turns.get(f.id, last), -f.last_used, f.id))

@@ -34,7 +34,7 @@ from ..model import (
 )
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..scope import Attendance, Policy
-from ..text import one_line, terms
+from ..text import normalise, one_line, terms
 from .extraction import EntityClaim, Extraction, FactClaim, moment
 from .history import MAX_EVIDENCE, History, ended, fact_id, repeated
 from .known import Known
@@ -176,7 +176,7 @@ class Resolution:
             valid_to=until,
             evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
         )
-        same = self._history.same(fact)
+        same = self._history.same(fact, subject.names, object.names)
         if same is None:
             replaces = () if claim.past else self._shown(claim.replaces)
             self._write(self._history.place(fact, replaces), subject, object)
@@ -262,22 +262,29 @@ class Resolution:
             self._write(again, *self._ends_of(fact))
 
     def _support(self, fact: Fact, speaker: str | None) -> list[Message]:
-        """The message that a mark without evidence rests on: what shares most words with
-        the fact, else the last one if only one person speaks; empty if unclear.
+        """The message that a mark without evidence rests on: what is about whom the fact is
+        about and shares most words with it, else the last one if only one person speaks;
+        empty if unclear.
 
         Args:
             speaker: The only one whose word counts, if not anybody's.
         """
         words = set(terms(fact.statement))
+        names = self._history.names(fact.subject)
         is_one = self._outlook.is_one
         spoken = [m for m in self._humans if speaker is None or is_one(m.sender, speaker)]
-        shared = [(_shared(words, m.text), m.id, m) for m in spoken]
-        best = max(shared, key=lambda s: s[:2], default=None)
+
+        def likeness(message: Message) -> tuple[bool, float, int]:
+            shared = _shared(words, message.text)
+            told = normalise(message.text)
+            is_about = is_one(message.sender, fact.subject) or any(n in told for n in names)
+            return is_about and shared > 0, shared, message.id
+
+        best = max(spoken, key=likeness, default=None)
         if best is None:
             return []
-        if best[0] or len({m.sender for m in self._humans}) == 1:
-            return [best[2]]
-        return []
+        is_alone = len({m.sender for m in self._humans}) == 1
+        return [best] if is_alone or likeness(best)[1] else []
 
     # ---------------------------------------------------------------- writing
 

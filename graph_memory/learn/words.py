@@ -16,11 +16,23 @@ _NOBODY_TEXT = """
 """
 _KIN_TEXT = """
     妈妈 妈 母亲 爸爸 爸 父亲 爸妈 父母 爷爷 奶奶 外公 外婆 姥姥 姥爷 哥哥 哥 弟弟 姐姐 姐 妹妹
-    儿子 女儿 孩子 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友 室友 同事
-    同学 老板 领导 上司 导师 老师 闺蜜 邻居 朋友 房东
+    儿子 女儿 孩子 孙子 孙女 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友
+    岳父 岳母 公公 婆婆 嫂子 姐夫 妹夫 弟媳 儿媳 女婿 叔叔 婶婶 伯伯 伯父 伯母 舅舅 舅妈
+    姑姑 姑妈 姑父 姨妈 姨父 阿姨 表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹 侄子 侄女 外甥
+    外甥女 室友 同事 同学 老板 领导 上司 下属 导师 老师 闺蜜 邻居 朋友 房东
     mother mom mum father dad parents grandfather grandmother grandpa grandma brother
-    sister son daughter child husband wife boyfriend girlfriend partner roommate
-    colleague classmate boss teacher neighbor neighbour friend landlord
+    sister son daughter child grandson granddaughter husband wife boyfriend girlfriend
+    partner uncle aunt cousin nephew niece roommate colleague classmate boss teacher
+    neighbor neighbour friend landlord
+"""
+_ONLY_TEXT = """
+    妈妈 妈 母亲 爸爸 爸 父亲 老公 丈夫 老婆 妻子 对象 男朋友 女朋友 男友 女友 岳父 岳母 公公 婆婆
+    mother mom mum father dad husband wife boyfriend girlfriend
+"""
+_SAME_KIN_TEXT = """
+    妈妈=妈=母亲 爸爸=爸=父亲 爸妈=父母 外公=姥爷 外婆=姥姥 哥哥=哥 姐姐=姐 老公=丈夫 老婆=妻子
+    男朋友=男友 女朋友=女友 姑姑=姑妈 伯伯=伯父 上司=领导
+    mother=mom=mum father=dad grandfather=grandpa grandmother=grandma neighbor=neighbour
 """
 
 _BOT_TEXT = """
@@ -38,7 +50,12 @@ BOT_WORDS = frozenset(word.replace("-", " ") for word in _BOT_TEXT.split())
 """The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
 KIN = frozenset(_KIN_TEXT.split())
 """Somebody only together with whose they are."""
+ONLY = frozenset(_ONLY_TEXT.split())
+"""Those of :data:`KIN` of whom one has one: under two names they are the same person."""
 
+_SAME_KIN = {
+    word: words.partition("=")[0] for words in _SAME_KIN_TEXT.split() for word in words.split("=")
+}
 _WITH_ME = {word: word if len(word) > 1 else f"我{word}" for word in KIN}
 _NUMBERED = re.compile(r"(?:用户|使用者|发言者|说话人|群友|user|speaker)[ _#]?[0-9a-z甲乙丙丁]")
 """Nobody in particular, told apart from others."""
@@ -55,9 +72,25 @@ def kin(circle: str, user: str, word: str) -> str:
     """Id of somebody's mother, boss …: one for each person in each chat window.
 
     Args:
-        word: One of :data:`KIN`.
+        word: One of :data:`KIN`; 妈妈 and 母亲 are one.
     """
-    return stable_id("e", f"{circle}\x1e{user}", word)
+    return stable_id("e", f"{circle}\x1e{user}", _SAME_KIN.get(word, word))
+
+
+def of(name: str, word: str) -> str:
+    """What somebody's mother, boss … is called with whose they are.
+
+    Args:
+        name: Of that somebody; empty: the word alone.
+    """
+    full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
+    return full if name else word
+
+
+def same_kin(word: str) -> set[str]:
+    """The words for the same relative, the word included: 妈妈 for 母亲."""
+    first = _SAME_KIN.get(word, word)
+    return {word, *(other for other, same in _SAME_KIN.items() if same == first)}
 
 
 def kin_in(text: str) -> list[str]:

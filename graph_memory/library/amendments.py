@@ -17,7 +17,6 @@ from ..model import (
     Asker,
     Entity,
     EntityType,
-    Episode,
     Fact,
     Forgotten,
     Mention,
@@ -71,11 +70,7 @@ def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
     ids = list(messages)
     muted = [Forgotten(stable_id("x", session, str(id)), session, id) for id in ids]
     # A summary tells what it sums up; what else it tells is in the other rows.
-    untold = [
-        replace(episode, summary="")
-        for episode in rows.find(Episode, session=session)
-        if any(episode.first_message <= id <= episode.last_message for id in ids)
-    ]
+    untold = [replace(episode, summary="") for episode in rows.episodes_of(session, ids)]
     return [*muted, *untold]
 
 

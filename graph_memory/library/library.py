@@ -11,7 +11,6 @@ from ..errors import NotFoundError
 from ..journal import Draft, Journal, Rows, catalogue, erasure, retraction, testimony
 from ..journal.catalogue import FactFilter
 from ..journal.pages import Found
-from ..journal.rows import last_change
 from ..model import Asker, Change, Fact, Message, Session, Status
 from ..retention import fades_at, strength
 from ..scope import Attendance, Rank
@@ -64,6 +63,12 @@ class Library:
 
         return await self._journal.look(work)
 
+    async def found(self, wanted: FactFilter) -> list[str]:
+        """The ids of one page of all facts."""
+        now, rate = self._now(), self._settings.time_decay_rate
+        page = await self._journal.look(lambda db: catalogue.find(db, wanted, now, rate))
+        return [fact.id for fact in page.items]
+
     async def fact(self, id: str) -> FactDetail:
         """Everything about one fact, as the owner sees it.
 
@@ -87,8 +92,7 @@ class Library:
         """Personas, circles and predicates there are, and who and what most is known about."""
 
         def work(db: sqlite3.Connection) -> Overview:
-            # Forgetting somebody for good is no change, but leaves a mark.
-            state = last_change(db), tuple(Rows(db).erasures())
+            state = catalogue.revision(db)
             if self._seen and self._seen[0] == state:
                 return self._seen[1]
             found = catalogue.sessions(db)
@@ -125,9 +129,10 @@ class Library:
 
     def _lines(self, db: sqlite3.Connection, facts: list[Fact]) -> list[FactLine]:
         names = catalogue.names(db, {n for f in facts for n in (f.subject, f.object)})
-        replaced = catalogue.superseded(db, (f.id for f in facts))
+        replaced = catalogue.replaced(db, (f.id for f in facts))
         rows = Rows(db)
-        return [self._line(f, names, rows.get(Session, f.session), f.id in replaced) for f in facts]
+        sessions = {id: rows.get(Session, id) for id in {f.session for f in facts}}
+        return [self._line(f, names, sessions[f.session], f.id in replaced) for f in facts]
 
     def _line(
         self, fact: Fact, names: dict[str, str], session: Session | None, superseded: bool

@@ -21,6 +21,7 @@ HEART: dict[str, dict[str, str]] = {
         "control_more": (
             "（你还想再说一点。只写要补的这一条，不重复前面的话；没有要说的就只写 <SILENCE>）"
         ),
+        "control_silent": "（看到了，没有回复）",
         # proactive care
         "care_system": (
             "现在没有人在等你回复。你先前想过要主动再找对方说话，时候到了，由你决定要不要开口。"
@@ -85,6 +86,7 @@ HEART: dict[str, dict[str, str]] = {
             "(You want to say a little more. Write only what you add, without repeating yourself; "
             "if there is nothing, write only <SILENCE>)"
         ),
+        "control_silent": "(read, not answered)",
         "care_system": (
             "Nobody is waiting for a reply. Earlier you meant to speak to them first; the time has "
             "come, and it is for you to decide whether to. <record> holds the chat and your own "

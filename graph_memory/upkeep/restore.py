@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..errors import DamagedError, JournalError
 from ..graph import seal
-from ..journal import Journal, copies, pauses
+from ..journal import Journal, copies, erasure, pauses, retraction, withdrawals
 from ..journal.storage import failure
 from . import cleansing
 from .shelf import JOURNAL, Backup, find, newest_good, saved
@@ -87,9 +87,16 @@ async def open_journal(directory: Path, now: Callable[[], float]) -> Journal:
     try:
         await asyncio.to_thread(_prepare, directory, now())
         await asyncio.to_thread(cleansing.complete, directory)
-        return await Journal.open(directory / JOURNAL, now)
+        journal = await Journal.open(directory / JOURNAL, now)
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
+    try:
+        if await journal.alter(lambda db, tell: retraction.retract_again(db, now(), tell)):
+            await journal.tidy(erasure.empty_log)
+    except BaseException:
+        await journal.close()
+        raise
+    return journal
 
 
 def _prepare(directory: Path, now: float) -> None:
@@ -129,11 +136,13 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
 
 
 def _carry(journal: Path, staged: Path) -> None:
-    """Let those who asked for a pause keep it."""
+    """Let those who asked for a pause keep it, and what was taken back be taken back."""
     try:
         pauses.carry(journal, staged)
+        withdrawals.carry(journal, staged)
     except sqlite3.Error as error:
-        raise failure("the pauses could not be carried over", error) from error
+        what = "pauses and withdrawals could not be carried over"
+        raise failure(what, error) from error
 
 
 def _keep(directory: Path, journal: Path, held: copies.Contents, now: float) -> None:

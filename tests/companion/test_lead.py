@@ -9,26 +9,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.breaker import Breaker
-from graph_memory.companion import Companion
 from graph_memory.companion.lead import elapsed
 from graph_memory.companion.mood import HALF_LIFE
-from graph_memory.journal import Journal
-from graph_memory.learn import Learning
 from graph_memory.model import Erased, Mood
-from graph_memory.recall import Recaller
-from graph_memory.scope import Attendance
-from graph_memory.settings import PARTS, Settings
 from graph_memory.tools import RECORD_TOOLS, TOOLS, offered
 
-from ..learn.scripted import ScriptedModel, answer
-from ..makers import T0
+from ..learn.scripted import answer
 from .support import (
-    CHINA,
     CLUB,
     HOME,
     SETTINGS,
-    ZHANG,
     World,
     li,
     li_in_club,
@@ -228,39 +218,3 @@ async def test_few_sessions_are_kept(world: World, monkeypatch: pytest.MonkeyPat
     states = world.memory.companion.states
     assert states.of(HOME.id) is None
     assert states.of(CLUB.id)
-
-
-# ----------------------------------------------------------------------- costs
-
-
-async def test_with_everything_on_a_hundred_messages_cost_few_calls(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Calls besides replies for 100 private messages of a person, each answered."""
-    time, model = [T0], ScriptedModel()
-    settings = Settings(companion=PARTS)
-    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: time[0])
-    more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
-    recall = Recaller(journal, settings, **more)
-    companion = Companion(journal, settings, recall, zone=CHINA, now=lambda: time[0])
-    learning = Learning(
-        journal, model, settings, grace=0, teach=companion.teacher(),
-        breaker=Breaker("模型", clock=lambda: time[0]), **more,
-    )  # fmt: skip
-    await learning.start()
-    try:
-        for number in range(100):
-            await companion.attend(HOME)
-            await learning.hear(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行")
-            await learning.reply(HOME, f"嗯，第{number}件事我听到了")
-            time[0] += 45
-            await learning.settle()
-        time[0] += settings.buffer_timeout + 1
-        await learning.settle()
-    finally:
-        await learning.close()
-        await recall.close()
-        await journal.close()
-    with capsys.disabled():
-        print(f"\ncalls besides replies per 100 private messages: {len(model.calls)}")
-    assert len(model.calls) <= 15

@@ -81,6 +81,29 @@ async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:
     assert "千与千寻" in "\n".join(world.chats[-1].tool_results)
 
 
+async def test_the_owner_says_who_and_what_is_one(world: World) -> None:
+    people = "/memory people"
+    await world.say(471, "我喜欢碧螺春", "小七")
+    await world.say(472, "我喜欢洞庭绿茶", "七号")
+    await world.learn()
+    merge = f"{people} merge 碧螺春 洞庭绿茶"
+    assert "权限" in await world.qq.ask_private(471, merge)
+    assert "合并了：碧螺春" in await world.qq.ask_private(ADMIN_ID, merge)
+    assert "已经是一个" in await world.qq.ask_private(ADMIN_ID, merge)
+    assert "碧螺春" in await world.qq.ask_private(ADMIN_ID, people)
+    assert "拆开了：碧螺春" in await world.qq.ask_private(ADMIN_ID, f"{people} split 碧螺春")
+
+    asked = "我最喜欢哪种茶，碧螺春吗？"
+    assert "小七喜欢碧螺春" not in injected(await world.say(472, asked))
+    linked = await world.qq.ask_private(ADMIN_ID, f"{people} link 471 472")
+    assert "关联了" in linked
+    assert "小七喜欢碧螺春" in injected(await world.say(472, asked))
+    assert "七号" in await world.qq.ask_private(ADMIN_ID, people)
+    await world.qq.ask_private(ADMIN_ID, f"{people} unlink 472")
+    assert "小七喜欢碧螺春" not in injected(await world.say(472, asked))
+    assert "还没有合并过" in await world.qq.ask_private(ADMIN_ID, people)
+
+
 async def test_a_backup_is_put_back_while_the_bot_runs(world: World) -> None:
     await world.say(441, "我喜欢陶艺", "小六")
     made = await world.qq.ask_private(ADMIN_ID, "/memory backup")

@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
 
 HOUR = 3_600.0
 PARTS = ["records", "metadata", "core_facts", "mood"]
+OTHER = "companion_lan"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -131,7 +132,7 @@ async def test_the_next_day(companion: World) -> None:
 
     look_up(world, "那天", "风筝")
     block = injected(await world.say_in(group, 1202, "那天我说要做什么？"))
-    assert "小白喜欢放风筝" in block
+    assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 小白喜欢放风筝", block)
     assert "上次聊天在约" in block
     found, opened = world.chats[-1].tool_results
     assert "周日去公园放" in found
@@ -164,6 +165,30 @@ async def test_nobody_else_is_told(companion: World) -> None:
     assert "小墨喜欢书法" in mine
     assert "猫毛" in mine
     assert "还没有" in await world.qq.ask_private(1212, "/记忆 核心")
+
+
+async def test_another_persona_is_told_nothing(companion: World) -> None:
+    world = companion
+    script(world)
+    await world.bot.create_persona(OTHER, "你是小兰。")
+    await world.say(1241, "我喜欢剪纸", "小竹")
+    await world.learn()
+    assert "你此刻的心情：" in injected(await world.say(1241, "在吗"))
+    assert "小竹喜欢剪纸" in await world.qq.ask_private(1241, "/memory core")
+    await world.qq.ask_private(1241, f"/persona {OTHER}")
+    look_up(world, "查一下", "剪纸")
+    call = await world.say(1241, "查一下我说过什么")
+    assert "你是小兰。" in call.system
+    block = injected(call)
+    assert "第一次在这里聊天" in block
+    for words in ("你此刻的心情", "要点", "[事实]", "最近的对话"):
+        assert words not in block
+    found, opened = world.chats[-1].tool_results
+    assert "没有找到" in found
+    assert "没有编号为 m:none 的记录" in opened
+    assert "还没有" in await world.qq.ask_private(1241, "/memory core")
+    assert "还没有" in await world.qq.ask_private(1241, "/memory records")
+    await world.bot.delete_persona(OTHER)
 
 
 async def test_a_mood_carries_over_and_calms_down(companion: World) -> None:

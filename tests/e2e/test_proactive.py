@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from .extractor import claims, is_extraction
-from .harness import ChatCall, OneBotClient, ToolCall, wait_until
+from .harness import ChatCall, OneBotClient, ToolCall, text_of, wait_until
 from .world import PLUGIN, World, injected, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="module")]
@@ -82,12 +82,18 @@ async def kept(world: World, account: int, *turns: tuple[str, str]) -> None:
 async def test_silence_is_not_answered(world: World) -> None:
     when(world, "气死我了", "<SILENCE>")
     await world.qq.send_private(801, "气死我了，别理我", "小一")
-    await kept(world, 801, ("user", "气死我了，别理我"), ("assistant", "<SILENCE>"))
+    await kept(world, 801, ("user", "气死我了，别理我"), ("assistant", "（看到了，没有回复）"))
     assert world.qq.drain(user_id=801) == []
     assert not world.chats[-1].stream
     assert "<SILENCE>" in world.chats[-1].system
     # The next turn is an ordinary one, and nothing of the silence was learned as said.
     assert await world.qq.ask_private(801, "我喜欢荡秋千") == "echo: 我喜欢荡秋千"
+    # The model finds the word it knows, and people find words they can read.
+    said = [text_of(turn["content"]) for turn in world.chats[-1].messages]
+    assert said[1:3] == ["气死我了，别理我", "<SILENCE>"]
+    silent = ("user", "气死我了，别理我"), ("assistant", "（看到了，没有回复）")
+    now = ("user", "我喜欢荡秋千"), ("assistant", "echo: 我喜欢荡秋千")
+    await kept(world, 801, *silent, *now)
     await world.learn()
     call = next(call for call in world.llm.calls if is_extraction(call))
     assert "气死我了" in call.last_user
@@ -114,6 +120,16 @@ async def test_one_more_message_and_no_loop(world: World) -> None:
     assert world.chats[1].messages[-2]["content"]
     assert world.qq.drain(user_id=803) == []
     assert await world.qq.ask_private(803, "嗯嗯") == "echo: 嗯嗯"
+
+
+async def test_one_more_message_in_a_group(world: World) -> None:
+    when(world, "讲个笑话", "从前有只猫。\n<WANT_MORE>")
+    when(world, "再说一点", "它会打字。\n<WANT_MORE>")
+    assert await world.qq.ask_group(8803, 803, "讲个笑话", "小三") == "从前有只猫。"
+    assert (await world.qq.next_message(group_id=8803)).text == "它会打字。"
+    assert len(world.chats) == 2
+    assert await world.qq.ask_group(8803, 803, "嗯嗯") == "echo: 嗯嗯"
+    assert world.qq.drain(group_id=8803) == []
 
 
 async def test_words_beside_a_tool_call_are_taken_out(world: World) -> None:
@@ -217,6 +233,13 @@ async def test_the_inner_state(world: World) -> None:
     assert "嘴硬心软" not in injected(await world.say(812, "你好", "小乙"))
     assert "嘴硬心软" not in injected(await world.say_in(8811, 811, "大家好"))
     assert "嘴硬心软" not in await world.qq.ask_group(8811, 811, "/memory inner", at_bot=False)
+    # Nor another persona's.
+    await world.bot.create_persona("proactive_lan", "你是小兰。")
+    await world.qq.ask_private(811, "/persona proactive_lan")
+    assert "嘴硬心软" not in injected(await world.say(811, "在吗"))
+    for command in ("/memory inner", "/memory inner history"):
+        assert "嘴硬心软" not in await world.qq.ask_private(811, command)
+    await world.bot.delete_persona("proactive_lan")
 
 
 async def test_quiet_hours_hold(world: World) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC
-from itertools import permutations
+from itertools import combinations, permutations
 
 from graph_memory.journal import Journal, Rows
 from graph_memory.learn import Learning
@@ -45,8 +45,12 @@ class Consolidated:
         stating: Those that state a slot.
         sharing: Those of them whose slot another live fact states as well.
         surplus: The same without one fact of each such group.
+        unseen: Those in a group of which a fact was noted while none of the others was
+            before the rules' eyes: what the product did not offer.
         recognisable: Those in a group of which the rules would have seen that it is one
             thing, had they been shown it; the others are their blindness.
+        mixed: Those that state two slots which have no message in common: as duplicates
+            become fewer these must not become more, or different things were merged.
         slots: Distinct slots.
         retrievable: Slots that a question in their own words finds, by a live fact or by a
             message that one rests on.
@@ -61,6 +65,8 @@ class Consolidated:
     stating: int = 0
     sharing: int = 0
     surplus: int = 0
+    unseen: int = 0
+    mixed: int = 0
     recognisable: int = 0
     slots: int = 0
     retrievable: int = 0
@@ -78,6 +84,8 @@ class Consolidated:
             "facts_stating_a_slot": self.stating,
             "duplicates": round(self.sharing / max(1, self.stating), 4),
             "surplus": round(self.surplus / max(1, self.stating), 4),
+            "unseen": round(self.unseen / max(1, self.stating), 4),
+            "mixed": round(self.mixed / max(1, self.stating), 4),
             "recognisable": round(self.recognisable / max(1, self.stating), 4),
             "slots": self.slots,
             "retrievable": round(self.retrievable / max(1, self.slots), 4),
@@ -171,12 +179,15 @@ class Consolidation:
         groups = _groups(stated)
         found.facts += len(live)
         found.stating += sum(bool(each) for each in stated.values())
+        found.mixed += sum(_is_mixed({slot for slot, _ in each}) for each in stated.values())
         for group in groups:
             if len(group) > 1:
                 found.sharing += len(group)
                 found.surplus += len(group) - 1
                 told = tuple(sorted(f.statement for f in live if f.id in group))
                 found.alike.append(told)
+                if not self._model.has_seen(owner, told):
+                    found.unseen += len(group)
                 if any(says_again(claimed(a), set(), b) for a, b in permutations(told, 2)):
                     found.recognisable += len(group)
         await self._search(
@@ -245,6 +256,10 @@ def _groups(stated: dict[str, set[tuple[Slot, Claim]]]) -> list[set[str]]:
         if same:
             groups.append({id}.union(*touched))
     return groups
+
+
+def _is_mixed(slots: set[Slot]) -> bool:
+    return any(not one & other for one, other in combinations(slots, 2))
 
 
 def _live(rows: Rows, session: str) -> list[Fact]:

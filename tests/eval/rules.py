@@ -10,6 +10,8 @@ model's judgement, for which this stands; the product itself merges nothing by l
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,6 +24,8 @@ ALIKE_LONG = 0.25
 LONG = 30
 """Characters from which what no rule fits is somebody's opinion of something."""
 OPINION = "评价"
+SEEN = 80
+"""Characters by which a statement is known again, which a prompt may have cut."""
 
 _RELATION = (
     "表弟|表妹|表哥|表姐|堂弟|堂妹|堂哥|堂姐|上司|下属|同事|母亲|父亲|妈妈|爸爸|舅舅|舅妈|姑姑|姑父"
@@ -65,13 +69,18 @@ _ATTRIBUTES: tuple[tuple[str, str, str], ...] = (
     ("职业", "works_as", _JOB),
 )  # fmt: skip
 _GOING = re.compile(r"^我将要参加([^，的]{3,20})$")
+_EMPTY = frozenset("我你他她它们的地得了着过是在有这那个位名家也都就还很吧呢吗啊和跟与")
+"""Characters that are in most sentences, whatever they say."""
 _DEGREES = ("博士", "硕士", "本科", "专科", "高中", "初中")
-_LINE = re.compile(r"^\[(?P<number>\d+)\] \d\d:\d\d U\d+ [^:]*: (?P<text>.*)$", re.MULTILINE)
+_LINE = re.compile(
+    r"^\[(?P<number>\d+)\] \d\d:\d\d U\d+ (?P<name>[^:]*): (?P<text>.*)$", re.MULTILINE
+)
 _KNOWN = re.compile(r"^(?P<number>\d+)\. \S+ (?P<label>\S+) \w+: (?P<text>.*)$", re.MULTILINE)
 _THING = re.compile(r"^(?P<label>E\d+) (?P<name>.*) \(\w+\)$", re.MULTILINE)
 _BEFORE = re.compile(
     r"^(?:名称|名字|背景|地址|号码|是|有|在|叫做?|做|就|的|个|爱好|喜欢|他|她|，|那|位|号|\s)+"
 )
+_CLAUSE = re.compile("[，。；]")
 _AFTER = re.compile(r"(?:的|呢|了|哦|吧|这行|工作|那边|人|，|。|！|\s)+$")
 
 
@@ -98,11 +107,14 @@ class RuleModel:
     Attributes:
         calls: How often it was asked.
         offered: In how many answers it could point at a known item.
+        shown: What was known beside a statement when it was answered, or answered with it,
+            by (who said it, statement).
     """
 
     def __init__(self) -> None:
         self.calls = 0
         self.offered = 0
+        self.shown: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
 
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
@@ -111,18 +123,28 @@ class RuleModel:
         self.calls += 1
         return Answer("", self._answer(prompt), 1, 1)
 
+    def has_seen(self, who: str, statements: Collection[str]) -> bool:
+        """Whether each of some statements but the first was answered with another one of
+        them before its eyes."""
+        seen = 0
+        for statement in statements:
+            beside = {known[:SEEN] for known in self.shown[who, statement]}
+            seen += any(each[:SEEN] in beside for each in statements if each != statement)
+        return seen >= len(statements) - 1
+
     def _answer(self, prompt: str) -> dict[str, Any]:
         known, _, chat = prompt.rpartition("<chat>")
-        names = {m["label"]: set(m["name"].split(" / ")) for m in _THING.finditer(known)}
+        names = {m["label"]: _names(m["name"]) for m in _THING.finditer(known)}
         standing = {
             int(m["number"]): (names.get(m["label"], set()), m["text"].rstrip("。…"))
             for m in _KNOWN.finditer(known)
         }
         claims: list[tuple[Claim, list[str]]] = []
+        who = ""
         entities: dict[str, dict[str, Any]] = {}
         restated: set[int] = set()
         for line in _LINE.finditer(chat):
-            claim = claimed(line["text"])
+            claim, who = claimed(line["text"]), line["name"]
             if claim.holder:
                 kind = "person" if claim.is_person else "event"
                 entity = {"id": f"E{90 + len(entities)}", "name": claim.holder, "type": kind}
@@ -138,6 +160,9 @@ class RuleModel:
                 said[1].append(line["number"])
             else:
                 claims.append((claim, [line["number"]]))
+        beside = {known for _, known in standing.values()} | {c.statement for c, _ in claims}
+        for claim, _ in claims:
+            self.shown[who, claim.statement] |= beside
         facts = [
             {
                 "subject": claim.holder or "U1",
@@ -156,6 +181,12 @@ class RuleModel:
             "facts": facts,
             "restated": ",".join(map(str, sorted(restated))),
         }
+
+
+def _names(shown: str) -> set[str]:
+    """What a known thing is called; whoever is 张三的同事 is 同事 to who speaks."""
+    names = set(shown.split(" / "))
+    return names | {name.rpartition("的")[2] for name in names}
 
 
 def claimed(text: str) -> Claim:
@@ -211,7 +242,7 @@ def _value(label: str, rest: str, seen: re.Match[str]) -> str:
         return seen["place"] if is_firm == (label == "单位") else ""
     if label == "家乡" and rest.startswith("来自"):
         return _AFTER.sub("", rest.removeprefix("来自"))
-    return _AFTER.sub("", _BEFORE.sub("", rest[seen.end() :]))
+    return _AFTER.sub("", _CLAUSE.split(_BEFORE.sub("", rest[seen.end() :]))[0])
 
 
 def may_be_same(one: Claim, other: Claim) -> bool:
@@ -235,7 +266,7 @@ def says_again(claim: Claim, names: set[str], known: str) -> bool:
         )
         if claim.label in {"电话", "邮箱"}:  # which two people do not share
             return claim.value == other.value
-        return (places or _agree(claim.value, other.value)) and (
+        return (places or _covers(claim.value, other.value)) and (
             bool(ours & theirs) or (not claim.is_person and _agree(claim.holder, other.holder))
         )
     # A known statement may be cut; people tell a thing in the same order again.
@@ -249,6 +280,15 @@ def _agree(one: str, other: str) -> bool:
     return one == other or (min(len(one), len(other)) > 1 and (one in other or other in one))
 
 
+def _covers(one: str, other: str) -> bool:
+    """Whether one of two values is the other with something left out."""
+    short, long = sorted((one, other), key=len)
+    rest = iter(long)
+    return _agree(one, other) or (
+        2 * len(short) > len(long) and all(letter in rest for letter in short)
+    )
+
+
 def _pairs(text: str) -> set[str]:
-    letters = [letter for letter in text if letter.isalnum()]
+    letters = [letter for letter in text if letter.isalnum() and letter not in _EMPTY]
     return {a + b for a, b in pairwise(letters)}

@@ -123,14 +123,14 @@ def test_an_error_is_no_reply() -> None:
     "text", ["<SILENCE>", '<PROACTIVE>{"delay_seconds":60,"reason":"想你"}', "<PROACTIVE>{"]
 )
 def test_words_alone_are_silence(text: str) -> None:
-    """The turn stays in the history, and nothing of it is sent."""
+    """The turn stays in the history, for people to read, and nothing of it is sent."""
     event = taught(Word.SILENCE, Word.PROACTIVE)
     response = LLMResponse("assistant", text)
     assert control.heed(event, response).is_silent
     assert response.completion_text == "<SILENCE>"
     run = SimpleNamespace(messages=[Message(role="assistant", content=[TextPart(text=text)])])
     control.settle(event, run)
-    assert run.messages[0].content[0].text == "<SILENCE>"
+    assert run.messages[0].content[0].text == "（看到了，没有回复）"
     event.result = MessageEventResult(chain=[Plain(response.completion_text)])
     control.decorate(event)
     assert event.result.chain == []
@@ -156,6 +156,37 @@ def test_the_history_of_a_run_with_tools() -> None:
         "<WANT_MORE>",
         "<WANT_MORE>",
     ]
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+@pytest.mark.parametrize("remark", ["（看到了，没有回复）", "(read, not answered)"])
+def test_the_model_finds_its_own_word_for_a_silence(remark: str, is_whole: bool) -> None:
+    """And not the remark, which it would write; the history keeps the remark."""
+
+    def turn(role: str, text: str) -> dict[str, Any]:
+        return {"role": role, "content": text if is_whole else [{"type": "text", "text": text}]}
+
+    turns = [turn("user", remark), turn("assistant", remark), turn("assistant", f"我{remark}")]
+    request = ProviderRequest(prompt="在吗", contexts=[dict(each) for each in turns])
+    event = Event(enable_streaming=False, graph_memory_whole=True)
+    caller: Any = SimpleNamespace(session=HOME)
+    control.teach(memory(Word.SILENCE), event, request, caller)
+    assert request.contexts == [turns[0], turn("assistant", "<SILENCE>"), turns[2]]
+    asked = [Message.model_validate(each) for each in [*request.contexts, turn("user", "在吗")]]
+    run = SimpleNamespace(messages=[*asked, Message(role="assistant", content="在")])
+    control.settle(event, run)
+    kept = [message.model_dump() for message in run.messages[:3]]
+    silent = turn("assistant", "（看到了，没有回复）")
+    assert [each["content"] for each in kept] == [
+        each["content"] for each in (turns[0], silent, turns[2])
+    ]
+
+
+def test_untaught_it_finds_what_people_read() -> None:
+    turns = [{"role": "assistant", "content": "（看到了，没有回复）"}]
+    request = ProviderRequest(prompt="在吗", contexts=[dict(each) for each in turns])
+    control.teach(memory(), Event(), request, SimpleNamespace(session=HOME))  # type: ignore[arg-type]
+    assert request.contexts == turns
 
 
 def test_what_is_sent_beside_a_tool_call_is_cleaned() -> None:

@@ -192,3 +192,29 @@ async def test_nothing_is_left_in_a_file_that_has_seen_much(
     assert await memory.library.retract(CLUB.circle, "1")
     assert left(memory) == []
     assert journal.path.stat().st_size > 200_000
+
+
+async def test_a_restored_backup_does_not_bring_it_back(tmp_path: Path):
+    """Nor one that was made before another restore; what was not taken back is there."""
+
+    async def opened() -> MemoryService:
+        return await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0 + 10_000)
+
+    memory = await opened()
+    chat = Chat(memory.journal, CLUB)
+    await learned(chat)
+    backup = await memory.backups.make("manual")
+    await chat.say("li", "晚些再说", "李四", ref="9@9")
+    assert await memory.library.retract(CLUB.circle, "1")
+    for _ in range(2):
+        await memory.backups.restore(backup.name)
+        await memory.close()
+        assert PLANTED.encode() in backup.path.read_bytes()
+        memory = await opened()
+        chat = Chat(memory.journal, CLUB)
+        assert left(memory) == []
+        assert list(await chat.facts()) == ["李四喜欢爬山"]
+        said = [message.text for message in await memory.journal.newest_messages(10)]
+        assert said == ["我喜欢爬山"]
+        assert not await memory.library.retract(CLUB.circle, "1")
+    await memory.close()

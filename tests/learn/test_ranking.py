@@ -107,11 +107,11 @@ def test_words_and_likeness_are_fused_by_place() -> None:
             return node
 
     facts = [fact(HOME, ZHANG, f"e:{n}", f"张三说的第{n}句", at=T0 - n) for n in range(30)]
-    by_words = ranked(Anything(), facts, "无关", set(), {})  # type: ignore[arg-type]
+    by_words = ranked(Anything(), facts, ["无关"], {}, {})  # type: ignore[arg-type]
     assert by_words == facts
     likeness = {one.id: float(number) for number, one in enumerate(facts)}
-    fused: list[Fact] = ranked(Anything(), facts, "无关", set(), likeness)  # type: ignore[arg-type]
+    fused: list[Fact] = ranked(Anything(), facts, ["无关"], {}, likeness)  # type: ignore[arg-type]
     assert {facts[0].id, facts[-1].id} == {one.id for one in fused[:2]}
     assert sorted(f.id for f in fused) == sorted(f.id for f in facts)
     one = {facts[20].id: 0.9}
-    assert ranked(Anything(), facts, "无关", set(), one)[0] == facts[20]  # type: ignore[arg-type]
+    assert ranked(Anything(), facts, ["无关"], {}, one)[0] == facts[20]  # type: ignore[arg-type]

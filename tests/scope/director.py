@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass, field
 
+from graph_memory.companion import inner_id
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.learn.extraction import EntityClaim, Extraction, FactClaim
@@ -22,6 +23,8 @@ from graph_memory.model import (
     EntityType,
     Episode,
     Fact,
+    FollowUp,
+    InnerState,
     Mention,
     Message,
     Mood,
@@ -54,6 +57,9 @@ from .histories import (
     Step,
     Sum,
 )
+
+YEAR = 365 * 86_400.0
+"""Seconds."""
 
 
 @dataclass
@@ -159,7 +165,15 @@ class Director:
                 id, chat.id, who, number, kind, step.text, self.at, self.at, False, tuple(own[-1:])
             ),
             Mood(stable_id("mo", chat.id), chat.id, step.valence, -step.valence, self.at),
+            InnerState(
+                inner_id(chat.id), chat.id, "我想多听听", step.text, "更近了", number, self.at
+            ),
         )
+        if chat.owner:
+            # One is dropped once the user is back, to whichever persona; that goes by the
+            # chat window on purpose. So it is meant after everything that is said here.
+            id, meant = stable_id("fu", chat.id, str(number)), self.at + YEAR
+            await self._put(chat, FollowUp(id, chat.id, who, meant, step.text, 0, meant))
 
     async def _leave(self, step: Leave) -> None:
         await self.memory.journal.leave(CHATS[step.chat].circle, PEOPLE[step.who], self.at)

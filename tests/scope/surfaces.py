@@ -73,14 +73,17 @@ class Surfaces:
         }
 
     async def _companion(self, question: str) -> Given:
-        """What the companion puts before the model and tells of records and core facts."""
-        caller, keepsakes = self.caller, self.commands.keepsakes
+        """What the companion puts before the model and tells of what it keeps."""
+        caller, keepsakes, heart = self.caller, self.commands.keepsakes, self.commands.heart
         await self.memory.companion.attend(caller.session)
         word = question[:2]
         given: Given = {
             "lead": keepsakes.lead(caller, question, None),
             "/records": await keepsakes.records(caller),
             "/core": await keepsakes.core(caller),
+            "/inner": await heart.inner(caller),
+            "/inner history": await heart.inner(caller, "history"),
+            "/proactive": await heart.proactive(caller),
             "search_history": await keepsakes.search(caller, word),
             "search_history, person": await keepsakes.search(caller, "", "小红"),
             "search_history, time": await keepsakes.search(caller, word, "", "昨天"),
@@ -88,6 +91,10 @@ class Surfaces:
         found = sorted(set(re.findall(r"m:[0-9a-f]+", "".join(map(str, given.values())))))
         for id in found[:3]:
             given[f"open_record {id}"] = await keepsakes.open(caller, id)
+        care = self.memory.companion.care
+        given["what is shown before speaking first"] = [
+            await care._record(caller.session, row) for row in await care.standing(caller.session)
+        ]
         return given
 
     async def _learner(self, text: str) -> Given:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 
 from graph_memory import scope
-from graph_memory.companion import talks
+from graph_memory.companion import plans, talks
 from graph_memory.learn import outlook
 from graph_memory.model import Episode, Layer, Name
 from graph_memory.recall import index, sight, signals
@@ -189,6 +189,12 @@ def records_of_every_session(bench: Bench) -> None:
     )
 
 
+def follow_ups_of_every_session(bench: Bench) -> None:
+    """What is meant for others is told as well."""
+    waiting = plans.waiting
+    bench.set(plans, "waiting", lambda rows, session=None: waiting(rows))
+
+
 LAYERED = Rules()
 GROUP = next(number for number, chat in enumerate(CHATS) if chat.is_group)
 BREAKS: dict[Callable[[Bench], None], Rules] = {
@@ -204,6 +210,7 @@ BREAKS: dict[Callable[[Bench], None], Rules] = {
     hidden_documents_counted: LAYERED,
     learner_sees_all: LAYERED,
     records_of_every_session: LAYERED,
+    follow_ups_of_every_session: LAYERED,
 }
 """With the settings under which each can show."""
 

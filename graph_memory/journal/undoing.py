@@ -1,0 +1,55 @@
+"""Taking a change back: the inverse of what it did, unless something came after it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from ..errors import ConflictError, NotFoundError
+from ..model import Op, decode
+from .rows import RETRACTED, Draft, read_change
+
+
+def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
+    """The draft that takes change ``number`` back.
+
+    Raises:
+        NotFoundError: No such change, or it has been undone.
+        ConflictError: A later change touched one of its rows.
+    """
+    change = read_change(db, number)
+    if change is None:
+        raise NotFoundError(f"there is no change {number}")
+    if change.reason == RETRACTED:
+        raise NotFoundError(f"change {number} is what somebody took back themselves")
+    if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
+        raise NotFoundError(f"change {number} has been undone already")
+    draft = Draft(actor, "undo", undoes=number)
+    for op in change.ops:
+        found = db.execute(
+            "SELECT change, data FROM row WHERE kind = ? AND id = ?", (op.kind, op.id)
+        ).fetchone()
+        standing = json.loads(found[1]) if found else None
+        if standing != op.after or (found and found[0] != number):
+            raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
+        if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
+            draft.drop.append((op.kind, op.id))
+        elif op.before is not None:
+            draft.put.append(decode(op.kind, op.before))
+    return draft
+
+
+def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:
+    """Whether a Session holds more than change ``number``: it stays while anything is in it."""
+    query = "SELECT 1 FROM message WHERE session = :session UNION ALL SELECT 1 FROM row WHERE"
+    query += " session = :session AND kind != 'session' AND change != :change LIMIT 1"
+    return bool(db.execute(query, {"session": session, "change": number}).fetchone())
+
+
+def _deleted_by(db: sqlite3.Connection, op: Op, number: int) -> int:
+    for later, body in db.execute(
+        "SELECT id, ops FROM change WHERE id > ? ORDER BY id DESC", (number,)
+    ):
+        if any(kind == op.kind and id == op.id for kind, id, _, _ in json.loads(body)):
+            return int(later)
+    return number

@@ -1,0 +1,112 @@
+"""What the companion costs: calls besides replies, and tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from graph_memory.breaker import Breaker
+from graph_memory.companion import Companion, Intent
+from graph_memory.companion.care import PURPOSE
+from graph_memory.companion.inner import InnerLesson
+from graph_memory.companion.lessons import CoreLesson, MoodLesson
+from graph_memory.journal import Journal
+from graph_memory.learn import Learning
+from graph_memory.learn.prompt import INSTRUCTIONS, TOOL
+from graph_memory.phrases import say
+from graph_memory.recall import Recaller
+from graph_memory.scope import Attendance
+from graph_memory.settings import PARTS, Settings
+from graph_memory.spending import Spending
+from graph_memory.text import tokens
+
+from ..learn.scripted import ScriptedModel
+from ..makers import T0
+from .support import CHINA, HOME, ZHANG
+from .test_care import Voice
+
+HUNDRED = 100
+MOST = 15
+"""Calls besides replies for as many private messages, at most."""
+
+
+async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
+    """Somebody writes a hundred messages in a private chat, and each is answered; the model
+    means to come back to every tenth. Calls to models besides replies, by purpose."""
+    time, model = [T0], ScriptedModel()
+    journal = await Journal.open(path / "journal.sqlite3", lambda: time[0])
+    more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
+    spending = Spending(journal, CHINA, lambda: time[0])
+    recall = Recaller(journal, settings, **more, model=model, spending=spending)
+    companion = Companion(journal, settings, recall, zone=CHINA, now=lambda: time[0])
+    learning = Learning(
+        journal, model, settings, grace=0, teach=companion.teacher(), spending=spending,
+        breaker=Breaker("模型", clock=lambda: time[0]), **more,
+    )  # fmt: skip
+    await learning.start()
+    companion.care.start(Voice(), model, learning, spending)
+    costs: dict[str, int] = {}
+    try:
+        for number in range(HUNDRED):
+            await companion.attend(HOME)
+            await learning.hear(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行")
+            await learning.reply(HOME, f"嗯，第{number}件事我听到了")
+            if number % 10 == 9:
+                await companion.care.plan(HOME, ZHANG, Intent(12 * 3_600, f"问问第{number}件事"))
+            time[0] += 45
+            await learning.settle()
+            await companion.care.settle()
+        for wait in (settings.buffer_timeout + 1, 12 * 3_600):
+            time[0] += wait
+            await learning.settle()
+            await companion.care.settle()
+            for purpose, cost in spending.today().costs.items():
+                costs[purpose] = max(costs.get(purpose, 0), cost.calls)
+    finally:
+        await companion.care.close()
+        await learning.close()
+        await recall.close()
+        await spending.close()
+        await journal.close()
+    assert len(model.calls) == sum(costs.values())
+    return costs
+
+
+@pytest.mark.parametrize("parts", [PARTS, ()], ids=["on", "off"])
+async def test_a_hundred_messages_cost_few_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], parts: tuple[str, ...]
+) -> None:
+    """With default buffers, and as many as with everything off.
+
+    What is said first, or kept back, is a reply: one at most to each talk, and not more
+    than ``proactive_daily_limit`` a day.
+    """
+    costs = dict(await chatted(tmp_path, Settings(companion=parts)))
+    first = costs.pop(PURPOSE, 0)
+    with capsys.disabled():
+        count = sum(costs.values())
+        print(f"\ncalls besides replies per {HUNDRED} private messages: {count} {costs}", end="")
+        print(f"; spoken first: {first}; companion: {', '.join(parts) or 'off'}")
+    assert 0 < count <= MOST
+    assert costs == {"learn": 15}
+    assert first == (1 if parts else 0)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_tokens(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is sent with everything on, besides what is known and said."""
+    lessons = (CoreLesson, MoodLesson, InnerLesson)
+    asked = {name: each for lesson in lessons for name, each in lesson.properties.items()}
+    fields = {**TOOL.parameters, "properties": {**TOOL.parameters["properties"], **asked}}
+    plain = tokens(INSTRUCTIONS[language]) + tokens(json.dumps(TOOL.parameters))
+    words = sum(tokens(lesson._INSTRUCTIONS[language]) for lesson in lessons)
+    whole = tokens(INSTRUCTIONS[language]) + words + tokens(json.dumps(fields))
+    keys = ("intro", "silence", "want_more", "proactive")
+    taught = sum(tokens(say(language, f"control_{key}")) for key in keys)
+    with capsys.disabled():
+        print(f"\nlearning: {plain} tokens, {whole} with the companion; control words: {taught}")
+    assert whole <= 1_360
+    assert taught <= 180
