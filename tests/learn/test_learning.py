@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from datetime import timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -293,6 +294,22 @@ async def test_failures_back_off_then_wait_visibly_then_revive(
     await world.learning.settle()
     assert len(await world.facts()) == 1
     assert (await world.learning.status()).last_error == ""
+
+
+async def test_a_flush_tries_a_batch_once(world: World, monkeypatch: pytest.MonkeyPatch):
+    world.script.script = [ExtractionError("没有额度"), CATS]
+    await world.hear("我喜欢猫")
+    claim = world.journal.claim
+
+    async def slow(*args: Any) -> Any:
+        found = await claim(*args)
+        while found is None and not (await world.journal.queue())[0].attempts:
+            await asyncio.sleep(0)  # on a busy machine it has failed by now
+        return found
+
+    monkeypatch.setattr(world.journal, "claim", slow)
+    assert await world.learning.flush() == 0
+    assert len(world.script.calls) == 1
 
 
 async def test_a_flush_does_not_wait_for_the_back_off(world: World):
