@@ -29,7 +29,7 @@ if MISSING:
     raise ModuleNotFoundError(f"not installed yet: {', '.join(MISSING)}", name=MISSING[0])
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not
-    from graph_memory.commands import Caller, Commands
+    from graph_memory.chat.commands import Caller, Commands
     from graph_memory.errors import ClosedError
     from graph_memory.host import (
         NAME,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type chec
     from graph_memory.service import MemoryService
     from graph_memory.settings import Settings
 else:
-    from .graph_memory.commands import Caller, Commands
+    from .graph_memory.chat.commands import Caller, Commands
     from .graph_memory.errors import ClosedError
     from .graph_memory.host import (
         NAME,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
 from graph_memory.doctor import Checkup
 from graph_memory.graph.check import check
 from graph_memory.journal import Draft, examine

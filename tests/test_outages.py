@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.breaker import BreakerState
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
 from graph_memory.model import Presence, asker_of
 from graph_memory.ports import Answer, ToolSchema, Vectors
 from graph_memory.service import MemoryService

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
 from graph_memory.errors import ExtractionError, HeldBackError
 from graph_memory.journal import Journal
 from graph_memory.model import Fact, asker_of

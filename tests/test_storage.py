@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
 from graph_memory.errors import DamagedError, JournalError, StorageError
 from graph_memory.journal import Journal, StorageState, store
 from graph_memory.model import asker_of

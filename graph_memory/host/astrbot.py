@@ -18,7 +18,7 @@ from astrbot.api import FunctionTool, ToolSet
 from astrbot.core.agent.message import TextPart
 from astrbot.core.utils.active_event_registry import active_event_registry
 
-from ..commands import Caller
+from ..chat.commands import Caller
 from ..model import NO_PERSONA, session_of, user_id
 from ..ports import ToolSchema
 

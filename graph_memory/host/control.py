@@ -19,7 +19,7 @@ from astrbot.api.event import MessageChain
 from astrbot.api.message_components import Plain
 from astrbot.core.agent.message import TextPart
 
-from ..commands import Caller
+from ..chat.commands import Caller
 from ..companion import Reply, Word, neutral, read
 from ..phrases import PHRASES, say
 from ..service import MemoryService

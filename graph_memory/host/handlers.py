@@ -15,8 +15,8 @@ from astrbot.core.star.filter.permission import PermissionTypeFilter
 from astrbot.core.star.register.star_handler import get_handler_or_create
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
+from ..chat.tools import Tool, offered
 from ..settings import Settings
-from ..tools import Tool, offered
 
 PLUGIN = __name__.removesuffix("graph_memory.host.handlers")
 """What AstrBot puts before the names of this plugin's modules, with its last dot."""

@@ -6,7 +6,7 @@ import contextlib
 import time
 from typing import Any
 
-from ..commands import Caller, Commands
+from ..chat.commands import Caller, Commands
 from ..errors import JournalError
 from ..service import MemoryService
 from .astrbot import Host

@@ -10,9 +10,9 @@ from typing import Any
 from astrbot.api.message_components import File, Plain
 from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
-from ..commands import Caller, Commands
+from ..chat.commands import Caller, Commands
+from ..chat.moves import Surroundings, Taken
 from ..model import NO_PERSONA
-from ..moves import Surroundings, Taken
 
 logger = logging.getLogger("graph_memory.host")
 

@@ -14,15 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..commands import Caller, Commands
+from ..chat.commands import Caller, Commands
+from ..chat.personas import Personas
+from ..chat.restores import Restores
+from ..chat.tools import Tools
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError
-from ..personas import Personas
 from ..phrases import say
 from ..ports import Embedder
-from ..restores import Restores
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
-from ..tools import Tools
 from .astrbot import Host
 from .handlers import memory_tools
 from .log import LogBridge, Troubles

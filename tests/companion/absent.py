@@ -24,7 +24,7 @@ from astrbot.core.star.star_handler import star_handlers_registry
 
 from ..sources import ROOT
 
-GONE = ("companion", "keepsakes", "heart", "host.control", "host.voice")
+GONE = ("companion", "chat.keepsakes", "chat.heart", "host.control", "host.voice")
 """Modules of ``graph_memory`` that are the companion."""
 PLACES = frozenset({"companion", "keepsakes", "heart"})
 """Attributes by which others hold it. A setting of that name is no code."""

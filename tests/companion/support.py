@@ -9,13 +9,13 @@ from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from graph_memory.caller import Caller
-from graph_memory.commands import Commands
+from graph_memory.chat.caller import Caller
+from graph_memory.chat.commands import Commands
+from graph_memory.chat.tools import Tools
 from graph_memory.model import Message, Row, Session
 from graph_memory.recall import Recall
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
-from graph_memory.tools import Tools
 
 from ..learn.scripted import ScriptedModel
 from ..makers import T0, group, private, user

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta, timezone
 from typing import Any
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.tools import Tools
 from graph_memory.graph import GraphState
 from graph_memory.journal import Rows
 from graph_memory.learn.known import gather
@@ -18,7 +19,6 @@ from graph_memory.learn.resolve import Rules, resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall
 from graph_memory.service import MemoryService
-from graph_memory.tools import Tools
 
 from .director import extraction
 

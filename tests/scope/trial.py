@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graph_memory.caller import Caller
+from graph_memory.chat.caller import Caller
 from graph_memory.model import Message, Row, Session, decode
 from graph_memory.scope import Rank, span
 from graph_memory.service import MemoryService

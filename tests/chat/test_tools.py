@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.tools import TOOLS, Tools
 from graph_memory.errors import NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.model import Entity, Fact, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.tools import TOOLS, Tools
 
-from .makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, entity, fact, group, name, private, user
 
 ZHANG, LI, WANG = user("zhang"), user("li"), user("wang")
 HOME, CLUB = private("zhang"), group("读书会")

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from .errors import JournalError, NotFoundError
-from .phrases import say
-from .upkeep import Preview, preview, saved, stage
+from ..errors import JournalError, NotFoundError
+from ..phrases import say
+from ..upkeep import Preview, preview, saved, stage
 
 LISTED = 10
 _YES = {"confirm", "yes", "确认", "确定"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from graph_memory import shown
-from graph_memory.caller import Caller
-from graph_memory.shown import Memory, Shown
+from graph_memory.chat import shown
+from graph_memory.chat.caller import Caller
+from graph_memory.chat.shown import Memory, Shown
 
-from .makers import group, private, user
+from ..makers import group, private, user
 
 HOME, CLUB = private("zhang"), group("1")
 zhang, zhang_in_club = Caller(HOME, user("zhang"), "张三"), Caller(CLUB, user("zhang"), "张三")

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
 from graph_memory.errors import JournalError
 from graph_memory.journal import Draft, retraction
 from graph_memory.model import Episode, Fact, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from .makers import QQ, T0, entity, fact, group, private, user
-from .scripted import ScriptedModel
+from ..makers import QQ, T0, entity, fact, group, private, user
+from ..scripted import ScriptedModel
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, LIS, CLUB = private("zhang"), private("li"), group("读书会")

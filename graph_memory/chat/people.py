@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from ..errors import BondError, NotFoundError
+from ..identity import Identities
+from ..journal import Rows
+from ..model import Entity, Fact, Name, Session, is_entity
+from ..phrases import say
+from ..service import MemoryService
+from ..text import normalise, one_line
 from .caller import Caller
-from .errors import BondError, NotFoundError
-from .identity import Identities
-from .journal import Rows
-from .model import Entity, Fact, Name, Session, is_entity
-from .phrases import say
-from .service import MemoryService
-from .text import normalise, one_line
 
 LISTED = 20
 """Lines in a list."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.caller import Caller
+from graph_memory.chat.caller import Caller
+from graph_memory.chat.moves import Moves, Surroundings
 from graph_memory.model import asker_of
-from graph_memory.moves import Moves, Surroundings
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.makers import T0, group, private, user

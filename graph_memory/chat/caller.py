@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .model import Asker, Session, asker_of
+from ..model import Asker, Session, asker_of
 
 
 @dataclass(frozen=True, slots=True)

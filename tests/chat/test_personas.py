@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from graph_memory.chat.personas import Personas
 from graph_memory.model import NO_PERSONA
-from graph_memory.personas import Personas
 
 
 class Chats:

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from ..errors import ConflictError, NotFoundError
+from ..health import describe
+from ..library import Correction, FactLine
+from ..model import Addressee, Fact, Quote
+from ..phrases import say
+from ..service import MemoryService
+from ..text import one_line
+from ..upkeep import Forecast
 from .caller import Caller
-from .errors import ConflictError, NotFoundError
-from .health import describe
 from .heart import Heart
 from .keepsakes import Keepsakes
-from .library import Correction, FactLine
-from .model import Addressee, Fact, Quote
 from .moves import Moves
 from .people import People
-from .phrases import say
 from .privacy import Privacy
-from .service import MemoryService
 from .shown import Memory, Shown
-from .text import one_line
-from .upkeep import Forecast
 
 __all__ = ["Caller", "Commands"]
 

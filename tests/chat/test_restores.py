@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC
 from pathlib import Path
 
-from graph_memory.restores import Restores
+from graph_memory.chat.restores import Restores
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from .makers import private, user
+from ..makers import private, user
 
 HOME = private("zhang")
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
 from graph_memory.journal import Draft
 from graph_memory.model import Entity, Fact, Session, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from .makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, entity, fact, group, name, private, user
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, CLUB = private("zhang"), group("读书会")

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from ..errors import FormatError, NotFoundError, StorageError
+from ..moving import Brought, Importer, Options, Plan, preview, remap
+from ..phrases import say
+from ..service import MemoryService
+from ..text import one_line
 from .caller import Caller
-from .errors import FormatError, NotFoundError, StorageError
-from .moving import Brought, Importer, Options, Plan, preview, remap
-from .phrases import say
-from .service import MemoryService
-from .text import one_line
 
 LISTED = 10
 MAX_LINE = 60

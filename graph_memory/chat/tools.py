@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..errors import NotFoundError
+from ..library import Correction
+from ..lookup import Findings, Path
+from ..model import Fact
+from ..phrases import say
+from ..recall import CLOSE, OPEN, Item, escape
+from ..settings import Settings
+from ..text import one_line
 from .caller import Caller
 from .commands import MESSAGE, Commands
-from .errors import NotFoundError
-from .library import Correction
-from .lookup import Findings, Path
-from .model import Fact
-from .phrases import say
-from .recall import CLOSE, OPEN, Item, escape
-from .settings import Settings
 from .shown import Memory
-from .text import one_line
 
 FOUND = 12
 """Memories that one look-up shows at most, besides paths."""

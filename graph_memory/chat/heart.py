@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from ..companion import bring_back, inner_id, seed
+from ..errors import NotFoundError
+from ..journal import Draft, Rows, history
+from ..model import InnerState, decode
+from ..phrases import say
+from ..service import MemoryService
+from ..text import one_line
 from .caller import Caller
-from .companion import bring_back, inner_id, seed
-from .errors import NotFoundError
-from .journal import Draft, Rows, history
-from .model import InnerState, decode
-from .phrases import say
-from .service import MemoryService
-from .text import one_line
 
 LISTED = 10
 MAX_TEXT = 200

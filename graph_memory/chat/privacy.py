@@ -6,12 +6,12 @@ import logging
 from collections import OrderedDict
 from datetime import datetime
 
+from ..errors import StorageError
+from ..phrases import say
+from ..recall import Explained
+from ..service import MemoryService
+from ..text import one_line
 from .caller import Caller
-from .errors import StorageError
-from .phrases import say
-from .recall import Explained
-from .service import MemoryService
-from .text import one_line
 
 logger = logging.getLogger("graph_memory.plugin")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.commands import Caller, Commands
+from graph_memory.chat.commands import Caller, Commands
 from graph_memory.errors import BondError, NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.journal.catalogue import FactFilter
@@ -19,7 +19,7 @@ from graph_memory.model import Entity, Fact, Link, Merge, Session, User
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from .makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, entity, fact, group, name, private, user
 
 ZHANG, NEW, LI = user("zhang"), user("zhang2"), user("li")
 HOME, NEW_HOME = private("zhang"), private("zhang2")

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from ..companion import MAX_TEXT, Companion, Hit, Reading, Wanted
+from ..errors import NotFoundError
+from ..model import CoreFact, Episode, Message
+from ..phrases import say
+from ..recall import CLOSE, OPEN, escape
+from ..service import MemoryService
+from ..text import clean, one_line, tokens
 from .caller import Caller
-from .companion import MAX_TEXT, Companion, Hit, Reading, Wanted
-from .errors import NotFoundError
-from .model import CoreFact, Episode, Message
-from .phrases import say
-from .recall import CLOSE, OPEN, escape
-from .service import MemoryService
 from .shown import Memory, Shown
-from .text import clean, one_line, tokens
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""

@@ -1,0 +1,1 @@
+"""What commands and the chat model's tools answer, without AstrBot."""
