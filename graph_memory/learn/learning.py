@@ -255,7 +255,8 @@ class Learning:
         await self._claim_all(session.id)
         (claimed,) = await self._journal.messages([message.id]) or [message]
         if claimed.batch is not None and self._has_model:
-            await asyncio.wait(self._queue.urge([claimed.batch]), timeout=REMEMBER_TIMEOUT)
+            attempt = self._queue.urge([claimed.batch], again=False)
+            await asyncio.wait(attempt, timeout=REMEMBER_TIMEOUT)
         facts = await self._citing(session, message.id)
         if not facts and claimed.batch is not None:
             await self._learner.keep(await self._journal.batch(claimed.batch), message)

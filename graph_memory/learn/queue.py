@@ -64,6 +64,7 @@ class Queue:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._urgent: dict[int, asyncio.Future[bool]] = {}
         self._released: set[int] = set()
+        self._tried: set[int] = set()
         self._was_down = False
         self._paused_until = -inf
         self._trouble = Complaint(logger, "learning pauses, it goes on by itself")
@@ -79,13 +80,16 @@ class Queue:
         self._is_stale = True
         self._wake()
 
-    def urge(self, batches: Iterable[int], *, probe: bool = False) -> list[asyncio.Future[bool]]:
+    def urge(
+        self, batches: Iterable[int], *, probe: bool = False, again: bool = True
+    ) -> list[asyncio.Future[bool]]:
         """Have batches tried now, whatever back-off they are in.
 
         While the model is down they are not tried.
 
         Args:
             probe: Find out with one of them whether it still is.
+            again: Also those that have been tried since the start.
 
         Returns:
             For each, whether it was learned by the attempt that follows.
@@ -95,7 +99,14 @@ class Queue:
         if probe:
             self._breaker.hurry()
         loop = asyncio.get_running_loop()
-        found = [self._urgent.setdefault(id, loop.create_future()) for id in batches]
+        found = []
+        for id in batches:
+            future = self._urgent.get(id) or loop.create_future()
+            if again or id not in self._tried:
+                self._urgent[id] = future
+            elif not future.done():
+                future.set_result(False)
+            found.append(future)
         self.look_again()
         return found
 
@@ -113,6 +124,7 @@ class Queue:
             self._is_stale = False
             queue = await self._journal.queue()
             self._waiting = [b for b in queue if b.state == "waiting"]
+            self._tried.intersection_update(batch.id for batch in queue)
         self._settle_missing()
         now = self._now()
         pause, held = self._breaker.retry_in, self._held()
@@ -173,6 +185,7 @@ class Queue:
             self._trouble.make(error)
         finally:
             del self._running[item.session]
+            self._tried.add(item.id)
             self._answer(item.id, learned=learned)
             self.look_again()
 

@@ -312,6 +312,23 @@ async def test_a_flush_tries_a_batch_once(world: World, monkeypatch: pytest.Monk
     assert len(world.script.calls) == 1
 
 
+async def test_what_is_to_be_remembered_is_tried_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    world.script.script = [ExtractionError("没有额度"), CATS]
+    find = world.journal.messages
+
+    async def slow(ids: Any) -> Any:
+        while not (await world.journal.queue())[0].attempts:
+            await asyncio.sleep(0)  # on a busy machine it has failed by now
+        return await find(ids)
+
+    monkeypatch.setattr(world.journal, "messages", slow)
+    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "记住，我喜欢猫")
+    assert fact.statement
+    assert len(world.script.calls) == 1
+
+
 async def test_a_flush_does_not_wait_for_the_back_off(world: World):
     world.script.script = [ExtractionError("超时"), CATS]
     await world.hear("我喜欢猫")
