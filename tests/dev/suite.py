@@ -87,7 +87,7 @@ def e2e(environment: Environment) -> Outcome:
     except StepError as error:
         note(f"{error}\n   Going on with the AstrBot that is installed.")
     print(f"   AstrBot {environment.version_of('astrbot')}", flush=True)
-    return pytest(environment, "e2e", "e2e", 20 * MINUTES)
+    return pytest(environment, "e2e", "e2e", 20 * MINUTES, workers=2)
 
 
 def e2e_oldest(environment: Environment) -> Outcome:
@@ -99,7 +99,9 @@ def e2e_oldest(environment: Environment) -> Outcome:
         return Outcome(ok=not in_ci(), problem=str(error))
     print(f"   AstrBot {oldest.version_of('astrbot')}", flush=True)
     env = {"GRAPH_MEMORY_E2E_PYTHON": str(oldest.python)}
-    return pytest(environment, "e2e-oldest", "e2e", 20 * MINUTES, folder="tests/e2e", env=env)
+    return pytest(
+        environment, "e2e-oldest", "e2e", 20 * MINUTES, folder="tests/e2e", env=env, workers=2
+    )
 
 
 def transformers(_environment: Environment) -> Outcome:
