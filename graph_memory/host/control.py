@@ -30,6 +30,8 @@ logger = logging.getLogger("graph_memory.plugin")
 PURPOSE = "continue"
 ASK_TIMEOUT = 60.0
 """Seconds for which a user's next message may wait for the end of this one's answer."""
+LOOK_TIMEOUT = 1.0
+"""Seconds for which an answer may wait for a disk that does not move."""
 _WHOLE, _WORDS = "graph_memory_whole", "graph_memory_words"
 _REPLY, _RUN = "graph_memory_reply", "graph_memory_run"
 _SILENT = "graph_memory_silent"
@@ -146,7 +148,13 @@ def decorate(event: Any) -> None:
 async def stands(memory: MemoryService, event: Any) -> bool:
     """Whether what is answered is there still: it may be taken back meanwhile."""
     message = event.get_extra("graph_memory_message")
-    return not message or await memory.journal.read(lambda rows: rows.has_messages([message.id]))
+    if not message:
+        return True
+    try:
+        async with asyncio.timeout(LOOK_TIMEOUT):
+            return await memory.journal.read(lambda rows: rows.has_messages([message.id]))
+    except TimeoutError:
+        return True  # it was there when it was heard; storing the answer has a limit of its own
 
 
 async def go_on(host: Host, memory: MemoryService, event: Any) -> None:

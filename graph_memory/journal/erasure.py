@@ -7,15 +7,21 @@ asked whether it still has to be.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..model import Change, Entity, Episode, Erased, Fact, Merge, Op
 from . import vectors
 from .schema import migrations_of
 from .scrub import Data, Doomed, doomed, orphans
+
+if TYPE_CHECKING:
+    from .store import Journal
 
 ACTOR = "erasure"
 """Actor of the change that stands for an erasure, and of what the user did otherwise."""
@@ -23,6 +29,8 @@ REASON = "forget me"
 _MARK = "erased:"
 _BUSY, _PATIENT = 200, 10_000
 """Milliseconds to wait for readers."""
+_PAUSE = 0.1
+"""Seconds until they are waited for again."""
 
 Tell = Callable[[Change | Erased], None]
 
@@ -212,7 +220,7 @@ def empty_log(db: sqlite3.Connection) -> bool:
     """Move everything from the write-ahead log into the file and empty the log.
 
     Returns:
-        False if somebody is reading what was there before; then to be tried again.
+        False if somebody is reading what was there before; see :func:`drain`.
     """
     db.execute(f"PRAGMA busy_timeout = {_BUSY}")
     try:
@@ -220,3 +228,22 @@ def empty_log(db: sqlite3.Connection) -> bool:
     finally:
         db.execute(f"PRAGMA busy_timeout = {_PATIENT}")
     return not busy
+
+
+async def drain(journal: Journal, patience: float = 2.0) -> bool:
+    """Let no byte of what was deleted stay in the write-ahead log of an open journal.
+
+    In the file itself deleted cells are zeroed (``secure_delete``).
+
+    Args:
+        patience: Seconds to wait for those who read what was there before.
+
+    Returns:
+        Whether they finished in time.
+    """
+    deadline = time.monotonic() + patience
+    while not await journal.tidy(empty_log):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(_PAUSE)
+    return True

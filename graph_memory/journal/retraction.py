@@ -114,7 +114,7 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
 def retract_again(db: sqlite3.Connection, at: float, tell: Tell) -> int:
     """Delete what a restored backup brought back (``withdrawals.py``), inside the open
     transaction; how many messages."""
-    found = withdrawals.due(db)
+    found = withdrawals.returned(db)
     for id in found:
         retract(db, id, at, tell)
     withdrawals.settle(db)

@@ -40,11 +40,13 @@ def carry(source: Path, target: Path) -> None:
             db.execute("COMMIT")
 
 
-def due(db: sqlite3.Connection) -> list[int]:
-    """Ids of the messages that are there again though they were taken back; empty if no
-    marks were carried here."""
-    if not db.execute("SELECT 1 FROM meta WHERE key = ?", (_DUE,)).fetchone():
-        return []
+def are_due(db: sqlite3.Connection) -> bool:
+    """Whether marks were carried here by which nobody has gone yet."""
+    return bool(db.execute("SELECT 1 FROM meta WHERE key = ?", (_DUE,)).fetchone())
+
+
+def returned(db: sqlite3.Connection) -> list[int]:
+    """Ids of the messages that are there again though they were taken back."""
     marks = {key for (key,) in db.execute("SELECT key FROM meta WHERE key LIKE ?", (f"{_MARK}%",))}
     said = db.execute("SELECT id, sender, ref, at FROM message ORDER BY id")
     return [id for id, *about in said if _mark(*about) in marks]

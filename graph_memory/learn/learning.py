@@ -11,7 +11,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import tzinfo
 
 from ..breaker import Breaker
@@ -35,8 +34,6 @@ from .status import LearningStatus
 
 logger = logging.getLogger("graph_memory.learn")
 
-Attempts = dict[int, asyncio.Future[bool]]
-"""Whether batches were learned, by their numbers."""
 GRACE = 1.0
 """Seconds for which a new message is left alone (see :class:`Buffers`)."""
 REMEMBER_TIMEOUT = 20.0
@@ -210,23 +207,24 @@ class Learning:
             ClosedError: Learning was not started, or was stopped.
         """
         self._check_open()
-        attempts: Attempts = {}
-        await self._urge_waiting(circle, attempts)
+        attempts = await self._urge_waiting(circle)
         for session in self._buffers.waiting(circle):
             await self._claim_all(session, attempts=attempts)
-        await self._urge_waiting(circle, attempts)
+        # What was claimed by another meanwhile, but nothing a second time.
+        attempts |= await self._urge_waiting(circle, again=False)
         if attempts:
-            await asyncio.wait(attempts.values())
-        return sum(attempt.result() for attempt in attempts.values())
+            await asyncio.wait(attempts)
+        return sum(attempt.result() for attempt in attempts)
 
-    async def _urge_waiting(self, circle: str | None, attempts: Attempts) -> None:
-        """Have what waits tried now, but nothing that was tried already."""
+    async def _urge_waiting(
+        self, circle: str | None, *, again: bool = True
+    ) -> set[asyncio.Future[bool]]:
         queue = await self._journal.queue()
-        waiting = (b for b in queue if b.state == "waiting" and self._is_in(b.session, circle))
-        batches = [batch.id for batch in waiting if batch.id not in attempts]
-        # Closed meanwhile: what waits is learned after the next start.
-        with suppress(ClosedError):
-            attempts.update(zip(batches, self._queue.urge(batches, probe=True), strict=True))
+        batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
+        try:
+            return set(self._queue.urge(batches, probe=True, again=again))
+        except ClosedError:  # meanwhile; what waits is learned after the next start
+            return set()
 
     async def remember(
         self,
@@ -322,7 +320,7 @@ class Learning:
         self,
         session: str,
         newest: int | None = None,
-        attempts: Attempts | None = None,
+        attempts: set[asyncio.Future[bool]] | None = None,
     ) -> None:
         """Make batches of what a Session has buffered.
 
@@ -344,6 +342,6 @@ class Learning:
             self._buffers.drop(m.id for m in claimed[0].messages)
             self._queue.look_again()
             if attempts is not None:
-                (attempts[claimed[0].id],) = self._queue.urge([claimed[0].id])
+                attempts.update(self._queue.urge([claimed[0].id], again=False))
         # Whatever the journal does not have any more has been removed or claimed.
         self._buffers.drop(held)

@@ -101,12 +101,11 @@ class Queue:
         loop = asyncio.get_running_loop()
         found = []
         for id in batches:
-            future = self._urgent.get(id) or loop.create_future()
-            if again or id not in self._tried:
-                self._urgent[id] = future
-            elif not future.done():
-                future.set_result(False)
-            found.append(future)
+            found.append(self._urgent.get(id) or loop.create_future())
+            if id in self._tried and not again and id not in self._urgent:
+                found[-1].set_result(False)
+            else:
+                self._urgent[id] = found[-1]
         self.look_again()
         return found
 

@@ -148,12 +148,16 @@ class Resolution:
             if subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN:
                 return
             claim = replace(claim, predicate="promised")
-        object = self._object(claim, subject, evidence[0])
+        object = self._object(claim, evidence[0])
         if claim.predicate in _SYMMETRIC and is_entity(subject.id) and not is_entity(object.id):
             subject, object = object, subject
         elif is_entity(subject.id) and not is_entity(object.id):
             # Entities are related to entities only; the statement keeps the name.
             object = self._nodes.topic(self._plain(claim.statement))
+        if object.id == subject.id:  # a place by the name that it is said to have
+            object = self._nodes.topic(self._plain(claim.statement))
+        if object.id == subject.id:
+            return
         said = min(m.at for m in evidence)
         claim, since, until = self._validity(claim, said)
         statement = self._plain(claim.statement)
@@ -187,14 +191,12 @@ class Resolution:
         if claim.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
             self.sheet.name(self._session.id, subject.id, self._nodes.text(claim.object), said)
 
-    def _object(self, claim: FactClaim, subject: Node, said: Message) -> Node:
+    def _object(self, claim: FactClaim, said: Message) -> Node:
         text = self._nodes.text(claim.object)
         if claim.predicate in _LITERAL:
             return self._nodes.topic(text or self._plain(claim.statement))
         found = self._nodes.find(claim.object, said, is_object=True) if claim.object else None
-        if found is None or found.id == subject.id:
-            return self._nodes.topic(self._plain(claim.statement))
-        return found
+        return found or self._nodes.topic(self._plain(claim.statement))
 
     def _validity(
         self, claim: FactClaim, said: float

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
@@ -26,8 +25,6 @@ OWNER = "owner"
 MAX_NAME = 64
 OFFERED = 60
 """People, and things, that are offered to filter by."""
-EMPTYING, EMPTYING_PAUSE = 5, 0.2
-"""How often, and after how many seconds, the write-ahead log is tried to be emptied."""
 
 
 class Library:
@@ -254,19 +251,9 @@ class Library:
 
         found = await self._journal.alter(work)
         if found:
-            await self._empty_log()
+            # The file need not be rewritten for one message.
+            await erasure.drain(self._journal)
         return found
-
-    async def _empty_log(self) -> None:
-        """Let no byte of what was deleted stay in the write-ahead log, if nobody reads it.
-
-        In the file itself deleted cells are zeroed (``secure_delete``): it need not be
-        rewritten for one message.
-        """
-        for _ in range(EMPTYING):
-            if await self._journal.tidy(erasure.empty_log):
-                return
-            await asyncio.sleep(EMPTYING_PAUSE)
 
     async def archive(self, id: str, actor: str) -> Change:
         """Put a fact away; it can be restored.

@@ -149,7 +149,7 @@ class Mover:
                 await asyncio.to_thread(file.write, piece)
             return await asyncio.to_thread(file.keep)
         finally:
-            file.drop()
+            await asyncio.to_thread(file.drop)
 
     async def importer(
         self, name: str, options: Options, *, format: str = "", learns: bool = False

@@ -130,24 +130,23 @@ def rank(
     if profile:
         own = index.documents.about(question.asker.accounts, sight.numbers)
         base[own] = PERSONAL if question.personal else SPEAKER
+    times = [spans(part.text, clock.now, clock.zone) for part in question.parts]
     lists = [
-        _answer(index, sight, bag, question, number, part, named, base, clock)
-        for number, part in enumerate(question.parts)
+        _answer(index, sight, bag, question, number, named, base, times[number], clock)
+        for number in range(len(question.parts))
     ]
     candidates = [*records, *_in_turns(lists)]
     candidates.sort(key=lambda c: c.foreign)
-    parts = enumerate(question.parts)
-    earnest = frozenset(number for number, part in parts if _is_earnest(question, part, clock))
+    parts = enumerate(zip(question.parts, times, strict=True))
+    earnest = frozenset(n for n, (part, at) in parts if _is_earnest(question, part, at, clock))
     return Ranking(candidates, len(sight), named, earnest)
 
 
-def _is_earnest(question: Question, part: Part, clock: Clock) -> bool:
+def _is_earnest(question: Question, part: Part, times: list[Span], clock: Clock) -> bool:
     """Whether all things of a kind are asked for, something of one's own or what was."""
     if part.many or question.addressed or not asks(part.text):
         return part.many
-    return question.personal or any(
-        end <= clock.now for _, end in spans(part.text, clock.now, clock.zone)
-    )
+    return question.personal or any(end <= clock.now for _, end in times)
 
 
 def _answer(
@@ -156,12 +155,13 @@ def _answer(
     bag: Bag,
     question: Question,
     number: int,
-    part: Part,
     named: dict[str, str],
     base: Scores,
+    times: list[Span],
     clock: Clock,
 ) -> list[Candidate]:
     """Candidates for one question, best first."""
+    part = question.parts[number]
     found = words(bag, part.terms)
     close = meaning(index, sight, question.vector(number))
     relevance = lift_conversations(fuse(found.scores, close), sight)
@@ -169,7 +169,6 @@ def _answer(
     if part.many:
         relevance = vote(index, sight, bag, part.terms, relevance)
     boost, mentioned = near(index, sight, relevance, named)
-    times = spans(part.text, clock.now, clock.zone)
     boost += base + _timely(index, sight, times) if times else base
     relevance = relevance + boost
     evidence = _evidence(found.coverage, close)

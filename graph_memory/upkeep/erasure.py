@@ -30,7 +30,6 @@ logger = logging.getLogger("graph_memory.upkeep")
 
 PATIENCE = 60.0
 """Seconds to wait for readers of what was there before."""
-_PAUSE = 0.1
 
 
 class Erasure:
@@ -91,11 +90,8 @@ class Erasure:
     async def _compact(self) -> None:
         with self._journal.long_work():
             await self._journal.tidy(erasure.compact)
-            deadline = time.monotonic() + PATIENCE
-            while not await self._journal.tidy(erasure.empty_log):
-                if time.monotonic() > deadline:
-                    raise JournalError("the log could not be emptied: somebody is reading it")
-                await asyncio.sleep(_PAUSE)
+            if not await erasure.drain(self._journal, PATIENCE):
+                raise JournalError("the log could not be emptied: somebody is reading it")
 
 
 async def _attempt(step: Callable[[], Awaitable[object]]) -> str:

@@ -91,8 +91,9 @@ async def open_journal(directory: Path, now: Callable[[], float]) -> Journal:
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
     try:
-        if await journal.alter(lambda db, tell: retraction.retract_again(db, now(), tell)):
-            await journal.tidy(erasure.empty_log)
+        if await journal.look(withdrawals.are_due):
+            await journal.alter(lambda db, tell: retraction.retract_again(db, now(), tell))
+            await erasure.drain(journal)
     except BaseException:
         await journal.close()
         raise

@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from .. import astrbot_root  # noqa: F401
 from astrbot.core.provider.entities import LLMResponse
@@ -57,6 +61,29 @@ async def test_of_what_was_taken_back_no_answer_is_kept(tmp_path: Path) -> None:
         assert response.completion_text == "好的。"  # words are taken out all the same
         assert await said(world) == []
         assert await world.rows(FollowUp) == []
+
+
+async def test_a_disk_that_is_stuck_holds_no_answer_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "LOOK_TIMEOUT", 0.05)
+    stuck, moves = threading.Event(), threading.Event()
+
+    def wait(_db: object) -> None:
+        stuck.set()
+        moves.wait(30)
+
+    async with living(tmp_path) as world:
+        event = await asked(world)
+        reading = asyncio.create_task(world.memory.journal.look(wait))
+        await asyncio.to_thread(stuck.wait)
+        try:
+            async with asyncio.timeout(10):
+                await hooks.reply(world.memory, event, LLMResponse("assistant", "好的。"))
+        finally:
+            moves.set()
+            await reading
+        assert await said(world) == ["好的。"]
 
 
 async def test_to_what_was_taken_back_nothing_is_added(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -22,13 +20,6 @@ from .scripted import answer, said, thing
 ZHANG, LI, RED = user("zhang"), user("li"), user("red")
 AT_RED = Addressee(RED, "小红")
 AT_BOT = Addressee(BOT)
-
-
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
 
 
 @pytest_asyncio.fixture

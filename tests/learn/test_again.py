@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 import pytest_asyncio
 
@@ -17,13 +14,6 @@ from .chat import Chat
 from .scripted import answer, said, thing
 
 ZHANG, HOME = user("zhang"), private("zhang")
-
-
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
 
 
 @pytest_asyncio.fixture

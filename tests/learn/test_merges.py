@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest_asyncio
-
 from graph_memory.bonds import Bonds
 from graph_memory.journal import Draft, Journal
 from graph_memory.model import Fact, User, asker_of
 from graph_memory.scope import Policy, Rank, span, view
 
-from ..makers import T0, entity, group, private, user
+from ..makers import entity, group, private, user
 from .chat import Chat
 from .scripted import answer, said, thing
 
 ZHANG, NEW = user("zhang"), user("zhang2")
 BEAN, DOUDOU = entity("豆子"), entity("豆豆")
-
-
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
 
 
 async def told(chat: Chat, text: str, *facts, name: str = "张三", account: str = "zhang", **more):

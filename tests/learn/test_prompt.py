@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.journal import Journal
 from graph_memory.learn import known as known_module
@@ -111,13 +108,6 @@ def test_a_very_long_message_loses_its_middle():
 
 
 # ------------------------------------------------------------------ known items
-
-
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
 
 
 async def test_known_items_are_what_the_chat_names_then_the_newest(journal: Journal):

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest_asyncio
-
 from graph_memory.episode import GAP, MAX_MESSAGES, episode_id
 from graph_memory.journal import Journal
 from graph_memory.learn.record import MAX_TOKENS, latest_episode
@@ -14,13 +9,6 @@ from graph_memory.model import BOT, Episode, Name, Participation
 
 from ..makers import T0, group, private, user
 from .chat import Chat
-
-
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
 
 
 async def test_people_names_and_the_episode(journal: Journal):

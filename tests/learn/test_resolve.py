@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,13 +38,6 @@ ZHANG, LI = user("zhang"), user("li")
 
 
 @pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
-
-
-@pytest_asyncio.fixture
 async def chat(journal: Journal) -> Chat:
     return Chat(journal, private("zhang"))
 
@@ -62,6 +54,17 @@ async def one(chat: Chat, text: str, *facts, name: str = "张三", **more) -> Ch
 
 
 # ------------------------------------------------------------------ new facts
+
+
+@pytest.mark.parametrize(("statement", "facts"), [("那里叫花园", 1), ("花园", 0)])
+async def test_nothing_is_about_itself(chat: Chat, statement: str, facts: int):
+    change = await one(
+        chat, "我去花园了", said("花园", "is_named", "花园", statement, 1),
+        entities=[thing("E1", "花园", "place")],
+    )  # fmt: skip
+    found = written(change, Fact)
+    assert len(found) == facts
+    assert all(fact.subject != fact.object for fact in found)
 
 
 async def test_a_fact_with_its_people_things_and_summary(chat: Chat):
