@@ -15,9 +15,13 @@ from ..retention import DAY
 from .control import Intent
 
 ACTOR = "companion"
-TRIES = 3
-RETRY = (300.0, 1_800.0)
-"""Seconds until a follow-up is tried again that could not be asked about or sent."""
+RETRY = (5.0, 60.0, 600.0, 1_800.0)
+"""Seconds until a follow-up is tried again that could not be asked about or sent.
+
+The first are short: what fell due while the bot was down is tried when it starts, and a chat
+platform finds the bot again some seconds later (OneBot clients wait 5 to 30).
+"""
+TRIES = len(RETRY) + 1
 _KEPT = 30 * DAY
 """For so long it is known what became of a follow-up."""
 
