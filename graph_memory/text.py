@@ -37,9 +37,11 @@ def clean(text: str, limit: int = MAX_MESSAGE) -> str:
     Lone surrogates, control characters and direction overrides are removed, line ends
     become ``\\n``, and what exceeds ``limit`` characters is cut with an ellipsis.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-    text = _CONTROL.sub("", text).strip()
+    if not text.isprintable():  # most lines are, and then there is nothing to take out
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+        text = _CONTROL.sub("", text)
+    text = text.strip()
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

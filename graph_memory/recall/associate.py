@@ -8,6 +8,7 @@ that both sentences share.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 
@@ -55,11 +56,12 @@ def associate(
     meant = _meant(close) if close is not None else None
     texts = [index.documents[int(sight.numbers[hit])].text for hit in order]
     says = [set(search_terms(text)) for text in texts]
-    bag.look_up(term for said in says for term in said if not bag.is_lone(term))
-    for hit, said in zip(order, says, strict=True):
+    leads = [_leading(bag, said - query.keys()) for said in says]
+    bag.look_up(chain.from_iterable(leads))
+    for hit, said, leading in zip(order, says, leads, strict=True):
         rest = {term: weight for term, weight in query.items() if term not in said}
-        shared = _shared(bag, sorted(said - query.keys()))
-        if not rest or shared is None:
+        shared = _shared(bag, leading) if rest else None
+        if shared is None:
             continue
         shared *= relevance[hit] / most
         answers = _share(fit(bag, rest))
@@ -103,17 +105,17 @@ def _share(scores: Scores) -> Scores:
     return scores / most if most > 0 else scores
 
 
-def _shared(bag: Bag, said: list[str]) -> Scores | None:
+def _leading(bag: Bag, said: set[str]) -> list[str]:
+    """Words that may lead from a document to another one."""
+    return [term for term in said if commonplace(term) == 1 and not bag.is_lone(term)]
+
+
+def _shared(bag: Bag, leading: list[str]) -> Scores | None:
     """How much of a hit's rarest words each document shares, 0…1."""
     count = len(bag)
     most = max(FEW, count * COMMON)
-    bridges: list[tuple[int, str]] = []
-    for term in said:
-        if commonplace(term) == 1 and not bag.is_lone(term):
-            occurrences = bag.occurrences(term)
-            if 2 <= occurrences <= most:
-                bridges.append((occurrences, term))
-    bridges = sorted(bridges)[:BRIDGES]
+    counted = sorted((bag.occurrences(term), term) for term in leading)
+    bridges = [(times, term) for times, term in counted if 2 <= times <= most][:BRIDGES]
     if not bridges:
         return None
     shared = np.zeros(count)

@@ -7,9 +7,10 @@ fewer words; a fact stands for the messages it rests on.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -93,12 +94,16 @@ def choose(
     floors = _floors(left, ranking.earnest)
     facts = _facts_of_messages(sight, left)
     said = _Said(index, sight)
-    late: list[Candidate] = []
+    relevant: list[Candidate] = []
+    for candidate in left:
+        near = floors.get(candidate.part)
+        if near is None or (candidate.evidence < SOME and candidate.score < near):
+            choice.dropped.append((candidate, Reason.FLOOR))
+        else:
+            relevant.append(candidate)
 
     def take(candidate: Candidate, shown: Candidate) -> None:
-        if len(choice.chosen) >= wish.limit:
-            choice.dropped.append((candidate, Reason.LIMIT))
-        elif said.has(shown):
+        if said.has(shown):
             choice.dropped.append((candidate, Reason.DUPLICATE))
         elif wish.budget is not None and tally.total + tally.price(shown) > wish.budget:
             choice.dropped.append((candidate, Reason.BUDGET))
@@ -115,17 +120,16 @@ def choose(
         some = wish.budget is not None and len(shown.document.text) >= LONG
         return some and tally.price(shown) >= LONG
 
-    for candidate in left:
-        shown = _shown_as(candidate, facts)
-        near = floors.get(candidate.part)
-        if near is None or (candidate.evidence < SOME and candidate.score < near):
-            choice.dropped.append((candidate, Reason.FLOOR))
-        elif len(choice.chosen) < wish.limit and is_long(shown) and said.means(shown):
+    waiting, late = deque(relevant), deque[Candidate]()
+    while waiting and len(choice.chosen) < wish.limit:
+        shown = _shown_as(candidate := waiting.popleft(), facts)
+        if is_long(shown) and said.means(shown):
             late.append(candidate)
         else:
             take(candidate, shown)
-    for candidate in late:
-        take(candidate, _shown_as(candidate, facts))
+    while late and len(choice.chosen) < wish.limit:
+        take(candidate := late.popleft(), _shown_as(candidate, facts))
+    choice.dropped += [(candidate, Reason.LIMIT) for candidate in (*waiting, *late)]
     return choice
 
 
@@ -138,8 +142,11 @@ def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, 
     best: dict[int, float] = {}
     evidence: dict[int, float] = {}
     for each in candidates:
-        best[each.part] = max(best.get(each.part, each.score), each.score)
-        evidence[each.part] = max(evidence.get(each.part, 0.0), each.evidence)
+        part = each.part
+        if each.score > best.get(part, -inf):
+            best[part] = each.score
+        if each.evidence > evidence.get(part, 0.0):
+            evidence[part] = each.evidence
     enough = {part: BESIDE if part in earnest else ENOUGH for part in evidence}
     if not any(most >= enough[part] for part, most in evidence.items()):
         return {}

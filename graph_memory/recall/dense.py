@@ -79,25 +79,27 @@ class Dense:
 
         NaN where a document has no vector (yet).
         """
-        found = np.full(len(numbers), np.nan, np.float32)
-        if self._matrix is None or query.shape != self._matrix.values.shape[1:]:
-            return found
+        count = len(numbers)
+        if not count or self._matrix is None or query.shape != self._matrix.values.shape[1:]:
+            return np.full(count, np.nan, np.float32)
         matrix, known = self._matrix.values, self._known.values
         (wanted,) = _whole(query[np.newaxis])
-        inside = np.flatnonzero(numbers < len(known))
-        some = numbers[inside]
-        if len(numbers) * 3 > len(known):
+        inside = None if numbers.max() < len(known) else np.flatnonzero(numbers < len(known))
+        some = numbers if inside is None else numbers[inside]
+        if count * 3 > len(known):
             # Reading all rows in their order is faster than gathering most of them.
-            products = _products(matrix, wanted)[some]
+            products = _products(matrix, wanted).take(some)
         else:
             products = np.empty(len(some), np.float32)
             for start in range(0, len(some), _CHUNK):
                 part = slice(start, start + _CHUNK)
                 products[part] = _products(matrix[some[part]], wanted)
         products /= np.float32(UNIT**2)
-        products[~known[some]] = np.nan
-        if len(some) == len(numbers):
+        if self.count < len(known):  # not all documents have a vector
+            products[~known[some]] = np.nan
+        if inside is None:
             return products
+        found = np.full(count, np.nan, np.float32)
         found[inside] = products
         return found
 

@@ -284,7 +284,8 @@ def _candidates(index: Index, sight: Sight, relevance: Scores) -> list[int]:
     Thousands may be equally relevant ("在吗" a thousand times). Which of them are kept
     is decided by the documents alone, never by their positions.
     """
-    order = [position for position in best(relevance, CANDIDATES) if relevance[position] > 0]
+    order = best(relevance, CANDIDATES)
+    order = order[: np.count_nonzero(relevance[order] > 0)]
     if len(order) <= CANDIDATES + EQUALS:
         return order
     least = relevance[order[CANDIDATES - 1]]

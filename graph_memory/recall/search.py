@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import partial
 
 from ..model import Asker, Message
 from ..ports import Vectors
@@ -114,7 +115,7 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
         ranking.named,
         ranking.visible,
         any(vector is not None for vector in vectors),
-        _candidates(ranking, choice),
+        partial(_weighed, ranking, choice),
         block,
         {"search": round((time.perf_counter() - started) * 1000, 3)},
     )
@@ -136,7 +137,8 @@ def _item(candidate: Candidate, line: str) -> Item:
     )
 
 
-def _candidates(ranking: Ranking, choice: Choice) -> tuple[TracedCandidate, ...]:
+def _weighed(ranking: Ranking, choice: Choice) -> tuple[TracedCandidate, ...]:
+    """All candidates and what became of them; made when somebody looks at the trace."""
     reasons = {candidate.document.key: reason for candidate, reason in choice.dropped}
     chosen = {candidate.document.key for candidate in choice.chosen}
     return tuple(

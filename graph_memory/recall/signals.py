@@ -196,4 +196,5 @@ def best(scores: Scores, count: int) -> list[int]:
         kept = np.flatnonzero(scores >= least)
     else:
         kept = np.arange(len(scores))
-    return [int(position) for position in kept[np.argsort(-scores[kept], kind="stable")]]
+    found: list[int] = kept[np.argsort(-scores[kept], kind="stable")].tolist()
+    return found

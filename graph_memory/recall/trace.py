@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -61,7 +62,7 @@ class Trace:
         named: Nodes that it names, and by which name.
         visible: How many documents the asker may be reminded of.
         embedded: Whether the meaning of the query was known in time.
-        candidates: Best first; only what the asker may see.
+        weigh: Makes ``candidates``, which most traces are never asked for.
         block: The text that was made.
         timing: Milliseconds by step.
         problem: What went wrong, if anything did.
@@ -73,10 +74,15 @@ class Trace:
     named: dict[str, str] = field(default_factory=dict)
     visible: int = 0
     embedded: bool = False
-    candidates: tuple[TracedCandidate, ...] = ()
+    weigh: Callable[[], tuple[TracedCandidate, ...]] = tuple
     block: str = ""
     timing: dict[str, float] = field(default_factory=dict)
     problem: str = ""
+
+    @property
+    def candidates(self) -> tuple[TracedCandidate, ...]:
+        """What was weighed, best first; only what the asker may see."""
+        return self.weigh()
 
 
 class Traces:

@@ -44,9 +44,10 @@ def vary(index: Index, part: Part, numbers: list[int], scores: list[float]) -> l
     worth = left.copy()
     penalties = _penalties(index, numbers) * most
     costs_others = ((penalties > 0).sum(1) > 1).tolist()
-    words = _own_words(index, part, numbers) if part.many else np.zeros((len(numbers), 0))
-    fresh = words.sum(1)
-    enough = max(float(np.percentile(fresh[:FIRST], LITTLE)), 1e-9)
+    if part.many:
+        words = _own_words(index, part, numbers)
+        fresh = words.sum(1)
+        enough = max(float(np.percentile(fresh[:FIRST], LITTLE)), 1e-9)
     order: list[int] = []
     for _ in numbers:
         place = int(worth.argmax())
