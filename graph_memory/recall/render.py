@@ -78,7 +78,6 @@ EN = Wording(
     brackets=(" (", ")"),
 )
 OPEN, CLOSE = "<memories>", "</memories>"
-_ESCAPE = str.maketrans({"<": "‹", ">": "›"})
 
 
 def tongue(query: str, language: str) -> str:
@@ -107,7 +106,7 @@ def led(block: str, lead: Sequence[str], words: Wording) -> str:
 
 def escape(text: str, limit: int) -> str:
     """Text on one line that cannot open or close the fence."""
-    return one_line(text, limit).translate(_ESCAPE)
+    return one_line(text, limit).replace("<", "‹").replace(">", "›")
 
 
 def _unstopped(text: str) -> str:
