@@ -109,8 +109,8 @@ class MemoryService:
             breaker=self.learning.breaker,
             embedding=lambda: self._embedder.name if self._embedder else "",
         )
-        self.backups = Backups(directory, journal, now=now)
         self.graph = GraphStore(directory, journal, now=now)
+        self.backups = Backups(directory, journal, now=now, rebuild=self.graph.rebuild)
         self.viewpoints = Viewpoints(journal, self.recall, settings.policy, attendance, identities)
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
         self.erasure = Erasure(directory, journal, self.backups, self.graph, now)

@@ -16,7 +16,7 @@ logger = logging.getLogger("graph_memory.journal")
 
 
 def migrate(db: sqlite3.Connection, path: Path, now: float) -> None:
-    """Apply what has not been applied yet, in one transaction.
+    """Apply what has not been applied yet, in one transaction; see :func:`update`.
 
     So the version that was used before can go on with the file if this one fails. A
     journal that holds anything is copied to the folder of backups first.
@@ -30,6 +30,24 @@ def migrate(db: sqlite3.Connection, path: Path, now: float) -> None:
         JournalError: It is of a newer version, could not be copied, or a migration
             failed; it stands as before.
     """
+    if pending := _pending(db, path):
+        if migrations_of(db):
+            _save(db, path, pending[0][0], now)
+        _apply(db, path, pending)
+
+
+def update(db: sqlite3.Connection, path: Path) -> None:
+    """Apply what has not been applied yet to a file that is a copy itself.
+
+    Raises:
+        DamagedError, JournalError: As :func:`migrate`.
+    """
+    if pending := _pending(db, path):
+        _apply(db, path, pending)
+
+
+def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
+    """Names and scripts of what has not been applied to a file."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID and tables:
@@ -40,12 +58,7 @@ def migrate(db: sqlite3.Connection, path: Path, now: float) -> None:
         raise JournalError(
             f"{path} was written by a newer version ({max(unknown)}); update the plugin"
         )
-    pending = [(name, script) for name, script in MIGRATIONS if name not in applied]
-    if not pending:
-        return
-    if applied:
-        _save(db, path, pending[0][0], now)
-    _apply(db, path, pending)
+    return [(name, script) for name, script in MIGRATIONS if name not in applied]
 
 
 def _save(db: sqlite3.Connection, path: Path, name: str, now: float) -> None:

@@ -102,6 +102,7 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
     change = write(db, draft, at)
     if change:
         tell(change)
+        withdrawals.note_learned(db, change.id)
     _blank(db, gone, after, change)
     for each in by_ids(db, sorted(gone.ids)):
         db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))

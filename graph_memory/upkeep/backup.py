@@ -1,5 +1,8 @@
 """Backups: a verified copy of the journal every day, and whenever one is asked for.
 
+With the daily one, the older ones and the graph's file lose what was taken back (撤回)
+since: rewriting them for each message would be far too dear.
+
 Copies are made in a thread of their own, on a connection of their own, in small steps:
 messages go on being stored meanwhile, and are not delayed.
 """
@@ -11,16 +14,16 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from ..complaint import Complaint
-from ..errors import ClosedError, DamagedError, JournalError
-from ..journal import Journal, copies
+from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
+from ..journal import Journal, copies, withdrawals
 from ..retention import DAY
-from . import restore, shelf
+from . import cleansing, restore, shelf
 from .shelf import DAILY, WEEKLY, Backup, Preview
 
 T = TypeVar("T")
@@ -39,13 +42,15 @@ class Backups:
     """The backups of one open journal.
 
     Attributes:
-        problem: Why there is no backup of today; empty if all is well.
+        problem: Why there is no backup of today, or one holds what it should not; empty if
+            all is well.
 
     Args:
         directory: The data directory; backups are in ``backups/`` inside it.
         journal: The open journal of that directory.
         now: Clock.
         daily, weekly: Days and weeks of which a backup is kept.
+        rebuild: Builds the graph's file anew: what is deleted from it leaves its bytes there.
     """
 
     def __init__(
@@ -56,12 +61,14 @@ class Backups:
         now: Callable[[], float] = time.time,
         daily: int = DAILY,
         weekly: int = WEEKLY,
+        rebuild: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         self.problem = ""
         self._directory = directory
         self._journal = journal
         self._now = now
         self._keep = (daily, weekly)
+        self._rebuild = rebuild
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gm-backup")
         self._stop = threading.Event()
         self._task: asyncio.Task[None] | None = None
@@ -156,7 +163,26 @@ class Backups:
             made = await self.make("")
             logger.info("backup %s: %d KiB", made.name, made.size >> 10)
         self.problem = ""
+        await self._withdraw(due=made is not None)
         return made
+
+    async def _withdraw(self, *, due: bool) -> None:
+        """Let no file hold what was taken back, if it is due or should have been done."""
+        found = await self._journal.look(withdrawals.still_open)
+        now, work = self._now(), cleansing.withdraw
+        if not found.marks or not (due or min(found.marks.values()) < now - DAY):
+            return
+        try:
+            await self._do(lambda: work(self._directory, found.marks, now, self._stop))
+            if found.learned and self._rebuild:
+                await self._rebuild()
+        except ClosedError:
+            raise
+        except GraphMemoryError as error:
+            self.problem = f"messages that were taken back are still in files: {error}"
+            logger.warning("%s; trying again", self.problem)
+            return
+        await self._journal.alter(lambda db, _tell: withdrawals.close(db, found))
 
     async def alone(self, work: Callable[[], T]) -> T:
         """Run ``work`` while nothing else touches the backups.

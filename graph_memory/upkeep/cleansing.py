@@ -1,7 +1,7 @@
 """Files without those who asked to be forgotten: the closed journal, backups, restores.
 
 Whom, is in the book of ``stones.py``; which files were cleaned of whom, is marked in the
-files. Nobody may have them open.
+files. Backups lose what was taken back (撤回), too. Nobody may have the files open.
 """
 
 from __future__ import annotations
@@ -9,15 +9,19 @@ from __future__ import annotations
 import logging
 import shutil
 import sqlite3
-from contextlib import closing
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..embedding import text_hash
 from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
 from ..graph import seal
-from ..journal import copies, erasure
+from ..journal import copies, erasure, retraction, withdrawals
+from ..journal.migration import update
 from ..journal.schema import APPLICATION_ID, MIGRATIONS, migrations_of
 from ..journal.storage import failure
+from ..journal.worker import open_to_read
 from .shelf import JOURNAL, saved
 from .stones import Book, Stone
 
@@ -110,8 +114,7 @@ def clean_copies(directory: Path, book: Book) -> None:
         for path in found:
             logger.warning("%s was deleted: nothing can be erased from it", path.name)
             path.unlink(missing_ok=True)
-    staged = sorted(directory.glob("restore-*.sqlite3"))
-    for path in [*(backup.path for backup in saved(directory)), *staged]:
+    for path in _copies(directory):
         try:
             _clean_copy(path, book)
         except ClosedError:
@@ -121,6 +124,12 @@ def clean_copies(directory: Path, book: Book) -> None:
             copies.remove(path)
 
 
+def _copies(directory: Path) -> list[Path]:
+    """The backups and prepared restores."""
+    staged = sorted(directory.glob("restore-*.sqlite3"))
+    return [*(backup.path for backup in saved(directory)), *staged]
+
+
 def _taken_out(directory: Path) -> list[Path]:
     """What was exported, and what is about to be imported, see ``moving/``."""
     folders = (directory / "exports", directory / "moving")
@@ -128,7 +137,6 @@ def _taken_out(directory: Path) -> list[Path]:
 
 
 def _clean_copy(path: Path, book: Book) -> None:
-    draft = path.with_name(f"{path.name}.tmp")
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             due = _due(db, path, book, anew=False)
@@ -138,12 +146,72 @@ def _clean_copy(path: Path, book: Book) -> None:
         if not any(stone.id in found for stone in due):
             _clean(path, book)  # a mark is all it needs
             return
-        copies.require_space(path.parent, path.stat().st_size)
-        shutil.copyfile(path, draft)
-        _clean(draft, book)
-        copies.verify(draft)
-        copies.settle(draft, path)
+        with _rewriting(path) as draft:
+            _clean(draft, book)
     except sqlite3.Error as error:
         raise failure(str(path), error) from error
+
+
+@contextmanager
+def _rewriting(path: Path) -> Iterator[Path]:
+    """A copy to alter, which takes the file's place once it was verified."""
+    draft = path.with_name(f"{path.name}.tmp")
+    try:
+        copies.require_space(path.parent, path.stat().st_size)
+        shutil.copyfile(path, draft)
+        yield draft
+        copies.verify(draft)
+        copies.settle(draft, path)
     finally:
         copies.remove(draft)
+
+
+def withdraw(directory: Path, marks: Collection[str], now: float, stop: threading.Event) -> None:
+    """Delete from all backups and prepared restores what marks of ``withdrawals.py`` stand
+    for, with what rests on it alone. Blocks.
+
+    Copies that hold nothing of it are only read. One that is damaged stays as it is: nothing
+    can be restored from it either.
+
+    Raises:
+        JournalError: Some could not be rewritten (no room, not writable); the others were.
+        ClosedError: ``stop`` was set.
+    """
+    problems = []
+    for path in _copies(directory):
+        if stop.is_set():
+            raise ClosedError("the memory is closed")
+        try:
+            if _holds(path, marks):
+                with _rewriting(path) as draft:
+                    _withdraw(draft, marks, now)
+                logger.info("what was taken back was deleted from %s", path.name)
+        except DamagedError as error:
+            logger.warning("%s may hold what was taken back: %s", path.name, error)
+        except (JournalError, OSError) as error:
+            problems.append(f"{path.name}: {error}")
+    if problems:
+        raise JournalError("; ".join(problems))
+
+
+def _holds(path: Path, marks: Collection[str]) -> bool:
+    try:
+        with closing(open_to_read(path)) as db:
+            return bool(withdrawals.held(db, marks))
+    except sqlite3.Error as error:
+        raise failure(f"{path.name} cannot be read", error) from error
+
+
+def _withdraw(path: Path, marks: Collection[str], now: float) -> None:
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as db:
+            update(db, path)
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("BEGIN IMMEDIATE")
+            withdrawals.add(db, marks, now)
+            retraction.retract_again(db, now, lambda _event: None)
+            db.execute("COMMIT")
+            erasure.compact(db)
+            erasure.empty_log(db)
+    except sqlite3.Error as error:
+        raise failure(f"{path.name} could not be rewritten", error) from error

@@ -1,0 +1,204 @@
+"""What was taken back (撤回) is in no backup any more once the next daily one was made."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.journal import copies, erasure
+from graph_memory.journal.schema import MIGRATIONS, migrations_of
+from graph_memory.retention import DAY
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.upkeep import restore
+from graph_memory.upkeep.shelf import saved
+
+from ..learn.chat import Chat
+from ..learn.scripted import answer, said, thing
+from ..makers import T0, group
+
+CLUB = group("读书会")
+PLANTED = "蓝鲸暗号"
+"""In everything that rests on what was taken back, and nowhere else."""
+KEPT = "李四喜欢爬山"
+
+
+class Clock:
+    now = T0 + 10_000
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest_asyncio.fixture
+async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
+    yield memory
+    await memory.close()
+
+
+def holding(directory: Path) -> list[str]:
+    """The files in which the planted words are."""
+    files = (path for path in directory.rglob("*") if path.is_file())
+    return sorted(path.name for path in files if PLANTED.encode() in path.read_bytes())
+
+
+def told(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return [text for (text,) in db.execute("SELECT text FROM message ORDER BY id")]
+
+
+async def learned(memory: MemoryService) -> None:
+    chat = Chat(memory.journal, CLUB)
+    await chat.say("zhang", f"我的{PLANTED}是七号仓库，别外传", "张三", ref="1@5")
+    await chat.say("li", "我喜欢爬山", "李四", ref="2@6")
+    await chat.learn(
+        answer(
+            said("我", "owns", "E1", f"张三的{PLANTED}是七号仓库", 1),
+            said("我", "likes", "爬山", KEPT, 2),
+            entities=[thing("E1", PLANTED, "thing", f"我的{PLANTED}")],
+            summary=f"张三说了{PLANTED}，李四爱爬山。",
+        )
+    )
+
+
+async def taken_back(memory: MemoryService) -> None:
+    """Learned, in three backups and a prepared restore, and taken back."""
+    await learned(memory)
+    await memory.settle()
+    await memory.backups.tend()
+    manual = await memory.backups.make()
+    await memory.backups.restore(manual.name)
+    await memory.backups.make("migration-0009_more")
+    assert await memory.library.retract(CLUB.circle, "1")
+    assert await erasure.drain(memory.journal)
+    await memory.settle()
+
+
+async def test_the_next_daily_backup_clears_the_older_ones(
+    memory: MemoryService, clock: Clock, tmp_path: Path
+) -> None:
+    await taken_back(memory)
+    clock.now += DAY - 60
+    assert await memory.backups.tend() is None
+    files = {name.partition("-")[0] for name in holding(tmp_path)}
+    assert files >= {"journal", "restore"}, "not for each message that is taken back"
+    clock.now += 60
+    assert await memory.backups.tend()
+    assert holding(tmp_path) == []
+    assert memory.backups.problem == ""
+    assert len(saved(tmp_path)) == 4
+    for backup in saved(tmp_path):
+        held = copies.verify(backup.path)
+        assert (held.messages, held.facts) == (1, 1), backup.name
+        assert told(backup.path) == ["我喜欢爬山"]
+
+
+async def test_a_backup_that_was_cleared_can_be_restored(
+    memory: MemoryService, clock: Clock, tmp_path: Path
+) -> None:
+    await taken_back(memory)
+    clock.now += DAY
+    await memory.backups.tend()
+    await memory.close()
+    restore.stage(tmp_path, saved(tmp_path)[-1].name, clock.now)
+    again = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
+    assert [m.text for m in await again.journal.newest_messages(9)] == ["我喜欢爬山"]
+    await again.settle()
+    assert (await again.doctor()).findings == ()
+    await again.close()
+    assert holding(tmp_path) == []
+
+
+async def test_backups_that_hold_nothing_of_it_are_not_touched(
+    memory: MemoryService, clock: Clock, tmp_path: Path
+) -> None:
+    chat = Chat(memory.journal, CLUB)
+    await chat.say("li", "我喜欢爬山", "李四", ref="2@6")
+    await memory.backups.tend()
+    await chat.say("zhang", PLANTED, "张三", ref="1@5")
+    assert await memory.library.retract(CLUB.circle, "1")
+    (first,) = saved(tmp_path)
+    before = first.path.read_bytes(), first.path.stat().st_mtime_ns
+    clock.now += DAY
+    assert await memory.backups.tend()
+    assert (first.path.read_bytes(), first.path.stat().st_mtime_ns) == before
+
+
+async def test_one_look_is_enough(
+    memory: MemoryService, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await taken_back(memory)
+    clock.now += DAY
+    await memory.backups.tend()
+    monkeypatch.setattr("graph_memory.upkeep.cleansing.withdraw", _never)
+    clock.now += DAY
+    assert await memory.backups.tend()
+    assert memory.backups.problem == ""
+
+
+def _never(*_: object) -> None:
+    raise AssertionError("nothing was taken back since")
+
+
+async def test_what_fails_is_tried_again(
+    memory: MemoryService, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await taken_back(memory)
+    held = holding(tmp_path)
+    clock.now += DAY
+    with monkeypatch.context() as patch:
+        patch.setattr("graph_memory.journal.erasure.compact", _full)
+        assert await memory.backups.tend(), "the backup itself is made"
+        assert "taken back" in memory.backups.problem
+    assert holding(tmp_path) == held
+    assert not list(tmp_path.rglob("*.tmp*"))
+    clock.now += 3_600
+    assert await memory.backups.tend() is None, "no other backup is needed"
+    assert holding(tmp_path) == []
+    assert memory.backups.problem == ""
+
+
+def _full(_: object) -> None:
+    raise sqlite3.OperationalError("database or disk is full")
+
+
+async def test_a_damaged_backup_stays_and_hinders_nothing(
+    memory: MemoryService, clock: Clock, tmp_path: Path
+) -> None:
+    await taken_back(memory)
+    broken = saved(tmp_path)[-1].path
+    broken.write_bytes(broken.read_bytes()[:5_000])
+    clock.now += DAY
+    assert await memory.backups.tend()
+    assert memory.backups.problem == ""
+    assert set(holding(tmp_path)) <= {broken.name}
+    assert broken.exists()
+
+
+async def test_a_backup_of_an_older_version_is_brought_up_to_date(
+    memory: MemoryService, clock: Clock, tmp_path: Path
+) -> None:
+    await taken_back(memory)
+    old = saved(tmp_path)[-1].path
+    with closing(sqlite3.connect(old)) as db:
+        db.execute("DELETE FROM migration WHERE name = ?", (MIGRATIONS[-1][0],))
+        db.execute("DROP INDEX row_episode")
+        db.commit()
+    clock.now += DAY
+    await memory.backups.tend()
+    assert holding(tmp_path) == []
+    with closing(sqlite3.connect(old)) as db:
+        assert migrations_of(db) == {name for name, _ in MIGRATIONS}
+    assert [path.name for path in old.parent.iterdir() if path.is_dir()] == []
