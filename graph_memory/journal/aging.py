@@ -15,6 +15,8 @@ from .messages import by_ids
 Tell = Callable[[Erased], None]
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
+COUNT = "thinned messages"
+"""Note: how many messages were deleted because they were old."""
 _CITING = [kind for kind, cls in ROW_TYPES.items() if hasattr(cls, "evidence")]
 """Kinds of rows that rest on messages."""
 
@@ -156,13 +158,23 @@ def _delete(
     vectors.forget(db, [digest(text) for text in sorted(texts)])
     db.executemany("DELETE FROM message WHERE id = ?", [(id,) for id in going])
     newest = max(thinned(db), *going.values())
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (THINNED, str(newest)))
+    counted = [(THINNED, str(newest)), (COUNT, str(count(db) + len(going)))]
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", counted)
     tell(Erased(tuple(going)))
 
 
 def thinned(db: sqlite3.Connection) -> int:
     """The newest batch of which messages were deleted because they were old; 0 if none is."""
-    found = db.execute("SELECT value FROM meta WHERE key = ?", (THINNED,)).fetchone()
+    return _number(db, THINNED)
+
+
+def count(db: sqlite3.Connection) -> int:
+    """How many messages were deleted so far because they were old."""
+    return _number(db, COUNT)
+
+
+def _number(db: sqlite3.Connection, key: str) -> int:
+    found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return int(found[0]) if found else 0
 
 

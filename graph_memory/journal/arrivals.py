@@ -24,6 +24,7 @@ from ..model import (
     Session,
     decode,
 )
+from . import attendance
 from . import messages as mail
 from .contents import Claim
 from .rows import Draft, Rows, read_change, write
@@ -88,63 +89,20 @@ def is_there(db: sqlite3.Connection, id: int) -> bool:
 
 
 def arrive(
-    db: sqlite3.Connection, message: Message, session: Session | None, tell: Tell
+    db: sqlite3.Connection, message: Message, session: Session | None, act: str, tell: Tell
 ) -> Message:
     """Store a message.
 
     Args:
+        act: The import it comes with.
         session: Where it was said; whoever speaks in a group was there then. ``None`` if
             that is known otherwise.
     """
     stored = mail.insert(db, message)
     if session and session.is_group and message.is_human:
-        _was_there(db, session.circle, message.sender, message.at, tell)
+        attendance.was_there(db, act, session.circle, message.sender, message.at, tell)
     tell(stored)
     return stored
-
-
-def _was_there(db: sqlite3.Connection, circle: str, user: str, at: float, tell: Tell) -> None:
-    """See to it that an interval of presence covers a moment: the next one begins earlier,
-    or, if none follows, one is opened."""
-    spans = db.execute(
-        "SELECT since, until FROM presence WHERE circle = ? AND user = ? ORDER BY since",
-        (circle, user),
-    ).fetchall()
-    if any(since <= at and (until is None or at <= until) for since, until in spans):
-        return
-    following = next(((since, until) for since, until in spans if since > at), None)
-    until = None
-    if following:
-        until = following[1]
-        db.execute(
-            "DELETE FROM presence WHERE circle = ? AND user = ? AND since = ?",
-            (circle, user, following[0]),
-        )
-    db.execute("INSERT INTO presence VALUES (?, ?, ?, ?)", (circle, user, at, until))
-    tell(Presence(circle, user, at, until))
-
-
-def attend(db: sqlite3.Connection, presence: Presence, tell: Tell) -> None:
-    """Take over an interval of presence.
-
-    One that is open ends where this journal knows that the user left: what was written
-    down earlier does not let anybody back in.
-    """
-    spans = db.execute(
-        "SELECT since, until FROM presence WHERE circle = ? AND user = ?",
-        (presence.circle, presence.user),
-    ).fetchall()
-    if any(since == presence.since for since, _ in spans):
-        return
-    if presence.until is None and spans and all(until is not None for _, until in spans):
-        left = max(until for _, until in spans)
-        if left >= presence.since:
-            presence = replace(presence, until=left)
-    db.execute(
-        "INSERT INTO presence VALUES (?, ?, ?, ?)",
-        (presence.circle, presence.user, presence.since, presence.until),
-    )
-    tell(presence)
 
 
 def claim(db: sqlite3.Connection, batch: Claim) -> int:
@@ -223,12 +181,12 @@ def depart(
     actor: str,
     at: float,
     tell: Tell,
+    act: str,
 ) -> int:
     """Delete messages, batches and what rests on them alone; returns how many messages.
 
-    So do records that sum up an episode of ``untold``, which is gone.
-
-    Who was thought present since one of them is so since the next of their messages.
+    So do records that sum up an episode of ``untold``, which is gone, and what the import
+    ``act`` says of who was where.
     """
     db.execute("CREATE TEMP TABLE going (id INTEGER PRIMARY KEY)")
     try:
@@ -239,7 +197,7 @@ def depart(
             )
         ids = [id for (id,) in db.execute("SELECT id FROM going ORDER BY id")]
         _untell(db, set(ids), untold, actor, at, tell)
-        absent = _unattend(db)
+        begun = _begun(db)
         db.execute("DELETE FROM message WHERE id IN (SELECT id FROM going)")
     finally:
         db.execute("DROP TABLE going")
@@ -250,12 +208,21 @@ def depart(
             (first, last),
         )
     tell(Erased(tuple(ids)))
-    for user in sorted(absent):
-        tell(Erased((), user))
-        for presence in mail.presences(db):
-            if presence.user == user:
-                tell(presence)
+    attendance.recede(db, act, tell, begun)
     return len(ids)
+
+
+def _begun(db: sqlite3.Connection) -> set[attendance.Place]:
+    """Intervals of presence that begin with a message that goes."""
+    return set(
+        db.execute(
+            "SELECT p.circle, p.user, p.since FROM going g"
+            " JOIN message m ON m.id = g.id"
+            " JOIN row s ON s.kind = 'session' AND s.id = m.session"
+            " JOIN presence p ON p.circle = json_extract(s.data, '$.circle')"
+            " AND p.user = m.sender AND p.since = m.at"
+        )
+    )
 
 
 def _untell(
@@ -288,31 +255,3 @@ def _untell(
     change = write(db, draft, at)
     if change:
         tell(change)
-
-
-def _unattend(db: sqlite3.Connection) -> set[str]:
-    """Let intervals that begin with a message that goes begin with the next that stays."""
-    found = db.execute(
-        "SELECT DISTINCT p.circle, p.user, p.since, p.until FROM going g"
-        " JOIN message m ON m.id = g.id"
-        " JOIN row s ON s.kind = 'session' AND s.id = m.session"
-        " JOIN presence p ON p.circle = json_extract(s.data, '$.circle')"
-        " AND p.user = m.sender AND p.since = m.at"
-    ).fetchall()
-    for circle, user, since, until in found:
-        (later,) = db.execute(
-            "SELECT min(m.at) FROM row s CROSS JOIN message m ON m.session = s.id"
-            " WHERE s.kind = 'session' AND json_extract(s.data, '$.circle') = ?"
-            " AND m.sender = ? AND m.at > ? AND m.at <= ?"
-            " AND m.id NOT IN (SELECT id FROM going)",
-            (circle, user, since, until if until is not None else 1e18),
-        ).fetchone()
-        db.execute(
-            "DELETE FROM presence WHERE circle = ? AND user = ? AND since = ?",
-            (circle, user, since),
-        )
-        if later is not None:
-            db.execute(
-                "INSERT OR IGNORE INTO presence VALUES (?, ?, ?, ?)", (circle, user, later, until)
-            )
-    return {user for _, user, _, _ in found}

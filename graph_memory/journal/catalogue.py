@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ..model import Change, Fact, Session, decode, is_entity
+from ..model import EPISODE, Change, Episode, Fact, Session, decode, is_entity
 from ..retention import DAY
 from ..text import normalise
+from . import aging
 from .pages import Found, Place, by_id, turn
 from .rows import Rows, last_change, read_change
 
@@ -314,7 +315,11 @@ def revision(db: sqlite3.Connection) -> tuple[object, ...]:
 
 
 def counts(db: sqlite3.Connection) -> dict[str, int]:
-    """How many rows of each kind, messages, buffered messages, changes there are."""
+    """How many rows of each kind, messages, buffered messages, changes there are.
+
+    Records are counted apart from episodes, and so are the messages that are not there
+    any more because they were old (``thinned``).
+    """
     found = dict(db.execute("SELECT kind, count(*) FROM row GROUP BY kind").fetchall())
     for key, query in (
         ("messages", "SELECT count(*) FROM message"),
@@ -322,4 +327,9 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
         ("changes", "SELECT count(*) FROM change"),
     ):
         (found[key],) = db.execute(query).fetchone()
-    return found
+    (records,) = db.execute(
+        "SELECT count(*) FROM row WHERE kind = ? AND json_extract(data, '$.level') != ?",
+        (Episode.kind, EPISODE),
+    ).fetchone()
+    episodes = found.get(Episode.kind, 0) - records
+    return found | {Episode.kind: episodes, "records": records, "thinned": aging.count(db)}

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..model import Change, Entity, Episode, Erased, Fact, Merge, Op
-from . import vectors
+from . import attendance, vectors
 from .schema import migrations_of
 from .scrub import Data, Doomed, doomed, orphans
 
@@ -207,7 +207,7 @@ def _messages(db: sqlite3.Connection, work: _Work) -> None:
             db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
     for session in gone.sessions:
         db.execute("DELETE FROM batch WHERE session = ?", (session,))
-    db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))
+    attendance.forget(db, gone.user)
 
 
 def compact(db: sqlite3.Connection) -> None:

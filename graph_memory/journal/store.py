@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
 from ..ports import Vectors
-from . import catalogue, retraction, undoing
+from . import attendance, catalogue, retraction, undoing
 from . import messages as mail
 from . import vectors as cache
 from .messages import Appended, Buffered, QueuedBatch
@@ -124,6 +124,7 @@ class Journal:
         change = write(db, draft, self._now()) if draft else None
         if change:
             self._outbox.append(change)
+            attendance.come_back(db, change, self._outbox.append)
         return change
 
     # ------------------------------------------------------- rows and changes
@@ -139,10 +140,7 @@ class Journal:
             The change; ``None`` if there was nothing to do (see ``rows.write``).
         """
 
-        def work(db: sqlite3.Connection) -> Change | None:
-            return self._write(db, resolve(Rows(db)))
-
-        return await self._transact(work)
+        return await self._transact(lambda db: self._write(db, resolve(Rows(db))))
 
     async def undo(self, number: int, actor: str) -> Change | None:
         """Take a change back by a change of its own.
@@ -151,7 +149,7 @@ class Journal:
             NotFoundError: No such change, or it has been undone.
             ConflictError: A later change touched one of its rows.
         """
-        return await self._transact(lambda db: self._write(db, undoing.inverse(db, number, actor)))
+        return await self.alter(lambda db, tell: undoing.undo(db, number, actor, self._now(), tell))
 
     async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
         """Run a piece of this room's own work in a transaction, with what tells listeners."""

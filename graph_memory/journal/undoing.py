@@ -6,8 +6,24 @@ import json
 import sqlite3
 
 from ..errors import ConflictError, NotFoundError
-from ..model import Op, decode
-from .rows import RETRACTED, Draft, read_change
+from ..model import Change, Op, decode
+from . import attendance
+from .rows import RETRACTED, Draft, read_change, write
+
+
+def undo(
+    db: sqlite3.Connection, number: int, actor: str, at: float, tell: attendance.Tell
+) -> Change | None:
+    """Take change ``number`` back by a change of its own, inside the open transaction.
+
+    Raises:
+        NotFoundError, ConflictError: As :func:`inverse`.
+    """
+    change = write(db, inverse(db, number, actor), at)
+    if change:
+        tell(change)
+        attendance.follow(db, number, change, tell)
+    return change
 
 
 def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:

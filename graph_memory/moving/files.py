@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from ..errors import FormatError, JournalError
+from ..errors import FormatError, JournalError, NotFoundError
 from ..journal import copies
 
 IMPORTS, EXPORTS = "imports", "exports"
@@ -24,21 +25,32 @@ MAX_SIZE = 16 << 30
 """Bytes of a file that is read."""
 MAX_SENT = 1 << 30
 """Bytes of a file that is sent in; whoever has a larger one puts it there."""
+MAX_WAITING = 20
+"""Files in ``imports/`` above which none is sent in: they stay until somebody deletes them."""
 MAX_NAME = 100
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
 """What some system does not allow in the name of a file."""
 SLACK = 3
 """How many times its size a file may need while it is imported."""
+_OURS = secrets.token_hex(4)
+"""Tells the drafts of this process from those that a kill left."""
 
 
 def waiting(directory: Path) -> list[Path]:
-    """The files in ``imports/``, which is made if it is not there."""
+    """The files in ``imports/``, which is made if it is not there.
+
+    One whose name is no UTF-8 is left out: nobody could say, or be shown, what it is called.
+    """
     folder = directory / IMPORTS
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+        return sorted(path for path in folder.iterdir() if path.is_file() and _is_told(path.name))
     except OSError as error:
         raise JournalError(f"{folder} cannot be read: {error}") from error
+
+
+def _is_told(name: str) -> bool:
+    return name[0] != "." and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def find(directory: Path, name: str) -> Path:
@@ -68,6 +80,29 @@ def find(directory: Path, name: str) -> Path:
     return path
 
 
+def discard(directory: Path, name: str) -> None:
+    """Delete one of the :func:`waiting` files; of a link, the link.
+
+    Raises:
+        NotFoundError: There is none of this name.
+        JournalError: It cannot be deleted.
+    """
+    found = {path.name: path for path in waiting(directory)}
+    if name not in found:
+        raise NotFoundError(f"there is no file {name[:200]} in {IMPORTS}/")
+    try:
+        found[name].unlink(missing_ok=True)
+    except OSError as error:
+        raise JournalError(f"{name} could not be deleted: {error}") from error
+
+
+def sweep(directory: Path) -> None:
+    """Delete what was being sent in when a process was killed."""
+    for draft in (directory / IMPORTS).glob(".*.tmp"):
+        if not draft.name.startswith(f".{_OURS}"):
+            draft.unlink(missing_ok=True)
+
+
 class Incoming:
     """A file that is sent into ``imports/`` piece by piece; it is there whole or not at all.
 
@@ -77,7 +112,7 @@ class Incoming:
         name: What its owner calls it; there it may be called a little differently.
 
     Raises:
-        FormatError: That is no name for a file.
+        FormatError: That is no name for a file, or too many wait already.
         JournalError: It cannot be written.
     """
 
@@ -88,9 +123,15 @@ class Incoming:
             raise FormatError("a file needs a name")
         self._folder = directory / IMPORTS
         self._size = 0
-        self._draft = self._folder / f".{secrets.token_hex(8)}.tmp"
+        self._draft = self._folder / f".{_OURS}{secrets.token_hex(8)}.tmp"
         with _told(self._name):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            count = sum(path.is_file() for path in self._folder.iterdir())
+            if count >= MAX_WAITING:
+                raise FormatError(
+                    f"{count} files are in {IMPORTS}/ already: delete some that are not needed"
+                    " any more, then send this one again"
+                )
             handle = os.open(self._draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             self._file = open(handle, "wb")  # noqa: SIM115 - closed by keep or drop
 
@@ -99,12 +140,17 @@ class Incoming:
 
         Raises:
             FormatError: The file is too large.
-            JournalError: The disk is full, or failed.
+            JournalError: The disk is as good as full, or failed.
         """
         self._size += len(piece)
         if self._size > MAX_SENT:
             raise FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
         with _told(self._name):
+            if shutil.disk_usage(self._folder).free < copies.MIN_FREE + len(piece):
+                raise JournalError(
+                    f"there is no room for {self._name}: {copies.MIN_FREE >> 20} MiB of the disk"
+                    " have to stay free"
+                )
             self._file.write(piece)
 
     def keep(self) -> Path:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from ..errors import JournalError
-from ..journal import Journal, Rows, arrivals, contents, erasure
+from ..journal import Journal, Rows, arrivals, attendance, contents, erasure
 from ..journal.contents import Claim
 from ..journal.pauses import pause
 from ..journal.snapshot import reading
@@ -205,7 +205,7 @@ class Merge:
             message = replace(message, id=0, batch=number)
         # A memory that was exported says itself who was there.
         session = None if self._run.format == OwnFile.format else self._sessions[message.session]
-        stored = arrivals.arrive(db, message, session, tell)
+        stored = arrivals.arrive(db, message, session, self._run.id, tell)
         add(self._run.messages, [stored.id])
         return stored.id
 
@@ -219,7 +219,7 @@ class Merge:
     def _presences(self, db: sqlite3.Connection, tell: arrivals.Tell) -> None:
         self._still(db)
         for presence in contents.presences(self._stage.db):
-            arrivals.attend(db, presence, tell)
+            attendance.attend(db, self._run.id, presence, tell)
 
     async def _rows(self, progress: Progress | None) -> None:
         while True:

@@ -140,7 +140,7 @@ class Mover:
             Where it is; nothing is there if ``pieces`` broke off.
 
         Raises:
-            FormatError: ``name`` is none, or the file is too large.
+            FormatError: ``name`` is none, the file is too large, or too many wait already.
             JournalError: It could not be written.
         """
         file = await asyncio.to_thread(files.Incoming, self._directory, name)
@@ -150,6 +150,15 @@ class Mover:
             return await asyncio.to_thread(file.keep)
         finally:
             await asyncio.to_thread(file.drop)
+
+    async def discard(self, name: str) -> None:
+        """Delete a file that waits in ``imports/``; what was imported from it stays.
+
+        Raises:
+            NotFoundError: There is none of this name.
+            JournalError: It cannot be deleted.
+        """
+        await asyncio.to_thread(files.discard, self._directory, name)
 
     async def importer(
         self, name: str, options: Options, *, format: str = "", learns: bool = False
@@ -253,6 +262,7 @@ class Mover:
             OWNER,
             at,
             tell,
+            run.id,
         )
         run.state, run.unlearned = "undone", []
         run.messages, run.batches, run.changes = [], [], []
@@ -267,6 +277,7 @@ class Mover:
     async def _resume(self) -> None:
         """Finish what was begun; what cannot be finished waits for the owner."""
         try:
+            await asyncio.to_thread(files.sweep, self._directory)
             for run in await self.runs():
                 if run.state != "running":
                     continue
@@ -280,7 +291,7 @@ class Mover:
                 self._arrived()
         except ClosedError:
             return
-        except (GraphMemoryError, sqlite3.Error) as error:
+        except (GraphMemoryError, sqlite3.Error, OSError) as error:
             logger.warning("an import that was interrupted does not go on: %s", error)
 
     def _tidy(self) -> None:

@@ -2,7 +2,7 @@
 
 Rows and messages stay as they are; only their Sessions say that they belong to the new
 chat. Who was present there is taken over up to now: whether somebody has come along shows
-when they speak.
+when they speak. Undoing the change takes presence back as well.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..errors import FormatError
-from ..journal import Draft, Journal, arrivals, contents
-from ..journal import messages as mail
+from ..journal import Draft, Journal, arrivals, attendance, contents
 from ..journal.rows import write
-from ..model import GROUP, PRIVATE, Change, Link, Presence, Row, Session, stable_id, user_id
+from ..model import GROUP, PRIVATE, Change, Link, Row, Session, stable_id, user_id
 from .merge import OWNER
 from .sources.base import split_circle
 
@@ -112,14 +111,8 @@ def _remap(
         if owner and owner != session.owner:
             a, b = sorted((session.owner, owner))
             rows.append(Link(stable_id("k", a, b), a, b))
-    change = write(db, Draft(OWNER, "move", rows), at)
-    if change is None:
-        return None
-    tell(change)
-    circles = {each.circle: _moved(each.circle, *way) for each in sessions if each.is_group}
-    for presence in mail.presences(db):
-        if presence.circle in circles and presence.since <= at:
-            until = at if presence.until is None else min(at, presence.until)
-            here = circles[presence.circle]
-            arrivals.attend(db, Presence(here, presence.user, presence.since, until), tell)
+    change = write(db, Draft(OWNER, attendance.MOVED, rows), at)
+    if change:
+        tell(change)
+        attendance.accompany(db, change, tell)
     return change

@@ -9,7 +9,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from graph_memory.journal import Draft, Journal, arrivals
+from graph_memory.journal import Draft, Journal, attendance
 from graph_memory.model import Message, Presence, Row, Session
 from graph_memory.moving import Exporter, Importer, Options, Plan, Run
 from graph_memory.moving.sources import detect
@@ -40,7 +40,7 @@ async def hear(journal: Journal, session: Session, *messages: Message) -> list[M
 
 async def attend(journal: Journal, *presences: Presence) -> None:
     for presence in presences:
-        await journal.alter(lambda db, tell, p=presence: arrivals.attend(db, p, tell))  # type: ignore[misc]
+        await journal.alter(lambda db, tell, p=presence: attendance.attend(db, "", p, tell))  # type: ignore[misc]
 
 
 async def exported(journal: Journal, person: str = "") -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.errors import FormatError, JournalError
+from graph_memory.errors import FormatError, JournalError, NotFoundError
 from graph_memory.moving import files
 from graph_memory.moving.sources.streams import JsonReader
 
@@ -161,3 +163,71 @@ def test_what_is_sent_in_replaces_nothing_and_leaves_nothing_half(
         with pytest.raises(FormatError, match="needs a name"):
             files.Incoming(tmp_path, name)
     assert sorted((tmp_path / "imports").iterdir()) == sorted(kept)
+
+
+def test_no_more_files_wait_than_can_be_looked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_WAITING", 2)
+    first, second = files.Incoming(tmp_path, "a.json"), files.Incoming(tmp_path, "b.json")
+    with pytest.raises(FormatError, match="2 files are in imports/"):
+        files.Incoming(tmp_path, "c.json")  # those that are on their way count, too
+    second.drop()
+    first.keep()
+    (tmp_path / "imports" / "by hand.json").write_text("{}")
+    with pytest.raises(FormatError, match="delete"):
+        files.Incoming(tmp_path, "c.json")
+    files.discard(tmp_path, "a.json")
+    files.Incoming(tmp_path, "c.json").drop()
+    assert [path.name for path in files.waiting(tmp_path)] == ["by hand.json"]
+
+
+def test_what_is_sent_in_leaves_room_for_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = files.Incoming(tmp_path, "a.json")
+    file.write(b"1")
+    monkeypatch.setattr("graph_memory.journal.copies.MIN_FREE", 1 << 60)
+    with pytest.raises(JournalError, match=r"no room for a\.json"):
+        file.write(b"2")
+    file.drop()
+    assert list((tmp_path / "imports").iterdir()) == []
+
+
+def test_only_what_waits_is_deleted(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    outside.write_text("{}")
+    folder = tmp_path / "imports"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "a.json").write_text("{}")
+    (folder / "link.json").symlink_to(outside)
+    (folder / ".draft.tmp").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    for name in ("../outside.json", str(outside), "deep", "deep/a.json", ".draft.tmp", "", "x"):
+        with pytest.raises(NotFoundError):
+            files.discard(tmp_path, name)
+    assert sorted(tmp_path.rglob("*")) == before
+    files.discard(tmp_path, "link.json")
+    assert files.waiting(tmp_path) == []
+    assert outside.exists(), "what a link leads to is somebody else's"
+
+
+def test_a_name_that_cannot_be_shown_hides_only_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "imports"
+    folder.mkdir()
+    (folder / "a.json").write_text("{}")
+    with contextlib.suppress(OSError):  # some systems have no such names
+        (folder / os.fsdecode("历史.json".encode("gbk"))).write_text("{}")
+    assert [path.name for path in files.waiting(tmp_path)] == ["a.json"]
+
+
+def test_what_a_kill_left_half_sent_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    files.sweep(tmp_path)  # nothing was ever sent
+    coming = files.Incoming(tmp_path, "a.json")
+    coming.write(b"12")
+    (tmp_path / "imports" / ".0123456789abcdef.tmp").write_bytes(b"half")
+    (tmp_path / "imports" / "b.tmp").write_bytes(b"whole")
+    files.sweep(tmp_path)
+    assert coming.keep().read_bytes() == b"12"
+    names = sorted(path.name for path in (tmp_path / "imports").iterdir())
+    assert names == ["a.json", "b.tmp"]

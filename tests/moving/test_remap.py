@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
 from graph_memory.errors import FormatError
-from graph_memory.model import Link, Session, asker_of
+from graph_memory.journal import Journal
+from graph_memory.model import Erased, Link, Presence, Session, asker_of
 from graph_memory.moving import preview, remap
 from graph_memory.scope import Attendance, Policy, view
 from tests.makers import QQ, T0, group, message, private, user
@@ -40,6 +42,73 @@ async def test_a_group_that_moved(tmp_path: Path) -> None:
         await journal.undo(change.id, "owner")
         (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
         assert session.circle == OLD.circle
+
+
+async def presences(journal: Journal) -> list[Presence]:
+    return sorted(await journal.presences(), key=lambda each: (each.circle, each.user))
+
+
+async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        said = [message(OLD, user("1"), "我们换群吧", T0 - 100)]
+        await hear(journal, OLD, *said, message(OLD, user("2"), "好", T0 - 90))
+        secret = message(NEW, user("3"), "这里只有我们", T0 - 50)
+        await hear(journal, NEW, secret, message(NEW, user("2"), "来了", T0 - 40))
+        before = await presences(journal)
+        attendance = Attendance(before)
+
+        def follow(event: object) -> None:
+            if isinstance(event, Presence):
+                attendance.add(event)
+            elif isinstance(event, Erased) and event.user:
+                attendance.forget(event.user)
+
+        journal.listen(follow)
+        change = await remap(journal, OLD.circle, NEW.circle, T0)
+        assert change is not None
+        moved = await presences(journal)
+        assert moved != before
+        undone = await journal.undo(change.id, "owner")
+        assert undone is not None
+        assert await presences(journal) == before
+        assert view(NEW, asker_of(private("1"), user("1")), Policy(), attendance) is None
+        assert attendance.windows(NEW.circle, [user("2")]) == ((T0 - 40, math.inf),)
+        assert attendance.windows(OLD.circle, [user("1")]) == ((T0 - 100, math.inf),)
+        # The undoing may be undone, and that as well.
+        again = await journal.undo(undone.id, "owner")
+        assert again is not None
+        assert await presences(journal) == moved
+        await journal.undo(again.id, "owner")
+        assert await presences(journal) == before
+
+
+async def test_a_chat_that_is_spoken_in_again_is_its_own_again(tmp_path: Path) -> None:
+    other = group("9", "lan")
+    async with opened(tmp_path / "a") as journal:
+        for session in (OLD, other):
+            await hear(journal, session, message(session, user("1"), "我们换群吧", T0 - 100))
+        await hear(journal, NEW, message(NEW, user("3"), "这里只有我们", T0 - 50))
+        before = await presences(journal)
+        await remap(journal, OLD.circle, NEW.circle, T0)
+        moved = await presences(journal)
+        await hear(journal, OLD, message(OLD, user("1"), "还是这里好", T0 + 9))
+        assert await presences(journal) == moved, "another persona's Session is there still"
+        await hear(journal, other, message(other, user("1"), "是啊", T0 + 10))
+        assert await presences(journal) == before
+
+
+async def test_who_spoke_where_a_chat_was_moved_to_has_been_there(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        await hear(journal, OLD, message(OLD, user("1"), "我们换群吧", T0 - 100))
+        change = await remap(journal, OLD.circle, NEW.circle, T0)
+        assert change is not None
+        await hear(journal, NEW, message(NEW, user("1"), "我来了", T0 + 50))
+        await journal.leave(NEW.circle, user("1"), T0 + 60)
+        await journal.undo(change.id, "owner")
+        assert await presences(journal) == [
+            Presence(NEW.circle, user("1"), T0 + 50, T0 + 60),
+            Presence(OLD.circle, user("1"), T0 - 100),
+        ]
 
 
 async def test_an_account_that_changed_is_the_same_person(tmp_path: Path) -> None:
