@@ -22,7 +22,8 @@ class Health:
     """How the memory is doing.
 
     Attributes:
-        counts: Rows of each kind, messages, buffered messages, changes.
+        counts: Rows of each kind, messages, buffered messages, changes, records, and how
+            many messages went because they were old (``thinned``).
         graph: State of the graph (``ready``, ``building``, …) and the change it reflects.
         embedder: Name of the model in use; empty while there is none.
         index_items, index_vectors: Documents in the recall index, and how many of them
@@ -69,6 +70,7 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
             "health_counts",
             facts=counts.get("fact", 0),
             episodes=counts.get("episode", 0),
+            records=counts.get("records", 0),
             messages=counts.get("messages", 0),
             buffered=counts.get("buffered", 0),
         ),
@@ -86,7 +88,9 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     if learning.last_error:
         lines.append(say(language, "health_error", error=one_line(learning.last_error, MAX_REASON)))
     lines.append(_spending(health.spending, language))
-    lines.append(say(language, "health_upkeep", when=say(language, "never") if never else when))
+    thinned = counts.get("thinned", 0)
+    when = say(language, "never") if never else when
+    lines.append(say(language, "health_upkeep", when=when, thinned=thinned))
     if web:
         lines.append(say(language, "health_web", url=web))
     lines += _troubles(health, language)

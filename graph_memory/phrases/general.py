@@ -29,7 +29,9 @@ GENERAL: dict[str, dict[str, str]] = {
         "status": "🧠 记忆正常。这里关于你的记忆有 {mine} 条，用 /memory mine 查看。",
         "status_more": "详细状态只在与管理员的私聊里显示。",
         "health_title": "🧠 图忆 GraphMemory",
-        "health_counts": "事实 {facts} · 情节 {episodes} · 消息 {messages}（待学习 {buffered}）",
+        "health_counts": (
+            "事实 {facts} · 情节 {episodes} · 总结 {records} · 消息 {messages}（待学习 {buffered}）"
+        ),
         "health_index": "召回索引：{state}，{items} 条，{vectors} 条有向量",
         "health_embedder": "向量模型：{name}",
         "health_graph": "图谱：{state}（变更 {applied}）",
@@ -47,7 +49,7 @@ GENERAL: dict[str, dict[str, str]] = {
             "调高 daily_llm_tokens 则立刻继续；聊天照常。"
         ),
         "health_error": "最近的学习错误：{error}",
-        "health_upkeep": "上次整理：{when}",
+        "health_upkeep": "上次整理：{when}；累计删去旧消息 {thinned} 条",
         "health_web": "记忆网页：{url}",
         "health_problem": "⚠️ {problem}",
         "storage_full": "⚠️ 磁盘满了，新消息没有保存，聊天照常。请腾出空间，之后会自动恢复。",
@@ -179,7 +181,8 @@ GENERAL: dict[str, dict[str, str]] = {
         "status_more": "Details are shown to admins in a private chat only.",
         "health_title": "🧠 GraphMemory",
         "health_counts": (
-            "{facts} facts · {episodes} episodes · {messages} messages ({buffered} not learned yet)"
+            "{facts} facts · {episodes} episodes · {records} summaries · {messages} messages"
+            " ({buffered} not learned yet)"
         ),
         "health_index": "Recall index: {state}, {items} items, {vectors} with a vector",
         "health_embedder": "Embedding model: {name}",
@@ -198,7 +201,7 @@ GENERAL: dict[str, dict[str, str]] = {
             " after midnight, or at once with a higher daily_llm_tokens. The chat goes on."
         ),
         "health_error": "Last learning error: {error}",
-        "health_upkeep": "Last upkeep: {when}",
+        "health_upkeep": "Last upkeep: {when}; {thinned} old messages deleted so far",
         "health_web": "Memory page: {url}",
         "health_problem": "⚠️ {problem}",
         "storage_full": (

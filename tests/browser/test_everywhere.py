@@ -174,6 +174,7 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
         "/data": ["/data"],
         "/data/restore": [f"/data/restore?name={backup.name}"],
         "/data/import": [f"/data/import?name={quote(FILE)}"],
+        "/data/import/delete": [f"/data/import/delete?name={quote(FILE)}"],
         "/tuning": ["/tuning", "/tuning?rate=3&threshold=0.4"],
     }  # fmt: skip
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from graph_memory.chat.commands import Caller, Commands
 from graph_memory.journal import Draft
-from graph_memory.model import Entity, Fact, Session, User
+from graph_memory.model import Entity, Episode, Fact, Session, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -186,6 +186,23 @@ async def test_status(commands: Commands) -> None:
     in_club = await commands.status(admin_in_club)
     assert "事实" not in in_club
     assert "私聊" in in_club
+
+
+async def test_status_tells_what_upkeep_wrote_and_let_go(
+    commands: Commands, service: MemoryService
+) -> None:
+    before = await commands.status(admin)
+    assert "总结 0" in before
+    assert "删去旧消息 0 条" in before
+    talk = Episode("ep:1", CLUB.id, T0, T0 + 1, 1, 2, 2, "聊了爬山", (ZHANG,))
+    day = replace(talk, id="ep:2", level="day", parts=(talk.id,))
+    await service.journal.commit(lambda _: Draft("upkeep", "records", [CLUB, talk, day]))
+    await service.journal.set_note("thinned messages", "7")
+    details = await commands.status(admin)
+    assert "情节 1 · 总结 1" in details
+    assert "删去旧消息 7 条" in details
+    assert (await service.journal.counts())["episode"] == 1, "a record is no conversation"
+    assert "总结" not in await commands.status(admin_in_club)
 
 
 async def test_status_tells_problems_to_admins_only(

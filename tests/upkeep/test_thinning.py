@@ -101,6 +101,18 @@ def told(first: Message, last: Message, summary: str = "张三聊了很多", **m
 # ---------------------------------------------------------------- old messages
 
 
+async def test_what_went_over_time_is_counted(world):
+    assert (await world.journal.counts())["thinned"] == 0
+    for days in (100, 200):
+        first = await world.say("今天好累", world.clock.now)
+        last = await world.say("睡了", world.clock.now + 1)
+        await world.put(replace(told(first, last), id=f"ep:{days}"))
+        world.clock.now += 100 * DAY
+        await world.run(keep_messages_days=99)
+    counts = await world.journal.counts()
+    assert (counts["thinned"], counts["messages"]) == (4, 0)
+
+
 async def test_only_what_is_told_elsewhere_and_cited_by_nothing_goes(world):
     cited = await world.say("我对花生过敏")
     core = await world.say("我最怕打雷", T0 + 0.5)
@@ -125,6 +137,7 @@ async def test_only_what_is_told_elsewhere_and_cited_by_nothing_goes(world):
     assert world.erased == [plain.id]
     assert upkeep.last
     assert upkeep.last.thinned == 1
+    assert (await world.journal.counts())["thinned"] == 1
     assert await world.left() == [
         "我对花生过敏",
         "我最怕打雷",

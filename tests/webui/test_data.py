@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -116,7 +117,7 @@ async def test_an_import_is_shown_then_done_then_taken_back(
     (folder / "吉他.jsonl").write_text(text, encoding="utf-8")
     before = (await memory.journal.counts())["messages"]
     page = await see(keeper, "/data")
-    (link,) = [t["href"] for t in page.all("a") if t["href"].startswith("/data/import")]
+    (link,) = [t["href"] for t in page.all("a") if t["href"].startswith("/data/import?")]
     plan = await see(keeper, link)
     assert "2 / 2 条" in plan.text
     assert "<b>弦断了</b>" in plan.text
@@ -165,6 +166,67 @@ async def test_a_file_is_sent_in_and_waits(
     (folder / "和弦.jsonl").unlink()
     answer = await keeper.post(url, params={"name": "/"}, content=b"x", headers=proof)
     assert answer.status_code == 422
+
+
+async def test_a_file_that_waits_is_deleted_once_it_was_asked(
+    keeper: httpx.AsyncClient, memory: MemoryService
+) -> None:
+    folder = memory.directory / "imports"
+    folder.mkdir(exist_ok=True)
+    path, other = folder / "旧 历史&<b>.jsonl", folder / "另一份.jsonl"
+    path.write_text("{}")
+    other.write_text("{}")
+    (link,) = [
+        tag["href"]
+        for tag in (await see(keeper, "/data")).all("a", **{"aria-label": f"删除 {path.name}"})
+    ]
+    asked = await see(keeper, link)
+    assert f"删除 {path.name}？" in asked.text
+    assert path.exists(), "it was only asked"
+    (name,) = [tag["value"] for tag in asked.all("input", name="name")]
+    answer = await keeper.post("/data/import/delete", data={"name": name}, headers=OURS)
+    assert answer.status_code == 403, "no page of ours asked for it"
+    assert path.exists()
+    assert "已删除这个文件" in (await press(keeper, "/data/import/delete", name=name)).text
+    assert not path.exists()
+    for gone in (name, "../journal.sqlite3", str(other), ""):
+        await send(keeper, "/data/import/delete", 404, name=gone)
+        await see(keeper, "/data/import/delete", 404, name=gone)
+    assert other.exists()
+
+
+async def test_programs_delete_a_file_that_waits(
+    keeper: httpx.AsyncClient, memory: MemoryService
+) -> None:
+    path = memory.directory / "imports" / "另一份?.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{}")
+    url = f"/api/v1/imports/files/{quote(path.name)}"
+    (token,) = {tag["value"] for tag in (await see(keeper, "/data")).all("input", name="csrf")}
+    assert (await keeper.delete(url, headers=OURS)).status_code == 403
+    answer = await keeper.delete(url, headers={**OURS, "X-CSRF-Token": token})
+    assert (answer.status_code, answer.json()["done"]) == (200, None)
+    assert path.name not in answer.json()["files"]
+    assert not path.exists()
+    answer = await keeper.delete(url, headers={**OURS, "X-CSRF-Token": token})
+    assert answer.status_code == 404
+
+
+async def test_how_much_may_be_sent_is_said_before_and_when_it_is_too_much(
+    keeper: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = await see(keeper, "/data")
+    assert "每个最多 1 GiB，目录里最多 20 个" in page.text
+    (token,) = {tag["value"] for tag in page.all("input", name="csrf")}
+    monkeypatch.setattr("graph_memory.moving.files.MAX_WAITING", 0)
+    answer = await keeper.post(
+        "/api/v1/imports/files",
+        params={"name": "a.json"},
+        content=b"{}",
+        headers={**OURS, "X-CSRF-Token": token},
+    )
+    assert answer.status_code == 422
+    assert "delete" in answer.json()["detail"]
 
 
 async def test_a_file_that_breaks_off_is_not_there(memory: MemoryService) -> None:

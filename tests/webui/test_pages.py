@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
 from graph_memory.journal import Draft
-from graph_memory.model import Message
+from graph_memory.model import Episode, Message
 from graph_memory.service import MemoryService
 from webui import create_app
 
@@ -33,6 +34,33 @@ async def test_the_overview_counts_and_forecasts(owner: httpx.AsyncClient) -> No
     assert f"将有 {BULK} 条记忆被归档" in page.text
     assert page.all("rect", **{"class": "grown-facts"})
     assert "新学 29 条事实" in page.text
+
+
+async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any) -> None:
+    from zoneinfo import ZoneInfo
+
+    from graph_memory.settings import Settings
+
+    memory = await MemoryService.open(tmp_path, Settings(), zone=ZoneInfo("UTC"))
+    try:
+        talk = Episode("ep:1", LIFE.id, 1.0, 2.0, 1, 2, 2, "聊了搬家", (ZHANG,))
+        records = [replace(talk, id=f"ep:{level}", level=level) for level in ("day", "week")]
+        draft = Draft("upkeep", "records", [LIFE, talk, *records])
+        await memory.journal.commit(lambda _: draft)
+        await memory.journal.set_note("thinned messages", "1234")
+        async with client(create_app(memory, key=KEY, language="zh")) as browser:
+            await browser.post("/login", data={"key": KEY}, headers=OURS)
+            page = await see(browser, "/")
+            assert "对话片段 1 总结 2" in page.text
+            assert "已删去的旧消息 1,234 条" in page.text
+            health = (await browser.get("/api/v1/health")).json()
+            assert (health["counts"]["records"], health["counts"]["thinned"]) == (2, 1234)
+            await see(browser, "/", 303, language="en")
+            page = await see(browser, "/")
+            assert "Episodes 1 Summaries 2" in page.text
+            assert "Old messages deleted 1,234" in page.text
+    finally:
+        await memory.close()
 
 
 async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> None:

@@ -254,11 +254,20 @@ def routes(service: MemoryService) -> APIRouter:
         },
     )
     async def send(request: Request, name: Annotated[Name, Query(min_length=1)]) -> FileOut:
-        """Put a file into ``imports/``, at most 1 GiB; nothing of it is brought in yet."""
+        """Put a file into ``imports/``; nothing of it is brought in yet.
+
+        At most 1 GiB, and while fewer than 20 are there; they stay until they are deleted.
+        """
         try:
             return FileOut(name=(await moving.receive(name, request.stream())).name)
         except ClientDisconnect:
             raise FormatError("the file broke off") from None
+
+    @api.delete("/imports/files/{name}")
+    async def discard(name: Name) -> MovingOut:
+        """Delete a file from ``imports/``; what was brought in from it stays."""
+        await moving.discard(name)
+        return await waiting()
 
     @api.post("/imports/preview")
     async def plan(wanted: Importing) -> PlanOut:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -10,6 +13,7 @@ from pydantic import ValidationError
 from starlette.responses import FileResponse, Response
 
 from graph_memory.errors import FormatError, GraphMemoryError, NotFoundError
+from graph_memory.moving import files
 from graph_memory.service import MemoryService
 
 from ..api.data import Importing, Name, begin, importer_of, usual_platform
@@ -32,7 +36,8 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             backups=await backups.list(),
             staged=await backups.staged(),
             problem=backups.problem,
-            files=[(path.name, path.stat().st_size) for path in await moving.waiting()],
+            files=_sizes(await moving.waiting()).items(),
+            limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
             exports=(await asyncio.to_thread(_exports, service))[:LISTED],
             runs=[run for run in reversed(await moving.runs()) if run.messages or run.changes],
             moving=moving,
@@ -122,6 +127,23 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             return pages.redirect("/data", what="failed", reason=_short(error))
         return pages.redirect("/data", what="import")
 
+    @routes.get("/data/import/delete")
+    async def ask(request: Request, name: Name) -> Response:
+        sizes = _sizes(await moving.waiting())
+        if name not in sizes:
+            raise NotFoundError(f"there is no file {name} in imports/")
+        return pages.render(request, "data_delete.html", name=name, size=sizes[name])
+
+    @routes.post("/data/import/delete")
+    async def discard(request: Request) -> Response:
+        try:
+            await moving.discard((await read_form(request)).get("name", ""))
+        except NotFoundError:
+            raise
+        except GraphMemoryError as error:
+            return pages.redirect("/data", what="failed", reason=_short(error))
+        return pages.redirect("/data", what="file_deleted")
+
     @routes.post("/data/import/undo")
     async def take_back(request: Request) -> Response:
         id = (await read_form(request)).get("run", "")[:200]
@@ -135,6 +157,15 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         return pages.render(request, "data_checkup.html", checkup=await service.doctor())
 
     return routes
+
+
+def _sizes(paths: Iterable[Path]) -> dict[str, int]:
+    """Bytes of files, by name; without those that are gone meanwhile."""
+    found = {}
+    for path in paths:
+        with suppress(OSError):
+            found[path.name] = path.stat().st_size
+    return found
 
 
 def _exports(service: MemoryService) -> list[tuple[str, int]]:
