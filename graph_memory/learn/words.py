@@ -19,7 +19,7 @@ _KIN_TEXT = """
     儿子 女儿 孩子 孙子 孙女 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友
     岳父 岳母 公公 婆婆 嫂子 姐夫 妹夫 弟媳 儿媳 女婿 叔叔 婶婶 伯伯 伯父 伯母 舅舅 舅妈
     姑姑 姑妈 姑父 姨妈 姨父 阿姨 表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹 侄子 侄女 外甥
-    外甥女 室友 同事 同学 老板 领导 上司 下属 导师 老师 闺蜜 邻居 朋友 房东
+    外甥女 室友 同事 同学 老板 领导 上司 下属 手下 导师 老师 闺蜜 邻居 朋友 房东
     mother mom mum father dad parents grandfather grandmother grandpa grandma brother
     sister son daughter child grandson granddaughter husband wife boyfriend girlfriend
     partner uncle aunt cousin nephew niece roommate colleague classmate boss teacher
@@ -31,7 +31,7 @@ _ONLY_TEXT = """
 """
 _SAME_KIN_TEXT = """
     妈妈=妈=母亲 爸爸=爸=父亲 爸妈=父母 外公=姥爷 外婆=姥姥 哥哥=哥 姐姐=姐 老公=丈夫 老婆=妻子
-    男朋友=男友 女朋友=女友 姑姑=姑妈 伯伯=伯父 上司=领导
+    男朋友=男友 女朋友=女友 姑姑=姑妈 伯伯=伯父 上司=领导 下属=手下
     mother=mom=mum father=dad grandfather=grandpa grandmother=grandma neighbor=neighbour
 """
 

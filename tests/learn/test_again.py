@@ -148,17 +148,20 @@ async def test_another_value_replaces_as_before(chat: Chat) -> None:
     assert await standing(chat) == [("张三住宁波", 1)]
 
 
-async def test_a_relative_by_two_words_is_one(chat: Chat) -> None:
-    await told(chat, "我妈妈会拉二胡", said("妈妈", "skilled_in", "二胡", "张三的妈妈会拉二胡", 1))
-    await told(chat, "我母亲会拉二胡", said("母亲", "skilled_in", "二胡", "张三的母亲会拉二胡", 1))
-    assert await standing(chat) == [("张三的妈妈会拉二胡", 2)]
+@pytest.mark.parametrize(("one", "other"), [("妈妈", "母亲"), ("下属", "手下")])
+async def test_a_relative_by_two_words_is_one(chat: Chat, one: str, other: str) -> None:
+    for word in (one, other):
+        told_of = said(word, "skilled_in", "二胡", f"张三的{word}会拉二胡", 1)
+        await told(chat, f"我{word}会拉二胡", told_of)
+    assert await standing(chat) == [(f"张三的{one}会拉二胡", 2)]
 
 
-async def test_aunts_and_cousins_are_somebodys(journal: Journal) -> None:
+@pytest.mark.parametrize("word", ["婶婶", "手下"])
+async def test_others_have_theirs(journal: Journal, word: str) -> None:
     room = Chat(journal, group("100"))
     for account, called in (("zhang", "张三"), ("li", "李四")):
-        await room.say(account, "我婶婶会修车", called)
-        await room.learn(answer(said("婶婶", "skilled_in", "修车", f"{called}的婶婶会修车", 1)))
+        await room.say(account, f"我{word}会修车", called)
+        await room.learn(answer(said(word, "skilled_in", "修车", f"{called}的{word}会修车", 1)))
     assert len({fact.subject for fact in await room.rows(Fact)}) == 2
 
 
