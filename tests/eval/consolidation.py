@@ -25,8 +25,10 @@ from graph_memory.recall import Recaller
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 
+from .claims import Claim, claimed, may_be_same
 from .corpus import OWNER, Corpus, Person
-from .rules import Claim, RuleModel, claimed, may_be_same, says_again
+from .rules import RuleModel
+from .synonyms import Synonyms
 from .trial import Progress, nobody, private_chat, sender
 
 END = "。！!"
@@ -50,7 +52,9 @@ class Consolidated:
         recognisable: Those in a group of which the rules would have seen that it is one
             thing, had they been shown it; the others are their blindness.
         mixed: Those that state two slots which have no message in common: as duplicates
-            become fewer these must not become more, or different things were merged.
+            become fewer these must not become more, or different things were merged; or
+            one thing is in two slots, each of which lists some of what states it.
+        confused: Those of them whose two slots are asked for by one question, as two things.
         slots: Distinct slots.
         retrievable: Slots that a question in their own words finds, by a live fact or by a
             message that one rests on.
@@ -67,6 +71,7 @@ class Consolidated:
     surplus: int = 0
     unseen: int = 0
     mixed: int = 0
+    confused: int = 0
     recognisable: int = 0
     slots: int = 0
     retrievable: int = 0
@@ -86,6 +91,7 @@ class Consolidated:
             "surplus": round(self.surplus / max(1, self.stating), 4),
             "unseen": round(self.unseen / max(1, self.stating), 4),
             "mixed": round(self.mixed / max(1, self.stating), 4),
+            "confused": round(self.confused / max(1, self.stating), 4),
             "recognisable": round(self.recognisable / max(1, self.stating), 4),
             "slots": self.slots,
             "retrievable": round(self.retrievable / max(1, self.slots), 4),
@@ -101,7 +107,7 @@ class Consolidation:
         self._corpus = corpus
         self._journal = journal
         self._embedder = embedder
-        self._model = RuleModel()
+        self._model = RuleModel(Synonyms(embedder) if embedder else None)
         self._messages: dict[int, str] = {}
         self._at = 0.0
 
@@ -179,7 +185,10 @@ class Consolidation:
         groups = _groups(stated)
         found.facts += len(live)
         found.stating += sum(bool(each) for each in stated.values())
-        found.mixed += sum(_is_mixed({slot for slot, _ in each}) for each in stated.values())
+        mixed = [id for id, each in stated.items() if _is_mixed({slot for slot, _ in each})]
+        asked = [query.slots for query in self._corpus.queries if query.owner == owner]
+        found.mixed += len(mixed)
+        found.confused += sum(_is_asked_apart(cited[id], asked) for id in mixed)
         for group in groups:
             if len(group) > 1:
                 found.sharing += len(group)
@@ -188,7 +197,8 @@ class Consolidation:
                 found.alike.append(told)
                 if not self._model.has_seen(owner, told):
                     found.unseen += len(group)
-                if any(says_again(claimed(a), set(), b) for a, b in permutations(told, 2)):
+                again = self._model.says_again
+                if any(again(claimed(a), set(), b) for a, b in permutations(told, 2)):
                     found.recognisable += len(group)
         await self._search(
             recaller, owner, slots, {fact.id: cited[fact.id] for fact in live}, found
@@ -260,6 +270,11 @@ def _groups(stated: dict[str, set[tuple[Slot, Claim]]]) -> list[set[str]]:
 
 def _is_mixed(slots: set[Slot]) -> bool:
     return any(not one & other for one, other in combinations(slots, 2))
+
+
+def _is_asked_apart(cited: set[str], asked: list[tuple[Slot, ...]]) -> bool:
+    """Whether a question asks for two things which some messages state, each another one."""
+    return any(_is_mixed({slot for slot in slots if slot & cited}) for slots in asked)
 
 
 def _live(rows: Rows, session: str) -> list[Fact]:
