@@ -2,12 +2,14 @@
 
 "Where does the one with the orange cat work?" finds the orange cat, whose sentence names
 小红; 小红 leads to a sentence about her work. No graph is needed for that, only a rare word
-that both sentences share.
+that both sentences share. How far the step leads depends on what the hit leaves unsaid: one
+that says all that is asked for leads nowhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 import numpy as np
@@ -15,14 +17,14 @@ import numpy as np
 from .commonplace import weight as commonplace
 from .index import Index
 from .sight import Sight
-from .signals import Bag, Scores, best, fit, rarity
+from .signals import Bag, Scores, best, fit, rarity, worth
 from .vocabulary import search_terms
 
-STEP = 0.4
-"""Weight of the second step."""
+STEP = 1.0
+"""Weight of the second step, of a hit that leaves everything unsaid."""
 HITS = 4
 """Best documents that are stepped from."""
-BRIDGES = 6
+BRIDGES = 8
 """Rarest words of a hit that are stepped over."""
 COMMON = 0.3
 """Share of the documents above which a word is no bridge."""
@@ -44,9 +46,9 @@ def associate(
 ) -> Scores:
     """Add what follows from the best hits, by position; there must be a document.
 
-    A document gains as far as the hit is relevant, as it shares the hit's rare words, and
-    as it has what the query asks for and the hit does not say, in words or in meaning
-    (``close``); but it does not overtake the best hit.
+    A document gains as far as the hit is relevant and leaves something unsaid, as it shares
+    the hit's rare words, and as it has what the query asks for and the hit does not say, in
+    words or in meaning (``close``); but it does not overtake the best hit.
     """
     order = best(relevance, HITS)[:HITS]
     most = float(relevance[order[0]])
@@ -58,18 +60,28 @@ def associate(
     says = [set(search_terms(text)) for text in texts]
     leads = [_leading(bag, said - query.keys()) for said in says]
     bag.look_up(chain.from_iterable(leads))
+    worths = {
+        term: weight * worth(term, len(bag), bag.occurrences(term))
+        for term, weight in query.items()
+    }
     for hit, said, leading in zip(order, says, leads, strict=True):
         rest = {term: weight for term, weight in query.items() if term not in said}
         shared = _shared(bag, leading) if rest else None
         if shared is None:
             continue
-        shared *= relevance[hit] / most
+        shared *= _unsaid(worths, rest) * relevance[hit] / most
         answers = _share(fit(bag, rest))
         shared *= answers if meant is None else (1 - MEANT) * answers + meant
         shared[hit] = 0.0
         np.maximum(gained, shared, out=gained)
     stepped: Scores = relevance + STEP * most * gained
     return np.where(relevance < most, _below(most, stepped), stepped)
+
+
+def _unsaid(worths: Mapping[str, float], rest: Iterable[str]) -> float:
+    """How much of what a query says is in its ``rest``, 0…1; the root, so that half is a lot."""
+    total = sum(worths.values())
+    return math.sqrt(sum(worths[term] for term in rest) / total) if total > 0 else 0.0
 
 
 def _below(most: float, scores: Scores) -> Scores:

@@ -30,6 +30,7 @@ from .relevance import fuse, lift_conversations
 from .sight import Sight
 from .signals import Bag, Scores, best, meaning, words
 from .times import Span, spans
+from .turns import turns
 from .vary import vary
 from .vote import vote
 
@@ -159,8 +160,8 @@ def _answer(
     base: Scores,
     times: list[Span],
     clock: Clock,
-) -> list[Candidate]:
-    """Candidates for one question, best first."""
+) -> list[tuple[Candidate, float]]:
+    """Candidates for one question, best first, and what each is worth; see :func:`vary`."""
     part = question.parts[number]
     found = words(bag, part.terms)
     close = meaning(index, sight, question.vector(number))
@@ -216,7 +217,7 @@ def _answer(
     numbers = [int(sight.numbers[candidate.position]) for candidate in best_of]
     scores = [candidate.score for candidate in best_of]
     varied = vary(index, part, numbers, scores)
-    return [best_of[place] for place in varied] + others
+    return [(best_of[place], worth) for place, worth in varied] + [(each, 0.0) for each in others]
 
 
 def _sorted(candidates: list[Candidate]) -> list[Candidate]:
@@ -245,15 +246,14 @@ def _records(index: Index, sight: Sight, question: Question, clock: Clock) -> li
     ]
 
 
-def _in_turns(lists: Sequence[list[Candidate]]) -> list[Candidate]:
-    """The best of each list, then the second of each …, everything once."""
+def _in_turns(lists: Sequence[list[tuple[Candidate, float]]]) -> list[Candidate]:
+    """Candidates of several questions in one order, everything once."""
     if len(lists) == 1:
-        return lists[0]
+        return [candidate for candidate, _ in lists[0]]
     merged: dict[int, Candidate] = {}
-    for place in range(max(len(each) for each in lists)):
-        for each in lists:
-            if place < len(each):
-                merged.setdefault(each[place].position, each[place])
+    for number, place in turns([[worth for _, worth in found] for found in lists]):
+        candidate, _ = lists[number][place]
+        merged.setdefault(candidate.position, candidate)
     return list(merged.values())
 
 

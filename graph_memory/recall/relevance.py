@@ -1,4 +1,8 @@
-"""One relevance of what speaks for a memory: words, meaning, the conversation it is in."""
+"""One relevance of what speaks for a memory: words, meaning, the conversation it is in.
+
+Whether words or meaning are the better guide differs from question to question. Where one of
+them sets a few memories apart and the other finds dozens about as good, it counts for more.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,12 @@ import numpy as np
 from .sight import Sight
 from .signals import Scores
 
-LEXICAL, DENSE = 0.4, 0.6
+LEXICAL = 0.4
+"""Weight of words; the rest is that of meaning."""
+SWAY = 0.1
+"""Weight that goes to the one of the two that tells the best from the others, at most."""
+OTHERS = 10
+"""How many places after the best a document is looked at to see what the best is set apart from."""
 CONVERSATION, CONVERSATION_TOP = 0.4, 3
 """Weight of the mean of a conversation's best lines."""
 
@@ -20,7 +29,18 @@ def fuse(lexical: Scores, close: Scores | None) -> Scores:
         return by_words.copy()
     low, high = min(0.0, float(close.min())), float(close.max())
     by_meaning = (close - low) / (high - low) if high > low else np.zeros(len(close))
-    return LEXICAL * by_words + DENSE * by_meaning
+    words, meaning = _apart(by_words), _apart(by_meaning)
+    sway = SWAY * (words - meaning) / (words + meaning) if words + meaning > 0 else 0.0
+    return (LEXICAL + sway) * by_words + (1 - LEXICAL - sway) * by_meaning
+
+
+def _apart(values: Scores) -> float:
+    """How far the best, which is 1, is above the one ``OTHERS`` places after it, 0…1."""
+    found = values[values > 0]
+    if len(found) <= OTHERS:
+        return float(len(found) > 0)
+    at = len(found) - OTHERS - 1
+    return 1 - float(np.partition(found, at)[at])
 
 
 def lift_conversations(relevance: Scores, sight: Sight) -> Scores:

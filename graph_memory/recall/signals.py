@@ -57,9 +57,9 @@ def words(bag: Bag, query: Mapping[str, float]) -> Words:
     bag.look_up(query)
     for term in query:
         found = bag.find(term)
-        worth = _worth(term, count, found.occurrences)
-        total += worth
-        coverage[found.positions] += worth * np.minimum(1.0, found.frequencies)
+        says = worth(term, count, found.occurrences)
+        total += says
+        coverage[found.positions] += says * np.minimum(1.0, found.frequencies)
     return Words(fit(bag, query), coverage / max(total, SUBSTANCE))
 
 
@@ -77,8 +77,8 @@ def rarity(count: int, occurrences: int) -> float:
     return math.log(1 + (count - occurrences + 0.5) / (occurrences + 0.5))
 
 
-def _worth(term: str, count: int, occurrences: int) -> float:
-    """How much it says that a document has a term."""
+def worth(term: str, count: int, occurrences: int) -> float:
+    """How much it says that one of ``count`` documents has a term."""
     return commonplace(term) * rarity(max(count, LEAST), occurrences)
 
 

@@ -31,11 +31,14 @@ LITTLE, FIRST = 25, 20
 much that is new."""
 
 
-def vary(index: Index, part: Part, numbers: list[int], scores: list[float]) -> list[int]:
+def vary(
+    index: Index, part: Part, numbers: list[int], scores: list[float]
+) -> list[tuple[int, float]]:
     """An order of documents by score, less what repeats a better one.
 
     Returns:
-        Places in ``numbers``, best first.
+        Places in ``numbers``, best first, and what each is worth there: the share of the best
+        score that is left.
     """
     if not numbers:
         return []
@@ -48,10 +51,10 @@ def vary(index: Index, part: Part, numbers: list[int], scores: list[float]) -> l
         words = _own_words(index, part, numbers)
         fresh = words.sum(1)
         enough = max(float(np.percentile(fresh[:FIRST], LITTLE)), 1e-9)
-    order: list[int] = []
+    order: list[tuple[int, float]] = []
     for _ in numbers:
         place = int(worth.argmax())
-        order.append(place)
+        order.append((place, float(worth[place]) / most))
         left[place] = worth[place] = -np.inf
         if costs_others[place]:
             np.maximum(loss, penalties[place], out=loss)

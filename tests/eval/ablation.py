@@ -17,7 +17,17 @@ from typing import Any, NamedTuple
 import pytest
 
 from graph_memory.model import asker_of
-from graph_memory.recall import Recaller, choose, questions, rank, recaller, vary, vocabulary
+from graph_memory.recall import (
+    Recaller,
+    associate,
+    choose,
+    questions,
+    rank,
+    recaller,
+    relevance,
+    vary,
+    vocabulary,
+)
 
 from .corpus import Query
 from .metrics import Shown
@@ -63,6 +73,15 @@ def _no(*_: object) -> bool:
     return False
 
 
+def _all(*_: object) -> float:
+    return 1.0
+
+
+def _by_turns(worths: list[list[float]]) -> list[tuple[int, int]]:
+    both = [(place, number) for number, found in enumerate(worths) for place in range(len(found))]
+    return [(number, place) for place, number in sorted(both)]
+
+
 RULES = {
     "splitting": Rule(
         ("several", "point"),
@@ -78,6 +97,9 @@ RULES = {
     "voting": Rule(("set",), _replace((rank, "vote", lambda *found: found[-1]))),
     "words said already": Rule(("set",), _replace((vary, "SAID", 0.0))),
     "second step": Rule(("bridge",), _replace((rank, "associate", lambda *found: found[4]))),
+    "what a hit leaves unsaid": Rule(("bridge",), _replace((associate, "_unsaid", _all))),
+    "shares of the places": Rule(("several",), _replace((rank, "turns", _by_turns))),
+    "what tells the best apart": Rule((), _replace((relevance, "SWAY", 0.0))),
     "who asks tells little": Rule((), _replace((rank, "ASKING", 1.0))),
     "the turn before": Rule(("follow",), _replace((recaller, "compose", lambda text, _: text))),
     "questions in earnest": Rule(("times", "correction"), _replace((rank, "_is_earnest", _no))),

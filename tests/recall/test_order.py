@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graph_memory.recall import associate, choose, rank, vary, vote
+from graph_memory.recall import associate, choose, rank, relevance, vary, vote
 from graph_memory.recall import questions as reading
 from tests.makers import T0, entity, fact, private, user
 
@@ -13,6 +13,17 @@ from .conftest import Memory
 
 HOME, ME = private("10001"), user("10001")
 CHATTER = ["阳台的绿萝又长新叶了", "周末打算把书架重新刷一遍", "楼下面馆的辣子面涨价了"]
+
+
+FAINT = [
+    "打印机坏过一次",
+    "打印机的声音太吵",
+    "打印机是前年双十一买的",
+    "our printer broke once, right before Easter",
+    "my sister sold her old printer to a student",
+    "a loud printer woke the baby in the afternoon",
+]
+"""What has little to do with where the cartridge is."""
 
 
 async def told(memory: Memory, *lines: str) -> None:
@@ -36,6 +47,80 @@ async def test_the_second_step_leads_to_the_answer(
     assert await place(memory, asked, answer) == 1
     monkeypatch.setattr(associate, "STEP", 0.0)
     assert await place(memory, asked, answer) > 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "hit", "stray"),
+    [
+        ("修灯的师傅叫什么？", "修灯的师傅叫阿邦", "阿邦什么都爱吃辣"),
+        (
+            "What did the plumber charge for the sink upstairs?",
+            "The plumber did charge 80 for the sink, says Ines",
+            "Ines sleeps upstairs",
+        ),
+    ],
+)
+async def test_a_hit_that_says_nearly_all_does_not_lead_far(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, asked: str, hit: str, stray: str
+) -> None:
+    async def score() -> float:
+        found = await memory.ask(HOME, asked)
+        return next(each.score for each in found.trace.candidates if each.text == stray)
+
+    await told(memory, hit, stray, "修灯的师傅是邻居介绍的", "The plumber lost a ring in our sink")
+    assert await place(memory, asked, hit) == 0
+    far = await score()
+    monkeypatch.setattr(associate, "_unsaid", lambda *_: 1.0)
+    assert far < 0.98 * await score()
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "others"),
+    [
+        (
+            "打印机的墨盒在哪？另外，小满的牙医说了什么？",
+            "打印机的墨盒在储物间",
+            ["牙医说小满要少吃糖", "小满的牙医说乳牙先不拔", "牙医说小满三个月后再来",
+             "小满牙医说刷牙要刷两分钟"],
+        ),
+        (
+            "Where is the printer cartridge? Also, what did the dentist tell Otto?",
+            "the printer cartridge is in the cellar",
+            ["the dentist told Otto to floss", "dentist told Otto: no more toffee",
+             "Otto's dentist told him to rest", "the dentist will tell Otto about braces"],
+        ),
+    ],
+)  # fmt: skip
+async def test_a_question_that_is_answered_leaves_places_to_the_other(
+    memory: Memory,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: str,
+    first: str,
+    others: list[str],
+) -> None:
+    await told(memory, first, *FAINT, *others)
+    assert await place(memory, asked, first) == 0
+    last = max([await place(memory, asked, other) for other in others])
+    monkeypatch.setattr(rank, "turns", by_turns)
+    assert last < max([await place(memory, asked, other) for other in others])
+
+
+def by_turns(worths: list[list[float]]) -> list[tuple[int, int]]:
+    """One of each question at a time, whatever it is worth."""
+    both = [(place, number) for number, found in enumerate(worths) for place in range(len(found))]
+    return [(number, place) for place, number in sorted(both)]
+
+
+def test_what_tells_the_best_from_the_others_counts_more() -> None:
+    count = 40
+    apart, alike = np.zeros(count), np.linspace(1.0, 0.9, count)
+    apart[-1] = 1.0
+    by_words, by_meaning = relevance.fuse(apart, alike), relevance.fuse(alike, apart)
+    assert by_words[-1] - by_words[-2] > relevance.LEXICAL + relevance.SWAY / 2
+    assert by_meaning[-1] - by_meaning[-2] > 1 - relevance.LEXICAL
+    assert relevance.fuse(apart, apart).tolist() == pytest.approx(apart.tolist())
+    assert relevance.fuse(np.zeros(count), apart).argmax() == count - 1
+    assert not relevance.fuse(np.zeros(count), np.zeros(count)).any()
 
 
 async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
