@@ -66,12 +66,16 @@ def associate(
     }
     for hit, said, leading in zip(order, says, leads, strict=True):
         rest = {term: weight for term, weight in query.items() if term not in said}
-        shared = _shared(bag, leading) if rest else None
+        reach = _unsaid(worths, rest) * float(relevance[hit]) / most
+        shared = _shared(bag, leading, reach) if rest else None
         if shared is None:
             continue
-        shared *= _unsaid(worths, rest) * relevance[hit] / most
-        answers = _share(fit(bag, rest))
-        shared *= answers if meant is None else (1 - MEANT) * answers + meant
+        answers = fit(bag, rest)
+        if (whole := float(answers.max())) > 0:
+            answers *= (1.0 if meant is None else 1 - MEANT) / whole
+        if meant is not None:
+            answers += meant
+        shared *= answers
         shared[hit] = 0.0
         np.maximum(gained, shared, out=gained)
     stepped: Scores = relevance + STEP * most * gained
@@ -112,18 +116,13 @@ def _median(values: Scores) -> float:
     return upper if len(values) % 2 else (float(halves[:half].max()) + upper) / 2
 
 
-def _share(scores: Scores) -> Scores:
-    most = float(scores.max())
-    return scores / most if most > 0 else scores
-
-
 def _leading(bag: Bag, said: set[str]) -> list[str]:
     """Words that may lead from a document to another one."""
     return [term for term in said if commonplace(term) == 1 and not bag.is_lone(term)]
 
 
-def _shared(bag: Bag, leading: list[str]) -> Scores | None:
-    """How much of a hit's rarest words each document shares, 0…1."""
+def _shared(bag: Bag, leading: list[str], whole: float) -> Scores | None:
+    """How much of a hit's rarest words each document shares, 0…``whole``."""
     count = len(bag)
     most = max(FEW, count * COMMON)
     counted = sorted((bag.occurrences(term), term) for term in leading)
@@ -132,7 +131,7 @@ def _shared(bag: Bag, leading: list[str]) -> Scores | None:
         return None
     shared = np.zeros(count)
     weights = [rarity(count, occurrences) for occurrences, _ in bridges]
+    unit = whole / sum(weights)
     for weight, (_, term) in zip(weights, bridges, strict=True):
-        shared[bag.having(term)] += weight
-    shared /= sum(weights)
+        shared[bag.having(term)] += weight * unit
     return shared

@@ -36,11 +36,12 @@ def fuse(lexical: Scores, close: Scores | None) -> Scores:
 
 def _apart(values: Scores) -> float:
     """How far the best, which is 1, is above the one ``OTHERS`` places after it, 0…1."""
-    found = values[values > 0]
-    if len(found) <= OTHERS:
-        return float(len(found) > 0)
-    at = len(found) - OTHERS - 1
-    return 1 - float(np.partition(found, at)[at])
+    for least in (0.75, 0.5, 0.25, 0.0):  # few are above the first, and quickly sorted
+        found = values[values > least]
+        if len(found) > OTHERS:
+            at = len(found) - OTHERS - 1
+            return 1 - float(np.partition(found, at)[at])
+    return float(len(found) > 0)
 
 
 def lift_conversations(relevance: Scores, sight: Sight) -> Scores:
