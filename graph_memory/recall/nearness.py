@@ -1,8 +1,10 @@
-"""What is near to a node of the graph that was named, or that the best facts are about."""
+"""What is near: to a node of the graph that was named, or that the best facts are about, and
+to a time that was named."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from ..model import Fact, is_entity
 from .index import Index
 from .sight import Sight
 from .signals import Scores, best
+from .times import Span
 
 NAMED = 0.15
 """Preference for facts about a node that was named, damped by its degree."""
@@ -17,6 +20,9 @@ MENTION = 2.5
 """Evidence from being named, damped likewise, at most 1: in full up to three facts."""
 HOP, HOP_SEEDS, HOP_DEGREE = 0.1, 3, 30
 """Preference for facts one hop from the best facts, through nodes of low degree."""
+TIMELY, GRACE = 0.3, 7 * 86_400.0
+"""Preference for what was said at a time that is named, and half of it for what was said
+in the week after: people tell what happened."""
 
 
 def near(
@@ -58,3 +64,14 @@ def _reached(
     for node, first in index.distinct(reached).items():
         best_of[first] = max(best_of.get(first, 0.0), reached[node])
     return best_of
+
+
+def timely(index: Index, sight: Sight, times: Sequence[Span]) -> Scores:
+    """What being of one of some times adds to relevance, by position."""
+    boost = np.zeros(len(sight))
+    at = index.documents.since.values[sight.numbers]
+    for start, end in times:
+        inside = (start <= at) & (at < end)
+        after = (end <= at) & (at < end + GRACE)
+        np.maximum(boost, np.where(inside, TIMELY, np.where(after, TIMELY / 2, 0.0)), out=boost)
+    return boost

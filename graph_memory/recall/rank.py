@@ -24,7 +24,7 @@ from ..scope import Rank
 from .associate import associate
 from .documents import Document, Kind
 from .index import Index
-from .nearness import near
+from .nearness import near, timely
 from .questions import Part, Question, asks, telling
 from .relevance import fuse, lift_conversations
 from .sight import Sight
@@ -36,16 +36,14 @@ from .vote import vote
 
 SPEAKER, PERSONAL = 0.02, 0.06
 """Preference for what is known about the asker; more if they speak of themselves."""
-TIMELY, GRACE = 0.3, 7 * 86_400.0
-"""Preference for what was said at a time that is named, and half of it for what was said
-in the week after: people tell what happened."""
 FADING = 0.2
 """Share of a fact's score that fades with retention."""
 REPLACED = 0.6
 """Factor for what is known to be no longer true."""
 ASKING = 0.7
 """Factor for a message that only asks; who asks, tells little."""
-CANDIDATES = 64
+CANDIDATES = 40
+"""Documents that are weighed for a question; more if more may be chosen."""
 EQUALS = 64
 """Candidates as good as the last one that are kept beside; the newest ones."""
 NOWHERE = -1
@@ -115,13 +113,21 @@ class Clock:
 
 
 def rank(
-    index: Index, sight: Sight, question: Question, clock: Clock, *, profile: bool = True
+    index: Index,
+    sight: Sight,
+    question: Question,
+    clock: Clock,
+    *,
+    limit: int = 0,
+    profile: bool = True,
 ) -> Ranking:
     """Order what is visible by how well it answers.
 
     Args:
+        limit: Most memories that may be chosen.
         profile: Whether what is known about the asker is preferred.
     """
+    count = max(CANDIDATES, limit)
     named = index.named(question.text, sight.views)
     records = _records(index, sight, question, clock)
     if not len(sight):
@@ -133,7 +139,7 @@ def rank(
         base[own] = PERSONAL if question.personal else SPEAKER
     times = [spans(part.text, clock.now, clock.zone) for part in question.parts]
     lists = [
-        _answer(index, sight, bag, question, number, named, base, times[number], clock)
+        _answer(index, sight, bag, question, number, named, base, times[number], clock, count)
         for number in range(len(question.parts))
     ]
     candidates = [*records, *_in_turns(lists)]
@@ -160,6 +166,7 @@ def _answer(
     base: Scores,
     times: list[Span],
     clock: Clock,
+    count: int,
 ) -> list[tuple[Candidate, float]]:
     """Candidates for one question, best first, and what each is worth; see :func:`vary`."""
     part = question.parts[number]
@@ -170,13 +177,13 @@ def _answer(
     if part.many:
         relevance = vote(index, sight, bag, part.terms, relevance)
     boost, mentioned = near(index, sight, relevance, named)
-    boost += base + _timely(index, sight, times) if times else base
+    boost += base + timely(index, sight, times) if times else base
     relevance = relevance + boost
     evidence = _evidence(found.coverage, close)
     if question.addressed:
         evidence *= ADDRESSED
     evidence += mentioned
-    order = _candidates(index, sight, relevance)
+    order = _candidates(index, sight, relevance, count)
     outdated = _followed(index, sight, order, relevance, evidence)
     ranked = len(order)
     order += _stated(sight, order)
@@ -257,17 +264,6 @@ def _in_turns(lists: Sequence[list[tuple[Candidate, float]]]) -> list[Candidate]
     return list(merged.values())
 
 
-def _timely(index: Index, sight: Sight, times: Sequence[Span]) -> Scores:
-    boost = np.zeros(len(sight))
-    if times:
-        at = index.documents.since.values[sight.numbers]
-        for start, end in times:
-            inside = (start <= at) & (at < end)
-            after = (end <= at) & (at < end + GRACE)
-            np.maximum(boost, np.where(inside, TIMELY, np.where(after, TIMELY / 2, 0.0)), out=boost)
-    return boost
-
-
 def _evidence(coverage: Scores, close: Scores | None) -> Scores:
     if close is None:
         return coverage / COVERED_BLINDLY
@@ -278,20 +274,20 @@ def _evidence(coverage: Scores, close: Scores | None) -> Scores:
     return evidence
 
 
-def _candidates(index: Index, sight: Sight, relevance: Scores) -> list[int]:
-    """Positions of the most relevant documents, in order.
+def _candidates(index: Index, sight: Sight, relevance: Scores, count: int) -> list[int]:
+    """Positions of the ``count`` most relevant documents, in order.
 
     Thousands may be equally relevant ("在吗" a thousand times). Which of them are kept
     is decided by the documents alone, never by their positions.
     """
-    order = best(relevance, CANDIDATES)
+    order = best(relevance, count)
     order = order[: np.count_nonzero(relevance[order] > 0)]
-    if len(order) <= CANDIDATES + EQUALS:
+    if len(order) <= count + EQUALS:
         return order
-    least = relevance[order[CANDIDATES - 1]]
+    least = relevance[order[count - 1]]
     better = [position for position in order if relevance[position] > least]
     equal = np.flatnonzero(relevance == least)
-    room = CANDIDATES + EQUALS - len(better)
+    room = count + EQUALS - len(better)
     age = -index.documents.since.values[sight.numbers[equal]]
     newest = equal[age <= np.partition(age, room - 1)[room - 1]].tolist()
 

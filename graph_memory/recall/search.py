@@ -102,10 +102,11 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
     vectors = request.vectors if current else ()
     asked = question(request.asker, request.query, vectors)
     clock = Clock(now, manner.zone, manner.rate)
-    ranking = rank(index, sight, asked, clock, profile=request.wish.profile)
+    wish = request.wish
+    ranking = rank(index, sight, asked, clock, limit=wish.limit, profile=wish.profile)
     words = wording(request.text, manner.language)
     renderer = Renderer(index, sight, request.asker, words, manner.zone)
-    choice = choose(index, sight, ranking, request.text, request.wish, renderer.tally())
+    choice = choose(index, sight, ranking, request.text, wish, renderer.tally())
     block = renderer.block(choice.chosen)
     items = tuple(_item(candidate, renderer.line(candidate)) for candidate in choice.chosen)
     trace = Trace(

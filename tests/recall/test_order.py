@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graph_memory.recall import associate, choose, rank, relevance, vary, vote
+from graph_memory.recall import associate, choose, nearness, rank, relevance, vary, vote
 from graph_memory.recall import questions as reading
 from tests.makers import T0, entity, fact, private, user
 
@@ -167,7 +167,7 @@ async def test_the_time_that_is_named_is_preferred(
     )
     asked = "前天和老孙去钓鱼，钓到了什么"
     assert await place(memory, asked, "鲈鱼") == 0
-    monkeypatch.setattr(rank, "TIMELY", 0.0)
+    monkeypatch.setattr(nearness, "TIMELY", 0.0)
     assert await place(memory, asked, "鲈鱼") > 0
 
 
@@ -193,7 +193,7 @@ async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rank, "CANDIDATES", 1)
-    await memory.open()
+    await memory.open(retrieval_top_k=1)
     said = await memory.say(HOME, ME, "哎，今天体检，医生说我这尿酸又高上去了，海鲜得停")
     stated = fact(HOME, ME, entity("尿酸"), "尿酸偏高", evidence=(said.id,))
     await memory.know(stated)
