@@ -56,8 +56,6 @@ class Mover:
 
     Attributes:
         study: Learns what was imported.
-        progress: How many pieces of an import are done, of how many; ``None`` while there
-            is none.
         problem: Why the last import stopped; empty if it did not.
 
     Args:
@@ -81,8 +79,14 @@ class Mover:
         self._lock = asyncio.Lock()
         self._resuming: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Brought]] = set()
-        self.progress: tuple[int, int] | None = None
+        self._progress: tuple[int, int] | None = None
         self.problem = ""
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """How many pieces of an import are done, of how many; ``None`` while none is under way
+        or has been begun."""
+        return self._progress or ((0, 0) if self._tasks else None)
 
     async def start(self) -> None:
         """Go on with what a kill interrupted."""
@@ -205,18 +209,18 @@ class Mover:
         """Keep account of an import under way, and of why it stopped."""
 
         def told(done: int, total: int) -> None:
-            self.progress = done, total
+            self._progress = done, total
             if progress:
                 progress(done, total)
 
-        self.progress, self.problem = (0, 0), ""
+        self._progress, self.problem = (0, 0), ""
         try:
             yield told
         except Exception as error:
             self.problem = str(error) or type(error).__name__
             raise
         finally:
-            self.progress = None
+            self._progress = None
 
     def _arrived(self) -> None:
         self._learning.look_again()

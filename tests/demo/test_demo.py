@@ -102,6 +102,7 @@ async def test_the_whole_path_can_be_seen(run: tuple[asyncio.subprocess.Process,
     process.send_signal(signal.SIGINT)
     rest, _ = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 0, rest.decode()
-    for port in (chat, memory):
-        with socket.socket() as sock:
-            assert sock.connect_ex(("127.0.0.1", port)) != 0, f"something still serves {port}"
+    # One process serves both pages, and the port of the other one may be somebody else's by now:
+    # it is the default of every installation, of which another test makes some.
+    with socket.socket() as sock:
+        assert sock.connect_ex(("127.0.0.1", chat)) != 0, f"something still serves {chat}"

@@ -173,7 +173,7 @@ async def test_speaks_first_after_a_restart(world: World) -> None:
     assert said.text == "考得怎么样？记得吃早饭呀。"
     asked = thought(world, "问问考得怎么样")
     assert all("明天考研，好紧张" in call.last_user for call in asked)
-    assert (await history(world, 806))[-1] == ("assistant", said.text)
+    await kept(world, 806, ("assistant", said.text))
     assert "没有" in await world.qq.ask_private(806, "/memory proactive")
     status = await world.status()
     assert f"主动关心 {len(asked)} 次" in status

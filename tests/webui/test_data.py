@@ -13,9 +13,11 @@ import pytest
 import pytest_asyncio
 from starlette.requests import ClientDisconnect
 
+from graph_memory.moving.runs import Run
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from webui import create_app
+from webui.api.data import Importing, importer_of
 from webui.guard import MAX_BODY
 
 from .browsing import OURS, press, see, send
@@ -130,6 +132,31 @@ async def test_an_import_is_shown_then_done_then_taken_back(
     (run,) = [tag["value"] for tag in done.all("input", name="run")]
     assert "2 条消息" in (await press(keeper, "/data/import/undo", run=run)).text
     assert (await memory.journal.counts())["messages"] == before
+
+
+async def test_an_import_that_ends_while_the_page_is_made_is_followed(
+    keeper: httpx.AsyncClient, memory: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = {"time": "2025-09-03T10:00:00+08:00", "sender": "10009", "name": "小周", "group": "77"}
+    path = memory.directory / "imports" / "鼓.jsonl"
+    path.write_text(json.dumps(line | {"text": "我在学打鼓"}, ensure_ascii=False), encoding="utf-8")
+    importer = await importer_of(memory, Importing(name=path.name))
+    runs, task = memory.moving.runs, memory.moving.begin(importer)
+    assert memory.moving.progress is not None, "it has been begun"
+
+    async def then_it_ends() -> list[Run]:
+        before = await runs()
+        await task
+        return before
+
+    monkeypatch.setattr(memory.moving, "runs", then_it_ends)
+    assert (await see(keeper, "/data")).all("div", **{"data-progress": ""})
+    monkeypatch.undo()
+    page = await see(keeper, "/data")
+    assert not page.all("div", **{"data-progress": ""})
+    run = page.all("input", name="run")[0]["value"]
+    assert "1 条消息" in (await press(keeper, "/data/import/undo", run=run)).text
+    path.unlink()
 
 
 async def test_a_file_is_sent_in_and_waits(

@@ -30,6 +30,8 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
 
     @routes.get("/data")
     async def data(request: Request) -> Response:
+        # First: of an import that ends meanwhile the page is to show either this or the result.
+        progress = moving.progress
         return pages.render(
             request,
             "data.html",
@@ -40,7 +42,8 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
             exports=(await asyncio.to_thread(_exports, service))[:LISTED],
             runs=[run for run in reversed(await moving.runs()) if run.messages or run.changes],
-            moving=moving,
+            progress=progress,
+            import_problem=moving.problem,
             directory=service.directory,
             people=(await service.library.overview()).people,
         )
