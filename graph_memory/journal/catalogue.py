@@ -16,7 +16,7 @@ from functools import partial
 from ..model import EPISODE, Change, Episode, Fact, Session, decode, is_entity
 from ..retention import DAY
 from ..text import normalise
-from . import aging
+from . import aging, chronicle
 from .pages import Found, Place, by_id, turn
 from .rows import Rows, last_change, read_change
 
@@ -327,9 +327,6 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
         ("changes", "SELECT count(*) FROM change"),
     ):
         (found[key],) = db.execute(query).fetchone()
-    (records,) = db.execute(
-        "SELECT count(*) FROM row WHERE kind = ? AND json_extract(data, '$.level') != ?",
-        (Episode.kind, EPISODE),
-    ).fetchone()
-    episodes = found.get(Episode.kind, 0) - records
-    return found | {Episode.kind: episodes, "records": records, "thinned": aging.count(db)}
+    levels = chronicle.levels(db)
+    found[Episode.kind] = levels.pop(EPISODE, 0)
+    return found | {"records": sum(levels.values()), "thinned": aging.count(db)}

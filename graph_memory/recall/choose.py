@@ -122,13 +122,15 @@ def choose(
 
     waiting, late = deque(relevant), deque[Candidate]()
     while waiting and len(choice.chosen) < wish.limit:
-        shown = _shown_as(candidate := waiting.popleft(), facts)
+        candidate = waiting.popleft()
+        shown = _shown_as(candidate, facts)
         if is_long(shown) and said.means(shown):
             late.append(candidate)
         else:
             take(candidate, shown)
     while late and len(choice.chosen) < wish.limit:
-        take(candidate := late.popleft(), _shown_as(candidate, facts))
+        candidate = late.popleft()
+        take(candidate, _shown_as(candidate, facts))
     choice.dropped += [(candidate, Reason.LIMIT) for candidate in (*waiting, *late)]
     return choice
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from functools import partial
+from functools import cache, partial
 
 from ..model import Asker, Message
 from ..ports import Vectors
@@ -116,7 +116,7 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
         ranking.named,
         ranking.visible,
         any(vector is not None for vector in vectors),
-        partial(_weighed, ranking, choice),
+        cache(partial(_weighed, ranking, choice)),
         block,
         {"search": round((time.perf_counter() - started) * 1000, 3)},
     )

@@ -162,8 +162,8 @@ class Backups:
         if not await self.due_in() and not (await self._journal.look(copies.contents)).is_empty:
             made = await self.make("")
             logger.info("backup %s: %d KiB", made.name, made.size >> 10)
-        self.problem = ""
-        await self._withdraw(due=made is not None)
+        failed, self.problem = bool(self.problem), ""
+        await self._withdraw(due=made is not None or failed)
         return made
 
     async def _withdraw(self, *, due: bool) -> None:

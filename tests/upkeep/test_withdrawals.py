@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from datetime import UTC
 from pathlib import Path
@@ -73,14 +73,15 @@ async def learned(memory: MemoryService) -> None:
     )
 
 
-async def taken_back(memory: MemoryService) -> None:
-    """Learned, in three backups and a prepared restore, and taken back."""
+async def taken_back(memory: MemoryService, wait: Callable[[], None] = lambda: None) -> None:
+    """Learned, in three backups and a prepared restore, and, after a wait, taken back."""
     await learned(memory)
     await memory.settle()
     await memory.backups.tend()
     manual = await memory.backups.make()
     await memory.backups.restore(manual.name)
     await memory.backups.make("migration-0009_more")
+    wait()
     assert await memory.library.retract(CLUB.circle, "1")
     assert await erasure.drain(memory.journal)
     await memory.settle()
@@ -152,12 +153,20 @@ def _never(*_: object) -> None:
     raise AssertionError("nothing was taken back since")
 
 
+@pytest.mark.parametrize("waited", [0.0, DAY - 60], ids=["a day ago", "just now"])
 async def test_what_fails_is_tried_again(
-    memory: MemoryService, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    waited: float,
+    memory: MemoryService,
+    clock: Clock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    await taken_back(memory)
+    def wait() -> None:
+        clock.now += waited
+
+    await taken_back(memory, wait)
     held = holding(tmp_path)
-    clock.now += DAY
+    clock.now += DAY - waited
     with monkeypatch.context() as patch:
         patch.setattr("graph_memory.journal.erasure.compact", _full)
         assert await memory.backups.tend(), "the backup itself is made"
