@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,10 +19,11 @@ from tests.webui.seed import NOW, seed
 from webui import WebServer, create_app
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Locator, LocatorAssertions, Page
+    from playwright.async_api import Browser, Locator, LocatorAssertions, Page, Route
 
 KEY = "correct-horse-battery-电池"
 BULK = 90
+LATE = 0.1  # seconds
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -77,6 +79,11 @@ class Visit:
         await self.page.press("#key", "Enter")
         await self.page.wait_for_url(self.base + "/")
 
+    async def says(self, text: str) -> None:
+        """Wait until a page says ``text`` and listens to keys."""
+        await self.page.get_by_text(text).wait_for()
+        await self.page.wait_for_load_state("load")
+
     async def graph(self, node: str) -> None:
         """Open the graph of a node and wait until it is drawn."""
         await self.go(f"/graph?node={node}")
@@ -121,6 +128,12 @@ async def browser() -> AsyncIterator[Browser]:
 Opener = Callable[..., Awaitable[Visit]]
 
 
+async def _late(route: Route) -> None:
+    """Styles and scripts come late, so that what does not wait for them never passes by luck."""
+    await asyncio.sleep(LATE)
+    await route.continue_()
+
+
 @pytest_asyncio.fixture(loop_scope="package")
 async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
     """Opens browsers that know nothing; in the end nothing may have gone wrong."""
@@ -136,6 +149,7 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
         )
         context.set_default_timeout(15_000)
         await context.add_cookies([{"name": "gm_language", "value": language, "url": base}])
+        await context.route("**/static/**", _late)
         found = Visit(await context.new_page(), base)
         found.watch()
         visits.append(found)

@@ -36,14 +36,15 @@ async def test_rows_are_walked_selected_and_archived_by_keyboard(visit: Opener) 
         await keyboard.press(key)
     await bar.get_by_role("button", name="归档").press("Enter")
     await page.get_by_role("heading", name="归档 2 条记忆？").wait_for()
-    await keyboard.press("Enter")  # the button is in focus
+    await expect(page.get_by_role("button", name="归档")).to_be_focused()
+    await keyboard.press("Enter")
     await page.get_by_text("已归档 2 条").wait_for()
     await page.get_by_role("button", name="撤销").press("Enter")
-    await page.get_by_text("已撤销").wait_for()
+    await seen.says("已撤销")
     assert await page.locator(".row-link").all_inner_texts() == names
     await keyboard.press("j")
     await keyboard.press("Enter")
-    assert await page.get_by_role("heading", level=1).inner_text() == names[0]
+    await expect(page.get_by_role("heading", level=1)).to_have_text(names[0])
 
 
 async def test_one_row_is_handled_by_its_keys(visit: Opener) -> None:
@@ -53,14 +54,14 @@ async def test_one_row_is_handled_by_its_keys(visit: Opener) -> None:
     page, keyboard = seen.page, seen.page.keyboard
     await keyboard.press("j")
     await keyboard.press("p")
-    await page.get_by_text("已置顶 1 条").wait_for()
+    await seen.says("已置顶 1 条")
     await page.get_by_role("button", name="撤销").click()
-    await page.get_by_text("已撤销").wait_for()
+    await seen.says("已撤销")
     await keyboard.press("j")
     await keyboard.press("Delete")
     await page.get_by_role("heading", name="忘记 1 条记忆？").wait_for()
     await page.get_by_role("link", name="取消").click()
-    await page.wait_for_url(re.compile(r"/memories(\?[^/]*)?$"))
+    await page.wait_for_url(re.compile(r"/memories(\?[^/]*)?$"))  # and its load
     await keyboard.press("j")
     await keyboard.press("e")
     await page.get_by_label("应该是").wait_for()
@@ -119,11 +120,12 @@ async def test_all_that_was_found_is_selected_by_keyboard_and_archived(visit: Op
     await expect(page.locator(".bulk-count")).to_have_text(f"已选 {BULK} 条")
     await page.locator(".bulk-bar").get_by_role("button", name="归档").press("Enter")
     await page.get_by_role("heading", name=f"归档 {BULK} 条记忆？").wait_for()
+    await expect(page.get_by_role("button", name="归档")).to_be_focused()
     await keyboard.press("Enter")
     await page.get_by_text(f"已归档 {BULK} 条").wait_for()
     await page.get_by_role("button", name="撤销").press("Enter")
     await page.get_by_text("已撤销").wait_for()
-    await page.focus("#pick-all")
+    await page.focus("#pick-all")  # before the scripts are there
     await keyboard.press("Space")
     await every.check()
     await page.locator("#pick-3").uncheck()  # one less is not every one
@@ -173,7 +175,7 @@ async def test_a_fact_is_corrected_and_its_words_are_opened(visit: Opener) -> No
     await page.get_by_role("button", name="保存").click()
     await page.get_by_role("heading", name="年糕喜欢吃鸭肉冻干").wait_for()
     await page.get_by_role("button", name="撤销").click()
-    await page.get_by_text("已撤销").wait_for()
+    await seen.says("已撤销")
     await page.get_by_role("link", name="看前后文").click()
     await page.locator(".said-here").first.wait_for()
     await expect(page.locator(".said-here")).to_have_count(1)

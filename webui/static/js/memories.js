@@ -51,6 +51,8 @@ if (form) {
   });
   form.addEventListener("reset", () => setTimeout(showSelection));
   addEventListener("pageshow", showSelection);
+  // What was pressed before this ran, counts.
+  if (form.querySelector("[data-all]").checked) for (const box of boxes()) box.checked = true;
   showSelection();
 }
 
