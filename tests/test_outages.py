@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 from datetime import UTC
 from pathlib import Path
 
@@ -68,11 +67,9 @@ async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(
     asker = asker_of(HOME, ZHANG)
     for number in range(3):
         assert "豆包" in (await service.recall.remind(asker, f"第{number}只猫叫什么名字？")).block
-    started = time.monotonic()
     for number in range(20):
         assert "豆包" in (await service.recall.remind(asker, f"那第{number}只猫叫什么？")).block
-    assert time.monotonic() - started < 20 * 0.1, "waiting for each would take 20 times 0.15 s"
-    assert embedder.asked == 3
+    assert embedder.asked == 3, "who is not asked is not waited for"
     assert sum("left alone" in m for m in caplog.messages) == 1
     breaker = (await service.health()).breakers["embedding"]
     assert (breaker.state, breaker.failures) == (BreakerState.OPEN, 3)

@@ -123,7 +123,7 @@ async def test_streamed_answers(world: World) -> None:
         world.bot.streaming = False
     assert answer == "好的，流式回答已经记下。"
     assert world.chats[-1].stream
-    assert "好的，流式回答已经记下。" in texts(world, "bot")
+    await wait_until(lambda: answer in texts(world, "bot"), 10, "the answer to be kept")
     await world.learn()
     await world.bot.web_chat("我擅长什么？", "stream-2")
     assert "书法" in injected(world.chats[-1])

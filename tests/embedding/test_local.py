@@ -7,7 +7,6 @@ import logging
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -56,23 +55,17 @@ async def test_the_same_text_has_the_same_vector(nano: CalibratedEmbedder):
 
 async def test_a_query_overtakes_passages_and_the_loop_runs_on(nano: CalibratedEmbedder):
     texts = [f"第{n}条：" + "小雨下个月要搬去成都工作，" * 16 for n in range(6)]
-    gaps: list[float] = []
     passages = asyncio.create_task(nano.passages(texts))
     query = asyncio.create_task(nano.query("小雨之后会住在哪座城市？"))
-    answered_first = False
-    last = time.perf_counter()
+    turns, answered_first = 0, False
     while not passages.done():
         await asyncio.sleep(0.002)
-        now = time.perf_counter()
-        gaps.append(now - last)
-        last = now
+        turns += 1
         answered_first = answered_first or query.done()
     assert answered_first
     assert (await query).shape == (384,)
     assert len(await passages) == 6
-    # Computed on the loop, all of it would be a single gap.
-    assert len(gaps) > 30
-    assert max(gaps) < sum(gaps) / 4
+    assert turns > 12, "computed on the loop, each text would be one turn at most"
 
 
 def test_loading_leaves_no_trace_in_the_environment(monkeypatch: pytest.MonkeyPatch):

@@ -320,7 +320,7 @@ async def test_reading_and_writing_at_once(pair: Pair) -> None:
 
 
 async def test_a_question_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    engine = Engine(tmp_path / "graph-1.kuzu", POOL, read_timeout=0.05)
+    engine = Engine(tmp_path / "graph-1.kuzu", POOL, read_timeout=0.5)
     slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b)"
     with pytest.raises(GraphError):
         await asyncio.to_thread(engine.reader.run, slow)
