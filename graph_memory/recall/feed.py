@@ -22,6 +22,7 @@ from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Na
 from ..ports import Embedder
 from .audit import Difference, differences
 from .dense import Dense
+from .growable import keep_spare_memory
 from .index import MAX_MESSAGES, Index
 
 logger = logging.getLogger("graph_memory.recall")
@@ -62,7 +63,7 @@ class Feed:
         self.index = Index()
         self.ready = False
         self._journal = journal
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="gm-recall")
+        self._thread = ThreadPoolExecutor(1, "gm-recall", keep_spare_memory)
         self.problem = ""
         self._wanted = 1
         self._built = 0
