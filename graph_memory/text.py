@@ -6,6 +6,7 @@ Pure functions; every one of them is tested with Chinese, emoji and hostile inpu
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
@@ -21,7 +22,6 @@ _HAN = re.compile(f"[{_CJK}]")
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][a-z]+)?", re.UNICODE)
 _LATIN = re.compile(r"[A-Za-z0-9]+")
 _NO_SYMBOLS = re.compile(r"[\sA-Za-z0-9]+")
-_STEMMER = snowballstemmer.stemmer("english")
 _STOP_WORDS = """
     a an the of to in on at for and or is are was were be been am do does did has have had
     i you he she it we they my your his her its our their me him them us this that these those
@@ -61,9 +61,19 @@ def is_chinese(text: str) -> bool:
     return len(_HAN.findall(text)) * 5 >= max(1, letters)
 
 
+class _Stemmers(threading.local):
+    """A stemmer for each thread, since it works on the word within itself."""
+
+    def __init__(self) -> None:
+        self.one = snowballstemmer.stemmer("english")
+
+
+_STEMMERS = _Stemmers()
+
+
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word))
+    return str(_STEMMERS.one.stemWord(word))
 
 
 def terms(text: str) -> list[str]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 import pytest
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,3 +73,20 @@ def test_token_estimate_is_on_the_safe_side():
 def test_one_line():
     assert one_line("第一行\n第二行\t末尾", 50) == "第一行 第二行 末尾"
     assert len(one_line("长" * 100, 10)) == 10
+
+
+def test_words_are_read_alike_while_another_thread_reads_others():
+    """A question is read on the event loop while its thread enters rows into the index."""
+    beginnings = map("".join, product("bdgpt", "aeiou", "lmnr", "aei", "dkt"))
+    words = [each + end for each in beginnings for end in ("ingly", "ations", "iveness", "ied")]
+    stemmer = snowballstemmer.stemmer("english")
+    expected = [stemmer.stemWord(word) for word in words]
+    halves = words[::2], words[1::2]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(2) as threads:
+            one, two = threads.map(terms, map(" ".join, halves))
+    finally:
+        sys.setswitchinterval(interval)
+    assert (one, two) == (expected[::2], expected[1::2])
