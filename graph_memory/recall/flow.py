@@ -30,7 +30,6 @@ class Flow:
         members: Positions of the messages that are not alone, in order; those of a
             conversation lie together.
         sizes: How many members each conversation has.
-        place: By member: its conversation.
     """
 
     def __init__(self, follows: Flags) -> None:
@@ -40,10 +39,9 @@ class Flow:
         self.members = np.flatnonzero(follows | self._followed)
         continues = follows[self.members]
         self._starts = np.flatnonzero(~continues)
-        self._after = np.flatnonzero(continues)
-        self._beside = continues + self._followed[self.members].astype(np.float64)
+        self._joined = continues.astype(np.float64)
+        self._beside = self._joined + self._followed[self.members]
         self.sizes = np.diff(self._starts, append=len(self.members))
-        self.place = np.repeat(np.arange(len(self.sizes)), self.sizes)
         self._slots = np.empty(len(follows), np.int32)
 
     def spread(
@@ -74,7 +72,7 @@ class Flow:
     def spread_all(self, amounts: NDArray[np.int64]) -> NDArray[np.int64]:
         """What each bag has of what all documents have, by position, in tenths."""
         total = amounts * OWN
-        after = self.members[self._after]
+        after = np.flatnonzero(self._follows)
         total[after - 1] += amounts[after] * AFTER
         total[after] += amounts[after - 1] * BEFORE
         return total
@@ -82,9 +80,14 @@ class Flow:
     def around(self, values: Values) -> Values:
         """By member: the mean of the messages right beside it; values are by member."""
         total = np.zeros(len(values))
-        total[self._after] += values[self._after - 1]
-        total[self._after - 1] += values[self._after]
+        joined = self._joined[1:]
+        np.multiply(values[:-1], joined, out=total[1:])
+        total[:-1] += values[1:] * joined
         return total / self._beside
+
+    def of_members(self, amounts: Values) -> Values:
+        """By member: what its conversation has."""
+        return np.repeat(amounts, self.sizes)
 
     def best(self, values: Values, count: int) -> Values:
         """By conversation: the sum of its ``count`` highest values, which are by member."""
@@ -95,9 +98,8 @@ class Flow:
             highest = np.maximum.reduceat(left, self._starts)
             total += np.where(self.sizes > nth, highest, 0.0)
             if nth + 1 < count:
-                chosen = np.flatnonzero(left == highest[self.place])
-                conversation = self.place[chosen]
-                first = np.ones(len(chosen), np.bool_)
-                first[1:] = conversation[1:] != conversation[:-1]
-                left[chosen[first]] = -np.inf
+                chosen = np.flatnonzero(left == self.of_members(highest))
+                if len(chosen) > len(highest):  # equals: the first in each conversation
+                    chosen = chosen[np.searchsorted(chosen, self._starts)]
+                left[chosen] = -np.inf
         return total

@@ -24,14 +24,19 @@ CONVERSATION, CONVERSATION_TOP = 0.4, 3
 def fuse(lexical: Scores, close: Scores | None) -> Scores:
     """One relevance, 0…1, of words and meaning."""
     most = float(lexical.max())
-    by_words = lexical / most if most > 0 else lexical
+    relevance: Scores = lexical / most if most > 0 else lexical.copy()
     if close is None:
-        return by_words.copy()
+        return relevance
     low, high = min(0.0, float(close.min())), float(close.max())
-    by_meaning = (close - low) / (high - low) if high > low else np.zeros(len(close))
-    words, meaning = _apart(by_words), _apart(by_meaning)
+    by_meaning = close - low
+    if high > low:
+        by_meaning /= high - low
+    words, meaning = _apart(relevance), _apart(by_meaning)
     sway = SWAY * (words - meaning) / (words + meaning) if words + meaning > 0 else 0.0
-    return (LEXICAL + sway) * by_words + (1 - LEXICAL - sway) * by_meaning
+    relevance *= LEXICAL + sway
+    by_meaning *= 1 - LEXICAL - sway
+    relevance += by_meaning
+    return relevance
 
 
 def _apart(values: Scores) -> float:
@@ -52,5 +57,5 @@ def lift_conversations(relevance: Scores, sight: Sight) -> Scores:
         values = relevance[flow.members]
         top = flow.best(values, CONVERSATION_TOP)
         lift = CONVERSATION * top / np.minimum(flow.sizes, CONVERSATION_TOP)
-        lifted[flow.members] = values + lift[flow.place]
+        lifted[flow.members] = values + flow.of_members(lift)
     return lifted

@@ -48,7 +48,8 @@ def test_conversations_are_summed_up(documents: Amounts) -> None:
     together = conversations(follows)
     assert flow.members.tolist() == [at for each in together for at in each]
     assert flow.sizes.tolist() == [len(each) for each in together]
-    assert flow.place.tolist() == [n for n, each in enumerate(together) for _ in each]
+    place = flow.of_members(np.arange(len(together), dtype=np.float64))
+    assert place.tolist() == [n for n, each in enumerate(together) for _ in each]
     values = np.array(own, np.float64)[flow.members]
     if together:
         best = [sum(sorted((own[at] for at in each), reverse=True)[:3]) for each in together]
