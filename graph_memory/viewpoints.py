@@ -241,7 +241,7 @@ class Viewpoints:
 
 def _ranked(index: Index, sight: Sight) -> list[tuple[Fact, Rank]]:
     """All facts in recall, and how each of them stands to the asker."""
-    numbers = np.array(index.documents.numbers(), np.int32)
+    numbers = np.array(index.documents.numbers(), np.intp)
     numbers = numbers[index.documents.kind.values[numbers] == Kind.FACT]
     positions = sight.positions[numbers]
     shown = np.flatnonzero(positions >= 0)

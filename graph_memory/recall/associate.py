@@ -133,5 +133,5 @@ def _shared(bag: Bag, leading: list[str], whole: float) -> Scores | None:
     weights = [rarity(count, occurrences) for occurrences, _ in bridges]
     unit = whole / sum(weights)
     for weight, (_, term) in zip(weights, bridges, strict=True):
-        shared[bag.having(term)] += weight * unit
+        np.add.at(shared, bag.having(term), weight * unit)
     return shared

@@ -252,7 +252,7 @@ class _Said:
         number = int(self._sight.numbers[candidate.position])
         if not dense.has(number):
             return False
-        cosines = dense.cosines(np.array(self._numbers, np.int32), dense.vector(number))
+        cosines = dense.cosines(np.array(self._numbers, np.intp), dense.vector(number))
         return bool((cosines >= SAME).any())
 
     def _is_alike(self, text: str, others: list[str]) -> bool:

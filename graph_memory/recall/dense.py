@@ -74,7 +74,7 @@ class Dense:
         row: Vectors = self._matrix.values[number] / np.float32(UNIT)
         return row
 
-    def cosines(self, numbers: NDArray[np.int32], query: Vectors) -> NDArray[np.float32]:
+    def cosines(self, numbers: NDArray[np.intp], query: Vectors) -> NDArray[np.float32]:
         """Cosine of ``query`` to each of ``numbers``, shape ``(len(numbers),)``.
 
         NaN where a document has no vector (yet).

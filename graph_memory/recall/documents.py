@@ -21,7 +21,8 @@ from ..scope import span
 from .growable import Growable
 
 Source = Fact | Message | Episode
-Numbers = NDArray[np.int32]
+Numbers = NDArray[np.intp]
+"""What NumPy indexes by: by anything else it takes two or three times as long."""
 
 
 class Kind(IntEnum):
@@ -90,9 +91,9 @@ class Shelf:
 
     def __init__(self) -> None:
         self._ids: list[int] = []
-        self._messages = Growable(np.int32)
+        self._messages = Growable(np.intp)
         self._keys: list[str] = []
-        self._others = Growable(np.int32)
+        self._others = Growable(np.intp)
         self._numbers: Numbers | None = None
 
     def __len__(self) -> int:

@@ -42,11 +42,11 @@ class Flow:
         self._joined = continues.astype(np.float64)
         self._beside = self._joined + self._followed[self.members]
         self.sizes = np.diff(self._starts, append=len(self.members))
-        self._slots = np.empty(len(follows), np.int32)
+        self._slots = np.empty(len(follows), np.intp)
 
     def spread(
-        self, positions: NDArray[np.int32], amounts: NDArray[np.integer[Any]]
-    ) -> tuple[NDArray[np.int32], NDArray[np.floating[Any]]]:
+        self, positions: NDArray[np.intp], amounts: NDArray[np.integer[Any]]
+    ) -> tuple[NDArray[np.intp], NDArray[np.floating[Any]]]:
         """What bags have of what some documents have, in tenths.
 
         Args:
@@ -56,18 +56,20 @@ class Flow:
             Positions of the bags that have any, each once, in no order, and how much, in
             whole numbers.
         """
-        lends = np.flatnonzero(self._follows.take(positions))
-        leads = np.flatnonzero(self._followed.take(positions))
+        lends = self._follows.take(positions).nonzero()[0]
+        leads = self._followed.take(positions).nonzero()[0]
         if not (len(lends) or len(leads)):
             return positions, amounts * float(OWN)
-        hits = np.concatenate((positions, positions[lends] - 1, positions[leads] + 1))
-        lent = np.concatenate((amounts * OWN, amounts[lends] * AFTER, amounts[leads] * BEFORE))
+        hits = np.concatenate((positions, positions.take(lends) - 1, positions.take(leads) + 1))
+        lent = np.concatenate(
+            (amounts * OWN, amounts.take(lends) * AFTER, amounts.take(leads) * BEFORE)
+        )
         # Of the entries for one bag the last one to take the slot stands for all.
-        turns = np.arange(len(hits), dtype=np.int32)
+        turns = np.arange(len(hits))
         self._slots[hits] = turns
         stands = self._slots.take(hits)
-        kept = np.flatnonzero(stands == turns)
-        return hits[kept], np.bincount(stands, lent)[kept]
+        kept = (stands == turns).nonzero()[0]
+        return hits.take(kept), np.bincount(stands, lent).take(kept)
 
     def spread_all(self, amounts: NDArray[np.int64]) -> NDArray[np.int64]:
         """What each bag has of what all documents have, by position, in tenths."""
@@ -98,7 +100,7 @@ class Flow:
             highest = np.maximum.reduceat(left, self._starts)
             total += np.where(self.sizes > nth, highest, 0.0)
             if nth + 1 < count:
-                chosen = np.flatnonzero(left == self.of_members(highest))
+                chosen = (left == self.of_members(highest)).nonzero()[0]
                 if len(chosen) > len(highest):  # equals: the first in each conversation
                     chosen = chosen[np.searchsorted(chosen, self._starts)]
                 left[chosen] = -np.inf

@@ -321,7 +321,7 @@ class Index:
         touching: dict[int, None] = {}
         for one in self.identities.nodes(node):
             touching |= self._touching.get(one, {})
-        numbers = np.fromiter(touching, np.int32, len(touching))
+        numbers = np.fromiter(touching, np.intp, len(touching))
         return numbers[sight.positions[numbers] >= 0]
 
 

@@ -55,7 +55,7 @@ class Lexical:
 
     def postings(
         self, terms: Iterable[str]
-    ) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], NDArray[np.intp]]:
+    ) -> tuple[NDArray[np.intp], NDArray[np.integer[Any]], NDArray[np.intp]]:
         """Document numbers and frequencies of terms, of all documents.
 
         The caller has to restrict them to what may be seen before anything is computed
@@ -68,7 +68,7 @@ class Lexical:
         lists = [self._packed(term) for term in terms]
         packed = np.concatenate(lists)
         ends = np.cumsum([len(each) for each in lists])
-        return packed >> _FREQUENCY_BITS, packed & _FREQUENCY, ends
+        return (packed >> _FREQUENCY_BITS).astype(np.intp), packed & _FREQUENCY, ends
 
     def _packed(self, term: str) -> NDArray[np.uint32]:
         """Postings of a term: a view, during the life of which the list cannot grow."""

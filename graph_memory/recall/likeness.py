@@ -22,7 +22,7 @@ def likeness(index: Index, messages: Iterable[int], facts: Iterable[str]) -> dic
     lines = [index.documents.number(message_key(id)) for id in messages]
     known = {id: index.documents.number(id) for id in facts}
     numbers = {id: n for id, n in known.items() if n is not None and dense.has(n)}
-    wanted = np.array(list(numbers.values()), np.int32)
+    wanted = np.array(list(numbers.values()), np.intp)
     best = np.full(len(wanted), -np.inf, np.float32)
     for line in lines:
         if line is not None and dense.has(line) and len(wanted):

@@ -286,7 +286,7 @@ def _candidates(index: Index, sight: Sight, relevance: Scores, count: int) -> li
         return order
     least = relevance[order[count - 1]]
     better = [position for position in order if relevance[position] > least]
-    equal = np.flatnonzero(relevance == least)
+    equal = (relevance == least).nonzero()[0]
     room = count + EQUALS - len(better)
     age = -index.documents.since.values[sight.numbers[equal]]
     newest = equal[age <= np.partition(age, room - 1)[room - 1]].tolist()

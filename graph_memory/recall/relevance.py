@@ -54,7 +54,7 @@ def lift_conversations(relevance: Scores, sight: Sight) -> Scores:
     lifted: Scores = relevance + CONVERSATION * relevance
     flow = sight.flow
     if len(flow.members):
-        values = relevance[flow.members]
+        values = relevance.take(flow.members)
         top = flow.best(values, CONVERSATION_TOP)
         lift = CONVERSATION * top / np.minimum(flow.sizes, CONVERSATION_TOP)
         lifted[flow.members] = values + flow.of_members(lift)

@@ -23,7 +23,7 @@ from .flow import Flags, Flow
 from .growable import Growable
 
 MOST_KEPT = 300_000
-"""Documents of the sights that are kept, those of all sights together: some 20 MB."""
+"""Documents of the sights that are kept, those of all sights together: some 25 MB."""
 _SPARE = 8
 """One part in so many of ``Sight.positions`` is for documents to come."""
 
@@ -64,7 +64,7 @@ class Sight:
         """
         wanted = np.zeros(len(self) + 1, np.bool_)  # the last one is for -1
         wanted[messages] = True
-        some = np.flatnonzero(wanted[self.messages])
+        some = wanted.take(self.messages).nonzero()[0]
         return list(zip(self.facts[some].tolist(), self.messages[some].tolist(), strict=True))
 
 
@@ -72,8 +72,8 @@ class Citations:
     """Which facts rest on which messages, as pairs of document numbers."""
 
     def __init__(self) -> None:
-        self._facts = Growable(np.int32)
-        self._messages = Growable(np.int32)
+        self._facts = Growable(np.intp)
+        self._messages = Growable(np.intp)
 
     def add(self, fact: int, message: int) -> None:
         self._facts.append(fact)
@@ -94,7 +94,7 @@ class Citations:
     def seen(self, positions: Numbers) -> tuple[Numbers, Numbers]:
         """The pairs of which both are visible, as positions."""
         facts, messages = positions[self._facts.values], positions[self._messages.values]
-        both = np.flatnonzero((facts >= 0) & (messages >= 0))
+        both = ((facts >= 0) & (messages >= 0)).nonzero()[0]
         return facts[both], messages[both]
 
 
@@ -146,13 +146,13 @@ def look(documents: Documents, citations: Citations, views: Mapping[str, View]) 
     sessions = sorted(views.keys() & documents.shelves.keys())
     shelves = [documents.shelves[session].numbers() for session in sessions]
     sizes = [len(shelf) for shelf in shelves]
-    numbers = np.concatenate(shelves) if shelves else np.zeros(0, np.int32)
+    numbers = np.concatenate(shelves) if shelves else np.zeros(0, np.intp)
     place = np.repeat(np.arange(len(sessions)), sizes)
     rank = _rank(documents, numbers, place, [views[session] for session in sessions])
     shown = (rank != Rank.HIDDEN) & ~documents.muted.values[numbers]
     numbers, place = numbers[shown], place[shown]
-    positions = np.full(documents.size + documents.size // _SPARE, -1, np.int32)
-    positions[numbers] = np.arange(len(numbers), dtype=np.int32)
+    positions = np.full(documents.size + documents.size // _SPARE, -1, np.intp)
+    positions[numbers] = np.arange(len(numbers))
     kind = documents.kind.values[numbers]
     flow = Flow(_follows(documents.since.values[numbers], kind, place))
     facts, messages = citations.seen(positions)

@@ -42,7 +42,7 @@ def vote(
         if count < max(2, MAJORITY * len(order)):
             continue
         worth = commonplace(term) * rarity(len(sight), bag.occurrences(term)) * count / len(order)
-        shared[bag.having(term)] += worth
+        np.add.at(shared, bag.having(term), worth)
         total += worth
     if total <= 0 or most <= 0:
         return relevance

@@ -35,7 +35,7 @@ def test_words_are_lent_to_those_beside(documents: Amounts) -> None:
             expected[at] += BEFORE * own[at - 1]
             expected[at - 1] += AFTER * own[at]
     assert flow.spread_all(np.array(own, np.int64)).tolist() == expected
-    some = np.flatnonzero(own).astype(np.int32)[::-1]
+    some = np.flatnonzero(own).astype(np.intp)[::-1]
     hits, tenths = flow.spread(some, np.array(own, np.uint32)[some])
     found = dict(zip(hits.tolist(), tenths.tolist(), strict=True))
     assert len(found) == len(hits)

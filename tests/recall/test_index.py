@@ -83,17 +83,17 @@ def test_cosines_are_the_same_however_rows_are_read() -> None:
     dense.put(range(1_499, 699, -1), rows[:699:-1])
     assert dense.count == 1_500
     query = _units(rng.standard_normal((1, 48)))[0]
-    everything = dense.cosines(np.arange(1_500, dtype=np.int32), query)
+    everything = dense.cosines(np.arange(1_500, dtype=np.intp), query)
     assert np.allclose(everything, rows @ query, atol=5e-4)
     for size in (1, 7, 600, 1_400):
-        some = np.sort(rng.choice(1_500, size, replace=False)).astype(np.int32)
+        some = np.sort(rng.choice(1_500, size, replace=False)).astype(np.intp)
         assert np.array_equal(dense.cosines(some, query), everything[some])
 
 
 def test_documents_without_a_vector_have_no_similarity() -> None:
     dense = Dense("m", 0.1)
     dense.put([1], vector("花生")[np.newaxis])
-    numbers = np.array([0, 1, 9], np.int32)
+    numbers = np.array([0, 1, 9], np.intp)
     assert np.isnan(dense.cosines(numbers, vector("花生"))).tolist() == [True, False, True]
     assert np.isnan(dense.cosines(numbers, vector("花生")[:3])).all()
     dense.remove(1)
