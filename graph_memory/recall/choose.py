@@ -19,7 +19,7 @@ from ..text import normalise
 from .index import Index
 from .rank import NOWHERE, Candidate, Ranking
 from .render import Tally
-from .sight import Sight
+from .sight import Citation, Sight
 from .trace import Reason
 from .vocabulary import search_terms
 
@@ -92,7 +92,7 @@ def choose(
         else:
             left.append(candidate)
     floors = _floors(left, ranking.earnest)
-    facts = _facts_of_messages(sight, left)
+    facts = _facts_of_messages(ranking.cited, left)
     said = _Said(index, sight)
     relevant: list[Candidate] = []
     for candidate in left:
@@ -163,11 +163,13 @@ def messages_of(candidate: Candidate) -> frozenset[int]:
     return frozenset({source.id}) if isinstance(source, Message) else frozenset()
 
 
-def _facts_of_messages(sight: Sight, candidates: list[Candidate]) -> dict[int, list[Candidate]]:
+def _facts_of_messages(
+    cited: list[Citation], candidates: list[Candidate]
+) -> dict[int, list[Candidate]]:
     """Candidate facts by the position of the messages they rest on, best first."""
     by_position = {each.position: each for each in candidates if each.position != NOWHERE}
     found: dict[int, list[Candidate]] = defaultdict(list)
-    for fact, message in sight.citations(list(by_position)):
+    for fact, message in cited:
         if fact in by_position:
             found[message].append(by_position[fact])
     for facts in found.values():

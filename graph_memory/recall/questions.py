@@ -122,11 +122,21 @@ def compose(text: str, previous: str = "") -> str:
     return f"{clean(previous, MAX_QUERY // 4)}\n{text}" if previous and leans else text
 
 
-def question(asker: Asker, text: str, vectors: Sequence[Vectors | None] = ()) -> Question:
-    """Read a message as a question."""
+def question(
+    asker: Asker,
+    text: str,
+    vectors: Sequence[Vectors | None] = (),
+    parts: tuple[Part, ...] = (),
+) -> Question:
+    """Read a message as a question.
+
+    Args:
+        vectors: Embedding of each part.
+        parts: What :func:`split` makes of it, where that is known.
+    """
     personal = bool(_FIRST_PERSON.search(text))
     addressed = not personal and bool(_SECOND_PERSON.search(text)) and not _RECALLS.search(text)
-    return Question(asker, text, split(text), personal, addressed, vectors)
+    return Question(asker, text, parts or split(text), personal, addressed, vectors)
 
 
 def split(text: str) -> tuple[Part, ...]:

@@ -27,8 +27,9 @@ from .index import Index
 from .nearness import near, timely
 from .questions import Part, Question, asks, telling
 from .relevance import fuse, lift_conversations
-from .sight import Sight
+from .sight import Citation, Sight
 from .signals import Bag, Scores, best, meaning, words
+from .successors import follow
 from .times import Span, spans
 from .turns import turns
 from .vary import vary
@@ -89,12 +90,14 @@ class Ranking:
         visible: How many documents were looked at.
         named: Nodes that the question names, and by which name.
         earnest: The questions that are hardly small talk.
+        cited: Which facts rest on which of the messages, as positions.
     """
 
     candidates: list[Candidate] = field(default_factory=list)
     visible: int = 0
     named: dict[str, str] = field(default_factory=dict)
     earnest: frozenset[int] = frozenset()
+    cited: list[Citation] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +141,16 @@ def rank(
         own = index.documents.about(question.asker.accounts, sight.numbers)
         base[own] = PERSONAL if question.personal else SPEAKER
     times = [spans(part.text, clock.now, clock.zone) for part in question.parts]
+    cited: list[Citation] = []
     lists = [
-        _answer(index, sight, bag, question, number, named, base, times[number], clock, count)
-        for number in range(len(question.parts))
+        _answer(index, sight, bag, question, number, named, base, at, clock, count, cited)
+        for number, at in enumerate(times)
     ]
     candidates = [*records, *_in_turns(lists)]
     candidates.sort(key=lambda c: c.foreign)
     parts = enumerate(zip(question.parts, times, strict=True))
     earnest = frozenset(n for n, (part, at) in parts if _is_earnest(question, part, at, clock))
-    return Ranking(candidates, len(sight), named, earnest)
+    return Ranking(candidates, len(sight), named, earnest, cited)
 
 
 def _is_earnest(question: Question, part: Part, times: list[Span], clock: Clock) -> bool:
@@ -167,8 +171,12 @@ def _answer(
     times: list[Span],
     clock: Clock,
     count: int,
+    cited: list[Citation],
 ) -> list[tuple[Candidate, float]]:
-    """Candidates for one question, best first, and what each is worth; see :func:`vary`."""
+    """Candidates for one question, best first, and what each is worth; see :func:`vary`.
+
+    Their citations are added to ``cited``.
+    """
     part = question.parts[number]
     found = words(bag, part.terms)
     close = meaning(index, sight, question.vector(number))
@@ -179,27 +187,34 @@ def _answer(
     boost, mentioned = near(index, sight, relevance, named)
     boost += base + timely(index, sight, times) if times else base
     relevance = relevance + boost
-    evidence = _evidence(found.coverage, close)
+    order = _candidates(index, sight, relevance, count)
+    followed = follow(index, sight, order, relevance)
+    ranked = len(order)
+    # Further facts that rest on these messages: they can be shown as those, in fewer words.
+    order += sorted({fact for fact, _ in followed.cited}.difference(order))
+    cited += followed.cited
+    coverage = found.coverage[order]
+    meant = close[order] if close is not None else None
+    evidence = _evidence(coverage, meant)
     if question.addressed:
         evidence *= ADDRESSED
-    evidence += mentioned
-    order = _candidates(index, sight, relevance, count)
-    outdated = _followed(index, sight, order, relevance, evidence)
-    ranked = len(order)
-    order += _stated(sight, order)
+    evidence += mentioned[order]
+    for old, new in followed.heirs:
+        at = order.index(new)
+        evidence[at] = max(evidence[at], evidence[order.index(old)])
     rows = zip(
         order,
         sight.numbers[order].tolist(),
         relevance[order].tolist(),
-        evidence[order].tolist(),
-        found.coverage[order].round(4).tolist(),
-        close[order].round(4).tolist() if close is not None else [0.0] * len(order),
+        evidence.tolist(),
+        coverage.round(4).tolist(),
+        meant.round(4).tolist() if meant is not None else [0.0] * len(order),
         boost[order].round(4).tolist(),
         sight.foreign[order].tolist(),
         strict=True,
     )
     candidates: list[Candidate] = []
-    for position, document_number, relevant, evident, covered, meant, near_to, foreign in rows:
+    for position, document_number, relevant, evident, covered, close_to, near_to, foreign in rows:
         document = index.documents[document_number]
         source = document.source
         score, kept = relevant, 1.0
@@ -208,12 +223,12 @@ def _answer(
             score *= 1 - FADING + FADING * kept
         elif isinstance(source, Message):
             score *= ASKING + (1 - ASKING) * telling(source.text)
-        replaced = outdated.get(position)
+        replaced = followed.replaced.get(position)
         if replaced:
             score *= REPLACED
         signals = {
             "words": covered,
-            "meaning": meant,
+            "meaning": close_to,
             "near": near_to,
             "retention": round(kept, 4),
         }
@@ -229,11 +244,6 @@ def _answer(
 
 def _sorted(candidates: list[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: (c.foreign, -c.score, -c.document.at, c.document.key))
-
-
-def _stated(sight: Sight, order: list[int]) -> list[int]:
-    """Further facts that rest on some documents: these can be shown as those, in fewer words."""
-    return sorted({fact for fact, _ in sight.citations(order)}.difference(order))
 
 
 def _records(index: Index, sight: Sight, question: Question, clock: Clock) -> list[Candidate]:
@@ -296,51 +306,3 @@ def _candidates(index: Index, sight: Sight, relevance: Scores, count: int) -> li
         return -document.at, document.key
 
     return better + heapq.nsmallest(room, newest, key=older)
-
-
-def _followed(
-    index: Index, sight: Sight, order: list[int], relevance: Scores, evidence: Scores
-) -> dict[int, Fact]:
-    """What replaces each of some documents, and follows them into ``order``: it answers
-    what they would have answered, so it is as relevant as they are whatever its words."""
-    found: dict[int, Fact] = {}
-    known, left = set(order), list(order)
-    while left:
-        outdated = _outdated(index, sight, left)
-        found |= outdated
-        left = []
-        # Oldest first, so that relevance is handed on along a chain of replacements.
-        for old, newer in sorted(outdated.items(), key=lambda o: (o[1].recorded_at, o[1].id)):
-            number = index.documents.number(newer.id)
-            new = int(sight.positions[number]) if number is not None else -1
-            if new < 0:
-                continue
-            relevance[new] = max(relevance[new], relevance[old])
-            evidence[new] = max(evidence[new], evidence[old])
-            if new not in known:
-                known.add(new)
-                order.append(new)
-                left.append(new)
-    return found
-
-
-def _outdated(index: Index, sight: Sight, positions: list[int]) -> dict[int, Fact]:
-    """What replaces each of some documents, if anything does.
-
-    A message is outdated if all visible facts that rest on it are.
-    """
-    found: dict[int, Fact] = {}
-    standing: set[int] = set()
-    pairs = [(position, position) for position in positions] + sight.citations(positions)
-    numbers = sight.numbers[[fact for fact, _ in pairs]].tolist()
-    keys = [index.documents[number].key for number in numbers]
-    if not index.replaces_any(keys):
-        return found
-    for (fact, document), key in zip(pairs, keys, strict=True):
-        newer = index.replaced_by(key, sight.views)
-        if newer is None:
-            if fact != document:
-                standing.add(document)
-        elif document not in found or newer.id > found[document].id:
-            found[document] = newer
-    return {position: newer for position, newer in found.items() if position not in standing}

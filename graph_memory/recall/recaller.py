@@ -293,10 +293,11 @@ class Recaller:
         query = compose(text, previous)
         if self._settings.enable_query_rewriting and self._model:
             query = await self._rewrite(query, where, embed_by)
-        vectors, model = await self._embed([part.text for part in split(query)], embed_by)
+        parts = split(query)
+        vectors, model = await self._embed([part.text for part in parts], embed_by)
         embedded = time.monotonic()
         seen = self.visible(asker) if views is None else views
-        request = Request(asker, seen, text, query, wish, vectors, model)
+        request = Request(asker, seen, text, query, wish, vectors, model, parts)
         found = await self._feed.run(search, self._feed.index, request, self._manner, self._now())
         timing = {
             "embedding": _milliseconds(embedded - started),

@@ -13,7 +13,7 @@ from ..ports import Vectors
 from ..scope import View
 from .choose import Choice, Wish, choose
 from .index import Index
-from .questions import question
+from .questions import Part, question
 from .rank import Candidate, Clock, Ranking, rank
 from .render import Renderer, wording
 from .trace import Reason, Trace, TracedCandidate
@@ -68,6 +68,7 @@ class Request:
         query: What to search for.
         vectors, model: Embedding of each part of ``query`` (see :func:`questions.split`),
             and the model they are of.
+        parts: Those parts, where they are known.
     """
 
     asker: Asker
@@ -77,6 +78,7 @@ class Request:
     wish: Wish
     vectors: Sequence[Vectors | None] = ()
     model: str = ""
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def search(index: Index, request: Request, manner: Manner, now: float) -> Recall
     sight = index.look(request.views)
     current = index.dense is not None and index.dense.model == request.model
     vectors = request.vectors if current else ()
-    asked = question(request.asker, request.query, vectors)
+    asked = question(request.asker, request.query, vectors, request.parts)
     clock = Clock(now, manner.zone, manner.rate)
     wish = request.wish
     ranking = rank(index, sight, asked, clock, limit=wish.limit, profile=wish.profile)

@@ -27,6 +27,9 @@ MOST_KEPT = 300_000
 _SPARE = 8
 """One part in so many of ``Sight.positions`` is for documents to come."""
 
+Citation = tuple[int, int]
+"""A fact and a message that it rests on, as positions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -57,8 +60,8 @@ class Sight:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def citations(self, messages: list[int]) -> list[tuple[int, int]]:
-        """Facts that rest on some messages, as ``(fact, message)``; all are positions.
+    def citations(self, messages: list[int]) -> list[Citation]:
+        """Facts that rest on some messages.
 
         -1, where there is nothing in sight, is no message.
         """
