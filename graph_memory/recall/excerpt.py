@@ -177,7 +177,7 @@ def _tell(
         document = _document(index, sight, position)
         newer = index.replaced_by(document.key, sight.views)
         foreign = bool(sight.foreign[position])
-        shown = Candidate(position, document, 0, score, 0.0, foreign, {}, newer)
+        shown = Candidate(position, document, 0, score, 0.0, foreign, (), newer)
         source = document.source
         yield Item(
             document.kind.name.lower(),

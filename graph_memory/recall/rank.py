@@ -47,6 +47,7 @@ CANDIDATES = 40
 """Documents that are weighed for a question; more if more may be chosen."""
 EQUALS = 64
 """Candidates as good as the last one that are kept beside; the newest ones."""
+SIGNALS = ("words", "meaning", "near", "retention")
 NOWHERE = -1
 """Position of a record, which is no document in sight."""
 
@@ -68,7 +69,7 @@ class Candidate(NamedTuple):
         part: Which question it answers.
         score: Its place in the order of that question.
         evidence: 1 is enough to remind of it; comparable between queries.
-        signals: What the score is made of, for the trace.
+        signals: What the score is made of, for the trace: see ``SIGNALS``; of records nothing.
         replaced: The visible fact that replaces it.
     """
 
@@ -78,7 +79,7 @@ class Candidate(NamedTuple):
     score: float
     evidence: float
     foreign: bool
-    signals: dict[str, float]
+    signals: tuple[float, ...]
     replaced: Fact | None = None
 
 
@@ -207,9 +208,9 @@ def _answer(
         sight.numbers[order].tolist(),
         relevance[order].tolist(),
         evidence.tolist(),
-        coverage.round(4).tolist(),
-        meant.round(4).tolist() if meant is not None else [0.0] * len(order),
-        boost[order].round(4).tolist(),
+        coverage.tolist(),
+        meant.tolist() if meant is not None else [0.0] * len(order),
+        boost[order].tolist(),
         sight.foreign[order].tolist(),
         strict=True,
     )
@@ -226,12 +227,7 @@ def _answer(
         replaced = followed.replaced.get(position)
         if replaced:
             score *= REPLACED
-        signals = {
-            "words": covered,
-            "meaning": close_to,
-            "near": near_to,
-            "retention": round(kept, 4),
-        }
+        signals = covered, close_to, near_to, kept
         candidates.append(
             Candidate(position, document, number, score, evident, foreign, signals, replaced)
         )
@@ -257,7 +253,7 @@ def _records(index: Index, sight: Sight, question: Question, clock: Clock) -> li
             1.0,
             1.0,
             standing is Rank.FOREIGN,
-            {},
+            (),
         )
         for record, standing in found
     ]

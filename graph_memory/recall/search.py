@@ -14,7 +14,7 @@ from ..scope import View
 from .choose import Choice, Wish, choose
 from .index import Index
 from .questions import Part, question
-from .rank import Candidate, Clock, Ranking, rank
+from .rank import SIGNALS, Candidate, Clock, Ranking, rank
 from .render import Renderer, wording
 from .trace import Reason, Trace, TracedCandidate
 
@@ -150,7 +150,7 @@ def _weighed(ranking: Ranking, choice: Choice) -> tuple[TracedCandidate, ...]:
             each.document.text,
             each.score,
             each.evidence,
-            each.signals,
+            {name: round(value, 4) for name, value in zip(SIGNALS, each.signals, strict=False)},
             None
             if each.document.key in chosen
             else reasons.get(each.document.key, Reason.DUPLICATE),

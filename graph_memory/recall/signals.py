@@ -56,10 +56,12 @@ def words(bag: Bag, query: Mapping[str, float]) -> Words:
     total = 0.0
     bag.look_up(query)
     for term in query:
-        found = bag.find(term)
-        says = worth(term, count, found.occurrences)
+        occurrences = bag.occurrences(term)
+        says = worth(term, count, occurrences)
         total += says
-        np.add.at(coverage, found.positions, says * np.minimum(1.0, found.frequencies))
+        if occurrences:
+            found = bag.find(term)
+            np.add.at(coverage, found.positions, says * np.minimum(1.0, found.frequencies))
     return Words(fit(bag, query), coverage / max(total, SUBSTANCE))
 
 
@@ -67,9 +69,10 @@ def fit(bag: Bag, query: Mapping[str, float]) -> Scores:
     """BM25 of every visible document, by position."""
     scores = np.zeros(len(bag))
     for term, weight in query.items():
-        found = bag.find(term)
-        # In half the time of +=, though here no position comes twice.
-        np.add.at(scores, found.positions, weight * found.gains)
+        if bag.occurrences(term):
+            found = bag.find(term)
+            # In half the time of +=, though here no position comes twice.
+            np.add.at(scores, found.positions, weight * found.gains)
     return scores
 
 
@@ -90,13 +93,11 @@ class Found:
     Attributes:
         positions, frequencies: Bags that have it, each once, and how often, context included.
         gains: What it adds to their BM25.
-        occurrences: How many documents have it themselves.
     """
 
     positions: Numbers
     frequencies: Scores
     gains: Scores
-    occurrences: int
 
 
 class Bag:
@@ -109,6 +110,7 @@ class Bag:
     def __init__(self, index: Index, sight: Sight) -> None:
         self._index = index
         self._sight = sight
+        self._count = len(sight)
         self._found: dict[str, Found] = {}
         self._owners: dict[str, tuple[Numbers, NDArray[np.integer[Any]]]] = {}
         lengths = sight.lengths
@@ -116,7 +118,7 @@ class Bag:
         self.damping = K1 * (1 - B + B * lengths / mean)
 
     def __len__(self) -> int:
-        return len(self._sight)
+        return self._count
 
     def occurrences(self, term: str) -> int:
         """How many visible documents have a term themselves."""
@@ -132,14 +134,16 @@ class Bag:
 
     def find(self, term: str) -> Found:
         """Where a term is, among the visible documents."""
-        if term not in self._found:
+        found = self._found.get(term)
+        if found is None:
             positions, frequencies = self._own(term)
             hit, tenths = self._sight.flow.spread(positions, frequencies)
             frequency = tenths / OWN
-            saturated = frequency * (K1 + 1) / (frequency + self.damping.take(hit))
-            gains = rarity(len(self), len(positions)) * saturated
-            self._found[term] = Found(hit, frequency, gains, len(positions))
-        return self._found[term]
+            gains = frequency * (K1 + 1)
+            gains /= frequency + self.damping.take(hit)
+            gains *= rarity(self._count, len(positions))
+            found = self._found[term] = Found(hit, frequency, gains)
+        return found
 
     def _own(self, term: str) -> tuple[Numbers, NDArray[np.integer[Any]]]:
         """Visible documents that have a term, and how often."""

@@ -112,7 +112,7 @@ def test_the_cost_of_a_block_is_what_its_text_costs(said: list[tuple[int, str]])
     sight = index.look({HOME.id: view(HOME, asker, Policy(), Attendance())})
     renderer = Renderer(index, sight, asker, ZH, UTC)
     chosen = [
-        Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, {})
+        Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, ())
         for at, number in enumerate(sight.numbers)
     ]
     block = renderer.block(chosen)
