@@ -107,9 +107,9 @@ class Dense:
         """Cosines between some documents, shape ``(n, n)``; 0 where there is no vector."""
         if self._matrix is None:
             return None
-        rows = np.zeros((len(numbers), self._matrix.values.shape[1]), np.float32)
-        known = [at for at, number in enumerate(numbers) if self.has(number)]
-        rows[known] = self._matrix.values[[numbers[at] for at in known]]
+        rows = self._matrix.values.take(numbers, axis=0, mode="clip")
+        if self.count < self._known.size or max(numbers) >= self._known.size:
+            rows[[at for at, number in enumerate(numbers) if not self.has(number)]] = 0.0
         alike = _products(rows[:, np.newaxis], rows)
         alike /= np.float32(UNIT**2)
         return alike

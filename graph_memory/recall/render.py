@@ -201,7 +201,7 @@ class Renderer:
     def _date(self, at: float) -> str:
         if at not in self._dates:
             try:
-                self._dates[at] = f"{datetime.fromtimestamp(at, self._zone):%Y-%m-%d}"
+                self._dates[at] = datetime.fromtimestamp(at, self._zone).date().isoformat()
             except (ValueError, OverflowError, OSError):
                 self._dates[at] = "?"
         return self._dates[at]

@@ -158,11 +158,10 @@ class Bag:
             return
         numbers, frequencies, ends = self._index.lexical.postings(wanted)
         positions = self._sight.positions.take(numbers)
-        seen = positions >= 0
-        if not seen.all():
-            ends = np.r_[0, np.cumsum(seen)][ends]
-            kept = seen.nonzero()[0]
-            positions, frequencies = positions.take(kept), frequencies.take(kept)
+        seen = (positions >= 0).nonzero()[0]
+        if len(seen) < len(positions):
+            ends = np.searchsorted(seen, ends)
+            positions, frequencies = positions.take(seen), frequencies.take(seen)
         start = 0
         for term, end in zip(wanted, ends.tolist(), strict=True):
             self._owners[term] = positions[start:end], frequencies[start:end]
@@ -181,11 +180,12 @@ def meaning(index: Index, sight: Sight, vector: Vectors | None) -> Scores | None
     dense = index.dense
     if dense is None or vector is None or not len(sight):
         return None
-    own = dense.cosines(sight.numbers, vector).astype(np.float64) - dense.floor
-    known = ~np.isnan(own)
-    if not known.any():
+    own = dense.cosines(sight.numbers, vector).astype(np.float64)
+    own -= dense.floor
+    unknown = np.isnan(own).nonzero()[0]
+    if len(unknown) == len(own):
         return None
-    own[~known] = 0.0
+    own[unknown] = 0.0
     if len(sight.facts):
         np.maximum.at(own, sight.messages, own.take(sight.facts))
     members = sight.flow.members

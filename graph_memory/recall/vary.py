@@ -72,7 +72,7 @@ def _penalties(index: Index, numbers: list[int]) -> Scores:
     if alike is None:
         return np.zeros((len(numbers), len(numbers)))
     scaled: Scores = (alike.astype(np.float64) - ALIKE) / (SAME - ALIKE)
-    return PENALTY * np.clip(scaled, 0.0, 1.0)
+    return PENALTY * np.minimum(np.maximum(scaled, 0.0), 1.0)
 
 
 def _own_words(index: Index, part: Part, numbers: list[int]) -> Scores:
