@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 from ..model import Message, Presence, Row, Session, decode
 from . import messages as mail
+from .rows import PAGE
 
 logger = logging.getLogger("graph_memory.journal")
-
-PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +85,12 @@ def presences(db: sqlite3.Connection) -> Iterator[Presence]:
     found = db.execute(
         "SELECT circle, user, since, until FROM presence ORDER BY circle, user, since"
     )
-    return (Presence(*each) for each in found)
+    return (Presence(*each) for each in found.fetchall())
 
 
 def pauses(db: sqlite3.Connection) -> Iterator[tuple[str, str, float]]:
     """Kind, id and time of everything that asked for a pause."""
-    return iter(db.execute("SELECT kind, id, at FROM pause ORDER BY kind, id"))
+    return iter(db.execute("SELECT kind, id, at FROM pause ORDER BY kind, id").fetchall())
 
 
 def sessions(db: sqlite3.Connection) -> dict[str, Session]:

@@ -35,6 +35,7 @@ from ..model import (
 
 logger = logging.getLogger("graph_memory.journal")
 
+PAGE = 500
 R = TypeVar("R", bound=Row)
 RETRACTED = "recalled"
 """Reason of a change that follows a message which was taken back; it cannot be undone."""
@@ -229,20 +230,25 @@ class Rows:
         return [id for (id,) in found]
 
     def scan(self, cls: type[R]) -> Iterator[R]:
-        """All rows of ``cls`` in order of id, without holding them all in memory.
+        """All rows of ``cls`` in order of id, a page of them in memory.
 
-        A row that cannot be read is left out: it must not take all others with it.
+        Nothing is left open between the pages: a connection that is closed while a cursor
+        is in use keeps its file until that is collected. A row that cannot be read is left
+        out: it must not take all others with it.
         """
-        cursor = self._db.execute(
-            "SELECT id, data FROM row WHERE kind = ? ORDER BY id", (cls.kind,)
-        )
-        for id, data in cursor:
-            try:
-                row = decode(cls.kind, json.loads(data))
-            except (ValueError, TypeError, AttributeError) as error:
-                logger.warning("the %s %s cannot be read and is left out: %s", cls.kind, id, error)
-            else:
-                yield row  # type: ignore[misc]
+        query = "SELECT id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
+        last = ""
+        while page := self._db.execute(query, (cls.kind, last, PAGE)).fetchall():
+            last = page[-1][0]
+            for id, data in page:
+                try:
+                    row = decode(cls.kind, json.loads(data))
+                except (ValueError, TypeError, AttributeError) as error:
+                    logger.warning(
+                        "the %s %s cannot be read and is left out: %s", cls.kind, id, error
+                    )
+                else:
+                    yield row  # type: ignore[misc]
 
 
 def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:

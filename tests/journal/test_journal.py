@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
-from graph_memory.journal import Draft, Journal, Rows
+from graph_memory.journal import Draft, Journal, Rows, copies
 from graph_memory.model import (
     BOT,
     Change,
@@ -230,6 +230,24 @@ async def test_listeners_hear_everything_in_order_even_when_the_caller_was_cance
     await asyncio.sleep(0)
     numbers = [event.id for event in heard if isinstance(event, Change)]
     assert numbers == list(range(1, await journal.last_change() + 1))
+
+
+async def test_a_scan_that_is_given_up_leaves_no_file_open(journal: Journal):
+    """As when the bot stops while the index is built, to put a backup in place."""
+    await journal.commit(put(*(User(user(f"{n:04}")) for n in range(1200))))
+    with journal.snapshot() as snapshot:
+        begun = snapshot.rows.scan(User)
+        next(begun)
+    await journal.close()
+    assert copies.fold(journal.path).changes == 1
+    assert len(list(journal.path.parent.glob("journal*"))) == 1
+
+
+async def test_a_scan_turns_pages(journal: Journal):
+    people = [User(user(f"{n:04}")) for n in range(1200)]
+    await journal.commit(put(*reversed(people)))
+    with journal.snapshot() as snapshot:
+        assert list(snapshot.rows.scan(User)) == people
 
 
 async def test_a_snapshot_stands_still_while_others_write(journal: Journal):
