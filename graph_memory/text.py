@@ -91,6 +91,11 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def characters(text: str) -> list[str]:
+    """Single characters of words that are written without borders, repetition included."""
+    return _HAN.findall(unicodedata.normalize("NFKC", text))
+
+
 def tokens(text: str) -> int:
     """A safe estimate of how many model tokens ``text`` costs.
 

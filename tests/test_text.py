@@ -12,7 +12,7 @@ import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.text import clean, is_chinese, normalise, one_line, terms, tokens
+from graph_memory.text import characters, clean, is_chinese, normalise, one_line, terms, tokens
 
 anything = st.text(st.characters(codec=None))
 
@@ -37,6 +37,10 @@ def test_names_compare_by_what_people_see():
     assert normalise("  Ｐｙｔｈｏｎ   Web ") == normalise("python web")
     assert normalise("张三") != normalise("张四")
     assert normalise("小明😀") == "小明😀"
+
+
+def test_characters_are_those_of_words_without_borders():
+    assert characters("我的iPhone 14ＡＢ掉了，오늘！") == [*"我的掉了오늘"]
 
 
 def test_terms_are_chinese_bigrams_and_english_stems():

@@ -18,7 +18,7 @@ from .commonplace import weight as commonplace
 from .index import Index
 from .sight import Sight
 from .signals import Bag, Scores, best, fit, rarity, worth
-from .vocabulary import search_terms
+from .vocabulary import index_terms, search_terms
 
 STEP = 1.0
 """Weight of the second step, of a hit that leaves everything unsaid."""
@@ -57,8 +57,8 @@ def associate(
     gained = np.zeros(len(sight))
     meant = _meant(close) if close is not None else None
     texts = [index.documents[int(sight.numbers[hit])].text for hit in order]
-    says = [set(search_terms(text)) for text in texts]
-    leads = [_leading(bag, said - query.keys()) for said in says]
+    says = [set(index_terms(text)) for text in texts]
+    leads = [_leading(bag, set(search_terms(text)) - query.keys()) for text in texts]
     bag.look_up(chain.from_iterable(leads))
     worths = {
         term: weight * worth(term, len(bag), bag.occurrences(term))

@@ -35,7 +35,7 @@ from .documents import Document, Documents, Numbers, Source, document, message_k
 from .lexical import Lexical
 from .names import Names
 from .sight import Citations, Sight, Sights
-from .vocabulary import search_terms
+from .vocabulary import index_terms, search_terms
 
 MAX_MESSAGES = 100_000
 """Messages kept; of older ones only those that facts rest on."""
@@ -186,7 +186,7 @@ class Index:
 
     def _add(self, source: Source) -> int:
         item = self._document(source)
-        found = search_terms(item.text)
+        found = index_terms(item.text)
         number = self.documents.add(item, len(found))
         self.lexical.add(number, found)
         self._vectorless[number] = None
@@ -202,7 +202,7 @@ class Index:
             return
         item = self.documents[number]
         self._unlink(number, item.source)
-        self.lexical.remove(number, search_terms(item.text))
+        self.lexical.remove(number, index_terms(item.text))
         self._vectorless.pop(number, None)
         if self.dense:
             self.dense.remove(number)

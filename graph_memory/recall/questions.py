@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model import Asker
 from ..ports import Vectors
 from ..text import clean, terms
-from .vocabulary import search_terms
+from .vocabulary import search_terms, telling_characters
 
 MAX_QUERY = 2_000
 """Characters of a message that are searched for."""
@@ -18,6 +18,8 @@ SHORT = 4
 """Search terms up to which a message leans on the one before it."""
 ASIDE = 0.3
 """Weight of the words of what is said around a question."""
+CHARACTER = 0.5
+"""Weight of a single character of a question, beside that of its words."""
 
 _TOPIC = re.compile(
     r"(?:(?<=[。！？!?；;\n，,.])|^)\s*"
@@ -77,12 +79,14 @@ class Part:
 
     Attributes:
         text: What is embedded.
-        terms: What its words weigh.
+        terms: What its words weigh, and their characters.
+        words: The words alone: only they are evidence.
         many: Whether it asks for all things of a kind.
     """
 
     text: str
     terms: Mapping[str, float]
+    words: Collection[str]
     many: bool
 
 
@@ -187,5 +191,8 @@ def _part(text: str, around: str) -> Part:
         weights[term] = weights.get(term, 0.0) + 1.0
     for term in search_terms(around):
         weights.setdefault(term, ASIDE)
+    said = tuple(weights)
+    for character in telling_characters(text):
+        weights[character] = weights.get(character, 0.0) + CHARACTER
     whole = f"{around} {text}" if around else text
-    return Part(whole.strip(), weights, bool(_MANY.search(text)))
+    return Part(whole.strip(), weights, said, bool(_MANY.search(text)))

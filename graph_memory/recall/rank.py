@@ -179,7 +179,7 @@ def _answer(
     Their citations are added to ``cited``.
     """
     part = question.parts[number]
-    found = words(bag, part.terms)
+    found = words(bag, part.terms, part.words)
     close = meaning(index, sight, question.vector(number))
     relevance = lift_conversations(fuse(found.scores, close), sight)
     relevance = associate(index, sight, bag, part.terms, relevance, close)

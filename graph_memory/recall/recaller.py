@@ -29,7 +29,7 @@ from .search import Manner, Recall, Request, search
 from .sight import Sight
 from .trace import Trace, Traces
 from .views import Views
-from .vocabulary import search_terms
+from .vocabulary import forget
 from .why import Explanation, explain, own
 
 logger = logging.getLogger("graph_memory.recall")
@@ -122,7 +122,7 @@ class Recaller:
         if isinstance(event, Change | Message | Erased):
             self._feed.take(event)
         if isinstance(event, Erased):
-            search_terms.cache_clear()
+            forget()
         if isinstance(event, Erased) and event.user:
             self._traces.clear()
 

@@ -21,6 +21,7 @@ from .documents import Numbers
 from .flow import OWN
 from .index import Index
 from .sight import Sight
+from .vocabulary import is_character
 
 Scores = NDArray[np.float64]
 
@@ -49,13 +50,17 @@ class Words:
     coverage: Scores
 
 
-def words(bag: Bag, query: Mapping[str, float]) -> Words:
-    """How well every visible document fits the terms of a query, given with their weights."""
+def words(bag: Bag, query: Mapping[str, float], said: Iterable[str]) -> Words:
+    """How well every visible document fits the terms of a query, given with their weights.
+
+    Args:
+        said: Those terms of which it counts whether a document says them too.
+    """
     count = len(bag)
     coverage = np.zeros(count)
     total = 0.0
     bag.look_up(query)
-    for term in query:
+    for term in said:
         occurrences = bag.occurrences(term)
         says = worth(term, count, occurrences)
         total += says
@@ -91,7 +96,8 @@ class Found:
     """Where a term is.
 
     Attributes:
-        positions, frequencies: Bags that have it, each once, and how often, context included.
+        positions, frequencies: Bags that have it, each once, and how often, context included;
+            of single characters there is none.
         gains: What it adds to their BM25.
     """
 
@@ -137,8 +143,11 @@ class Bag:
         found = self._found.get(term)
         if found is None:
             positions, frequencies = self._own(term)
-            hit, tenths = self._sight.flow.spread(positions, frequencies)
-            frequency = tenths / OWN
+            if is_character(term):  # found in many places already, and costly to look for
+                hit, frequency = positions, frequencies.astype(np.float64)
+            else:
+                hit, tenths = self._sight.flow.spread(positions, frequencies)
+                frequency = tenths / OWN
             gains = frequency * (K1 + 1)
             gains /= frequency + self.damping.take(hit)
             gains *= rarity(self._count, len(positions))

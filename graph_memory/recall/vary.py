@@ -18,7 +18,7 @@ from .commonplace import weight as commonplace
 from .index import Index
 from .questions import Part
 from .signals import Scores, rarity
-from .vocabulary import search_terms
+from .vocabulary import index_terms
 
 PENALTY = 0.15
 """Share of the best score that a memory loses if one before it says the same."""
@@ -80,7 +80,7 @@ def _own_words(index: Index, part: Part, numbers: list[int]) -> Scores:
 
     A word that few of these documents have is worth more.
     """
-    documents = [set(search_terms(index.documents[number].text)) for number in numbers]
+    documents = [set(index_terms(index.documents[number].text)) for number in numbers]
     counts = Counter(term for document in documents for term in document)
     columns = {term: at for at, term in enumerate(sorted(counts.keys() - part.terms.keys()))}
     worth = np.array([commonplace(term) * rarity(len(numbers), counts[term]) for term in columns])

@@ -2,6 +2,9 @@
 
 On top of the words of :func:`graph_memory.text.terms`, numbers are brought to one form, so
 that 02月24日, 2月24号 and 二月二十四日 meet, as do 173cm and 173 厘米, or iPhone14 and iPhone 14.
+
+Where words have no borders, their characters are searched by as well: 多高 and 身高 have no
+pair in common, nor have 做饭 and 做的饭, and yet they speak of the same.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from ..text import terms
+from ..text import characters, terms
+from .commonplace import weight as commonplace
 
 REMEMBERED = 4_096
 """Texts of which the terms are kept: what is found is looked at several times, and what was
@@ -23,7 +27,31 @@ _NUMBERS = re.compile(r"\d|[一二三四五六七八九十][月日号点岁]")
 _DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")}
 _PIECES = re.compile(r"\d+|[^\W\d_]+")
 _SAME = str.maketrans("日", "号")
+_BORDERLESS = "\u3040"
+"""From here on letters are of scripts that have no borders between words."""
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def index_terms(text: str) -> tuple[str, ...]:
+    """What a document is found by: its terms and its characters; repetition is kept."""
+    return search_terms(text) + telling_characters(text)
+
+
+def telling_characters(text: str) -> tuple[str, ...]:
+    """Characters of words without borders, but for those that mostly carry grammar."""
+    return tuple(each for each in characters(text) if commonplace(each))
+
+
+def is_character(term: str) -> bool:
+    """Whether a term is one character of a word without borders."""
+    return len(term) == 1 and term >= _BORDERLESS
+
+
+def forget() -> None:
+    """Keep nothing of the texts that were looked at."""
+    search_terms.cache_clear()
+    index_terms.cache_clear()
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -16,7 +16,7 @@ from .commonplace import weight as commonplace
 from .index import Index
 from .sight import Sight
 from .signals import Bag, Scores, best, rarity
-from .vocabulary import search_terms
+from .vocabulary import index_terms
 
 VOTERS = 8
 """Best documents that vote."""
@@ -34,7 +34,7 @@ def vote(
     most = float(relevance[order[0]])
     votes: Counter[str] = Counter()
     for hit in order:
-        votes.update(set(search_terms(index.documents[int(sight.numbers[hit])].text)))
+        votes.update(set(index_terms(index.documents[int(sight.numbers[hit])].text)))
     shared = np.zeros(len(sight))
     total = 0.0
     for term in query:

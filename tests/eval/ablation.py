@@ -94,6 +94,7 @@ RULES = {
     "forms of numbers": Rule(
         ("numbers",), _replace((vocabulary, "_NUMBERS", re.compile("(?!)"))), rebuild=True
     ),
+    "characters": Rule((), _replace((questions, "telling_characters", lambda _: ()))),
     "voting": Rule(("set",), _replace((rank, "vote", lambda *found: found[-1]))),
     "words said already": Rule(("set",), _replace((vary, "SAID", 0.0))),
     "second step": Rule(("bridge",), _replace((rank, "associate", lambda *found: found[4]))),
@@ -178,6 +179,6 @@ async def without(rule: Rule, recaller: Recaller) -> AsyncIterator[None]:
 
 
 async def _anew(recaller: Recaller) -> None:
-    vocabulary.search_terms.cache_clear()
+    vocabulary.forget()
     await recaller.rebuild()
     await recaller.settle()

@@ -30,7 +30,13 @@ HARMLESS = 0.01
 """ER@5 that a rule may cost by chance: one answer of 115."""
 HELPS = {
     "bundled": {"splitting", "named times", "the turn before", "questions in earnest"},
-    "none": {"splitting", "coming to the point", "forms of numbers", "the turn before"},
+    "none": {
+        "splitting",
+        "coming to the point",
+        "forms of numbers",
+        "characters",
+        "the turn before",
+    },
 }
 """What is seen to help, with meaning and by words alone."""
 

@@ -4,7 +4,7 @@ import pytest
 
 from graph_memory.model import asker_of
 from graph_memory.recall.questions import compose, question, split, telling
-from graph_memory.recall.vocabulary import search_terms
+from graph_memory.recall.vocabulary import index_terms, search_terms
 from tests.makers import private
 
 HOME = private("10001")
@@ -105,6 +105,24 @@ def test_only_a_message_that_leans_is_led_by_the_one_before() -> None:
 )
 def test_numbers_meet_however_they_are_written(one: str, other: str, shared: set[str]) -> None:
     assert shared <= set(search_terms(one)) & set(search_terms(other))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "shared"),
+    [
+        ("小红有多高", "小红身高一米六", {"小红", "小", "红", "高"}),
+        ("做饭", "做的饭", {"做", "饭"}),
+        ("猫？", "养了一只橘猫", {"猫"}),
+        ("说的是什么", "我说是的", set()),
+        ("A big cat", "a bit", set()),
+    ],
+)
+def test_words_without_borders_are_searched_by_their_characters_too(
+    asked: str, said: str, shared: set[str]
+) -> None:
+    (part,) = split(asked)
+    assert part.terms.keys() & set(index_terms(said)) == shared
+    assert set(part.words) == set(search_terms(asked))
 
 
 def test_codes_are_kept_as_they_are() -> None:

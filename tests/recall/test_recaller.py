@@ -42,6 +42,15 @@ async def test_reminds_of_a_message_and_of_a_fact(memory: Memory) -> None:
     assert (recaller.items, recaller.vectors) == (3, 0)
 
 
+async def test_a_word_is_found_by_one_of_its_characters(memory: Memory) -> None:
+    await memory.open()
+    for at, text in enumerate(("小红喜欢喝乌龙茶", "小红身高一米六", "小红在杭州上班")):
+        await memory.say(HOME, ZHANG, text, T0 + 90_000 * at)
+    found = await memory.ask(HOME, "小红有多高？")
+    assert found.items[0].text.endswith("小红身高一米六")
+    assert texts(await memory.ask(HOME, "高？")).count("小红") == 1
+
+
 async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
     memory.embedder = HashingEmbedder()
     await memory.open()
