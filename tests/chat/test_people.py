@@ -39,7 +39,7 @@ ROWS = [
     *(Entity(each) for each in (MING, OTHER_MING, TEA, LONGJING)),
     name(CLUB, MING, "小明"),
     name(WORK, OTHER_MING, "小明", T0 + 1),
-    name(WORK, OTHER_MING, "明哥"),
+    name(WORK, OTHER_MING, "阿哲"),
     name(HOME, TEA, "茶"),
     name(NEW_HOME, LONGJING, "龙井 茶"),
     name(HOME, ZHANG, "张三"),
@@ -79,8 +79,8 @@ async def recalled(memory: MemoryService, session: Session, who: str, text: str)
 
 
 async def test_a_merge_unites_what_is_named(memory: MemoryService):
-    """明哥 is a name of one of them; what is known of the other is found by it, too."""
-    asked = "明哥喜欢什么？"
+    """阿哲 is a name of one of them; what is known of the other is found by it, too."""
+    asked = "阿哲喜欢什么？"
     li = private("li")
     assert READS.id not in await recalled(memory, li, LI, asked)
     change = await memory.bonds.merge(MING, OTHER_MING, boss.user)
@@ -94,9 +94,9 @@ async def test_a_merge_unites_what_is_named(memory: MemoryService):
 
 
 async def test_a_merge_widens_nobodys_view(memory: MemoryService):
-    before = await recalled(memory, CLUB, LI, "小明明哥负责什么？")
+    before = await recalled(memory, CLUB, LI, "小明阿哲负责什么？")
     await memory.bonds.merge(MING, OTHER_MING, boss.user)
-    assert await recalled(memory, CLUB, LI, "小明明哥负责什么？") == before == {READS.id}
+    assert await recalled(memory, CLUB, LI, "小明阿哲负责什么？") == before == {READS.id}
     assert WORKS.id not in await recalled(memory, HOME, ZHANG, "小明负责什么？")
 
 
@@ -287,7 +287,7 @@ async def test_looking_up_leads_through_merged_nodes(memory: MemoryService):
     await memory.bonds.merge(MING, OTHER_MING, "owner")
     await memory.settle()
     asker = caller(private("li"), LI, memory).asker
-    found = await memory.lookup.find(asker, "", person="明哥")
+    found = await memory.lookup.find(asker, "", person="阿哲")
     ids = {item.id for item in found.items}
     ids |= {fact.id for path in found.paths for fact in path.facts}
     assert {READS.id, WORKS.id} <= ids
