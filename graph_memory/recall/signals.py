@@ -31,6 +31,9 @@ NEIGHBOURS = 0.3
 """Share of the neighbours in what a message means."""
 SUBSTANCE = 18.0
 """What three rare words say; of a query that says less, less can be covered."""
+FAMILIAR, FAMILIAR_SHARE = 256, 1 / 16
+"""Documents, and their share, above which a single character tells too little for the time
+it takes."""
 LEAST = 200
 """Documents that are assumed when judging how rare a term is: in a memory of three
 sentences every word looks rare or common by chance."""
@@ -144,6 +147,8 @@ class Bag:
         if found is None:
             positions, frequencies = self._own(term)
             if is_character(term):  # found in many places already, and costly to look for
+                if len(positions) > max(FAMILIAR, self._count * FAMILIAR_SHARE):
+                    positions, frequencies = positions[:0], frequencies[:0]
                 hit, frequency = positions, frequencies.astype(np.float64)
             else:
                 hit, tenths = self._sight.flow.spread(positions, frequencies)

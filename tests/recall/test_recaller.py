@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from graph_memory.model import (
     Episode,
     Forgotten,
@@ -10,7 +12,7 @@ from graph_memory.model import (
     asker_of,
     stable_id,
 )
-from graph_memory.recall import Reason, Recall
+from graph_memory.recall import Reason, Recall, signals
 from tests.makers import T0, entity, fact, group, name, private, user
 
 from .conftest import Memory
@@ -49,6 +51,23 @@ async def test_a_word_is_found_by_one_of_its_characters(memory: Memory) -> None:
     found = await memory.ask(HOME, "小红有多高？")
     assert found.items[0].text.endswith("小红身高一米六")
     assert texts(await memory.ask(HOME, "高？")).count("小红") == 1
+
+
+async def test_a_character_that_many_have_is_not_looked_for(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 40 messages, one in eight has 高."""
+    await memory.open()
+    for number in range(40):
+        await memory.say(
+            HOME, ZHANG, "身高一米六" if number % 8 == 0 else "路过", T0 + 90_000 * number
+        )
+    monkeypatch.setattr(signals, "FAMILIAR", 5)
+    assert texts(await memory.ask(HOME, "高？")).count("身高") == 1, "as many as are looked for"
+    monkeypatch.setattr(signals, "FAMILIAR", 4)
+    assert (await memory.ask(HOME, "高？")).items == ()
+    monkeypatch.setattr(signals, "FAMILIAR_SHARE", 1 / 8)
+    assert texts(await memory.ask(HOME, "高？")).count("身高") == 1, "it is no large share"
 
 
 async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
