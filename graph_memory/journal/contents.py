@@ -6,16 +6,13 @@ For whoever takes all of it elsewhere; memory needed is that of one page.
 from __future__ import annotations
 
 import json
-import logging
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model import Message, Presence, Row, Session, decode
 from . import messages as mail
-from .rows import PAGE
-
-logger = logging.getLogger("graph_memory.journal")
+from .rows import PAGE, readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +47,7 @@ def rows(
             return
         after = page[-1][:2]
         left = None if left is None else left - len(page)
-        for kind, id, data in page:
-            try:
-                yield decode(kind, json.loads(data))
-            except (ValueError, TypeError, AttributeError, KeyError) as error:
-                logger.warning("the %s %s cannot be read and is left out: %s", kind, id, error)
+        yield from readable(page)
 
 
 def messages(db: sqlite3.Connection, after: int = 0) -> Iterator[Message]:

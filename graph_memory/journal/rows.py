@@ -233,22 +233,22 @@ class Rows:
         """All rows of ``cls`` in order of id, a page of them in memory.
 
         Nothing is left open between the pages: a connection that is closed while a cursor
-        is in use keeps its file until that is collected. A row that cannot be read is left
-        out: it must not take all others with it.
+        is in use keeps its file until that is collected.
         """
-        query = "SELECT id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
+        query = "SELECT kind, id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
         last = ""
         while page := self._db.execute(query, (cls.kind, last, PAGE)).fetchall():
-            last = page[-1][0]
-            for id, data in page:
-                try:
-                    row = decode(cls.kind, json.loads(data))
-                except (ValueError, TypeError, AttributeError) as error:
-                    logger.warning(
-                        "the %s %s cannot be read and is left out: %s", cls.kind, id, error
-                    )
-                else:
-                    yield row  # type: ignore[misc]
+            last = page[-1][1]
+            yield from readable(page)  # type: ignore[misc]
+
+
+def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:
+    """Rows by kind, id and data; one that cannot be read must not take all others with it."""
+    for kind, id, data in page:
+        try:
+            yield decode(kind, json.loads(data))
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            logger.warning("the %s %s cannot be read and is left out: %s", kind, id, error)
 
 
 def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:

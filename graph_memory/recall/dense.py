@@ -44,11 +44,11 @@ class Dense:
             ValueError: They have another width than those before, or are not finite;
                 nothing is stored.
         """
-        if self._matrix is None:
-            self._matrix = Growable(np.float32, vectors.shape[1])
-        expected = (len(numbers), self._matrix.values.shape[1])
-        if vectors.shape != expected or not np.isfinite(vectors).all():
+        width = vectors.shape[1] if self._matrix is None else self._matrix.values.shape[1]
+        if vectors.shape != (len(numbers), width) or not np.isfinite(vectors).all():
             raise ValueError(f"no vectors of {self.model}: shape {vectors.shape}")
+        if self._matrix is None:
+            self._matrix = Growable(np.float32, width)
         if (size := max(numbers) + 1) > self._matrix.size:
             self._matrix.resize(size)
             self._known.resize(size)

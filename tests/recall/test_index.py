@@ -101,6 +101,17 @@ def test_documents_without_a_vector_have_no_similarity() -> None:
     assert np.isnan(dense.cosines(numbers, vector("花生"))).all()
 
 
+def test_vectors_that_are_refused_first_spoil_nothing() -> None:
+    dense = Dense("m", 0.1)
+    with pytest.raises(ValueError, match="no vectors of m"):
+        dense.put([0], np.full((1, WIDTH + 1), np.nan, np.float32))
+    assert dense.likeness([0, 1]) is None
+    dense.put([0], vector("花生")[np.newaxis])
+    likeness = dense.likeness([0, 1])
+    assert likeness is not None
+    assert np.allclose(likeness, [[1, 0], [0, 0]], atol=1e-3)
+
+
 @pytest.mark.parametrize("bad", [np.zeros(WIDTH + 1, np.float32), np.full(WIDTH, np.nan)])
 def test_unusable_vectors_are_refused(bad: np.ndarray) -> None:
     dense = Dense("m", 0.1)
