@@ -21,6 +21,7 @@ from pathlib import Path
 from .bonds import Bonds
 from .breaker import Breaker
 from .companion import Companion
+from .deletion import ForgetMe, Tombstones
 from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder, GuardedEmbedder
 from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
@@ -39,7 +40,7 @@ from .recall import EMBEDDING_SHARE, Recaller
 from .scope import Attendance
 from .settings import Settings
 from .spending import Spending
-from .upkeep import Backups, Erasure, Upkeep, open_journal
+from .upkeep import Backups, Upkeep, open_journal
 from .viewpoints import Viewpoints
 
 logger = logging.getLogger("graph_memory.service")
@@ -60,6 +61,7 @@ class MemoryService:
         lock: DirectoryLock,
         attendance: Attendance,
         identities: Identities,
+        tombstones: Tombstones,
         *,
         model: LanguageModel | None,
         zone: tzinfo,
@@ -110,10 +112,12 @@ class MemoryService:
             embedding=lambda: self._embedder.name if self._embedder else "",
         )
         self.graph = GraphStore(directory, journal, now=now)
-        self.backups = Backups(directory, journal, now=now, rebuild=self.graph.rebuild)
+        self.backups = Backups(
+            directory, journal, now=now, tombstones=tombstones, rebuild=self.graph.rebuild
+        )
         self.viewpoints = Viewpoints(journal, self.recall, settings.policy, attendance, identities)
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
-        self.erasure = Erasure(directory, journal, self.backups, self.graph, now)
+        self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
         self.moving = Mover(directory, journal, self.learning, self.spending, now)
         self._doctor = Doctor(journal, self.graph, self.recall)
         self._embedding_breaker = Breaker("the embedding model")
@@ -168,7 +172,8 @@ class MemoryService:
     ) -> MemoryService:
         lock = await asyncio.to_thread(_own, directory)
         try:
-            journal = await open_journal(directory, now)
+            tombstones = await asyncio.to_thread(Tombstones.read, directory)
+            journal = await open_journal(directory, now, tombstones)
         except BaseException:
             lock.release()
             raise
@@ -186,6 +191,7 @@ class MemoryService:
             lock,
             attendance,
             identities,
+            tombstones,
             model=model,
             zone=zone,
             now=now,
@@ -252,6 +258,11 @@ class MemoryService:
         late = self.settings.recall_deadline / 1000 * EMBEDDING_SHARE
         return GuardedEmbedder(embedder, self._embedding_breaker, late)
 
+    async def _unlink(self, user: str) -> None:
+        """Take an account from its person's others, which stay one person's."""
+        if len(self.identities.accounts(user)) > 1:
+            await self.bonds.unlink(user, user)
+
     async def retune(self, **values: float) -> None:
         """Forget by other settings from now on: by those of ``settings.TUNABLE``."""
         settings = self.settings = replace(self.settings, **values)  # type: ignore[arg-type]
@@ -279,7 +290,9 @@ class MemoryService:
         with contextlib.suppress(JournalError):
             await self.journal.probe()  # so that freed space shows at once
         storage = self.journal.storage
-        problems = (*self.problems.values(), self.recall.problem, self.graph.problem)
+        waiting = self.forget_me.waiting
+        unwritten = f"{waiting} wait to be forgotten: the disk cannot be written" if waiting else ""
+        problems = (*self.problems.values(), unwritten, self.recall.problem, self.graph.problem)
         breakers = {
             "embedding": self._embedding_breaker,
             "learning": self.learning.breaker,
@@ -328,6 +341,7 @@ class MemoryService:
                 self._embedding.cancel()
                 await asyncio.gather(self._embedding, return_exceptions=True)
             await self.companion.care.close()
+            await self.forget_me.close()
             await self.moving.close()
             await self.backups.close()
             await self.upkeep.close()

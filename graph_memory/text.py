@@ -17,9 +17,9 @@ MAX_MESSAGE = 8_000
 """Characters of one message that are kept."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
-_HAN = re.compile(f"[{_CJK}]")
-_TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][a-z]+)?", re.UNICODE)
+CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
+_HAN = re.compile(f"[{CJK}]")
+_TOKEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][a-z]+)?", re.UNICODE)
 _LATIN = re.compile(r"[A-Za-z0-9]+")
 _NO_SYMBOLS = re.compile(r"[\sA-Za-z0-9]+")
 _STOP_WORDS = """

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
+import math
 from collections import OrderedDict
 from datetime import datetime
 
-from ..errors import StorageError
 from ..phrases import say
 from ..recall import Explained
 from ..service import MemoryService
 from ..text import one_line
 from .caller import Caller
-
-logger = logging.getLogger("graph_memory.plugin")
 
 MAX_LINE = 120
 CONFIRM = 600.0
@@ -105,13 +102,15 @@ class Privacy:
             user, asked = self._wishes.pop(place, ("", 0.0))
             if not user or self._memory.now() - asked > CONFIRM:
                 return self._say("forgetme_first")
-            return await self._forget(user)
+            return self._say(f"forgetme_{await self._memory.forget_me.forget(user)}")
         user = caller.user
         if what:
             platform = caller.user.partition(":")[0]
             user = what if ":" in what else f"{platform}:{what}"
         if user != caller.user and not caller.is_owner:
             return self._say("forgetme_denied")
+        if wait := await self._memory.forget_me.due_in(user):
+            return self._say("forgetme_soon", minutes=math.ceil(wait / 60))
         self._wishes[place] = (user, self._memory.now())
         while len(self._wishes) > MAX_WISHES:
             self._wishes.popitem(last=False)
@@ -125,18 +124,6 @@ class Privacy:
         joint = "、" if self._language == "zh" else ", "
         key = "forgetme_only" if caller.session.is_group else "forgetme_others"
         return "\n".join([self._say(key, who=who, accounts=joint.join(others)), ask])
-
-    async def _forget(self, user: str) -> str:
-        try:
-            if len(self._memory.identities.accounts(user)) > 1:
-                # The others stay one person's, even if they were so by way of this one.
-                await self._memory.bonds.unlink(user, user)
-            await self._memory.erasure.erase(user)
-        except StorageError as error:
-            logger.warning("a user is not wholly forgotten yet: %s", error)
-            self._memory.problems["erasure"] = str(error)
-            return self._say("forgetme_unfinished")
-        return self._say("forgetme_done")
 
 
 def _is_group(what: str) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from ..errors import NotFoundError
-from ..model import BOT, Addressee, Batch, Change, Message, Presence, Session
+from ..model import BOT, Addressee, Batch, Change, Message, Presence, Quote, Session
+from ..text import clean
 from .rows import Rows
 
 _FIELDS = "id, session, sender, name, text, at, ref, batch, addressees"
@@ -264,3 +265,49 @@ def answers(db: sqlite3.Connection, message: Message) -> list[int]:
             break
         found.append(id)
     return found
+
+
+BOT_LINES = 500
+"""The newest lines of the bot that are compared with what it took back."""
+
+_HERE = (
+    "FROM message m JOIN row s ON s.kind = 'session' AND s.id = m.session"
+    " WHERE json_extract(s.data, '$.circle') = :circle"
+)
+
+
+def by_platform_id(db: sqlite3.Connection, circle: str, id: str) -> int | None:
+    """The newest message of a chat window that its platform calls ``id``.
+
+    The rest of a reference, behind ``@``, tells apart messages of the same name.
+    """
+    (found,) = db.execute(
+        "SELECT max(m.id) FROM row s CROSS JOIN message m INDEXED BY message_ref"
+        " ON m.session = s.id WHERE s.kind = 'session'"
+        " AND json_extract(s.data, '$.circle') = :circle"
+        " AND m.ref > :first AND m.ref < :last AND m.ref != ''",
+        {"circle": circle, "first": f"{id}@", "last": f"{id}A"},  # A follows @
+    ).fetchone()
+    return int(found) if found else None
+
+
+def by_words(db: sqlite3.Connection, circle: str, text: str) -> int | None:
+    """The newest line of the bot in a chat window that says ``text``, or has it in it."""
+    text = clean(text)
+    lines = db.execute(
+        f"SELECT m.id, m.text {_HERE} AND m.sender = :bot ORDER BY m.id DESC LIMIT :most",
+        {"circle": circle, "bot": BOT, "most": BOT_LINES},
+    ).fetchall()
+    same = (id for id, line in lines if line == text)
+    return next(same, None) or next((id for id, line in lines if text and text in line), None)
+
+
+def addressee(db: sqlite3.Connection, circle: str, quote: Quote) -> Addressee:
+    """Whom a message quotes that is said in a chat window, and which words of theirs."""
+    found = by_platform_id(db, circle, quote.ref) if quote.ref else None
+    if found is None and quote.user == BOT and quote.text:
+        found = by_words(db, circle, quote.text)
+    user = quote.user
+    if found is not None and not user:
+        user = by_ids(db, [found])[0].sender
+    return Addressee(user, quote.name, found or 0)

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
 from ..ports import Vectors
-from . import attendance, catalogue, retraction, undoing
+from . import attendance, catalogue, undoing
 from . import messages as mail
 from . import vectors as cache
 from .messages import Appended, Buffered, QueuedBatch
@@ -205,7 +205,7 @@ class Journal:
 
         def work(db: sqlite3.Connection) -> Appended:
             change = self._write(db, Draft("chat", "session", [session]))
-            to = (retraction.addressee(db, session.circle, quote),) if quote else ()
+            to = (mail.addressee(db, session.circle, quote),) if quote else ()
             said = replace(message, to=to + message.to)
             appended = Appended(*mail.add(db, said, session), change)
             if appended.presence:

@@ -6,8 +6,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 
+from ..deletion import erasure, retraction
 from ..errors import NotFoundError
-from ..journal import Draft, Journal, Rows, catalogue, erasure, retraction, testimony
+from ..journal import Draft, Journal, Rows, catalogue, messages, testimony
 from ..journal.catalogue import FactFilter
 from ..journal.pages import Found
 from ..model import Asker, Change, Fact, Message, Session, Status
@@ -242,9 +243,9 @@ class Library:
         """
 
         def work(db: sqlite3.Connection, tell: retraction.Tell) -> bool:
-            found = retraction.by_reference(db, circle, ref)
+            found = messages.by_platform_id(db, circle, ref)
             if found is None and said:
-                found = retraction.by_words(db, circle, said)
+                found = messages.by_words(db, circle, said)
             if found is not None:
                 retraction.retract(db, found, self._now(), tell)
             return found is not None

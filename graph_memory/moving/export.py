@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..deletion.plan import DeletionPlan, plan_for_user
 from ..journal import Journal, contents
-from ..journal.scrub import Doomed, doomed
 from ..journal.snapshot import reading
 from ..model import (
     Entity,
@@ -119,7 +119,7 @@ def everything(db: sqlite3.Connection) -> Iterator[Piece]:
 def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:
     """What forgetting a person would touch, with what is needed to read it: the Sessions
     it is from, the things it is about and what they are called there."""
-    gone = doomed(db, user)
+    gone = plan_for_user(db, user)
     found = _Touched(gone)
     for row in contents.rows(db):
         found.note(row)
@@ -143,7 +143,7 @@ def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:
 class _Touched:
     """Which rows go with a person."""
 
-    def __init__(self, gone: Doomed) -> None:
+    def __init__(self, gone: DeletionPlan) -> None:
         self.sessions = set(gone.sessions)
         self.batches: set[int | None] = set()
         self._gone = gone

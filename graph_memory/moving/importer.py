@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..deletion import erasure
 from ..errors import FormatError, JournalError
-from ..journal import Journal, arrivals, contents, erasure
+from ..journal import Journal, arrivals, contents
 from . import files
 from .history import History
 from .merge import Merge, Progress, match

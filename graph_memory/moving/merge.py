@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+from ..deletion import erasure
 from ..errors import JournalError
-from ..journal import Journal, Rows, arrivals, attendance, contents, erasure
+from ..journal import Journal, Rows, arrivals, attendance, contents
 from ..journal.contents import Claim
 from ..journal.pauses import pause
 from ..journal.snapshot import reading

@@ -17,16 +17,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..deletion import Tombstones, erasure
 from ..embedding import text_hash
 from ..errors import FormatError, JournalError
-from ..journal import Draft, copies, erasure
+from ..journal import Draft, copies
 from ..journal import messages as mail
 from ..journal.contents import Claim
 from ..journal.migration import migrate
 from ..journal.rows import write
 from ..journal.storage import failure
 from ..model import Message, Presence, Row
-from ..upkeep.stones import Book
 from .format import Pause
 
 FOLDER = "moving"
@@ -230,13 +230,13 @@ class Stage:
 
         Args:
             directory: The data directory.
-            marks: Whom the memory says to have forgotten, see ``journal/erasure.py``.
+            marks: Whom the memory says to have forgotten, see ``deletion/erasure.py``.
 
         Returns:
             How many people.
         """
-        book = Book.read(directory)
-        found = book.match(erasure.users(self.db)) if book.stones else {}
+        tombstones = Tombstones.read(directory)
+        found = tombstones.match(erasure.users(self.db)) if tombstones.stones else {}
         for user in found.values():
             erasure.erase(self.db, user, 0.0, text_hash)
         self.db.execute("DELETE FROM coming WHERE id NOT IN (SELECT id FROM message)")

@@ -34,9 +34,9 @@ PRIVACY: dict[str, dict[str, str]] = {
         "pause_admins": "🧠 只有管理员可以让整个群暂停，而且要在那个群里。",
         "remember_paused": "🧠 这里已经暂停记忆，没有记下。先用 /memory resume 恢复。",
         "forgetme_ask": (
-            "⚠️ 将彻底删除{who}的一切：说过的话、名字、关于{who}的所有事实（不管谁说的）、"
+            "⚠️ 将彻底删除{who}的一切：说过的话、名字、关于{who}的事实（不管谁说的）、"
             "参与过的对话的摘要，备份里的也删。无法撤销。\n"
-            "别人自己说的话会留下，哪怕提到了{who}。"
+            "别人自己说的话会留下，哪怕提到了{who}；我在别人私聊里的回复也会留下。"
             "AstrBot 自己的对话历史不归我管，请用 /reset 清除。\n"
             "{minutes} 分钟内发送 /memory forgetme 确认"
         ),
@@ -49,10 +49,17 @@ PRIVACY: dict[str, dict[str, str]] = {
         "forgetme_first": "🧠 请先发送 /memory forgetme，看过说明再确认。",
         "forgetme_denied": "🧠 只有管理员可以在私聊里替别人删除。",
         "forgetme_done": (
-            "🧠 已彻底删除，恢复旧备份也不会回来。之后说的话会重新开始记；"
-            "不想再被记住请用 /memory pause。对话历史请用 /reset 清除。"
+            "🧠 已彻底删除。备份和图谱文件一天之内清理完；在那之前恢复备份也不会回来。"
+            "之后说的话会重新开始记；不想再被记住请用 /memory pause。对话历史请用 /reset 清除。"
         ),
-        "forgetme_unfinished": "⚠️ 已经忘记，但有些文件还没清理干净，下次启动时会自动完成。",
+        "forgetme_recorded": (
+            "⚠️ 还什么都没有删除：磁盘写不进去。已经记下，一能写就自动删除，重启也不会忘。"
+        ),
+        "forgetme_noted": (
+            "⚠️ 还什么都没有删除：磁盘满了或不可写，连这个请求都存不下来。"
+            "我会不断重试，一能写就删除；如果在那之前机器人重启过，请再发一次。"
+        ),
+        "forgetme_soon": "🧠 刚刚才彻底删除过，{minutes} 分钟后可以再删一次。",
     },
     "en": {
         "why_title": "🧠 Before the last reply I remembered:",
@@ -89,11 +96,12 @@ PRIVACY: dict[str, dict[str, str]] = {
         "pause_admins": "🧠 Only an admin can pause a whole group, from within it.",
         "remember_paused": "🧠 The memory is paused here, so this was not kept: /memory resume",
         "forgetme_ask": (
-            "⚠️ This deletes everything of {who}: all that was said, names, every fact about"
-            " {who} whoever told it, summaries of conversations {who} took part in; from the"
+            "⚠️ This deletes everything of {who}: all that was said, names, the facts about"
+            " {who} whoever told them, summaries of conversations {who} took part in; from the"
             " backups, too. It cannot be undone.\n"
-            "Other people's own words stay, even if they mention {who}. AstrBot's own history"
-            " of the chat is not mine: /reset clears it.\n"
+            "Other people's own words stay, and so do my replies in their private chats, even"
+            " if they mention {who}. AstrBot's own history of the chat is not mine: /reset"
+            " clears it.\n"
             "Within {minutes} minutes send /memory forgetme confirm"
         ),
         "forgetme_only": "ℹ️ This deletes only this one account of {who}.",
@@ -106,12 +114,22 @@ PRIVACY: dict[str, dict[str, str]] = {
         "forgetme_first": "🧠 Send /memory forgetme first and read what it does.",
         "forgetme_denied": "🧠 Only an admin can delete somebody else, in a private chat.",
         "forgetme_done": (
-            "🧠 Everything is deleted and no old backup brings it back. What is said from now"
-            " on is remembered anew; /memory pause if you do not want that. /reset clears the"
-            " chat's history."
+            "🧠 Everything is deleted from the memory. Backups and the graph's file are clean"
+            " within a day; restoring one before then brings nothing back. What is said from"
+            " now on is remembered anew; /memory pause if you do not want that. /reset clears"
+            " the chat's history."
         ),
-        "forgetme_unfinished": (
-            "⚠️ Forgotten, but some files are not clean yet; the next start finishes the work."
+        "forgetme_recorded": (
+            "⚠️ Nothing is deleted yet: the disk cannot be written. The wish is kept; it is"
+            " carried out as soon as possible, even after a restart."
+        ),
+        "forgetme_noted": (
+            "⚠️ Nothing is deleted yet: the disk is full or read-only, and not even the wish"
+            " could be stored. I keep trying and delete as soon as I can; if the bot was"
+            " restarted before that, please send it again."
+        ),
+        "forgetme_soon": (
+            "🧠 Everything was deleted just now; it can be done again in {minutes} min."
         ),
     },
 }

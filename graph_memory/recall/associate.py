@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from .commonplace import weight as commonplace
+from ..stopwords import weight as commonplace
 from .index import Index
 from .sight import Sight
 from .signals import Bag, Scores, best, fit, rarity, worth

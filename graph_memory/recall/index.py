@@ -28,8 +28,8 @@ from ..model import (
 )
 from ..ports import Vectors
 from ..scope import Rank, View, span
+from ..stopwords import says_something
 from .annals import Annals
-from .commonplace import says_something
 from .dense import Dense
 from .documents import Document, Documents, Numbers, Source, document, message_key
 from .lexical import Lexical

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ports import Vectors
-from .commonplace import weight as commonplace
+from ..stopwords import weight as commonplace
 from .documents import Numbers
 from .flow import OWN
 from .index import Index

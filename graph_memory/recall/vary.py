@@ -14,7 +14,7 @@ from collections import Counter
 
 import numpy as np
 
-from .commonplace import weight as commonplace
+from ..stopwords import weight as commonplace
 from .index import Index
 from .questions import Part
 from .signals import Scores, rarity

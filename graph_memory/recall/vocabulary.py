@@ -13,8 +13,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from ..stopwords import weight as commonplace
 from ..text import characters, terms
-from .commonplace import weight as commonplace
 
 REMEMBERED = 4_096
 """Texts of which the terms are kept: what is found is looked at several times, and what was

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .commonplace import weight as commonplace
+from ..stopwords import weight as commonplace
 from .index import Index
 from .sight import Sight
 from .signals import Bag, Scores, best, rarity

@@ -1,7 +1,6 @@
 """Upkeep: what happens to memories while nobody is looking."""
 
 from .backup import Backups
-from .erasure import Erasure
 from .restore import open_journal, stage
 from .shelf import Backup, Preview, preview, saved
 from .upkeep import Forecast, Report, Upkeep
@@ -9,7 +8,6 @@ from .upkeep import Forecast, Report, Upkeep
 __all__ = [
     "Backup",
     "Backups",
-    "Erasure",
     "Forecast",
     "Preview",
     "Report",

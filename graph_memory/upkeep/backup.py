@@ -1,7 +1,7 @@
 """Backups: a verified copy of the journal every day, and whenever one is asked for.
 
-With the daily one, the older ones and the graph's file lose what was taken back (撤回)
-since: rewriting them for each message would be far too dear.
+With the daily one, the older ones and the graph's file lose whoever asked to be forgotten
+since, and what was retracted (撤回): rewriting them for each would be far too dear.
 
 Copies are made in a thread of their own, on a connection of their own, in small steps:
 messages go on being stored meanwhile, and are not delayed.
@@ -14,16 +14,17 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
 from ..complaint import Complaint
+from ..deletion import Tombstones, erasure, purge, retraction_marks
 from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
-from ..journal import Journal, copies, withdrawals
+from ..journal import Journal, copies
 from ..retention import DAY
-from . import cleansing, restore, shelf
+from . import restore, shelf
 from .shelf import DAILY, WEEKLY, Backup, Preview
 
 T = TypeVar("T")
@@ -34,6 +35,8 @@ SETTLING = 60.0
 """Seconds after the start before the first look: starting is busy enough."""
 LOOK = 3600.0
 """Seconds between two looks at whether a backup is due, and until a failed one is retried."""
+PATIENCE = 60.0
+"""Seconds to wait for readers of what the journal held before."""
 MIN_KEPT = 2
 """Backups that are never deleted to make room for a new one."""
 
@@ -50,6 +53,7 @@ class Backups:
         journal: The open journal of that directory.
         now: Clock.
         daily, weekly: Days and weeks of which a backup is kept.
+        tombstones: Whom the copies are purged of; those of the directory, if not given.
         rebuild: Builds the graph's file anew: what is deleted from it leaves its bytes there.
     """
 
@@ -61,6 +65,7 @@ class Backups:
         now: Callable[[], float] = time.time,
         daily: int = DAILY,
         weekly: int = WEEKLY,
+        tombstones: Tombstones | None = None,
         rebuild: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
         self.problem = ""
@@ -68,6 +73,7 @@ class Backups:
         self._journal = journal
         self._now = now
         self._keep = (daily, weekly)
+        self._tombstones = tombstones or Tombstones.read(directory)
         self._rebuild = rebuild
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gm-backup")
         self._stop = threading.Event()
@@ -163,34 +169,42 @@ class Backups:
             made = await self.make("")
             logger.info("backup %s: %d KiB", made.name, made.size >> 10)
         failed, self.problem = bool(self.problem), ""
-        await self._withdraw(due=made is not None or failed)
+        await self.purge(due=made is not None or failed)
         return made
 
-    async def _withdraw(self, *, due: bool) -> None:
-        """Let no file hold what was taken back, if it is due or should have been done."""
-        found = await self._journal.look(withdrawals.still_open)
-        now, work = self._now(), cleansing.withdraw
-        if not found.marks or not (due or min(found.marks.values()) < now - DAY):
+    async def purge(self, *, due: bool = True) -> None:
+        """Let no file hold who is to be forgotten or what was retracted.
+
+        Args:
+            due: Do it now; otherwise only if the oldest wish is a day old.
+        """
+        stones = self._tombstones.unfinished
+        retracted = await self._journal.look(retraction_marks.still_open)
+        wishes = [stone.at for stone in stones] + list(retracted.marks.values())
+        if not (wishes or self._tombstones.stones):
+            return
+        if not due and min(wishes, default=self._now()) >= self._now() - DAY:
             return
         try:
-            await self._do(lambda: work(self._directory, found.marks, now, self._stop))
-            if found.learned and self._rebuild:
+            await self._do(lambda: self._purge(retracted.marks, others=bool(stones)))
+            if self._rebuild and (retracted.learned or stones):
                 await self._rebuild()
+            if stones:
+                await self._compact()
+                await asyncio.to_thread(self._tombstones.finish, stones)
         except ClosedError:
             raise
-        except GraphMemoryError as error:
-            self.problem = f"messages that were taken back are still in files: {error}"
+        except (GraphMemoryError, OSError) as error:
+            self.problem = f"what is to be forgotten is still in some file: {error}"
             logger.warning("%s; trying again", self.problem)
             return
-        await self._journal.alter(lambda db, _tell: withdrawals.close(db, found))
+        await self._journal.alter(lambda db, _tell: retraction_marks.close(db, retracted))
 
-    async def alone(self, work: Callable[[], T]) -> T:
-        """Run ``work`` while nothing else touches the backups.
-
-        Raises:
-            ClosedError: This was closed.
-        """
-        return await self._do(work)
+    async def _compact(self) -> None:
+        with self._journal.long_work():
+            await self._journal.tidy(erasure.compact)
+            if not await erasure.drain(self._journal, PATIENCE):
+                raise JournalError("the log could not be emptied: somebody is reading it")
 
     async def _do(self, work: Callable[[], T]) -> T:
         if self._stop.is_set():
@@ -198,6 +212,18 @@ class Backups:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     # ---------------------------------------------------- in the backup thread
+
+    def _purge(self, marks: Collection[str], *, others: bool) -> None:
+        for draft in (
+            *copies.folder_of(self._directory).glob("*.sqlite3.tmp*"),
+            *self._directory.glob("restore-*.tmp*"),
+        ):
+            draft.unlink(missing_ok=True)
+        paths = [backup.path for backup in shelf.saved(self._directory)]
+        paths += sorted(self._directory.glob("restore-*.sqlite3"))
+        purge.purge(paths, self._tombstones, marks, self._now(), self._stop)
+        if others:
+            purge.discard_others(self._directory)
 
     def _make(self, kind: str) -> Backup:
         folder = copies.folder_of(self._directory)

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..deletion import Tombstones, erasure, purge, retraction, retraction_marks
 from ..errors import DamagedError, JournalError
 from ..graph import seal
-from ..journal import Journal, copies, erasure, pauses, retraction, withdrawals
+from ..journal import Journal, copies, pauses
 from ..journal.storage import failure
-from . import cleansing
 from .shelf import JOURNAL, Backup, find, newest_good, saved
 
 logger = logging.getLogger("graph_memory.upkeep")
@@ -75,8 +75,10 @@ def staged(directory: Path) -> float | None:
     return datetime.strptime(found[-1][1], "%Y%m%dT%H%M%S%z").timestamp()
 
 
-async def open_journal(directory: Path, now: Callable[[], float]) -> Journal:
-    """Carry out a restore that was prepared, then open the journal.
+async def open_journal(
+    directory: Path, now: Callable[[], float], tombstones: Tombstones
+) -> Journal:
+    """Carry out a restore that was prepared, purge what it brings back, open the journal.
 
     The caller holds the directory's lock.
 
@@ -86,12 +88,13 @@ async def open_journal(directory: Path, now: Callable[[], float]) -> Journal:
     """
     try:
         await asyncio.to_thread(_prepare, directory, now())
-        await asyncio.to_thread(cleansing.complete, directory)
+        if await asyncio.to_thread(purge.clean_journal, directory / JOURNAL, tombstones):
+            seal.clean(directory / "graph")
         journal = await Journal.open(directory / JOURNAL, now)
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
     try:
-        if await journal.look(withdrawals.are_due):
+        if await journal.look(retraction_marks.are_due):
             await journal.alter(lambda db, tell: retraction.retract_again(db, now(), tell))
             await erasure.drain(journal)
     except BaseException:
@@ -140,7 +143,7 @@ def _carry(journal: Path, staged: Path) -> None:
     """Let those who asked for a pause keep it, and what was taken back be taken back."""
     try:
         pauses.carry(journal, staged)
-        withdrawals.carry(journal, staged)
+        retraction_marks.carry(journal, staged)
     except sqlite3.Error as error:
         what = "pauses and withdrawals could not be carried over"
         raise failure(what, error) from error

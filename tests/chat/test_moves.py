@@ -119,7 +119,8 @@ async def test_who_is_forgotten_is_in_no_file_any_more(memory: MemoryService, mo
     await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
     await moves.export(OWNER, "all")
     await moves.import_(OWNER, f"{chat(memory)} persona=mei", NOWHERE)
-    await memory.erasure.erase(user("1"))
+    await memory.forget_me.forget(user("1"))
+    await memory.backups.purge()
     for folder in ("exports", "moving"):
         assert list((memory.directory / folder).iterdir()) == []
     assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)

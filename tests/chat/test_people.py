@@ -276,7 +276,7 @@ async def test_forgetme_is_for_one_account_and_says_so(commands: Commands, memor
 
 async def test_a_merge_goes_with_the_last_of_an_entity(memory: MemoryService):
     await memory.bonds.merge(LONGJING, TEA, "owner")
-    await memory.erasure.erase(NEW)
+    await memory.forget_me.forget(NEW)
     await memory.settle()
     assert memory.identities.merges == []
     assert await memory.journal.read(lambda rows: list(rows.scan(Merge))) == []

@@ -13,8 +13,9 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.chat.commands import Caller, Commands
+from graph_memory.deletion import Tombstones, erasure, retraction, tombstones
 from graph_memory.errors import JournalError
-from graph_memory.journal import Draft, retraction
+from graph_memory.journal import Draft
 from graph_memory.model import Episode, Fact, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -178,6 +179,11 @@ async def test_forget_me_asks_first(memory: MemoryService, commands: Commands, c
     assert "橘猫" not in await remind(memory, zhang, "我养了什么猫")
     assert "没有可以撤销" in await commands.undo(zhang)
     assert "请先发送" in await forget(zhang, "确认"), "once"
+    assert "60 分钟后" in await forget(zhang), "and not again at once"
+    clock.now += 3_599
+    assert "1 分钟后" in await forget(zhang)
+    clock.now += 1
+    assert "无法撤销" in await forget(zhang)
 
 
 async def test_only_owners_have_others_forgotten(memory: MemoryService, commands: Commands):
@@ -191,16 +197,30 @@ async def test_only_owners_have_others_forgotten(memory: MemoryService, commands
     assert await told(memory) == []
 
 
-async def test_what_could_not_be_done_yet_is_said(
-    memory: MemoryService, commands: Commands, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [(erasure, "重启也不会忘"), (tombstones, "请再发一次")],
+    ids=["journal", "wish"],
+)
+async def test_on_a_full_disk_it_says_that_nothing_happened(
+    memory: MemoryService,
+    commands: Commands,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: Any,
+    told: str,
 ):
-    async def full(_user: str) -> None:
+    def full(*_: Any) -> None:
         raise JournalError("no room")
 
-    monkeypatch.setattr(memory.erasure, "erase", full)
+    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    owner, name = (erasure, "erase") if broken is erasure else (Tombstones, "add")
+    monkeypatch.setattr(owner, name, full)
     await commands.privacy.forget_me(zhang)
-    assert "下次启动" in await commands.privacy.forget_me(zhang, "确认")
-    assert "no room" in (await memory.health()).problems
+    answer = await commands.privacy.forget_me(zhang, "确认")
+    assert "还什么都没有删除" in answer
+    assert told in answer
+    assert len(await memory.journal.newest_messages(9)) == 1
+    assert any("forgotten" in problem for problem in (await memory.health()).problems)
 
 
 async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Path):
@@ -228,7 +248,7 @@ async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Pat
     await memory.learning.hear(CLUB, LI, "李四", "我喜欢龙井")
     learning = asyncio.create_task(memory.learning.flush())
     await asked.wait()
-    await memory.erasure.erase(ZHANG)
+    await memory.forget_me.forget(ZHANG)
     answer.set()
     assert await learning == 1
     facts = await memory.journal.read(lambda rows: rows.find(Fact))

@@ -310,7 +310,7 @@ async def test_off(tmp_path: Path) -> None:
 async def test_forgetting_the_user(tmp_path: Path) -> None:
     async with scene(tmp_path) as now:
         await now.plan()
-        await now.world.memory.erasure.erase(ZHANG)
+        await now.world.memory.forget_me.forget(ZHANG)
         await now.later(200, "好点了吗")
         assert await now.world.rows(FollowUp) == []
         assert (now.said, now.model.calls) == ([], [])

@@ -216,7 +216,7 @@ async def test_forgetting_a_user_takes_what_is_kept_in_mind_along(world: World) 
     await world.say(zhang_in_club, "我怕黑")
     await world.say(li_in_club, "我怕高")
     await world.learn(core(claim("张三怕黑"), {**claim("李四怕高", evidence="2"), "about": "U2"}))
-    await world.memory.erasure.erase(ZHANG)
+    await world.memory.forget_me.forget(ZHANG)
     assert [row.text for row in await world.rows(CoreFact)] == ["李四怕高"]
 
 

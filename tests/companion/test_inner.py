@@ -108,7 +108,7 @@ async def test_history_and_the_way_back(tmp_path: Path) -> None:
 async def test_it_goes_with_the_user(tmp_path: Path) -> None:
     async with living(tmp_path, ONLY) as world:
         await batch(world, FIRST)
-        await world.memory.erasure.erase(zhang.user)
+        await world.memory.forget_me.forget(zhang.user)
         assert await world.rows(InnerState) == []
         assert "还没有" in await world.commands.heart.inner(zhang, "history")
         message = await world.say(zhang, "我又来了")

@@ -247,7 +247,7 @@ async def test_a_groups_mood_goes_with_whoever_had_a_part_in_it(world: World) ->
     (mood,) = await world.rows(Mood)
     assert mood.at == at
     assert mood.valence < BASELINE.valence + 0.3
-    await world.memory.erasure.erase(ZHANG)
+    await world.memory.forget_me.forget(ZHANG)
     assert await world.rows(Mood) == []
     log = await world.memory.journal.look(
         lambda db: "".join(ops for (ops,) in db.execute("SELECT ops FROM change"))
@@ -263,5 +263,5 @@ async def test_a_groups_mood_stays_if_somebody_else_goes(world: World) -> None:
     await world.say(li_in_club, "大家好呀")
     await world.learn(feeling(0.3))
     before = [mood for mood in await world.rows(Mood) if mood.session == CLUB.id]
-    await world.memory.erasure.erase(ZHANG)
+    await world.memory.forget_me.forget(ZHANG)
     assert await world.rows(Mood) == before != []

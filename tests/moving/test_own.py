@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graph_memory.deletion import Tombstones
 from graph_memory.episode import episode_id
 from graph_memory.errors import FormatError
 from graph_memory.journal import Journal
@@ -41,7 +42,6 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.moving.join import referred
-from graph_memory.upkeep.stones import Book
 from tests.makers import T0, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
 
@@ -229,7 +229,7 @@ async def test_who_was_forgotten_does_not_come_back(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
         await filled(one)
         path = put(tmp_path / "x.jsonl", await exported(one))
-        Book.read(tmp_path / "b").lay(user("1"), T0)
+        Tombstones.read(tmp_path / "b").add(user("1"), T0)
         plan, _ = await brought(two, path)
         assert plan.forgotten == 1
         left = (await exported(two)).decode()

@@ -452,7 +452,8 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
         found = await service.journal.read(lambda rows: list(rows.scan(Episode)))
         assert any(planted in row.summary for row in found if row.is_record)
         await service.backups.make()
-        await service.erasure.erase(ZHANG)
+        await service.forget_me.forget(ZHANG)
+        await service.backups.purge()
         assert b"PLANTED" not in everything(tmp_path)
         found = await service.journal.read(lambda rows: list(rows.scan(Episode)))
         assert {row.summary for row in found} == {""}

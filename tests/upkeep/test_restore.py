@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.deletion import Tombstones
 from graph_memory.errors import DamagedError, JournalError, NotFoundError
 from graph_memory.journal import copies
 from graph_memory.upkeep import Backups, open_journal, restore
@@ -29,7 +30,7 @@ def now() -> float:
 
 async def write(directory: Path, *said: str) -> None:
     """Say something and close."""
-    journal = await open_journal(directory, now)
+    journal = await open_journal(directory, now, Tombstones.read(directory))
     for text in said:
         await journal.append(message(HOME, ZHANG, text), HOME)
     await journal.close()
@@ -37,7 +38,7 @@ async def write(directory: Path, *said: str) -> None:
 
 async def save(directory: Path) -> str:
     """Make a backup; returns its name."""
-    journal = await open_journal(directory, now)
+    journal = await open_journal(directory, now, Tombstones.read(directory))
     backups = Backups(directory, journal, now=now)
     made = await backups.make("")
     await backups.close()
@@ -46,7 +47,7 @@ async def save(directory: Path) -> str:
 
 
 async def heard(directory: Path) -> list[str]:
-    journal = await open_journal(directory, now)
+    journal = await open_journal(directory, now, Tombstones.read(directory))
     found = [m.text for m in await journal.newest_messages(1000)]
     await journal.close()
     return found
@@ -81,7 +82,7 @@ WAYS = ("truncated", "flipped", "zeroed", "foreign", "empty", "missing", "other"
 async def test_a_restore_takes_effect_at_the_next_opening(tmp_path: Path):
     await write(tmp_path, "一", "二")
     name = await save(tmp_path)
-    journal = await open_journal(tmp_path, now)
+    journal = await open_journal(tmp_path, now, Tombstones.read(tmp_path))
     backups = Backups(tmp_path, journal, now=now)
     await journal.append(message(HOME, ZHANG, "三"), HOME)
     await backups.restore(name)
@@ -133,7 +134,7 @@ async def test_damage_is_named_with_the_way_out(tmp_path: Path, way: str):
     wrong = (tmp_path / JOURNAL).read_bytes() if way != "missing" else b""
     for _ in range(2):
         with pytest.raises(DamagedError) as caught:
-            await open_journal(tmp_path, now)
+            await open_journal(tmp_path, now, Tombstones.read(tmp_path))
     assert f"/memory restore {name}" in str(caught.value)
     assert caught.value.backup == name
     assert (tmp_path / JOURNAL).exists() == (way != "missing"), "no new one is begun"
@@ -150,7 +151,7 @@ async def test_damage_without_a_good_backup(tmp_path: Path):
     damage(tmp_path / "backups" / name, "zeroed")
     damage(tmp_path / JOURNAL, "zeroed")
     with pytest.raises(DamagedError, match="no good backup") as caught:
-        await open_journal(tmp_path, now)
+        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
     assert caught.value.backup == ""
     with pytest.raises(DamagedError):
         restore.stage(tmp_path, name, T0)
@@ -160,7 +161,7 @@ async def test_damage_without_a_good_backup(tmp_path: Path):
 async def test_the_log_of_a_lost_journal_is_not_thrown_away(tmp_path: Path):
     (tmp_path / f"{JOURNAL}-wal").write_bytes(b"what was said")
     with pytest.raises(DamagedError, match="missing"):
-        await open_journal(tmp_path, now)
+        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
     assert (tmp_path / f"{JOURNAL}-wal").read_bytes() == b"what was said"
 
 
@@ -235,5 +236,5 @@ async def test_only_backups_can_be_restored(tmp_path: Path):
 async def test_a_journal_that_is_only_unreadable_is_not_called_damaged(tmp_path: Path):
     (tmp_path / JOURNAL).mkdir()
     with pytest.raises(JournalError) as caught:
-        await open_journal(tmp_path, now)
+        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
     assert not isinstance(caught.value, DamagedError)

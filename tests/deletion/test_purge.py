@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.journal import copies, erasure
+from graph_memory.deletion import erasure
+from graph_memory.journal import copies
 from graph_memory.journal.schema import MIGRATIONS, migrations_of
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
@@ -143,7 +144,7 @@ async def test_one_look_is_enough(
     await taken_back(memory)
     clock.now += DAY
     await memory.backups.tend()
-    monkeypatch.setattr("graph_memory.upkeep.cleansing.withdraw", _never)
+    monkeypatch.setattr("graph_memory.deletion.purge.purge", _never)
     clock.now += DAY
     assert await memory.backups.tend()
     assert memory.backups.problem == ""
@@ -168,9 +169,9 @@ async def test_what_fails_is_tried_again(
     held = holding(tmp_path)
     clock.now += DAY - waited
     with monkeypatch.context() as patch:
-        patch.setattr("graph_memory.journal.erasure.compact", _full)
+        patch.setattr("graph_memory.deletion.erasure.compact", _full)
         assert await memory.backups.tend(), "the backup itself is made"
-        assert "taken back" in memory.backups.problem
+        assert "forgotten" in memory.backups.problem
     assert holding(tmp_path) == held
     assert not list(tmp_path.rglob("*.tmp*"))
     clock.now += 3_600

@@ -19,15 +19,14 @@ from typing import Any
 
 import pytest
 
+from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me, purge, tombstones
 from graph_memory.errors import JournalError
-from graph_memory.journal import Draft, erasure
+from graph_memory.journal import Draft
 from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.upkeep import erasure as process
 from graph_memory.upkeep import restore
 from graph_memory.upkeep.shelf import JOURNAL, saved
-from graph_memory.upkeep.stones import BOOK, Book
 
 from ..makers import T0, entity, fact, group, name, private, user
 from ..scripted import HashEmbedder, ScriptedModel
@@ -146,7 +145,9 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     assert any(PLANTED in n.text for n in await all_names(service)), "entities, too"
     assert holding(tmp_path, PLANTED)
 
-    await service.erasure.erase(WANG)
+    assert await service.forget_me.forget(WANG) is Outcome.DONE
+    assert all("backups" in path or "graph" in path for path in holding(tmp_path, PLANTED))
+    await service.backups.purge()
 
     assert holding(tmp_path, PLANTED) == []
     assert holding(tmp_path, "80001") == [], "not even the account"
@@ -195,7 +196,7 @@ async def test_what_others_did_can_still_be_undone(tmp_path: Path):
     assert senders == [WANG, LI], "said by both"
     await service.journal.commit(lambda _: Draft("learn", "learned", put=[shared]))
     await service.library.archive(shared.id, LI)
-    await service.erasure.erase(WANG)
+    await service.forget_me.forget(WANG)
     await service.library.undo(None, LI)
     found = await service.journal.read(lambda rows: rows.get(Fact, "f:shared"))
     assert found
@@ -207,11 +208,12 @@ async def test_a_reader_of_the_old_state_is_waited_for(tmp_path: Path):
     service = await opened(tmp_path)
     await live(service)
     with service.journal.snapshot() as before:
-        erasing = asyncio.create_task(service.erasure.erase(WANG))
-        done, _ = await asyncio.wait([erasing], timeout=2)
+        await service.forget_me.forget(WANG)
+        purging = asyncio.create_task(service.backups.purge())
+        done, _ = await asyncio.wait([purging], timeout=1)
         assert not done
         assert before.rows.get(Fact, GOSSIP.id) == GOSSIP
-    await erasing
+    await purging
     assert holding(tmp_path, PLANTED) == []
     await service.close()
 
@@ -236,7 +238,7 @@ async def test_names_that_others_use_as_well_stay(tmp_path: Path):
         db.execute("UPDATE change SET batch = NULL WHERE batch = ?", (batch,))
         db.execute("UPDATE change SET batch = ? WHERE id = ?", (batch, number))
         db.commit()
-    await service.erasure.erase(WANG)
+    await service.forget_me.forget(WANG)
     assert [n.text for n in await all_names(service) if n.node != LI] == ["茶馆"]
     left = await service.journal.read(lambda rows: [m.entity for m in rows.scan(Mention)])
     assert left == [shared]
@@ -250,7 +252,8 @@ async def test_a_restored_backup_does_not_bring_them_back(tmp_path: Path):
     await service.backups.make("manual")
     (old,) = saved(tmp_path)
     outside = old.path.read_bytes()  # a copy that somebody keeps elsewhere
-    await service.erasure.erase(WANG)
+    await service.forget_me.forget(WANG)
+    await service.backups.purge()
     await service.close()
 
     old.path.write_bytes(outside)
@@ -259,6 +262,7 @@ async def test_a_restored_backup_does_not_bring_them_back(tmp_path: Path):
     again = await opened(tmp_path)
     assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
     assert PLANTED not in await recalled(again, CLUB, LI, "PLANTED秘")
+    await again.backups.purge()
     await again.close()
     assert holding(tmp_path, PLANTED) == []
     assert holding(tmp_path, "80001") == []
@@ -271,14 +275,15 @@ async def test_a_restored_backup_does_not_bring_them_back(tmp_path: Path):
 async def test_whoever_came_back_and_is_restored_is_not_erased_again(tmp_path: Path):
     service = await opened(tmp_path)
     await live(service)
-    await service.erasure.erase(WANG)
+    await service.forget_me.forget(WANG)
     await service.learning.hear(HOME, WANG, "新人", "我回来了")
     backup = await service.backups.make("manual")
     await service.close()
     restore.stage(tmp_path, backup.name, T0)
     again = await opened(tmp_path)
     assert "我回来了" in [m.text for m in await again.journal.newest_messages(99)]
-    await again.erasure.erase(WANG)
+    await again.forget_me.forget(WANG)
+    await again.backups.purge()
     assert holding(tmp_path, "我回来了") == [], "and may go a second time"
     await again.close()
 
@@ -291,15 +296,15 @@ async def test_damaged_copies_go(tmp_path: Path):
     content[4096:8192] = os.urandom(4096)
     backup.path.write_bytes(content)
     (tmp_path / "journal-damaged-20260101T000000Z.sqlite3").write_bytes(content)
-    await service.erasure.erase(WANG)
+    await service.forget_me.forget(WANG)
+    await service.backups.purge()
     assert holding(tmp_path, PLANTED) == []
     assert saved(tmp_path) == []
     await service.close()
 
 
 STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "journal": lambda patch: patch.setattr(erasure, "erase", fail),
-    "copies": lambda patch: patch.setattr(process, "clean_copies", fail),
+    "copies": lambda patch: patch.setattr(purge, "purge", fail),
     "compaction": lambda patch: patch.setattr(erasure, "compact", fail),
     "log": lambda patch: patch.setattr(erasure, "empty_log", fail),
 }
@@ -310,7 +315,7 @@ def fail(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_what_fails_is_done_at_the_next_start(
+async def test_a_purge_that_fails_is_done_again(
     tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ):
     service = await opened(tmp_path)
@@ -318,21 +323,82 @@ async def test_what_fails_is_done_at_the_next_start(
     await service.backups.make("manual")
     with monkeypatch.context() as patch:
         STEPS[step](patch)
-        with pytest.raises(JournalError, match="no room"):
-            await service.erasure.erase(WANG)
-    assert not Book.read(tmp_path).is_finished
+        assert await service.forget_me.forget(WANG) is Outcome.DONE
+        await service.backups.purge()
+        assert "no room" in service.backups.problem
+    assert Tombstones.read(tmp_path).unfinished
     await service.close()
     again = await opened(tmp_path)
-    assert Book.read(tmp_path).is_finished
     assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
+    await again.backups.purge()
+    assert not Tombstones.read(tmp_path).unfinished
     await again.close()
     assert holding(tmp_path, PLANTED) == []
+
+
+async def test_a_journal_that_cannot_be_written_is_erased_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(forget_me, "RETRY", 0.01)
+    service = await opened(tmp_path)
+    await live(service)
+    with monkeypatch.context() as patch:
+        patch.setattr(erasure, "erase", fail)
+        assert await service.forget_me.forget(WANG) is Outcome.RECORDED
+        assert service.forget_me.waiting == 1
+        assert "forgotten" in " ".join((await service.health()).problems)
+    await until(lambda: not service.forget_me.waiting)
+    assert PLANTED not in await recalled(service, CLUB, LI, "PLANTED秘")
+    await service.close()
+
+
+async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(forget_me, "RETRY", 0.01)
+    service = await opened(tmp_path)
+    await live(service)
+    before = await service.journal.newest_messages(1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        assert await service.forget_me.forget(WANG) is Outcome.NOTED
+        assert await service.journal.newest_messages(1000) == before
+        assert not (tmp_path / tombstones.FILE).exists()
+        assert not list(tmp_path.glob("*.tmp"))
+    await until(lambda: not service.forget_me.waiting)
+    assert Tombstones.read(tmp_path).find(WANG)
+    assert WANG not in {m.sender for m in await service.journal.newest_messages(1000)}
+    await service.close()
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+async def test_the_purge_comes_within_a_day(tmp_path: Path):
+    clock = [T0 + 500]
+    service = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: clock[0])
+    await live(service)
+    await service.backups.tend()
+    await service.forget_me.forget(WANG)
+    await service.backups.tend()
+    assert holding(tmp_path, PLANTED), "not at each call"
+    clock[0] += 86_400
+    await service.backups.tend()
+    assert holding(tmp_path, PLANTED) == []
+    await service.close()
 
 
 KILLED = """
     import asyncio, sys
     from pathlib import Path
-    from tests.upkeep.test_erasure import WANG, live, opened
+    from tests.deletion.test_forget_me import WANG, live, opened
 
     async def main(directory):
         service = await opened(directory)
@@ -340,7 +406,7 @@ KILLED = """
         await service.backups.make("manual")
         print("ready", flush=True)
         sys.stdin.readline()
-        await service.erasure.erase(WANG)
+        await service.forget_me.forget(WANG)
         print("done", flush=True)
         await asyncio.sleep(60)
 
@@ -362,7 +428,7 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, 
     assert holding(tmp_path, PLANTED)
     child.stdin.write(b"\n")
     await child.stdin.drain()
-    while not (tmp_path / BOOK).exists():
+    while not (tmp_path / tombstones.FILE).exists():
         await asyncio.sleep(0.001)
     await asyncio.sleep(delay)
     child.send_signal(signal.SIGKILL)
@@ -370,16 +436,18 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, 
 
     again = await opened(tmp_path)
     assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
+    assert PLANTED not in await recalled(again, CLUB, LI, "PLANTED秘")
+    await again.backups.purge()
     assert holding(tmp_path, PLANTED) == []
     await again.close()
     assert holding(tmp_path, PLANTED) == []
     assert holding(tmp_path, "80001") == []
-    assert Book.read(tmp_path).is_finished
+    assert not Tombstones.read(tmp_path).unfinished
 
 
-async def test_a_book_that_cannot_be_read_is_an_error(tmp_path: Path):
+async def test_tombstones_that_cannot_be_read_is_an_error(tmp_path: Path):
     await (await opened(tmp_path)).close()
-    (tmp_path / BOOK).write_text("{")
+    (tmp_path / tombstones.FILE).write_text("{")
     with pytest.raises(JournalError, match="forgotten"):
         await opened(tmp_path)
 

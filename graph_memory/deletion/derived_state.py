@@ -1,4 +1,6 @@
-"""Rows that rest on what was said without naming a message: inner state, mood, follow-ups.
+"""Derived state of a Session: rows that rest on messages without naming them.
+
+These are inner state, mood and follow-ups.
 
 The first two are written anew with what was learned last, each on top of the one before, so
 whatever was written since a message was learned may be told by it. A follow-up is meant
@@ -12,16 +14,15 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from ..journal.rows import Draft, Rows
 from ..model import FollowUp, InnerState, Message, Mood, decode
-from .rows import Draft, Rows
-from .scrub import Data, Key
+from .plan import PARTS, Data, Key
 
 _REWRITTEN = (InnerState.kind, Mood.kind)
-_PARTS = ("itself", "other", "bond")
 
 
 @dataclass(frozen=True, slots=True)
-class Afterthoughts:
+class DerivedState:
     """What may rest on a message that is taken back.
 
     Attributes:
@@ -35,7 +36,7 @@ class Afterthoughts:
     before: dict[Key, Data | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, message: Message) -> Afterthoughts:
+    def of(cls, db: sqlite3.Connection, message: Message) -> DerivedState:
         """Look up what may rest on a message."""
         found = db.execute("SELECT id FROM change WHERE batch = ?", (message.batch,)).fetchone()
         if found is None:
@@ -78,6 +79,6 @@ class Afterthoughts:
             return {**state, "reason": ""}
         if kind == InnerState.kind and change >= self.learned and (kind, id) in self.before:
             stands = self.before[kind, id] or {}
-            if any(state[part] != stands.get(part) for part in _PARTS):
-                return {**state, **dict.fromkeys(_PARTS, "")}
+            if any(state[part] != stands.get(part) for part in PARTS):
+                return {**state, **dict.fromkeys(PARTS, "")}
         return state

@@ -1,4 +1,4 @@
-"""Erasing a user from a journal, the change log included; it cannot be undone.
+"""Erasure of a person from one journal, the change log included; it cannot be undone.
 
 Works on any journal since the first version, open or in a backup. A *mark* in the
 journal says when whom (a salted hash) was erased from it, so that every copy can be
@@ -13,15 +13,11 @@ import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from ..journal import Journal, attendance, vectors
+from ..journal.schema import migrations_of
 from ..model import Change, Entity, Episode, Erased, Fact, Merge, Op
-from . import attendance, vectors
-from .schema import migrations_of
-from .scrub import Data, Doomed, doomed, orphans
-
-if TYPE_CHECKING:
-    from .store import Journal
+from .plan import Data, DeletionPlan, changes_about, orphans, plan_for_user
 
 ACTOR = "erasure"
 """Actor of the change that stands for an erasure, and of what the user did otherwise."""
@@ -44,7 +40,7 @@ class _Work:
         texts: What was searched and embedded and is gone.
     """
 
-    gone: Doomed
+    gone: DeletionPlan
     ops: list[Op] = field(default_factory=list)
     texts: set[str] = field(default_factory=set)
     touched: set[str] = field(default_factory=set)
@@ -115,7 +111,7 @@ def erase(
         Hashes of the texts that are gone; vectors that are computed at the moment may
         still turn up under them (see ``vectors.forget``).
     """
-    work = _Work(doomed(db, user))
+    work = _Work(plan_for_user(db, user))
     number = _log(db, at)
     _rows(db, work)
     _changes(db, work)
@@ -136,15 +132,17 @@ def _log(db: sqlite3.Connection, at: float) -> int:
 
 
 def _rows(db: sqlite3.Connection, work: _Work) -> None:
-    last = ("", "")
-    while page := db.execute(
-        "SELECT kind, id, data FROM row WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT 1000",
-        last,
-    ).fetchall():
-        last = page[-1][:2]
-        for kind, id, text in page:
-            before = json.loads(text)
-            _put(db, work, Op(kind, id, before, work.gone.left(kind, id, before)))
+    places = json.dumps(sorted(work.gone.places), ensure_ascii=False)
+    user = json.dumps(work.gone.user, ensure_ascii=False)
+    found = db.execute(
+        "SELECT kind, id FROM row WHERE instr(data, ?) OR session IN"
+        " (SELECT value FROM json_each(?)) ORDER BY kind, id",
+        (user, places),
+    ).fetchall()
+    for kind, id in found:
+        query = "SELECT data FROM row WHERE kind = ? AND id = ?"
+        before = json.loads(db.execute(query, (kind, id)).fetchone()[0])
+        _put(db, work, Op(kind, id, before, work.gone.left(kind, id, before)))
     for id in orphans(db, work.touched):
         _put(db, work, Op(Entity.kind, id, {"id": id}, None))
         merges = db.execute(
@@ -171,8 +169,7 @@ def _put(db: sqlite3.Connection, work: _Work, op: Op) -> None:
 def _changes(db: sqlite3.Connection, work: _Work) -> None:
     """Rewrite the log as if the user had never been."""
     left = work.gone.left
-    numbers = [number for (number,) in db.execute("SELECT id FROM change ORDER BY id")]
-    for number in numbers:
+    for number in [number for number, _ in changes_about(db, work.gone)]:
         (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
         before = json.loads(text)
         after = []

@@ -10,8 +10,9 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from graph_memory.deletion import erasure
 from graph_memory.embedding import text_hash
-from graph_memory.journal import Draft, Journal, Rows, erasure
+from graph_memory.journal import Draft, Journal, Rows
 from graph_memory.model import (
     BOT,
     Addressee,

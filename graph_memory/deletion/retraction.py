@@ -1,4 +1,4 @@
-"""Messages that were taken back (撤回): gone, with all that rests on nothing else."""
+"""Message retraction (撤回): a message goes, with all that rests on nothing else."""
 
 from __future__ import annotations
 
@@ -6,24 +6,12 @@ import json
 import sqlite3
 from collections.abc import Callable
 
-from ..model import (
-    BOT,
-    Addressee,
-    Change,
-    CoreFact,
-    Episode,
-    Erased,
-    Fact,
-    Name,
-    Quote,
-    decode,
-)
-from ..text import clean
-from . import withdrawals
-from .afterthoughts import Afterthoughts
-from .messages import by_ids
-from .rows import RETRACTED, Draft, write
-from .scrub import Data, Doomed, retracted
+from ..journal.messages import by_ids
+from ..journal.rows import RETRACTED, Draft, write
+from ..model import Change, CoreFact, Episode, Erased, Fact, Name, decode
+from . import retraction_marks
+from .derived_state import DerivedState
+from .plan import Data, DeletionPlan, plan_for_message
 
 Tell = Callable[[Change | Erased], None]
 
@@ -34,50 +22,6 @@ _WORDS = {
     CoreFact.kind: ("text",),
 }
 """What of a row is somebody's words."""
-LOOKED_AT = 500
-"""Of the bot's lines, so many newest ones are compared with what it took back."""
-
-_HERE = (
-    "FROM message m JOIN row s ON s.kind = 'session' AND s.id = m.session"
-    " WHERE json_extract(s.data, '$.circle') = :circle"
-)
-
-
-def by_reference(db: sqlite3.Connection, circle: str, id: str) -> int | None:
-    """The newest message of a chat window that its platform calls ``id``.
-
-    The rest of a reference, behind ``@``, tells apart messages of the same name.
-    """
-    (found,) = db.execute(
-        "SELECT max(m.id) FROM row s CROSS JOIN message m INDEXED BY message_ref"
-        " ON m.session = s.id WHERE s.kind = 'session'"
-        " AND json_extract(s.data, '$.circle') = :circle"
-        " AND m.ref > :first AND m.ref < :last AND m.ref != ''",
-        {"circle": circle, "first": f"{id}@", "last": f"{id}A"},  # A follows @
-    ).fetchone()
-    return int(found) if found else None
-
-
-def by_words(db: sqlite3.Connection, circle: str, text: str) -> int | None:
-    """The newest line of the bot in a chat window that says ``text``, or has it in it."""
-    text = clean(text)
-    lines = db.execute(
-        f"SELECT m.id, m.text {_HERE} AND m.sender = :bot ORDER BY m.id DESC LIMIT :most",
-        {"circle": circle, "bot": BOT, "most": LOOKED_AT},
-    ).fetchall()
-    same = (id for id, line in lines if line == text)
-    return next(same, None) or next((id for id, line in lines if text and text in line), None)
-
-
-def addressee(db: sqlite3.Connection, circle: str, quote: Quote) -> Addressee:
-    """Whom a message quotes that is said in a chat window, and which words of theirs."""
-    found = by_reference(db, circle, quote.ref) if quote.ref else None
-    if found is None and quote.user == BOT and quote.text:
-        found = by_words(db, circle, quote.text)
-    user = quote.user
-    if found is not None and not user:
-        user = by_ids(db, [found])[0].sender
-    return Addressee(user, quote.name, found or 0)
 
 
 def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
@@ -85,7 +29,7 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
 
     Facts that rest on it alone go in a change, and so do names that nobody else used;
     other facts lose it as evidence, summaries of the conversation it was in go, and the
-    companion is as it was before (``afterthoughts.py``). The log keeps which rows were
+    companion is as it was before (``derived_state.py``). The log keeps which rows were
     touched, for views to follow, and none of the words. Harmless if it is not there.
     Empty the write-ahead log afterwards (``erasure.py``).
 
@@ -96,33 +40,33 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
     if not found:
         return None
     (message,) = found
-    gone, after = retracted(db, message), Afterthoughts.of(db, message)
+    gone, after = plan_for_message(db, message), DerivedState.of(db, message)
     draft = _draft(db, gone, message.session)
     after.enter(db, draft, at)
     change = write(db, draft, at)
     if change:
         tell(change)
-        withdrawals.note_learned(db, change.id)
+        retraction_marks.note_learned(db, change.id)
     _blank(db, gone, after, change)
     for each in by_ids(db, sorted(gone.ids)):
         db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))
         db.execute("DELETE FROM message WHERE id = ?", (each.id,))
-        withdrawals.note(db, each, at)
+        retraction_marks.note(db, each, at)
     tell(Erased(tuple(sorted(gone.ids))))
     return change
 
 
 def retract_again(db: sqlite3.Connection, at: float, tell: Tell) -> int:
-    """Delete what a restored backup brought back (``withdrawals.py``), inside the open
+    """Delete what a restored backup brought back (``retraction_marks.py``), inside the open
     transaction; how many messages."""
-    found = withdrawals.returned(db)
+    found = retraction_marks.returned(db)
     for id in found:
         retract(db, id, at, tell)
-    withdrawals.settle(db)
+    retraction_marks.settle(db)
     return len(found)
 
 
-def _draft(db: sqlite3.Connection, gone: Doomed, session: str) -> Draft:
+def _draft(db: sqlite3.Connection, gone: DeletionPlan, session: str) -> Draft:
     draft = Draft("chat", RETRACTED)
     for kind, id, text in db.execute(
         "SELECT kind, id, data FROM row INDEXED BY row_session WHERE session = ?"
@@ -139,7 +83,7 @@ def _draft(db: sqlite3.Connection, gone: Doomed, session: str) -> Draft:
 
 
 def _blank(
-    db: sqlite3.Connection, gone: Doomed, after: Afterthoughts, change: Change | None
+    db: sqlite3.Connection, gone: DeletionPlan, after: DerivedState, change: Change | None
 ) -> None:
     """Take the words out of what the log says about rows that went with a message."""
     ops = change.ops if change else ()

@@ -1,8 +1,8 @@
-"""What goes when a user is forgotten, and what is left of a row then.
+"""Deletion plan: what goes with a person or a message, and what is left of a row.
 
 What a user said goes, with everything that rests on it alone; so does what is known
 about them, whoever said it, and the bot's side of their conversations. What other people
-said stays, word for word.
+said stays, word for word, and so does what the bot made of it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import json
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..journal.aging import thinned
+from ..journal.messages import answers
 from ..model import (
     BOT,
     EPISODE,
@@ -35,31 +37,32 @@ from ..model import (
 )
 from ..model import User as UserRow
 from ..text import normalise
-from .aging import thinned
-from .messages import answers
+from .name_search import Named, search
 
 Data = dict[str, Any]
 Key = tuple[str, str]
 _NODES = {Name.kind: "node", Mention.kind: "entity"}
+PARTS = ("itself", "other", "bond")
+"""What of an inner state is words."""
 NOBODY = "-"
 """No user's id."""
-_SHORTEST_NAME = 2
-"""A name of one character is in every other line."""
 
 
 @dataclass(slots=True)
-class Doomed:
-    """Everything that goes with one user.
+class DeletionPlan:
+    """Everything that goes with one user, or with one message.
 
     Attributes:
         sessions: The user's private chats.
-        messages: Ids of messages that go, in order, by Session.
+        messages: Ids of the user's messages and of the bot's answers, in order, by Session.
+        named: Where the user is named by the bot, or told of by others.
         rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
     """
 
     user: str
     sessions: set[str] = field(default_factory=set)
     messages: dict[str, list[int]] = field(default_factory=dict)
+    named: Named = field(default_factory=Named)
     rows: set[Key] = field(default_factory=set)
     _ids: set[int] = field(default_factory=set)
 
@@ -72,10 +75,27 @@ class Doomed:
                 found[session].append(id)
         self.messages = {session: sorted(ids) for session, ids in found.items()}
 
+    def take_named(self, named: Named) -> None:
+        """Let go what names the user; conversations without the user stay otherwise."""
+        lines = [line for line in named.lines if line[1] not in self._ids]
+        self.named = replace(named, lines=lines)
+        self._ids.update(id for _, id in lines)
+
     @property
     def ids(self) -> set[int]:
         """Ids of all messages that go."""
         return self._ids
+
+    @property
+    def places(self) -> set[str]:
+        """Ids of the Sessions in which a row may change."""
+        lines = (session for session, _ in self.named.lines)
+        return {*self.sessions, *self.messages, *self.named.patterns, *lines}
+
+    @property
+    def nodes(self) -> set[str]:
+        """Ids of the nodes that are the user, in one Session at least."""
+        return {self.user, *(node for _, node in self.named.nodes)}
 
     def left(self, kind: str, id: str, data: Data | None) -> Data | None:
         """What is left of a state of a row; ``None`` if nothing is."""
@@ -85,10 +105,12 @@ class Doomed:
             return self._fact(data)
         if kind == Episode.kind:
             return self._episode(data)
+        place = data.get("session", "")
         gone = {
             Session.kind: id in self.sessions,
             UserRow.kind: id == self.user,
-            Name.kind: data.get("node") == self.user,
+            Name.kind: self._is_user(data.get("node", ""), place),
+            Mention.kind: self._is_user(data.get("entity", ""), place),
             Participation.kind: data.get("user") == self.user,
             Forgotten.kind: data.get("message") in self._ids,
             Link.kind: self.user in (data.get("a"), data.get("b")),
@@ -96,13 +118,18 @@ class Doomed:
             CoreFact.kind: data.get("user") == self.user
             or not self._ids.isdisjoint(data.get("evidence", ())),
             # Nobody can tell whose words they rest on; a mood says when the last were.
-            InnerState.kind: bool(self.messages.get(data.get("session", ""))),
-            Mood.kind: bool(self.messages.get(data.get("session", ""))),
+            InnerState.kind: bool(self.messages.get(place))
+            or self.named.is_in(place, "\n".join(data.get(part, "") for part in PARTS)),
+            Mood.kind: bool(self.messages.get(place)),
         }
         return None if gone.get(kind) else data
 
+    def _is_user(self, node: str, session: str) -> bool:
+        return node == self.user or (session, node) in self.named.nodes
+
     def _fact(self, data: Data) -> Data | None:
-        if self.user in (data["subject"], data["object"], data["speaker"]):
+        ends = (data["subject"], data["object"], data["speaker"])
+        if any(self._is_user(node, data["session"]) for node in ends):
             return None
         evidence = data["evidence"]
         others = [message for message in evidence if message not in self._ids]
@@ -111,22 +138,28 @@ class Doomed:
         return {**data, "evidence": others} if others else None
 
     def _episode(self, data: Data) -> Data | None:
-        ids = self.messages.get(data["session"], [])
-        first, last = data["first_message"], data["last_message"]
-        fewer = bisect_right(ids, last) - bisect_left(ids, first)
-        if not fewer and self.user not in data["participants"]:
-            return data
+        session, first, last = data["session"], data["first_message"], data["last_message"]
+        own = _within(self.messages.get(session, []), first, last)
+        named = sum(place == session and first <= id <= last for place, id in self.named.lines)
         people = [user for user in data["participants"] if user != self.user]
-        messages = data["messages"] - fewer
-        if not people or messages <= 0:
+        messages = data["messages"] - own - named
+        is_involved = own or self.user in data["participants"]
+        if is_involved and (not people or messages <= 0):
             return None
         # A summary tells what all of them said.
-        return {**data, "participants": people, "messages": messages, "summary": ""}
+        blank = is_involved or self.named.is_in(session, data["summary"])
+        summary = "" if blank else data["summary"]
+        return {**data, "participants": people, "messages": messages, "summary": summary}
 
 
-def doomed(db: sqlite3.Connection, user: str) -> Doomed:
+def _within(ids: list[int], first: int, last: int) -> int:
+    """How many of some ids, in order, are in a range."""
+    return bisect_right(ids, last) - bisect_left(ids, first)
+
+
+def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
     """What goes with a user."""
-    found = Doomed(user)
+    found = DeletionPlan(user)
     owned = "SELECT id FROM row WHERE kind = 'session' AND json_extract(data, '$.owner') = ?"
     found.sessions = {id for (id,) in db.execute(owned, (user,))}
     said = db.execute("SELECT DISTINCT session FROM message WHERE sender = ?", (user,)).fetchall()
@@ -135,19 +168,14 @@ def doomed(db: sqlite3.Connection, user: str) -> Doomed:
         found.take(db.execute("SELECT session, id FROM message WHERE session = ?", (session,)))
     for (session,) in said:
         found.take(_answers(db, session, user))
-    for name in _names_of(db, user):
-        found.take(
-            db.execute(
-                "SELECT session, id FROM message WHERE sender = ? AND instr(text, ?)", (BOT, name)
-            )
-        )
+    found.take_named(search(db, user))
     found.rows = _coined(db, found, *_learned_with(db, found))
     return found
 
 
-def retracted(db: sqlite3.Connection, message: Message) -> Doomed:
+def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
     """What goes with a single message, whoever said it: what the bot answered to it, too."""
-    found, session = Doomed(NOBODY), message.session
+    found, session = DeletionPlan(NOBODY), message.session
     found.take([(session, id) for id in (message.id, *answers(db, message))])
     facts = [
         (id, json.loads(text))
@@ -191,19 +219,8 @@ def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[
             yield session, id
 
 
-def _names_of(db: sqlite3.Connection, user: str) -> set[str]:
-    """What a user was ever called."""
-    rows = db.execute(
-        "SELECT DISTINCT name FROM message WHERE sender = :user UNION"
-        " SELECT json_extract(data, '$.text') FROM row INDEXED BY row_a"
-        " WHERE kind = 'name' AND a = :user AND a != ''",
-        {"user": user},
-    )
-    return {name for (name,) in rows if name and len(name) >= _SHORTEST_NAME}
-
-
 def _coined(
-    db: sqlite3.Connection, gone: Doomed, names: dict[str, Data], mentions: dict[str, Data]
+    db: sqlite3.Connection, gone: DeletionPlan, names: dict[str, Data], mentions: dict[str, Data]
 ) -> set[Key]:
     """Those of some names and mentions that are there only because of what goes.
 
@@ -239,7 +256,9 @@ def _coined(
     return found
 
 
-def _learned_with(db: sqlite3.Connection, gone: Doomed) -> tuple[dict[str, Data], dict[str, Data]]:
+def _learned_with(
+    db: sqlite3.Connection, gone: DeletionPlan
+) -> tuple[dict[str, Data], dict[str, Data]]:
     """Names and mentions, by id, that were first learned from batches with the user in them,
     or are of entities of facts that go. The log has them all, deleted ones included."""
     with_user = {
@@ -255,7 +274,7 @@ def _learned_with(db: sqlite3.Connection, gone: Doomed) -> tuple[dict[str, Data]
     }
     bereft: set[tuple[str, str]] = set()
     found: dict[Key, tuple[Data, bool]] = {}
-    for number, ops in db.execute("SELECT id, ops FROM change"):
+    for number, ops in changes_about(db, gone, with_user):
         for kind, id, before, after in json.loads(ops):
             if after is None or after.get("session") in gone.sessions:
                 continue
@@ -273,8 +292,18 @@ def _learned_with(db: sqlite3.Connection, gone: Doomed) -> tuple[dict[str, Data]
     return names, mentions
 
 
+def changes_about(
+    db: sqlite3.Connection, gone: DeletionPlan, also: Collection[int] = ()
+) -> Iterator[tuple[int, str]]:
+    """Number and text of the changes in which something may go, and of some others."""
+    needles = [json.dumps(word, ensure_ascii=False) for word in (*gone.nodes, *gone.places)]
+    for number, ops in db.execute("SELECT id, ops FROM change ORDER BY id"):
+        if number in also or any(needle in ops for needle in needles):
+            yield number, ops
+
+
 def _named_first_in(
-    db: sqlite3.Connection, gone: Doomed, session: str, message: int
+    db: sqlite3.Connection, gone: DeletionPlan, session: str, message: int
 ) -> tuple[dict[str, Data], dict[str, Data]]:
     """Names and mentions of a Session, by id, that were learned together with a message,
     or are of entities of facts that go with it."""
@@ -305,7 +334,7 @@ def _named_first_in(
 
 
 def _others(
-    db: sqlite3.Connection, gone: Doomed, sessions: set[str]
+    db: sqlite3.Connection, gone: DeletionPlan, sessions: set[str]
 ) -> tuple[dict[str, str], set[tuple[str, str]]]:
     """By Session, everything that stays in it, normalised; and the (Session, node) of facts
     that stay."""
