@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.chat.commands import Caller, Commands
-from graph_memory.deletion import Tombstones, erasure, retraction, tombstones
+from graph_memory.deletion import Tombstones, erasure, retraction
 from graph_memory.errors import JournalError
 from graph_memory.journal import Draft
 from graph_memory.model import Episode, Fact, asker_of
@@ -198,22 +198,21 @@ async def test_only_owners_have_others_forgotten(memory: MemoryService, commands
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
-    [(erasure, "重启也不会忘"), (tombstones, "请再发一次")],
-    ids=["journal", "wish"],
+    ("owner", "name", "told"),
+    [(erasure, "erase", "重启也不会忘"), (Tombstones, "add", "请再发一次")],
 )
 async def test_on_a_full_disk_it_says_that_nothing_happened(
     memory: MemoryService,
     commands: Commands,
     monkeypatch: pytest.MonkeyPatch,
-    broken: Any,
+    owner: Any,
+    name: str,
     told: str,
 ):
     def full(*_: Any) -> None:
         raise JournalError("no room")
 
     await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
-    owner, name = (erasure, "erase") if broken is erasure else (Tombstones, "add")
     monkeypatch.setattr(owner, name, full)
     await commands.privacy.forget_me(zhang)
     answer = await commands.privacy.forget_me(zhang, "确认")
