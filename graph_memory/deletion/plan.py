@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..episode import GAP
 from ..journal.aging import thinned
 from ..journal.messages import answers
 from ..model import (
@@ -90,7 +91,8 @@ class DeletionPlan:
     def places(self) -> set[str]:
         """Ids of the Sessions in which a row may change."""
         lines = (session for session, _ in self.named.lines)
-        return {*self.sessions, *self.messages, *self.named.patterns, *lines}
+        nodes = (session for session, _ in self.named.nodes)
+        return {*self.sessions, *self.messages, *self.named.patterns, *lines, *nodes}
 
     @property
     def nodes(self) -> set[str]:
@@ -200,7 +202,7 @@ def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[
     They are context for learning and never recalled; so all of the conversations go in
     which the user took part, and all that follow the user's lines.
     """
-    spans = [
+    spans = sorted(
         (data["first_message"], data["last_message"])
         for (text,) in db.execute(
             "SELECT data FROM row WHERE kind = 'episode' AND session = ?"
@@ -208,14 +210,19 @@ def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[
             (session, EPISODE),
         )
         if user in (data := json.loads(text))["participants"]
-    ]
-    last = ""
-    for id, sender, batch in db.execute(
-        "SELECT id, sender, batch FROM message WHERE session = ? ORDER BY id", (session,)
+    )
+    last, before, is_involved = "", 0.0, False
+    for id, sender, at, batch in db.execute(
+        "SELECT id, sender, at, batch FROM message WHERE session = ? ORDER BY id", (session,)
     ):
+        is_involved = sender == user or (is_involved and abs(at - before) < GAP)
+        before = at
+        while spans and spans[0][1] < id:
+            del spans[0]
         if sender != BOT:
             last = sender
-        elif last == user or batch is None or any(a <= id <= b for a, b in spans):
+        # What is not learned yet is in no episode.
+        elif last == user or (batch is None and is_involved) or (spans and spans[0][0] <= id):
             yield session, id
 
 
