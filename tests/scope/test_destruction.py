@@ -1,0 +1,316 @@
+"""Non-destruction: what an uninvolved person does changes no answer to anybody else.
+
+The same history is played twice, with a fourth person beside it who talks to the bot in a
+chat and a group of their own, under anybody's name. In one of the two that person then does
+harm: asks to be forgotten, corrects, forgets, retracts, undoes, floods, changes names. What
+the memory gives everybody else must be the same, and so must every row and message of
+theirs. ``GRAPH_MEMORY_TRIALS=2000`` searches longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+from graph_memory.chat.caller import Caller
+from graph_memory.chat.commands import Commands
+from graph_memory.deletion import name_search, plan
+from graph_memory.errors import GraphMemoryError, NotFoundError
+from graph_memory.journal import messages
+from graph_memory.library import amendments, sight
+from graph_memory.model import NO_PERSONA, Fact, Session
+from graph_memory.moving import Options
+from graph_memory.service import MemoryService
+from tests import makers
+
+from . import oracle
+from .director import Director
+from .histories import CHATS, PERSONAS, WHAT, WHO, Say
+from .surfaces import Surfaces, differences
+from .test_broken import Bench, NoticedError
+from .test_interference import QUICK, TRIALS
+from .trial import Ask, Clock, Trial, opened, trials
+
+HARMFUL = makers.user("4")
+PLACES = [makers.private("4", "mei"), makers.private("4", NO_PERSONA), makers.group("7", "mei")]
+NICKS = [*WHO, *WHAT, *PERSONAS, "今天", "Al", "小", "bot", ""]
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What the fourth person does.
+
+    Attributes:
+        what: One of :data:`HARMS`.
+        number: Of a fact, or of a message, if it takes one.
+        nick: What the person is called then.
+    """
+
+    what: str
+    place: Session
+    number: int
+    nick: str
+
+
+HARMS = (
+    "forget me", "forget", "correct", "retract", "undo", "flood", "rename", "pause", "reply",
+    "import",
+)  # fmt: skip
+harms = st.lists(
+    st.builds(
+        Harm,
+        st.sampled_from(HARMS),
+        st.sampled_from(PLACES),
+        st.integers(0, 9),
+        st.sampled_from(NICKS),
+    ),
+    min_size=2,
+    max_size=6,
+)
+
+
+class Harmful:
+    """The fourth person, in one memory."""
+
+    def __init__(self, memory: MemoryService, director: Director) -> None:
+        self._memory = memory
+        self._director = director
+        self._commands = Commands(memory)
+
+    async def greet(self, nick: str) -> None:
+        """Be known, under a name."""
+        for place in PLACES:
+            self._director.at += 60.0
+            at = self._director.at
+            await self._memory.learning.hear(place, HARMFUL, nick, "你好呀", at=at)
+
+    async def do(self, harm: Harm) -> None:
+        """Do one thing; what is refused is refused."""
+        await getattr(self, f"_{harm.what.replace(' ', '_')}")(harm)
+
+    def _caller(self, harm: Harm) -> Caller:
+        return Caller(harm.place, HARMFUL, harm.nick)
+
+    def _fact(self, harm: Harm) -> str:
+        known = self._director.facts
+        return known[harm.number % len(known)] if known else "1"
+
+    async def _say(self, harm: Harm, text: str) -> None:
+        hear = self._memory.learning.hear
+        await hear(harm.place, HARMFUL, harm.nick, text, at=self._director.at)
+
+    async def _forget_me(self, harm: Harm) -> None:
+        await self._commands.privacy.forget_me(self._caller(harm))
+        await self._commands.privacy.forget_me(self._caller(harm), "confirm")
+
+    async def _forget(self, harm: Harm) -> None:
+        caller = self._caller(harm)
+        await self._commands.forget(caller, self._fact(harm))
+        with contextlib.suppress(GraphMemoryError):
+            await self._memory.library.forget(self._fact(harm), caller.asker, HARMFUL)
+        with contextlib.suppress(GraphMemoryError):
+            await self._memory.library.unsay(harm.number + 1, caller.asker, HARMFUL)
+
+    async def _correct(self, harm: Harm) -> None:
+        caller = self._caller(harm)
+        await self._commands.correct(caller, f"{self._fact(harm)} {harm.nick}欠我三千块")
+        with contextlib.suppress(GraphMemoryError):
+            wanted = amendments.Correction(
+                self._fact(harm), "欠我三千块", harm.place, caller.asker, HARMFUL, harm.nick
+            )
+            await self._memory.library.correct(wanted)
+
+    async def _retract(self, harm: Harm) -> None:
+        await self._memory.library.retract(harm.place.circle, f"r{harm.number}", "好的，记住了")
+
+    async def _undo(self, harm: Harm) -> None:
+        await self._commands.undo(self._caller(harm))
+
+    async def _flood(self, harm: Harm) -> None:
+        for number in range(30):
+            await self._say(harm, f"{WHO[number % 4]}住在{WHAT[harm.number % 5]}{number}")
+
+    async def _rename(self, harm: Harm) -> None:
+        await self._say(harm, f"叫我{harm.nick}，我喜欢吃花生")
+
+    async def _pause(self, harm: Harm) -> None:
+        await self._commands.privacy.pause(self._caller(harm))
+
+    async def _import(self, harm: Harm) -> None:
+        """The owner brings in what the person hands over: lines in names of anybody."""
+        lines = [
+            {"time": self._director.at, "sender": "4", "name": who, "text": f"{who}搬到了西安"}
+            for who in (harm.nick, *WHO)
+        ]
+        folder = self._memory.directory / "imports"
+        folder.mkdir(exist_ok=True)
+        text = "\n".join(json.dumps(line) for line in lines)
+        (folder / "chat.jsonl").write_text(text, encoding="utf-8")
+        options = Options(persona="mei", platform=makers.QQ, now=self._director.at)
+        await self._memory.moving.bring(await self._memory.moving.importer("chat.jsonl", options))
+
+    async def _reply(self, harm: Harm) -> None:
+        text = f"{harm.nick}来了，{WHO[harm.number % 4]}也在"
+        await self._memory.learning.reply(harm.place, text, at=self._director.at)
+
+
+def run(trial: Trial, before: str, acts: list[Harm]) -> None:
+    """Play a history with and without harm and compare; raises ``AssertionError``."""
+    # Without an audience everybody sees what the fourth person says, which is no harm.
+    rules = replace(trial.rules, audience="participants")
+    asyncio.run(_run(replace(trial, rules=rules), before, acts))
+
+
+async def _run(trial: Trial, before: str, acts: list[Harm]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        clock = Clock()
+        homes = [Path(folder) / name for name in ("calm", "harmed")]
+        async with contextlib.AsyncExitStack() as stack:
+            memories: list[MemoryService] = []
+            for home in homes:
+                home.mkdir()
+                scene = opened(home, trial.rules, clock, walks=False)
+                memory = await stack.enter_async_context(scene)
+                await _play(memory, trial, before, clock, acts if home is homes[1] else [])
+                memories.append(memory)
+            rows = [await memory.journal.look(_of_others) for memory in memories]
+            assert rows[0] == rows[1]
+            for ask in trial.asks:
+                await _compare(memories, ask)
+
+
+async def _play(
+    memory: MemoryService, trial: Trial, before: str, clock: Clock, acts: list[Harm]
+) -> None:
+    director = Director(memory)
+    clock.now = director.at
+    harmful = Harmful(memory, director)
+    await harmful.greet(before)
+    await director.play(trial.steps)
+    for number in range(3):  # the bot says what anybody may be called, to everybody
+        for chat in CHATS:
+            director.at += 1.0
+            text = f"好的，记住了，{'，'.join([*WHO, *WHAT])}，今天Al{number}"
+            await memory.learning.reply(chat, text, at=director.at)
+            await director.play([Say(CHATS.index(chat), 0, f"{WHO[number]}讨厌花生", WHO[0], 1.0)])
+    clock.now = director.at + 60.0
+    for act in acts:
+        await harmful.do(act)
+    clock.now = director.at + 86_400.0
+    await memory.recall.settle()
+
+
+def _of_others(db: Any) -> list[tuple[Any, ...]]:
+    """Every row and message of the others, as it is stored."""
+    own = tuple(place.id for place in PLACES)
+    marks = ", ".join("?" * len(own))
+    found = db.execute(f"SELECT * FROM message WHERE session NOT IN ({marks})", own).fetchall()
+    found += db.execute(
+        f"SELECT kind, id, data FROM row WHERE session NOT IN ({marks}) AND id NOT IN ({marks})"
+        " AND id != ? ORDER BY kind, id",
+        (*own, *own, HARMFUL),
+    ).fetchall()
+    return found
+
+
+async def _compare(memories: list[MemoryService], drawn: Ask) -> None:
+    record = oracle.read(memories[0].directory / "journal.sqlite3")
+    ask = replace(drawn, accounts=oracle.accounts_of(record, drawn.user))
+    sides = [Surfaces(memory, ask.caller) for memory in memories]
+    given = [await side.read(ask.text, ask.previous) for side in sides]
+    told = [f"{key}:\n  {calm!r}\n  {harmed!r}" for key, calm, harmed in differences(*given)]
+    assert not told, "without and with harm\n" + "\n".join(told)
+
+
+@settings(max_examples=int(TRIALS or 12), phases=None if TRIALS else QUICK, deadline=None)
+@given(trials, st.sampled_from(NICKS), harms)
+def test_nobody_else_is_harmed(trial: Trial, before: str, acts: list[Harm]) -> None:
+    run(trial, before, acts)
+
+
+# ------------------------------------------------------------------ deliberate breaks
+
+
+def names_are_looked_for_everywhere(bench: Bench) -> None:
+    """Whoever calls themselves 小红 takes along what the bot said of her to anybody."""
+    places = name_search._places
+
+    def everywhere(db: Any, user: str) -> Any:
+        found = places(db, user)
+        rows = db.execute("SELECT id FROM row WHERE kind = 'session'")
+        groups = {f"circle of {id}": {id} for (id,) in rows}
+        return replace(found, groups=groups, strangers=set())
+
+    bench.set(name_search, "_places", everywhere)
+    bench.set(name_search, "_names", lambda db, user: dict.fromkeys(WHO, 0.0))
+
+
+def anybody_may_correct(bench: Bench) -> None:
+    """A correction asks for no right."""
+    bench.set(amendments, "_may_correct", lambda *_: True)
+    bench.set(sight.Sight, "own", _any)
+
+
+def anybody_may_forget(bench: Bench) -> None:
+    """Forgetting a fact asks for no right."""
+    bench.set(sight.Sight, "own", _any)
+
+
+def _any(self: sight.Sight, wanted: str) -> Fact:
+    found = self._rows.get(Fact, wanted)
+    if found is None:
+        raise NotFoundError(wanted)
+    return found
+
+
+def retractions_reach_every_chat(bench: Bench) -> None:
+    """Taking back what the bot said takes it back wherever it said so."""
+
+    def anywhere(db: Any, _circle: str, text: str) -> int | None:
+        query = "SELECT max(id) FROM message WHERE sender = 'bot' AND instr(text, ?)"
+        return db.execute(query, (text,)).fetchone()[0]
+
+    bench.everywhere(messages.by_words, anywhere)
+
+
+def facts_rest_on_nobody(bench: Bench) -> None:
+    """Whoever is forgotten takes along the facts of everybody whose chat is looked through."""
+    places = plan.DeletionPlan.places.fget
+    bench.set(plan.DeletionPlan, "places", property(lambda self: {*places(self), CHATS[0].id}))
+    bench.set(plan.DeletionPlan, "_fact", lambda *_: None)
+
+
+BREAKS: tuple[Callable[[Bench], None], ...] = (
+    names_are_looked_for_everywhere,
+    anybody_may_correct,
+    anybody_may_forget,
+    retractions_reach_every_chat,
+    facts_rest_on_nobody,
+)
+
+
+@pytest.mark.parametrize("broken", BREAKS, ids=lambda broken: broken.__name__)
+def test_a_break_is_noticed(broken: Callable[[Bench], None]) -> None:
+    @seed(1)
+    @settings(max_examples=30, phases=QUICK[2:], database=None, report_multiple_bugs=False)
+    @given(trials, st.sampled_from(NICKS), harms)
+    def search(trial: Trial, before: str, acts: list[Harm]) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            broken(Bench(patch))
+            try:
+                run(trial, before, acts)
+            except AssertionError as error:
+                raise NoticedError from error
+
+    with pytest.raises(NoticedError):
+        search()
