@@ -28,6 +28,7 @@ from graph_memory.settings import Settings
 from graph_memory.upkeep import restore
 from graph_memory.upkeep.shelf import JOURNAL, saved
 
+from ..disks import small_disk
 from ..makers import T0, entity, fact, group, name, private, user
 from ..scripted import HashEmbedder, ScriptedModel
 
@@ -369,6 +370,26 @@ async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
     assert Tombstones.read(tmp_path).find(WANG)
     assert WANG not in {m.sender for m in await service.journal.newest_messages(1000)}
     await service.close()
+
+
+async def test_on_a_full_disk_the_wish_is_kept_until_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(forget_me, "RETRY", 0.01)
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        service = await opened(disk.path)
+        for who in (WANG, LI):
+            await service.learning.hear(CLUB, who, "某人", f"我的钥匙在{who}", at=T0)
+        disk.fill()
+        assert await service.forget_me.forget(WANG) is Outcome.NOTED
+        assert len(await service.journal.newest_messages(9)) == 2
+        disk.free()
+        await until(lambda: not service.forget_me.waiting)
+        assert [m.sender for m in await service.journal.newest_messages(9)] == [LI]
+        await service.close()
+        again = await opened(disk.path)
+        assert WANG not in {m.sender for m in await again.journal.newest_messages(1000)}
+        await again.close()
 
 
 def full(*_: Any, **__: Any) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, seed, settings
+from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from graph_memory.chat.caller import Caller
@@ -232,7 +232,7 @@ async def _compare(memories: list[MemoryService], drawn: Ask) -> None:
     assert not told, "without and with harm\n" + "\n".join(told)
 
 
-@settings(max_examples=int(TRIALS or 12), phases=None if TRIALS else QUICK, deadline=None)
+@settings(max_examples=int(TRIALS or 12), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials, st.sampled_from(NICKS), harms)
 def test_nobody_else_is_harmed(trial: Trial, before: str, acts: list[Harm]) -> None:
     run(trial, before, acts)
