@@ -27,7 +27,7 @@ from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
 from .graph import GraphStore
 from .health import Health
 from .identity import Identities
-from .journal import Event, Journal, Rows
+from .journal import Event, Journal, Rows, copies
 from .learn import Learning
 from .library import Chronicle, Library, Portraits
 from .lock import DirectoryLock
@@ -35,6 +35,7 @@ from .lookup import Lookup
 from .model import Change, Erased, Presence
 from .moving import Mover
 from .ports import Embedder, LanguageModel
+from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
 from .scope import Attendance
 from .settings import Settings
@@ -343,8 +344,9 @@ class MemoryService:
 
 
 def _own(directory: Path) -> DirectoryLock:
-    """Make the directory and take its lock."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Make the directory, close it to other accounts and take its lock."""
+    restrict(directory)
+    copies.folder_of(directory).mkdir(mode=0o700, exist_ok=True)
     lock = DirectoryLock(directory)
     lock.acquire()
     return lock
