@@ -11,13 +11,13 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 
+from .access import PLAIN_KEY, Access, forget_plain_key
 from .bonds import Bonds
 from .breaker import Breaker
 from .companion import Companion
@@ -45,7 +45,6 @@ from .viewpoints import Viewpoints
 
 logger = logging.getLogger("graph_memory.service")
 
-_KEY_NOTE = "webui_key"
 EMBEDDING_PAUSES = (30.0, 120.0, 600.0)
 """Seconds between attempts to load an embedder; the last one repeats."""
 
@@ -261,19 +260,15 @@ class MemoryService:
         self.learning.retune(settings)
         await self.upkeep.retune(settings)
 
-    async def web_key(self) -> tuple[str, bool]:
-        """The web UI's key, and whether it was made just now.
-
-        Without a key in the settings a strong one is made once and kept.
-        """
-        if self.settings.webui_key:
-            return self.settings.webui_key, False
-        kept = await self.journal.note(_KEY_NOTE)
-        if kept:
-            return kept, False
-        key = secrets.token_urlsafe(18)
-        await self.journal.set_note(_KEY_NOTE, key)
-        return key, True
+    async def access(self) -> Access:
+        """What opens the memory page; without a key in the settings a strong one is made once."""
+        plain = await self.journal.note(PLAIN_KEY) or ""
+        given = (self.directory, self.settings.webui_key, plain)
+        access = await asyncio.to_thread(Access.open, *given)
+        if plain:
+            await self.journal.set_note(PLAIN_KEY, "")
+            await self.backups.alone(lambda: forget_plain_key(self.directory))
+        return access
 
     async def health(self) -> Health:
         """How the memory is doing."""

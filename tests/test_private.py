@@ -38,6 +38,7 @@ def _mode(path: Path) -> int:
 async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     service = await MemoryService.open(home, Settings(), zone=UTC)
+    await service.access()
     await service.learning.hear(private("zhang"), user("zhang"), "张三", "我家的猫叫豆包")
     await service.settle()
     await service.backups.make()
@@ -50,7 +51,7 @@ async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
         # A folder that nobody else may enter is what counts for Kùzu's log.
         loose = [name for name, mode in found.items() if mode & 0o077 and ".kuzu." not in name]
         assert loose == []
-    assert {"memory/journal.sqlite3-wal", "memory/lock"} <= set(running)
+    assert {"memory/journal.sqlite3-wal", "memory/lock", "memory/webui.json"} <= set(running)
     assert sum(name.startswith("memory/backups/") for name in closed) == 1
     assert sum(name.startswith("memory/exports/") for name in closed) == 1
     assert any(name.endswith(".seal") for name in closed)
