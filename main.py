@@ -94,14 +94,14 @@ def hook(method: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None
     return guarded
 
 
-async def serve(memory: MemoryService, key: str, settings: Settings, tune: Tune | None) -> Web:
-    """Start the web UI."""
+async def serve(memory: MemoryService, access: Any, settings: Settings, tune: Tune | None) -> Web:
+    """Start the web UI for who has access."""
     with own_name():
         if TYPE_CHECKING:
             from webui import WebServer, create_app
         else:
             from .webui import WebServer, create_app
-    web = WebServer(create_app(memory, key=key, language=settings.language, tune=tune))
+    web = WebServer(create_app(memory, access, settings, tune))
     await web.start(settings.webui_port, settings.webui_host)
     return web
 

@@ -11,13 +11,13 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import secrets
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 
+from .access import PLAIN_KEY, Access, forget_plain_key
 from .bonds import Bonds
 from .breaker import Breaker
 from .companion import Companion
@@ -28,7 +28,7 @@ from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
 from .graph import GraphStore
 from .health import Health
 from .identity import Identities
-from .journal import Event, Journal, Rows
+from .journal import Event, Journal, Rows, copies
 from .learn import Learning
 from .library import Chronicle, Library, Portraits
 from .lock import DirectoryLock
@@ -36,6 +36,7 @@ from .lookup import Lookup
 from .model import Change, Erased, Presence
 from .moving import Mover
 from .ports import Embedder, LanguageModel
+from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
 from .scope import Attendance
 from .settings import Settings
@@ -45,7 +46,6 @@ from .viewpoints import Viewpoints
 
 logger = logging.getLogger("graph_memory.service")
 
-_KEY_NOTE = "webui_key"
 EMBEDDING_PAUSES = (30.0, 120.0, 600.0)
 """Seconds between attempts to load an embedder; the last one repeats."""
 
@@ -271,19 +271,15 @@ class MemoryService:
         self.learning.retune(settings)
         await self.upkeep.retune(settings)
 
-    async def web_key(self) -> tuple[str, bool]:
-        """The web UI's key, and whether it was made just now.
-
-        Without a key in the settings a strong one is made once and kept.
-        """
-        if self.settings.webui_key:
-            return self.settings.webui_key, False
-        kept = await self.journal.note(_KEY_NOTE)
-        if kept:
-            return kept, False
-        key = secrets.token_urlsafe(18)
-        await self.journal.set_note(_KEY_NOTE, key)
-        return key, True
+    async def access(self) -> Access:
+        """What opens the memory page; without a key in the settings a strong one is made once."""
+        plain = await self.journal.note(PLAIN_KEY) or ""
+        given = (self.directory, self.settings.webui_key, plain)
+        access = await asyncio.to_thread(Access.open, *given)
+        if plain:
+            await self.journal.set_note(PLAIN_KEY, "")
+            await self.backups.alone(lambda: forget_plain_key(self.directory))
+        return access
 
     async def health(self) -> Health:
         """How the memory is doing."""
@@ -357,8 +353,9 @@ class MemoryService:
 
 
 def _own(directory: Path) -> DirectoryLock:
-    """Make the directory and take its lock."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Make the directory, close it to other accounts and take its lock."""
+    restrict(directory)
+    copies.folder_of(directory).mkdir(mode=0o700, exist_ok=True)
     lock = DirectoryLock(directory)
     lock.acquire()
     return lock

@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from .errors import SettingError
 from .hours import quiet_hours
@@ -58,12 +59,14 @@ class Settings:
     webui_port: int = 6190
     webui_host: str = "127.0.0.1"
     webui_key: str = ""
+    webui_public_url: str = ""
     language: str = "zh"
 
     @property
     def is_page_exposed(self) -> bool:
-        """Whether the memory page listens for more than this machine; it has no TLS."""
-        return not ipaddress.ip_address(self.webui_host).is_loopback
+        """Whether the memory page can be reached unencrypted from other machines."""
+        is_local = ipaddress.ip_address(self.webui_host).is_loopback
+        return not is_local and not self.webui_public_url.startswith("https://")
 
     @property
     def policy(self) -> Policy:
@@ -116,7 +119,9 @@ class Setting:
                 raise SettingError(self.name, f"shorter than {MIN_KEY} characters")
             if self.name == "quiet_hours":
                 return self._hours(value)
-            return self._address(value) if self.name == "webui_host" else value
+            if self.name == "webui_host":
+                return self._address(value)
+            return self._origin(value) if self.name == "webui_public_url" and value else value
         if self.type is tuple:
             return self._words(value)
         return self._number(value)
@@ -136,6 +141,20 @@ class Setting:
             return str(ipaddress.ip_address(value.strip("[]")))
         except ValueError:
             raise SettingError(self.name, f"{value!r} is not an IP address") from None
+
+    def _origin(self, value: str) -> str:
+        """Scheme, name and port of an address, as browsers write them."""
+        try:
+            parts = urlsplit(value.lower().rstrip("/"))
+            name, port = (parts.hostname or "").encode("idna").decode(), parts.port
+            usual = {"http": 80, "https": 443}[parts.scheme]
+            if not name or any(parts[2:]) or "@" in parts.netloc:
+                raise ValueError
+        except (ValueError, KeyError):
+            reason = f"{value!r} is not like https://memory.example.com"
+            raise SettingError(self.name, reason) from None
+        name = f"[{name}]" if ":" in name else name
+        return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, usual} else "")
 
     def _words(self, value: Any) -> tuple[str, ...]:
         """Those of the accepted words that are given, in their own order."""
@@ -192,6 +211,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("webui_port", int, 1_024, 65_535, zero=True),
     Setting("webui_host", str),
     Setting("webui_key", str),
+    Setting("webui_public_url", str),
     Setting("language", str, choices=("zh", "en")),
 )
 

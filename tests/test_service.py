@@ -124,10 +124,11 @@ async def test_a_failing_embedder_is_a_problem_and_not_a_failure(tmp_path: Path)
 
 
 async def test_the_web_key_is_made_once(service: MemoryService, tmp_path: Path):
-    key, made = await service.web_key()
-    assert made
-    assert len(key) >= 20
-    assert await service.web_key() == (key, False)
+    made = await service.access()
+    assert len(made.new_key) >= 20
+    again = await service.access()
+    assert again.new_key == ""
+    assert again.matches(made.new_key)
 
 
 async def test_closing_twice_and_while_loading_leaves_nothing_running(tmp_path: Path):

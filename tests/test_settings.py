@@ -95,3 +95,36 @@ def test_an_address_that_is_none_is_refused(given: object) -> None:
     settings, problems = read({"webui_host": given})
     assert settings.webui_host == "127.0.0.1"
     assert [problem.name for problem in problems] == ["webui_host"]
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("", ""),
+        ("https://memory.example.com", "https://memory.example.com"),
+        (" HTTPS://Memory.Example.com:443/ ", "https://memory.example.com"),
+        ("http://nas.local:6190", "http://nas.local:6190"),
+        ("https://记忆.example", "https://xn--45t909g.example"),
+        ("https://[2001:db8::7]:8443", "https://[2001:db8::7]:8443"),
+    ],
+)
+def test_the_public_address_is_written_as_browsers_do(given: str, url: str) -> None:
+    settings, problems = read({"webui_public_url": given})
+    assert (settings.webui_public_url, problems) == (url, [])
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["memory.example.com", "ftp://a.b", "https://", "https://a.b/path", "https://a.b?x", "https://[::1",
+     "https://me@a.b", "https://a.b:x", "https://a..b", "javascript:alert(1)", 1],
+)  # fmt: skip
+def test_a_public_address_that_is_none_is_refused(given: object) -> None:
+    settings, problems = read({"webui_public_url": given})
+    assert settings.webui_public_url == ""
+    assert [problem.name for problem in problems] == ["webui_public_url"]
+
+
+def test_behind_https_the_page_is_not_exposed() -> None:
+    for url, exposed in (("https://a.b", False), ("http://a.b", True), ("", True)):
+        settings, _ = read({"webui_host": "0.0.0.0", "webui_public_url": url})
+        assert settings.is_page_exposed == exposed

@@ -11,8 +11,10 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from graph_memory.access import Access
 from graph_memory.errors import GraphMemoryError
 from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
 
 from . import api
 from .auth import Keyring
@@ -33,28 +35,28 @@ from .pages import (
 )
 from .preferences import Preferences
 from .problems import problem, status_of
-from .throttle import Throttle
+from .site import Site
 from .view import Pages
 
 _STATIC = Path(__file__).parent / "static"
 
 
 def create_app(
-    service: MemoryService, *, key: str, language: str, tune: tuning.Tune | None = None
+    service: MemoryService,
+    access: Access,
+    settings: Settings,
+    tune: tuning.Tune | None = None,
 ) -> FastAPI:
     """The web UI of one memory.
 
     Args:
         service: Open, and closed by whoever opened it.
-        key: What logs in; whoever has it is the owner and sees everything.
-        language: ``zh`` or ``en``, for who has not chosen one.
+        access: What logs in; whoever has the key is the owner and sees everything.
+        settings: Say in which language the page is for who has chosen none, and where it is.
         tune: Keeps settings; ``None`` if they cannot be changed from here.
-
-    Raises:
-        SettingError: The key is too short.
     """
-    keyring, throttle = Keyring(key), Throttle()
-    pages = Pages(keyring, language, service.zone)
+    keyring, site = Keyring(access), Site(settings.webui_public_url)
+    pages = Pages(keyring, settings.language, service.zone)
     app = FastAPI(
         title="GraphMemory",
         version="1",
@@ -63,11 +65,11 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         middleware=[
-            Middleware(Guard, keyring=keyring, throttle=throttle),
+            Middleware(Guard, keyring=keyring, site=site),
             Middleware(Preferences),
         ],
     )
-    app.include_router(login.router(keyring, throttle, pages))
+    app.include_router(login.router(keyring, site, pages))
     for part in (overview, memories, node, questions, graph, viewas, why, records, changes, data):
         app.include_router(part.router(service, pages))
     app.include_router(tuning.router(service, pages, tune))

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import hmac
 import secrets
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
-from graph_memory.errors import SettingError
+from graph_memory.access import Access
 
-MIN_KEY = 8
+from .throttle import BROWSER, Throttle
+
 SESSION_AGE = 14 * 86_400
 """Seconds until one has to log in again."""
+BROWSER_AGE = 365 * 86_400
+"""Seconds for which a browser that logged in is known, see ``throttle.py``."""
 FLASH_AGE = 120
-MAX_REVOKED = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,53 +37,77 @@ class Login:
         return not self.id
 
 
-class Keyring:
-    """Checks the key, and makes and reads what is signed with it.
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of trying a key.
 
-    Everything signed derives from the key, so a changed key logs everyone out.
-
-    Args:
-        key: What logs in; at least 8 characters.
-
-    Raises:
-        SettingError: The key is too short.
+    Attributes:
+        wait: Seconds until the next one may be tried; 0 if it may be now.
     """
 
-    def __init__(self, key: str) -> None:
-        if len(key) < MIN_KEY:
-            raise SettingError("webui_key", f"shorter than {MIN_KEY} characters")
-        self._digest = _digest(key)
-        # A signature is something a key can be guessed against at leisure, hence the
-        # slow derivation (about 50 ms, once).
-        secret = hashlib.scrypt(_bytes(key), salt=b"graph-memory/webui", n=2**14, r=8, p=1)
-        self._csrf = hmac.digest(secret, b"csrf", "sha256")
-        self._sessions = URLSafeTimedSerializer(secret, salt="session")
-        self._flashes = URLSafeTimedSerializer(secret, salt="flash")
-        self._revoked: OrderedDict[str, None] = OrderedDict()
+    is_right: bool
+    wait: float = 0.0
+
+
+class Keyring:
+    """Checks the key, and makes and reads what is signed.
+
+    Everything is signed with a secret that is new for every key, so a changed key logs
+    everyone out.
+    """
+
+    def __init__(self, access: Access, throttle: Throttle | None = None) -> None:
+        self._access = access
+        self._throttle = throttle or Throttle()
+        self._trying = asyncio.Lock()
+        self._csrf = hmac.digest(access.secret, b"csrf", "sha256")
+        self._sessions = URLSafeTimedSerializer(access.secret, salt="session")
+        self._browsers = URLSafeTimedSerializer(access.secret, salt="browser")
+        self._flashes = URLSafeTimedSerializer(access.secret, salt="flash")
         # Browsers send cookies to every port of a host: two bots need two names.
-        self.cookie = "gm_" + hmac.digest(secret, b"cookie", "sha256").hex()[:8]
+        self.cookie = "gm_" + hmac.digest(access.secret, b"cookie", "sha256").hex()[:8]
+        self.browser_cookie = f"{self.cookie}_known"
 
-    def matches(self, given: str) -> bool:
-        """Whether ``given`` is the key, in time that does not depend on it."""
-        return hmac.compare_digest(self._digest, _digest(given))
+    async def attempt(self, key: str, address: str, browser: str = "") -> Attempt:
+        """Try a key.
 
-    def issue(self) -> str:
+        Args:
+            address: Of who sent it.
+            browser: Its cookie that says it logged in before.
+        """
+        known = self._read(self._browsers, browser, BROWSER_AGE)
+        client = f"{BROWSER}{known}" if known else address
+        async with self._trying:  # one after the other, or many would be tried before one counts
+            if wait := self._throttle.wait(client):
+                return Attempt(False, wait)
+            if await asyncio.to_thread(self._access.matches, key.strip()):
+                self._throttle.clear(client)
+                return Attempt(True)
+            self._throttle.fail(client)
+            return Attempt(False, self._throttle.wait(client))
+
+    async def issue(self) -> str:
         """The value of a new session cookie."""
-        return str(self._sessions.dumps(secrets.token_urlsafe(18)))
+        id = secrets.token_urlsafe(18)
+        await asyncio.to_thread(self._access.add, id)
+        return str(self._sessions.dumps(id))
+
+    def know(self) -> str:
+        """The value of a cookie for a browser that logged in."""
+        return str(self._browsers.dumps(secrets.token_urlsafe(18)))
 
     def login(self, cookie: str) -> Login | None:
         """Who a session cookie belongs to; ``None`` if it is not a good one."""
-        try:
-            id = self._sessions.loads(_bytes(cookie), max_age=SESSION_AGE)
-        except BadSignature:
-            return None
-        return Login(id) if isinstance(id, str) and id and id not in self._revoked else None
+        id = self._read(self._sessions, cookie, SESSION_AGE)
+        return Login(id) if id and self._access.has(id) else None
 
-    def revoke(self, login: Login) -> None:
-        """Log out: the cookie is worth nothing from now on, copies included."""
-        self._revoked[login.id] = None
-        while len(self._revoked) > MAX_REVOKED:
-            self._revoked.popitem(last=False)
+    async def revoke(self, login: Login) -> None:
+        """Log out: the cookie is worth nothing from now on, copies included.
+
+        Raises:
+            StorageError: It will be good again after a reload.
+        """
+        await asyncio.to_thread(self._access.end, login.id)
 
     def token(self, login: Login) -> str:
         """The token every change has to carry that comes with this login's cookie."""
@@ -98,15 +123,15 @@ class Keyring:
 
     def unseal(self, cookie: str) -> dict[str, Any]:
         """What :meth:`seal` sealed within the last two minutes; else nothing."""
-        try:
-            data = self._flashes.loads(_bytes(cookie), max_age=FLASH_AGE)
-        except BadSignature:
-            return {}
+        data = self._read(self._flashes, cookie, FLASH_AGE)
         return data if isinstance(data, dict) else {}
 
-
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(_bytes(key)).digest()
+    @staticmethod
+    def _read(signed: URLSafeTimedSerializer, cookie: str, age: int) -> Any:
+        try:
+            return signed.loads(_bytes(cookie), max_age=age)
+        except BadSignature:
+            return None
 
 
 def _bytes(text: str) -> bytes:

@@ -1,16 +1,18 @@
 """Who gets in, and what headers go out: one middleware around everything.
 
-Closed by default: a route that nobody thought of is behind the key as well. Every
-request that changes something must come from our own pages (``Origin``) and, if a
-cookie is what lets it in, carry that login's token.
+Closed by default: a route that nobody thought of is behind the key as well, and only the
+names in ``site.py`` are served. Every request that changes something must come from our
+own pages (``Origin``) and, if a cookie is what lets it in, carry that login's token.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
+import traceback
 from collections.abc import Mapping
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
@@ -18,8 +20,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .auth import Keyring, Login
+from .connections import PATIENCE
+from .i18n import LANGUAGES, catalogue
 from .problems import problem
-from .throttle import Throttle
+from .site import Site, split
 
 logger = logging.getLogger("graph_memory.webui")
 
@@ -65,10 +69,10 @@ HEADERS: Mapping[str, str] = {
 class Guard:
     """ASGI middleware: authentication, CSRF, body size, security headers, last resort."""
 
-    def __init__(self, app: ASGIApp, keyring: Keyring, throttle: Throttle) -> None:
+    def __init__(self, app: ASGIApp, keyring: Keyring, site: Site) -> None:
         self._app = app
         self._keyring = keyring
-        self._throttle = throttle
+        self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -87,26 +91,33 @@ class Guard:
             await send(message)
 
         try:
-            refusal = self._authenticate(scope)
+            refusal = await self._authenticate(scope)
             if refusal is None and scope["method"] not in SAFE_METHODS:
                 receive, refusal = await self._check_change(scope, receive)
             await (refusal or self._app)(scope, receive, send_guarded)
+        except asyncio.CancelledError:
+            pass  # stopping takes too long; uvicorn would log it with all it was about
         except Exception:
-            logger.exception("%s %s failed", scope["method"], scope["path"])
+            # As text: AstrBot's log shows what is in the variables of an exception's frames.
+            path, trace = quote(scope["path"][:200]), traceback.format_exc()
+            logger.error("%s %s failed\n%s", scope["method"], path, trace)  # noqa: TRY400
             if not started:
                 response = problem(500, "the server failed; its log says why")
                 await response(scope, receive, send_guarded)
 
     # ------------------------------------------------------------ authentication
 
-    def _authenticate(self, scope: Scope) -> Response | None:
+    async def _authenticate(self, scope: Scope) -> Response | None:
         """Note who asks in the request's state; a response if they may not."""
         headers = Headers(scope=scope)
+        if not self._site.serves(headers):
+            hint = (catalogue(language)["error.host"] for language in LANGUAGES)
+            return problem(421, " · ".join(hint))
         login: Login | None = None
         if "authorization" in headers:
-            login, refusal = self._bearer(headers["authorization"], address_of(scope))
-            if refusal:
+            if refusal := await self._bearer(headers["authorization"], scope):
                 return refusal
+            login = Login()
         else:
             cookie = cookie_parser(headers.get("cookie", "")).get(self._keyring.cookie, "")
             login = self._keyring.login(cookie) if cookie else None
@@ -115,17 +126,14 @@ class Guard:
             return None
         return _refuse(scope)
 
-    def _bearer(self, header: str, address: str) -> tuple[Login | None, Response | None]:
-        wait = self._throttle.wait(address)
-        if wait:
-            return None, too_many(wait)
+    async def _bearer(self, header: str, scope: Scope) -> Response | None:
         scheme, _, key = header.partition(" ")
         key = key.encode("latin-1", "replace").decode("utf-8", "replace")
-        if scheme.lower() == "bearer" and self._keyring.matches(key.strip()):
-            self._throttle.clear(address)
-            return Login(), None
-        self._throttle.fail(address)
-        return None, _unauthorized("the key is wrong")
+        given = key if scheme.lower() == "bearer" else ""
+        attempt = await self._keyring.attempt(given, self._site.address_of(scope))
+        if attempt.is_right:
+            return None
+        return too_many(attempt.wait) if attempt.wait else _unauthorized("the key is wrong")
 
     # ---------------------------------------------------------------- changes
 
@@ -134,27 +142,25 @@ class Guard:
     ) -> tuple[Receive, Response | None]:
         """Read the body, and refuse what does not come from our own pages."""
         is_streamed = scope["path"] in STREAMED
-        body = b"" if is_streamed else await _read(receive)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                body = b"" if is_streamed else await _read(receive)
+        except TimeoutError:
+            return receive, problem(408, f"the request took longer than {PATIENCE:g} s")
         if body is None:
             return receive, problem(413, f"the request is larger than {MAX_BODY} bytes")
         headers, login = Headers(scope=scope), scope["state"]["login"]
         if login is None or not login.is_bearer:
-            if not _is_ours(headers):
+            if not self._site.sent(headers):
                 return receive, problem(403, "the request comes from another site")
             if login and not self._keyring.owns(login, _token(headers, body)):
                 return receive, problem(403, "the page is out of date: reload it and try again")
-        return receive if is_streamed else _replay(body, receive), None
+        return _hurried(receive) if is_streamed else _replay(body, receive), None
 
 
 def is_public(path: str) -> bool:
     """Whether a path answers without the key."""
     return path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)
-
-
-def address_of(scope: Scope) -> str:
-    """Address of who asks, as far as the socket knows."""
-    client = scope.get("client")
-    return str(client[0]) if client else ""
 
 
 def too_many(wait: float) -> Response:
@@ -170,18 +176,17 @@ def local_path(wanted: str) -> str:
 
     Browsers read ``//host`` and ``/\\host`` as other servers; neither survives.
     """
-    parts = urlsplit(wanted.replace("\\", "/"))
+    parts = split(wanted.replace("\\", "/"))
     path = "/" + quote(parts.path.lstrip("/"), safe="/:%")
     return f"{path}?{quote(parts.query, safe='=&%+:')}" if parts.query else path
 
 
 def _refuse(scope: Scope) -> Response:
-    request = Request(scope)
     if scope["path"].startswith(API):
         return _unauthorized("log in, or send the key as a bearer token")
     if scope["method"] not in SAFE_METHODS:
         return RedirectResponse("/login", status_code=303)
-    query = request.url.query
+    query = scope["query_string"].decode("latin-1")
     wanted = scope["path"] + (f"?{query}" if query else "")
     here = "" if wanted == "/" else f"?next={quote(wanted, safe='')}"
     return RedirectResponse(f"/login{here}", status_code=303)
@@ -196,13 +201,6 @@ def _protect(headers: MutableHeaders, path: str) -> None:
         headers[name] = value
     is_static = path.startswith(PUBLIC_PREFIX)
     headers["Cache-Control"] = "no-cache" if is_static else "no-store"
-
-
-def _is_ours(headers: Headers) -> bool:
-    origin = headers.get("origin")
-    if origin is not None:
-        return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
-    return headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
 
 
 def _token(headers: Headers, body: bytes) -> str:
@@ -243,6 +241,19 @@ async def _read(receive: Receive) -> bytes | None:
             return None
         if not message.get("more_body", False):
             return body
+
+
+def _hurried(receive: Receive) -> Receive:
+    """A ``receive`` that gives up a client that sends nothing for a while."""
+
+    async def hurried() -> Message:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await receive()
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+
+    return hurried
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

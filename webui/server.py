@@ -14,6 +14,8 @@ from starlette.types import ASGIApp
 
 from graph_memory.errors import SettingError
 
+from .connections import BACKLOG, LimitedConnection
+
 GRACE = 5.0
 """Seconds that :meth:`WebServer.stop` takes at most."""
 
@@ -58,10 +60,11 @@ class WebServer:
             log_level="warning",
             access_log=False,
             lifespan="off",
-            http="h11",
+            http=LimitedConnection,
             ws="none",
             proxy_headers=False,
             server_header=False,
+            backlog=BACKLOG,
             timeout_keep_alive=5,
             timeout_graceful_shutdown=2,
         )
@@ -110,7 +113,7 @@ def _bind(host: str, port: int) -> socket.socket:
             # Windows the same option would let two programs share one port.)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(128)
+        listener.listen(BACKLOG)
         listener.setblocking(False)
     except (OSError, OverflowError) as error:
         listener.close()

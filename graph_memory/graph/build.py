@@ -49,7 +49,7 @@ def build(path: Path, rows: Rows, buffer_pool_mb: int, stop: threading.Event) ->
     engine: Engine | None = None
     done = False
     try:
-        folder.mkdir(parents=True)
+        folder.mkdir(mode=0o700, parents=True)
         engine = Engine(path, buffer_pool_mb)
         for node in schema.NODES.values():
             engine.writer.run(node.ddl)

@@ -113,6 +113,8 @@ class Engine:
             self.reader = Connection(self._database, read_timeout)
         except (RuntimeError, OSError, MemoryError) as error:
             raise GraphError(f"{path} cannot be opened: {_brief(error)}") from error
+        with suppress(OSError):  # some file systems know no permissions
+            path.chmod(0o600)
         self.writer.run("CALL force_checkpoint_on_close=false")
 
     def checkpoint(self) -> None:

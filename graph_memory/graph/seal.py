@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import private
 from .engine import VERSION
 from .schema import SCHEMA_VERSION
 
@@ -71,13 +71,8 @@ def write(path: Path, change: int, change_at: float, now: float) -> None:
         OSError: It could not be read, or the seal not written.
     """
     seal = Seal(change, change_at, _checksum(path), now)
-    final, draft = path.with_suffix(".seal"), path.with_suffix(".seal.tmp")
-    with draft.open("w", encoding="utf-8") as file:
+    with private.writing(path.with_suffix(".seal")) as file:
         json.dump(asdict(seal), file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(final)
-    _sync(path.parent)
 
 
 def find(home: Path) -> tuple[Path, Seal] | None:
@@ -103,7 +98,7 @@ def break_open(path: Path) -> None:
         OSError: It could not be removed; then the file must not be opened.
     """
     path.with_suffix(".seal").unlink()
-    _sync(path.parent)
+    private.sync(path.parent)
 
 
 def clean(home: Path, keep: Path | None = None) -> None:
@@ -171,14 +166,3 @@ def _checksum(path: Path) -> str:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _sync(directory: Path) -> None:
-    """Make a rename or a deletion in ``directory`` durable where the system can."""
-    if os.name == "nt":
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -109,7 +109,7 @@ class GraphStore:
         """
         if self._task is not None:
             raise ClosedError("a graph store is started once; make a new one")
-        self._home.mkdir(parents=True, exist_ok=True)
+        self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.acquire()
         self._is_open = True
         self._task = asyncio.create_task(self._follower.run(), name="gm-graph")

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..access import Access
 from ..chat.commands import Caller, Commands
 from ..chat.personas import Personas
 from ..chat.restores import Restores
@@ -57,8 +58,8 @@ class Web(Protocol):
 
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Keeps some settings and goes by them from now on."""
-Serve = Callable[[MemoryService, str, Settings, Tune | None], Awaitable[Web]]
-"""Serves the web UI of a memory with a key; settings can be changed if AstrBot keeps them."""
+Serve = Callable[[MemoryService, Access, Settings, Tune | None], Awaitable[Web]]
+"""Serves the web UI of a memory; settings can be changed if AstrBot keeps them."""
 
 
 class Runtime:
@@ -202,17 +203,21 @@ class Runtime:
 
     async def _start_web(self, memory: MemoryService) -> None:
         try:
-            key, is_new = await memory.web_key()
+            access = await memory.access()
             tune = self._tune if hasattr(self._config, "save_config") else None
-            self._web = await self._serve(memory, key, self.settings, tune)
+            self._web = await self._serve(memory, access, self.settings, tune)
         except Exception as error:
             memory.problems["webui"] = str(error)
             self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
             return
-        self.page = address(self.settings.webui_host, self._web.port)
+        self.page = self.settings.webui_public_url or address(
+            self.settings.webui_host, self._web.port
+        )
         if self.commands:
             self.commands.web = self.page
-        logger.info("memory page: %s%s", self.page, f"  key: {key}" if is_new else "")
+        logger.info(
+            "memory page: %s%s", self.page, f"  key: {access.new_key}" if access.new_key else ""
+        )
         if self.settings.is_page_exposed:
             logger.warning(EXPOSED, self.settings.webui_host)
 

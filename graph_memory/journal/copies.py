@@ -6,7 +6,6 @@ nothing wrong with it and it holds what the journal held when copying began.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import threading
@@ -15,6 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ..errors import ClosedError, DamagedError, JournalError
+from ..private import reserve
+from ..private import settle as settle
+from ..private import sync as sync
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
 from .storage import failure
 from .worker import open_to_read
@@ -138,6 +140,7 @@ def _copy_pages(source: Path, draft: Path, stop: threading.Event) -> Contents:
         # writes between two steps, unless the source's view is held still.
         reader.execute("BEGIN")
         expected = contents(reader)
+        reserve(draft)
         sink = sqlite3.connect(draft, isolation_level=None)
         try:
             sink.execute("PRAGMA synchronous = OFF")  # settle() syncs the finished file once
@@ -223,29 +226,6 @@ def _examine(db: sqlite3.Connection, stop: threading.Event) -> Contents:
         raise
     finally:
         db.set_progress_handler(None, 0)
-
-
-def settle(draft: Path, target: Path) -> None:
-    """Give a finished file its name, durably: it is there whole or not at all.
-
-    Raises:
-        OSError: It could not be written.
-    """
-    with draft.open("rb+") as file:
-        os.fsync(file.fileno())
-    draft.replace(target)
-    sync(target.parent)
-
-
-def sync(folder: Path) -> None:
-    """Make renames in ``folder`` durable where the system can."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def companions(path: Path) -> list[Path]:

@@ -74,7 +74,7 @@ def _save(db: sqlite3.Connection, path: Path, name: str, now: float) -> None:
                 return
         except JournalError:
             continue
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     target = copies.path_for(folder, now, kind)
     copies.copy(path, target)
     logger.info("the journal was copied to %s before its update", target.name)

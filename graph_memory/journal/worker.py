@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..errors import ClosedError, DamagedError, JournalError
+from ..private import reserve
 from .storage import Storage, failure
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> 
         JournalError: It cannot be used for another reason.
     """
     db = None
+    reserve(path)
     try:
         db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
         # FULL: a message whose hook returned is on disk, power cut included.

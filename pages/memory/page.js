@@ -35,7 +35,8 @@ function render(state) {
   element("address").href = address;
   element("address").textContent = address;
   show("copy", say("copy"));
-  show("how", say(state.exposed ? "how" : "how_local", { port: new URL(address).port }));
+  const isLocal = LOOPBACK.test(address) && !state.exposed;
+  show("how", say(isLocal ? "how_local" : "how", { port: new URL(address).port }));
   show("exposed", state.exposed ? say("exposed") : "");
 }
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import httpx
 
+from graph_memory.access import Access
 from graph_memory.journal import Draft
 from graph_memory.model import Entity, Fact, Name, Row, Session, User, asker_of, is_entity
 from graph_memory.model import stable_id as id_of
@@ -61,7 +62,7 @@ async def _measure(directory: Path, facts: int, questions: int) -> Figures:
     settings = Settings(local_embedding_model="none", audience="off", recall_deadline=10_000)
     work = Workload(2 * facts)
     memory = await MemoryService.open(directory, settings, zone=UTC, now=lambda: BEGINNING + 1e7)
-    app = create_app(memory, key=KEY, language="zh")
+    app = create_app(memory, Access.open(memory.directory, KEY), Settings())
     server = WebServer(app)
     found: Figures = {"facts": facts, "load": round(os.getloadavg()[0], 1)}
     try:

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import pytest_asyncio
 
+from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.webui.seed import NOW, seed
@@ -104,7 +105,8 @@ async def service(tmp_path_factory: Any) -> AsyncIterator[MemoryService]:
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def base(service: MemoryService) -> AsyncIterator[str]:
     """Address of a running web UI."""
-    server = WebServer(create_app(service, key=KEY, language="zh"))
+    access = Access.open(service.directory, KEY)
+    server = WebServer(create_app(service, access, Settings()))
     await server.start(0)
     yield f"http://127.0.0.1:{server.port}"
     await server.stop()

@@ -16,7 +16,9 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
+from graph_memory.access import Access
 from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
 from tests.webui.hostile import FILE, TALKS, besieged
 from tests.webui.seed import fact_id
 from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
@@ -117,7 +119,7 @@ async def application(memory: MemoryService) -> FastAPI:
     async def tune(_: Any) -> None:
         pass
 
-    return create_app(memory, key=KEY, language="zh", tune=tune)
+    return create_app(memory, Access.open(memory.directory, KEY), Settings(), tune)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="package")

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from graph_memory import embedding
+from graph_memory.access import Access
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -87,7 +88,8 @@ async def take(folder: Path, *, everything: bool) -> list[Path]:
         await memory.recall.rehearse(asker_of(GROUP.session, LI), "你好")
         for talk, user, text in QUESTIONS:
             await memory.recall.remind(asker_of(talk.session, user), text, where=talk.session.umo)
-        server = WebServer(create_app(memory, key=KEY, language="zh"))
+        access = Access.open(memory.directory, KEY)
+        server = WebServer(create_app(memory, access, Settings()))
         await server.start(0)
         base = f"http://127.0.0.1:{server.port}"
         try:

@@ -37,7 +37,7 @@ async def started(config: Mapping[str, Any], directory: Path) -> tuple[Runtime, 
         async def stop(self) -> None:
             pass
 
-    async def serve(_memory: Any, _key: str, _settings: Any, tune: Tune | None) -> Page:
+    async def serve(_memory: Any, _access: Any, _settings: Any, tune: Tune | None) -> Page:
         handed.append(tune)
         return Page()
 

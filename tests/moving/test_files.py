@@ -113,6 +113,8 @@ def test_no_room_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         (".hidden.json", "hidden.json"),
         ("a\x00b\r\n:<c>|.txt", "a_b_c_.txt"),
         ("x" * 300 + ".jsonl", "x" * 94 + ".jsonl"),
+        ("\u202egnp.jsonl", "gnp.jsonl"),
+        ("聊\u200b天\u3164\u2066记\ufe0f录\U000e0041.json\u200f", "聊天记录.json"),
     ],
 )
 def test_what_is_sent_in_gets_a_harmless_name(tmp_path: Path, called: str, name: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import httpx
 import pytest_asyncio
 from fastapi import FastAPI
 
+from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from webui import create_app
@@ -35,7 +37,7 @@ async def service(tmp_path_factory) -> AsyncIterator[MemoryService]:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def app(service: MemoryService) -> FastAPI:
-    return create_app(service, key=KEY, language="zh")
+    return application(service)
 
 
 @pytest_asyncio.fixture(loop_scope="package")
@@ -52,6 +54,13 @@ async def owner(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
         answer = await browser.post("/login", data={"key": KEY}, headers={"Origin": BASE})
         assert answer.status_code == 303
         yield browser
+
+
+def application(memory: MemoryService, key: str = KEY, **more: Any) -> FastAPI:
+    """The application of a memory that a key opens."""
+    access = Access.open(memory.directory, key)
+    tune = more.pop("tune", None)
+    return create_app(memory, access, Settings(**{"webui_public_url": BASE} | more), tune)
 
 
 def client(app: FastAPI, address: str = "203.0.113.5") -> httpx.AsyncClient:

@@ -16,12 +16,11 @@ from starlette.requests import ClientDisconnect
 from graph_memory.moving.runs import Run
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from webui import create_app
 from webui.api.data import Importing, importer_of
 from webui.guard import MAX_BODY
 
 from .browsing import OURS, press, see, send
-from .conftest import KEY, client
+from .conftest import KEY, application, client
 from .markup import Markup
 from .seed import NOW, seed
 from .story import ZHANG
@@ -44,7 +43,7 @@ async def memory(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Memo
 @pytest_asyncio.fixture(loop_scope="module")
 async def keeper(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
     """A browser of the owner of that memory."""
-    async with client(create_app(memory, key=KEY, language="zh")) as browser:
+    async with client(application(memory)) as browser:
         await browser.post("/login", data={"key": KEY}, headers=OURS)
         yield browser
 

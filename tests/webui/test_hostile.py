@@ -14,9 +14,8 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from graph_memory.service import MemoryService
-from webui import create_app
 
-from .conftest import BASE, KEY, client
+from .conftest import BASE, KEY, application, client
 from .hostile import besieged
 from .markup import Markup
 from .story import MALLORY, XSS, ZHANG
@@ -45,7 +44,7 @@ async def memory(tmp_path_factory: Any) -> AsyncIterator[MemoryService]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def besieged_app(memory: MemoryService) -> FastAPI:
-    return create_app(memory, key=KEY, language="zh")
+    return application(memory)
 
 
 @dataclass

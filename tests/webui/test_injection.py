@@ -14,9 +14,8 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from graph_memory.service import MemoryService
-from webui import create_app
 
-from .conftest import BASE, KEY, client
+from .conftest import BASE, KEY, application, client
 from .hostile import besieged
 from .markup import Markup
 from .story import XSS, ZHANG
@@ -70,7 +69,7 @@ async def besieged_app(memory: MemoryService) -> FastAPI:
     async def tune(values: Any) -> None:
         pass
 
-    return create_app(memory, key=KEY, language="zh", tune=tune)
+    return application(memory, tune=tune)
 
 
 @pytest_asyncio.fixture(loop_scope="module")

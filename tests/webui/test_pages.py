@@ -12,10 +12,9 @@ import pytest
 from graph_memory.journal import Draft
 from graph_memory.model import Episode, Message
 from graph_memory.service import MemoryService
-from webui import create_app
 
 from .browsing import HOSTILE, LIFE, OURS, press, see
-from .conftest import BULK, KEY, client
+from .conftest import BULK, KEY, application, client
 from .markup import Markup
 from .seed import fact_id, seed
 from .story import HONG, XSS, ZHANG
@@ -48,7 +47,7 @@ async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any)
         draft = Draft("upkeep", "records", [LIFE, talk, *records])
         await memory.journal.commit(lambda _: draft)
         await memory.journal.set_note("thinned messages", "1234")
-        async with client(create_app(memory, key=KEY, language="zh")) as browser:
+        async with client(application(memory)) as browser:
             await browser.post("/login", data={"key": KEY}, headers=OURS)
             page = await see(browser, "/")
             assert "对话片段 1 总结 2" in page.text
@@ -75,7 +74,7 @@ async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> 
         claimed = await memory.journal.claim(LIFE.id, len, lambda *_: Draft("learn", "claimed"))
         assert claimed
         await memory.journal.fail(claimed[0].id, f"模型坏了 {XSS[0]}", None)
-        async with client(create_app(memory, key=KEY, language="zh")) as browser:
+        async with client(application(memory)) as browser:
             await browser.post("/login", data={"key": KEY}, headers=OURS)
             page = await see(browser, "/")
             assert page.all("section", role="alert")
@@ -97,7 +96,7 @@ async def test_an_empty_memory_says_what_to_do(tmp_path: Any) -> None:
     memory = await MemoryService.open(tmp_path, Settings(), zone=ZoneInfo("UTC"))
     try:
         await memory.settle()
-        async with client(create_app(memory, key=KEY, language="en")) as browser:
+        async with client(application(memory, language="en")) as browser:
             await browser.post("/login", data={"key": KEY}, headers=OURS)
             for path in ("/", "/memories", "/graph"):
                 assert "Chat with the bot" in (await see(browser, path)).text
@@ -135,7 +134,7 @@ async def test_while_the_graph_is_away_the_rest_works(tmp_path: Any) -> None:
     try:
         await seed(memory.journal)
         await memory.graph.close()
-        async with client(create_app(memory, key=KEY, language="zh")) as browser:
+        async with client(application(memory)) as browser:
             await browser.post("/login", data={"key": KEY}, headers=OURS)
             assert "图谱已关闭" in (await see(browser, "/graph", 503)).text
             assert "图谱已关闭" in (await see(browser, "/graph", 503, node=ZHANG)).text

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from webui import WebServer, create_app
+from webui import WebServer
 
+from .conftest import application
 from .hostile import besieged
 
 KEY = "correct-horse-battery"
@@ -32,7 +33,7 @@ COMMAND = (
 async def test_the_api_keeps_to_its_schema(tmp_path: Path) -> None:
     pytest.importorskip("schemathesis")
     async with besieged(tmp_path / "memory") as memory:
-        server = WebServer(create_app(memory, key=KEY, language="zh"))
+        server = WebServer(application(memory, KEY))
         await server.start(0)
         try:
             address = f"http://127.0.0.1:{server.port}/api/v1/openapi.json"

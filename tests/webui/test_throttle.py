@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from webui import throttle
-from webui.throttle import FIRST_WAIT, FORGET_AFTER, FREE, LONGEST_WAIT, Throttle
+from webui.throttle import (
+    BROWSER,
+    FIRST_WAIT,
+    FORGET_AFTER,
+    FREE,
+    FREE_FOR_ALL,
+    LONGEST_FOR_ALL,
+    LONGEST_WAIT,
+    Throttle,
+)
 
 
 class Clock:
@@ -61,9 +70,38 @@ def test_knowing_the_key_and_time_forgive() -> None:
     assert guard.wait("b") == 0.0
 
 
+def test_many_guesses_from_many_addresses_slow_down_every_stranger() -> None:
+    clock = Clock()
+    guard = Throttle(clock)
+    guard.clear("192.0.2.1")
+    for number in range(FREE_FOR_ALL + 20):
+        guard.fail(f"10.0.{number}.1")
+    assert guard.wait("192.0.2.2") == LONGEST_FOR_ALL
+    assert guard.wait("192.0.2.1") == 0.0, "the right key came from there"
+    assert guard.wait(f"{BROWSER}one") == 0.0
+    clock.at += LONGEST_FOR_ALL
+    assert guard.wait("192.0.2.2") == 0.0
+    guard.fail("192.0.2.3")
+    assert guard.wait("192.0.2.2") == LONGEST_FOR_ALL
+    clock.at += FORGET_AFTER + 1
+    guard.fail("192.0.2.3")
+    assert guard.wait("192.0.2.2") == 0.0
+
+
+def test_those_who_are_known_wait_for_their_own_mistakes_and_nobody_elses() -> None:
+    guard = Throttle(Clock())
+    for _ in range(FREE_FOR_ALL + 20):
+        guard.fail(f"{BROWSER}one")
+    assert guard.wait(f"{BROWSER}one") == LONGEST_WAIT
+    assert guard.wait(f"{BROWSER}two") == 0.0
+    assert guard.wait("192.0.2.2") == 0.0
+
+
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "MAX_ADDRESSES", 10)
     guard = Throttle(Clock())
     for number in range(50):
         guard.fail(f"10.0.0.{number}")
+        guard.clear(f"10.1.0.{number}")
     assert len(guard) == 10
+    assert len(guard._known) == 10

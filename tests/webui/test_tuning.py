@@ -15,11 +15,10 @@ from graph_memory.errors import SettingError
 from graph_memory.retention import DAY, initial_half_life, lifetime, retention
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from webui import create_app
 from webui.curve import HEIGHT, WIDTH, curve
 
 from .browsing import OURS, press, see, send
-from .conftest import BULK, KEY, client
+from .conftest import BULK, KEY, application, client
 from .seed import NOW, seed
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -52,7 +51,7 @@ async def keeper(tmp_path: Path) -> AsyncIterator[Keeper]:
 
 @pytest_asyncio.fixture(loop_scope="package")
 async def browser(keeper: Keeper) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(create_app(keeper.memory, key=KEY, language="zh", tune=keeper)) as found:
+    async with client(application(keeper.memory, tune=keeper)) as found:
         await found.post("/login", data={"key": KEY}, headers=OURS)
         yield found
 

@@ -12,10 +12,9 @@ import pytest_asyncio
 
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from webui import create_app
 
 from .browsing import HOSTILE, OURS, PRIVATE, see
-from .conftest import KEY, client
+from .conftest import KEY, application, client
 from .seed import NOW, fact_id, seed
 from .story import LI, MALLORY, XSS, ZHANG
 
@@ -36,7 +35,7 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
 
 @pytest_asyncio.fixture(loop_scope="package")
 async def browser(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(create_app(memory, key=KEY, language="zh")) as found:
+    async with client(application(memory)) as found:
         await found.post("/login", data={"key": KEY}, headers=OURS)
         yield found
 

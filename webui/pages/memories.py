@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import get_args
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,6 +17,7 @@ from graph_memory.service import MemoryService
 
 from ..guard import local_path, read_choices, read_form
 from ..listing import Id, Wanted, WantedQuery
+from ..site import split
 from ..view import Pages, memory_url
 
 SHOWN = 5
@@ -117,7 +118,7 @@ def _listed(address: str) -> Wanted:
     Raises:
         RequestValidationError: There is no such list.
     """
-    given = dict(parse_qsl(urlsplit(address).query)) | {"cursor": ""}
+    given = dict(parse_qsl(split(address).query)) | {"cursor": ""}
     try:
         return Wanted.model_validate(given)
     except ValidationError as error:

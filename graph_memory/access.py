@@ -1,0 +1,184 @@
+"""Key of the memory page, kept as a hash, and the logins that are still good.
+
+They lie beside the journal, not in it: a backup that is given away opens nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import logging
+import secrets
+import sqlite3
+import threading
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .errors import SettingError, StorageError
+from .journal import copies
+from .private import writing
+from .settings import MIN_KEY
+
+logger = logging.getLogger("graph_memory.access")
+
+FILE = "webui.json"
+PLAIN_KEY = "webui_key"
+"""The journal's note in which earlier versions kept the key they had made, as it is."""
+MAX_LOGINS = 64
+"""Browsers that are logged in at once; one more, and the oldest login ends."""
+_PROCESS = secrets.token_bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What the file says.
+
+    Attributes:
+        salt, hash: Of the key, in hexadecimal; slow, since a file can be guessed against.
+        secret: Signs cookies, in hexadecimal; a new one for every key, so that a changed
+            key logs everyone out.
+        is_own: Whether the key is the owner's, from the settings, and was not made.
+        logins: Hashes of the ids of the logins that are good, the newest last.
+    """
+
+    salt: str
+    hash: str
+    secret: str
+    is_own: bool
+    logins: list[str]
+
+
+class Access:
+    """What opens the memory page; made by :meth:`open`.
+
+    Attributes:
+        secret: Signs cookies.
+        new_key: The key, if it was made just now; this is the only time it can be shown.
+    """
+
+    def __init__(self, path: Path, kept: _Kept, new_key: str = "") -> None:
+        self._path = path
+        self._kept = kept
+        self._logins = dict.fromkeys(kept.logins)
+        self._lock = threading.Lock()
+        self._fast: bytes | None = None
+        self.secret = bytes.fromhex(kept.secret)
+        self.new_key = new_key
+
+    @classmethod
+    def open(cls, directory: Path, own_key: str, plain_key: str = "") -> Access:
+        """The access to the memory in ``directory``. Blocks: hashing takes about 50 ms.
+
+        Args:
+            own_key: The key of the settings; if there is none, one is made and kept.
+            plain_key: One that an earlier version made and kept as it is; stays good.
+
+        Raises:
+            SettingError: The key of the settings is too short.
+            StorageError: What is kept cannot be read or written.
+        """
+        if own_key and len(own_key) < MIN_KEY:
+            raise SettingError("webui_key", f"shorter than {MIN_KEY} characters")
+        path = directory / FILE
+        kept = _read(path)
+        if kept and kept.is_own == bool(own_key):
+            access = cls(path, kept)
+            if not own_key or access.matches(own_key):
+                return access
+        key = own_key or plain_key or secrets.token_urlsafe(18)
+        salt = secrets.token_bytes(16)
+        made = _Kept(salt.hex(), _slow(key, salt).hex(), secrets.token_hex(32), bool(own_key), [])
+        access = cls(path, made, "" if own_key or plain_key else key)
+        access._save()
+        return access
+
+    def matches(self, given: str) -> bool:
+        """Whether ``given`` is the key. Blocks for about 50 ms until it first was."""
+        fast = hmac.digest(_PROCESS, _bytes(given), "sha256")
+        if self._fast is not None:
+            return hmac.compare_digest(fast, self._fast)
+        slow = _slow(given, bytes.fromhex(self._kept.salt))
+        if not hmac.compare_digest(slow, bytes.fromhex(self._kept.hash)):
+            return False
+        self._fast = fast
+        return True
+
+    def has(self, login: str) -> bool:
+        """Whether the login with this id is good."""
+        return _name(login) in self._logins
+
+    def add(self, login: str) -> None:
+        """Let a login be good. Blocks.
+
+        On a full disk it lasts until the plugin is reloaded: the page says what to do then.
+        """
+        with self._lock:
+            self._logins[_name(login)] = None
+            while len(self._logins) > MAX_LOGINS:
+                del self._logins[next(iter(self._logins))]
+        try:
+            self._save()
+        except StorageError as error:
+            logger.warning("a login will not outlive a reload: %s", error)
+
+    def end(self, login: str) -> None:
+        """Let a login be good no more. Blocks.
+
+        Raises:
+            StorageError: It will be good again after a reload.
+        """
+        with self._lock:
+            known = _name(login) in self._logins
+            self._logins.pop(_name(login), None)
+        if known:
+            self._save()
+
+    def _save(self) -> None:
+        try:
+            with self._lock, writing(self._path) as file:
+                json.dump(asdict(self._kept) | {"logins": [*self._logins]}, file)
+        except OSError as error:
+            raise StorageError(f"{self._path} could not be written: {error}") from error
+
+
+def _read(path: Path) -> _Kept | None:
+    """What is kept; ``None`` if there is nothing, or nothing that makes sense."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        kept = _Kept(**data)
+        for part in (kept.salt, kept.hash, kept.secret):
+            if len(bytes.fromhex(part)) < 16:
+                raise ValueError("too short")
+        return _Kept(kept.salt, kept.hash, kept.secret, bool(kept.is_own), [*map(str, kept.logins)])
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error}") from error
+    except (ValueError, TypeError, RecursionError):
+        logger.warning("%s makes no sense: whoever was logged in has to log in again", path)
+        return None
+
+
+def forget_plain_key(directory: Path) -> None:
+    """Take the key that an earlier version kept as it is out of all backups. Blocks."""
+    for path in copies.folder_of(directory).glob("*.sqlite3"):
+        try:
+            with closing(sqlite3.connect(path, isolation_level=None)) as db:
+                db.execute("PRAGMA secure_delete = ON")
+                db.execute("DELETE FROM meta WHERE key = ?", (PLAIN_KEY,))
+        except sqlite3.Error as error:
+            logger.warning("%s may still hold the memory page's key: %s", path.name, error)
+
+
+def _name(login: str) -> str:
+    return hashlib.sha256(_bytes(login)).hexdigest()[:32]
+
+
+def _slow(key: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(_bytes(key), salt=salt, n=2**14, r=8, p=1)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
