@@ -21,6 +21,7 @@ from ..journal.migration import update
 from ..journal.schema import APPLICATION_ID, MIGRATIONS, migrations_of
 from ..journal.storage import failure
 from ..journal.worker import open_to_read
+from ..private import reserve, settle
 from . import erasure, retraction, retraction_marks
 from .tombstones import Tombstone, Tombstones
 
@@ -177,9 +178,10 @@ def _rewriting(path: Path) -> Iterator[Path]:
     draft = path.with_name(f"{path.name}.tmp")
     try:
         copies.require_space(path.parent, path.stat().st_size)
+        reserve(draft)
         shutil.copyfile(path, draft)
         yield draft
         copies.verify(draft)
-        copies.settle(draft, path)
+        settle(draft, path)
     finally:
         copies.remove(draft)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import threading
 from collections.abc import Iterable
@@ -17,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ..errors import JournalError
-from ..journal import copies
+from ..private import writing
 
 FILE = "erased.json"
 _VERSION = 2
@@ -132,12 +131,9 @@ class Tombstones:
         body = {
             "version": _VERSION, "salt": self.salt, "stones": [asdict(stone) for stone in stones]
         }  # fmt: skip
-        draft = self.path.with_suffix(".tmp")
         try:
-            draft.write_text(json.dumps(body), encoding="utf-8")
-            os.chmod(draft, 0o600)
-            copies.settle(draft, self.path)
+            with writing(self.path) as file:
+                json.dump(body, file)
         except OSError as error:
-            draft.unlink(missing_ok=True)
             raise JournalError(f"{self.path} could not be written: {error.strerror}") from error
         self.stones = stones

@@ -206,6 +206,14 @@ class Backups:
             if not await erasure.drain(self._journal, PATIENCE):
                 raise JournalError("the log could not be emptied: somebody is reading it")
 
+    async def alone(self, work: Callable[[], T]) -> T:
+        """Run ``work`` while nothing else touches the backups.
+
+        Raises:
+            ClosedError: This was closed.
+        """
+        return await self._do(work)
+
     async def _do(self, work: Callable[[], T]) -> T:
         if self._stop.is_set():
             raise ClosedError("the memory is closed")

@@ -21,6 +21,7 @@ from ..errors import DamagedError, JournalError
 from ..graph import seal
 from ..journal import Journal, copies, pauses
 from ..journal.storage import failure
+from ..private import reserve
 from .shelf import JOURNAL, Backup, find, newest_good, saved
 
 logger = logging.getLogger("graph_memory.upkeep")
@@ -48,6 +49,7 @@ def stage(directory: Path, name: str, now: float) -> Backup:
     target = directory / f"restore-{moment:%Y%m%dT%H%M%SZ}.sqlite3"
     draft = target.with_suffix(".tmp")
     try:
+        reserve(draft)
         shutil.copyfile(backup.path, draft)
         copies.verify(draft)
         unstage(directory)

@@ -361,7 +361,7 @@ async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
     await live(service)
     before = await service.journal.newest_messages(1000)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full)
+        patch.setattr(tombstones, "writing", full)
         assert await service.forget_me.forget(WANG) is Outcome.NOTED
         assert await service.journal.newest_messages(1000) == before
         assert not (tmp_path / tombstones.FILE).exists()
