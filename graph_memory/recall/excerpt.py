@@ -14,7 +14,7 @@ import numpy as np
 from ..model import Asker, Episode, Fact, Message, Name
 from ..scope import Rank, span
 from ..text import normalise
-from .documents import Document, Kind, message_key
+from .documents import Document, Kind, Source, message_key
 from .index import Index
 from .questions import question
 from .rank import Candidate
@@ -130,6 +130,14 @@ def told(
     """Facts as lines, by id; what the asker does not see is left out."""
     places = [(at, 0.0) for id in ids if (at := _position(index, sight, id)) is not None]
     return {item.id: item for item in _tell(index, sight, asker, places, telling)}
+
+
+def signed(
+    index: Index, sight: Sight, asker: Asker, said: Iterable[Source], telling: Telling
+) -> list[str]:
+    """Who said each of some memories, as the asker is told."""
+    renderer = Renderer(index, sight, asker, telling.words, telling.zone)
+    return [renderer.who(each) for each in said]
 
 
 def called(index: Index, sight: Sight, asker: Asker, person: str) -> set[str]:

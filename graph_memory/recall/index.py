@@ -315,6 +315,10 @@ class Index:
         newest = max(seen, key=lambda name: (name.last_at, name.id), default=None)
         return newest.text if newest else ""
 
+    def bearers(self, name: str, views: Mapping[str, View]) -> set[str]:
+        """The users who look alike by this name, where the asker may know it."""
+        return self.names.bearers(name, lambda each: _shows(views, each) > Rank.HIDDEN)
+
     def touching(self, node: str, sight: Sight) -> Numbers:
         """Visible facts with a node, or one that is the same, as subject or object, as
         numbers."""
