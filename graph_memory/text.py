@@ -30,7 +30,10 @@ _UNSEEN = (
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U00013430-\U00013440"
     "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_JOINT = "#*0-9\u00a9\u00ae\u0590-\u0dff\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_JOINT = (
+    "#*0-9\u00a9\u00ae\u0590-\u0dff\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001faff"
+)
 """Emoji, and scripts whose letters join: what an invisible joiner may stand between."""
 _CONTROL = f"\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f{_UNSEEN}"
 _SUSPECT = re.compile(f"[{_CONTROL}\u200c\u200d\ufe0e\ufe0f]")
@@ -104,7 +107,7 @@ def clean_name(text: str, limit: int = MAX_NAME) -> str:
 
 
 def _is_sign(character: str) -> bool:
-    parts = unicodedata.normalize("NFKC", character)
+    parts = character + unicodedata.normalize("NFKC", character)
     return any(_SIGN.match(p) or unicodedata.category(p) in ("Ps", "Pe") for p in parts)
 
 

@@ -69,7 +69,12 @@ class Line:
     def session(self) -> Session:
         """Where it was said."""
         return session_of(
-            self.platform, self.group, self.account, self.persona, title=self.title, umo=self.umo
+            self.platform,
+            self.group,
+            self.account,
+            self.persona,
+            title=clean(self.title),
+            umo=self.umo,
         )
 
 

@@ -220,7 +220,7 @@ class Renderer:
             return self._words.bot
         if (user, name) not in self._names:
             views = self._sight.views
-            shown = clean_name(name) or clean_name(self._index.called(user, views))
+            shown = clean_name(name) or self._index.called(user, views)
             others = self._index.bearers(shown, views) - {user} if shown else set()
             if user in self._asker.accounts:
                 others -= self._asker.accounts
