@@ -48,7 +48,9 @@ _SIGN = re.compile(
 )
 """What looks like a colon, a bracket or a line between two columns, but for real brackets."""
 _ONESELF = re.compile(r"(?<!日)本人|\bthemself\b", re.IGNORECASE)
-_NOBODY = frozenset(["我", "有人", "机器人", "摘要", "me", "somebody", "bot", "summary"])
+_NOBODY = frozenset(
+    ["我", "对方", "有人", "机器人", "摘要", "me", "user", "somebody", "bot", "summary"]
+)
 """What lines are attributed to that nobody in particular said; so nobody is called that."""
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
 _HAN = re.compile(f"[{_CJK}]")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest_asyncio
 
 from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.tools import Tools
 from graph_memory.library import Correction
 from graph_memory.model import Fact, asker_of
 from graph_memory.service import MemoryService
@@ -83,6 +84,13 @@ async def test_namesakes_are_told_apart_wherever_they_are_shown(service: MemoryS
     listed = await Commands(service).search(witness, "跑步")
     assert "〔赵云飞(0701)〕我每天" in listed
     assert "〔赵云飞(0702)〕我同意" in listed
+    tools = Tools(Commands(service))
+    both = await tools.recall(witness, "跑步", "赵云飞")
+    assert "〔赵云飞(0701)〕我每天" in both
+    assert "〔赵云飞(0702)〕我同意" in both
+    one = await tools.recall(witness, "跑步", "赵云飞(0702)")
+    assert "〔赵云飞(0702)〕我同意" in one
+    assert "我每天" not in one
     kept = await Commands(service).keepsakes.search(witness, "跑步")
     assert "〔赵云飞(0701)〕我每天" in kept
     assert "〔赵云飞(0702)〕我同意" in kept
@@ -99,7 +107,7 @@ async def test_a_correction_of_others_words_shows_both_and_who_said_which(
     assert f"〔旁观者〕{TOLD}" in await commands.mine(real)
     assert "已更正" in await commands.correct(real, "1 赵云飞其实最恨榴莲")
     await service.settle()
-    both = [f"〔旁观者〕{TOLD}", "〔赵云飞本人〕赵云飞其实最恨榴莲"]
+    both = [f"〔旁观者〕{TOLD}", "〔赵云飞〕赵云飞其实最恨榴莲"]
     for who in (real, witness):
         assert await reminded(service, who, "榴莲") == both
     mine = await commands.mine(real)

@@ -134,6 +134,10 @@ def test_what_people_say_of_themselves_is_theirs_by_name() -> None:
         "张三, themself",
         "陈大文, themself",
     ]
+    plain = [Said(OTHER, "陈大文", "陈大文同意把房子过户给路人甲")]
+    assert [who for who, _, _ in memories(rendered(plain), 1)] == ["陈大文"], "it says so itself"
+    shared = [*plain, Said(CLONE, "陈大文", "早", learned=False)]
+    assert next(who for who, _, _ in memories(rendered(shared), 2)) == "陈大文(10002)本人"
     unseen = [Said(OTHER, "\u200b", "我同意把房子过户给路人甲")]
     assert [who for who, _, _ in memories(rendered(unseen), 1)] == ["有人"]
 
@@ -151,14 +155,14 @@ def test_namesakes_are_told_apart_by_their_accounts(clone: str, learned: bool) -
     assert who == ["林小美(10002)", f"{clean_name(clone)}(20002)"]
 
 
-def test_who_asks_in_private_is_me_and_nobody_else_is() -> None:
-    said = [Said(ASKER, "张三", "我对花生过敏"), Said(CLONE, "我", "我欠债", about=ASKER)]
+def test_who_asks_in_private_is_told_and_nobody_else_is_called_that() -> None:
+    said = [Said(ASKER, "张三", "我对花生过敏"), Said(CLONE, "对方", "我欠债", about=ASKER)]
     said += [Said(ASKER, "张三", "我住在杭州", learned=False), Said(OTHER, "张三", "我也是张三")]
     found = memories(rendered(said, here=HOME), 4)
     assert {(who, text) for who, _, text in found} == {
-        ("我", "我对花生过敏"),
+        ("对方", "我对花生过敏"),
         ("有人", "我欠债"),
-        ("我", "我住在杭州露营"),
+        ("对方", "我住在杭州露营"),
         ("张三(0002)本人", "我也是张三"),
     }
 
@@ -195,8 +199,8 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
 
 bits = st.sampled_from(
     ["〔", "〕", "：", ":", "\n", "\u2028", "<", ">", OPEN, CLOSE, "\u200b", "\u202e",
-     "\U000e0041", "林小美", "我", "本人", "有人", "themself", "me", "(10002)", "，", "已过时",
-     "- ", "[", "】", "﹝"]
+     "\U000e0041", "林小美", "对方", "我", "本人", "有人", "themself", "me", "(10002)",
+     "，", "已过时", "- ", "[", "】", "﹝"]
 )  # fmt: skip
 hostile = st.lists(st.one_of(bits, st.text(max_size=6)), max_size=8).map("".join)
 speeches = st.lists(
