@@ -274,7 +274,7 @@ def _named(outlook: Outlook, text: str) -> dict[str, str]:
     for name in outlook.rows.names_in(text):
         if not _occurs(name.norm, text) or not outlook.shows(name):
             continue
-        if not is_entity(name.node) and outlook.bearers(name.norm) != {
+        if not is_entity(name.node) and outlook.bearers(name.norm, seen=True) != {
             outlook.canonical(name.node)
         }:
             continue

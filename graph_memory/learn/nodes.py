@@ -109,15 +109,19 @@ class Nodes:
         return self._named(reference, None, (), message)
 
     def subject(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node | None, str]:
-        """Whom a claim is about, and whose word it is: theirs, if they said it, too."""
+        """Whom a claim is about, and whose word it is: theirs, if they said it, too.
+
+        Beside what others say, only words of theirs that say some of it count as theirs.
+        """
         person = self._known.people.get(claim.subject.strip(_QUOTES + " ").upper())
-        own = [m for m in evidence if person and m.sender == person.node]
-        subject = self.find(claim.subject, (own or evidence)[0])
-        words = set(terms(claim.statement))
-        is_own = subject is not None and any(
-            m.sender == subject.id and words.intersection(terms(m.text)) for m in evidence
-        )
-        return subject, subject.id if subject and is_own else evidence[0].sender
+        others = [m for m in evidence if not (person and m.sender == person.node)]
+        words = set(terms(claim.statement)).difference(terms(person.name if person else ""))
+        telling = [m for m in evidence if not others or words.intersection(terms(m.text))]
+        own = [m for m in telling if m not in others]
+        told = (own or others or evidence)[0]
+        subject = self.find(claim.subject, told)
+        is_own = subject is not None and any(m.sender == subject.id for m in telling)
+        return subject, subject.id if subject and is_own else told.sender
 
     def _labelled(self, person: Person, message: Message) -> Node | None:
         """The user behind a label, or somebody of the name if it was not given for them."""

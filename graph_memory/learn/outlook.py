@@ -139,25 +139,32 @@ class Outlook:
         """The visible names that read ``norm``."""
         return [name for name in self.rows.find(Name, b=norm) if self.shows(name)]
 
-    def bearers(self, norm: str) -> set[str]:
+    def bearers(self, norm: str, *, seen: bool = False) -> set[str]:
         """The users of this chat window who are called that.
 
-        Whatever persona they spoke to: two who share a name are strangers to nobody. One who
-        goes by another name now counts for a year after the name was last theirs.
+        Who goes by another name now counts for a year after the name was last theirs.
+
+        Args:
+            seen: Only as far as may be seen, for what the model is shown; else whatever
+                persona they spoke to.
         """
         last: dict[str, float] = {}
         for name in self.rows.find(Name, b=norm):
-            if not is_entity(name.node) and self.is_same_circle(name.session):
+            if not is_entity(name.node) and self._is_here(name, seen=seen):
                 user = self.canonical(name.node)
                 last[user] = max(last.get(user, name.last_at), name.last_at)
         newest = max(last.values(), default=0.0)
-        return {u for u, at in last.items() if newest - at <= YEAR or at >= self._spoke(u)}
+        return {u for u, at in last.items() if newest - at <= YEAR or at >= self._spoke(u, seen)}
 
-    def _spoke(self, user: str) -> float:
+    def _spoke(self, user: str, seen: bool) -> float:
         """When a user last spoke in this chat window."""
         found = (row for node in self.nodes(user) for row in self.rows.find(Participation, a=node))
-        here = (row.last_at for row in found if self.is_same_circle(row.session))
-        return max(here, default=math.inf)
+        return max(
+            (row.last_at for row in found if self._is_here(row, seen=seen)), default=math.inf
+        )
+
+    def _is_here(self, row: Name | Participation, *, seen: bool) -> bool:
+        return self.is_same_circle(row.session) and (not seen or self.shows(row))
 
     def norms(self, node: str) -> set[str]:
         """All that a node is called in what may be seen, normalised."""
@@ -189,7 +196,7 @@ class Outlook:
 
     def _is_only(self, called: str) -> bool:
         """Whether one user of this chat window is called that, and no other."""
-        return len(self.bearers(called)) == 1
+        return len(self.bearers(called, seen=True)) == 1
 
     def called(self, node: str) -> Name | None:
         """What a node was called last, in this Session if it was ever named here."""

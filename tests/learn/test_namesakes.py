@@ -62,6 +62,13 @@ async def test_what_a_namesake_says_beside_others_is_theirs(room: Chat) -> None:
     assert found.speaker == CLONE
 
 
+@pytest.mark.parametrize("reference", ["U1", "赵云飞"])
+async def test_other_words_of_theirs_prove_nothing(room: Chat, reference: str) -> None:
+    await room.say("702", "我是赵云飞，路过打个招呼", "赵云飞")
+    await room.say("703", "赵云飞最喜欢榴莲了", "小周")
+    assert await subject(room, reference, evidence="1,2") == NOBODY
+
+
 @pytest.mark.parametrize("reference", ["U2", "赵云飞"])
 async def test_an_account_that_is_mentioned_is_meant(room: Chat, reference: str) -> None:
     await room.say("702", "路过打个招呼", "赵云飞")
