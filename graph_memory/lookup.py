@@ -18,7 +18,7 @@ from functools import partial
 
 from .errors import GraphError
 from .graph import GraphStore, Step
-from .model import Asker
+from .model import Asker, Fact, Message
 from .recall import (
     Excerpt,
     Inquiry,
@@ -27,6 +27,7 @@ from .recall import (
     Telling,
     excerpt,
     periods,
+    signed,
     standing,
     told,
     wording,
@@ -136,6 +137,16 @@ class Lookup:
             return Findings((), is_known=False, is_dated=is_dated)
         paths, is_whole = await self._lead_on(asker, found) if not spans else ((), True)
         return Findings(found.items, paths, is_dated=is_dated, is_whole=is_whole)
+
+    async def signed(self, asker: Asker, said: Sequence[Fact | Message]) -> list[str]:
+        """Who said each of some facts and messages, as the asker is told.
+
+        Raises:
+            ClosedError: The memory is closed.
+        """
+        return await self._recall.inspect(
+            asker, lambda index, sight: signed(index, sight, asker, said, self._telling)
+        )
 
     async def _lead_on(self, asker: Asker, found: Excerpt) -> tuple[tuple[Path, ...], bool]:
         """Paths from what was found, and whether there was time to look for all."""

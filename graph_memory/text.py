@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -16,7 +17,41 @@ import snowballstemmer
 MAX_MESSAGE = 8_000
 """Characters of one message that are kept."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+MAX_NAME = 32
+"""Characters of a name that are kept."""
+MAX_ACCENTS = 2
+"""Combining marks on one character of a name; more of them cover its neighbours."""
+MARK = 4
+"""Last characters of an account by which people of one name are told apart, at least."""
+
+# Unicode calls most of these default-ignorable; the others are blank or turn directions.
+_UNSEEN = (
+    "\u00ad\u034f\u061c\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U00013430-\U00013440"
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_JOINT = (
+    "#*0-9\u00a9\u00ae\u0590-\u0dff\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001faff"
+)
+"""Emoji, and scripts whose letters join: what an invisible joiner may stand between."""
+_CONTROL = f"\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f{_UNSEEN}"
+_SUSPECT = re.compile(f"[{_CONTROL}\u200c\u200d\ufe0e\ufe0f]")
+_HIDDEN = re.compile(
+    f"[{_CONTROL}]|(?<![{_JOINT}])[\ufe0e\ufe0f]|[\u200c\u200d](?![{_JOINT}])"
+    f"|(?<![{_JOINT}])(?<![{_JOINT}][\ufe0e\ufe0f])[\u200c\u200d]"
+)
+_INVISIBLE = re.compile(f"[{_UNSEEN}\u200c\u200d\ufe0e\ufe0f]")
+_SIGN = re.compile(
+    "[:<>|\u00ab\u00bb\u2039\u203a\u02d0\u02f8-\u02fc\u0589\u05c3\u0703\u0704\u1365\u16ec\u1804\u205a\u205d"
+    "\u2223\u2236\u2237\u239b-\u23b6\u2502\ua4fd\ua789\ufe30]"
+)
+"""What looks like a colon, a bracket or a line between two columns, but for real brackets."""
+_ONESELF = re.compile(r"(?<!日)本人|\bthemself\b", re.IGNORECASE)
+_NOBODY = frozenset(
+    ["我", "对方", "有人", "机器人", "摘要", "me", "user", "somebody", "bot", "summary"]
+)
+"""What lines are attributed to that nobody in particular said; so nobody is called that."""
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
 _HAN = re.compile(f"[{CJK}]")
 _TOKEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][a-z]+)?", re.UNICODE)
@@ -34,15 +69,17 @@ _STOP_EN = frozenset(_STOP_WORDS.split())
 def clean(text: str, limit: int = MAX_MESSAGE) -> str:
     """``text`` fit to be stored anywhere.
 
-    Lone surrogates, control characters and direction overrides are removed, line ends
-    become ``\\n``, and what exceeds ``limit`` characters is cut with an ellipsis.
+    Lone surrogates, control and direction characters and whatever else nobody sees are
+    removed (joiners stay between what they join), line ends become ``\\n``, and what
+    exceeds ``limit`` characters is cut with an ellipsis.
     """
-    if not text.isprintable():  # most lines are, and then there is nothing to take out
+    if not text.isprintable():  # most lines are
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-        text = _CONTROL.sub("", text)
+    if _SUSPECT.search(text):
+        text = _HIDDEN.sub("", text)
     text = text.strip()
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= limit else text[: limit - 1].rstrip("\u200c\u200d") + "…"
 
 
 def one_line(text: str, limit: int) -> str:
@@ -50,9 +87,64 @@ def one_line(text: str, limit: int) -> str:
     return clean(" ".join(text.split()), limit)
 
 
+@lru_cache(maxsize=16_384)
+def clean_name(text: str, limit: int = MAX_NAME) -> str:
+    """What somebody may be shown to be called; empty if there is nothing to call them.
+
+    No part of it can be taken for a part of the line in which it stands: brackets, colons
+    and what looks like them are gone, and so is what nobody sees.
+    """
+    kept = ""
+    accents = 0
+    for character in unicodedata.normalize("NFC", one_line(text, 4 * limit)):
+        kind = unicodedata.category(character)
+        accents = accents + 1 if kind[0] == "M" else 0
+        is_loose = accents > (MAX_ACCENTS if kept.strip() else 0)
+        if kind[0] == "C" or _INVISIBLE.match(character) or is_loose:
+            continue
+        kept += " " if _is_sign(character) else character
+    name = one_line(_ONESELF.sub("", kept).lstrip(), limit)
+    is_seen = any(unicodedata.category(character)[0] in "LNS" for character in name)
+    return name if is_seen and alike(name) not in _NOBODY else ""
+
+
+def _is_sign(character: str) -> bool:
+    parts = character + unicodedata.normalize("NFKC", character)
+    return any(_SIGN.match(p) or unicodedata.category(p) in ("Ps", "Pe") for p in parts)
+
+
 def normalise(name: str) -> str:
-    """The form in which names are compared: NFKC, case-folded, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """The form in which names are compared: NFKC, case-folded, single spaces, and nothing
+    that nobody sees."""
+    norm = unicodedata.normalize("NFKC", name).casefold()
+    if _INVISIBLE.search(norm):
+        norm = _INVISIBLE.sub("", norm)
+    return " ".join(norm.split())
+
+
+def alike(name: str) -> str:
+    """What is equal of names that people take for one another: their letters and digits."""
+    norm = normalise(name)
+    return "".join(character for character in norm if character.isalnum()) or norm
+
+
+def told_apart(name: str, user: str, others: Iterable[str]) -> str:
+    """A name with the last characters of the account, if others are called that, too.
+
+    Args:
+        user, others: User ids.
+    """
+    account = _account(user)
+    rivals = {_account(other) for other in others} - {account}
+    if not rivals:
+        return name
+    sizes = range(MARK, len(account))
+    apart = (n for n in sizes if all(rival[-n:] != account[-n:] for rival in rivals))
+    return f"{name}({account[-next(apart, len(account)) :]})"
+
+
+def _account(user: str) -> str:
+    return "".join(character for character in user.partition(":")[2] if character.isalnum())
 
 
 def is_chinese(text: str) -> bool:

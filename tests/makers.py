@@ -44,7 +44,9 @@ def entity(name: str, domain: str = "") -> str:
 
 def message(session: Session, sender: str, text: str, at: float = T0, **more: Any) -> Message:
     """A message that is not stored yet."""
-    return Message(0, session.id, sender, more.pop("name", sender), text, at, **more)
+    return Message(
+        0, session.id, sender, more.pop("name", sender.rpartition(":")[2]), text, at, **more
+    )
 
 
 def name(session: Session, node: str, text: str, at: float = T0) -> Name:

@@ -12,7 +12,16 @@ import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.text import characters, clean, is_chinese, normalise, one_line, terms, tokens
+from graph_memory.text import (
+    characters,
+    clean,
+    is_chinese,
+    normalise,
+    one_line,
+    terms,
+    tokens,
+    told_apart,
+)
 
 anything = st.text(st.characters(codec=None))
 
@@ -21,6 +30,22 @@ def test_clean_removes_what_breaks_stores_and_keeps_what_people_write():
     assert clean("a\ud800b\x00\r\nc\u202ed") == "ab\ncd"
     assert clean("  家人👨‍👩‍👧来了  ") == "家人👨‍👩‍👧来了"
     assert clean("啊" * 9000) == "啊" * 7999 + "…"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("❤️‍🔥👨‍👩‍👧1️⃣ℹ️", "❤️‍🔥👨‍👩‍👧1️⃣ℹ️"),
+        ("می‌خواهم", "می‌خواهم"),
+        ("张\u200d三\ufe0f说\u200c", "张三说"),
+        ("🏴\U000e0067\U000e0062\U000e007f好\U000e0001", "🏴好"),
+        ("❤\ufe0f\ufe0f\u200d\u200d🔥\ufe01\U000e0100", "❤\ufe0f🔥"),
+        ("a\u2060\u00ad\u034f\u3164\u115f\uffa0\u061c\u200e\u180e\x9bb", "ab"),
+        (" \u2060\u3164\ufe0f\u200d\U000e0041\u2800 ", ""),
+    ],
+)
+def test_what_nobody_sees_is_taken_out_of_texts(text: str, seen: str):
+    assert clean(text) == seen
 
 
 @given(anything)
@@ -37,6 +62,15 @@ def test_names_compare_by_what_people_see():
     assert normalise("  Ｐｙｔｈｏｎ   Web ") == normalise("python web")
     assert normalise("张三") != normalise("张四")
     assert normalise("小明😀") == "小明😀"
+    assert normalise("张三") == normalise("张\u200d三\ufe0f") == normalise("张三\U000e0041\u3164")
+
+
+def test_people_of_one_name_are_told_apart_by_as_little_as_does():
+    assert told_apart("小红", "qq:10042", []) == "小红"
+    assert told_apart("小红", "qq:10042", ["qq:9"]) == "小红(0042)"
+    assert told_apart("小红", "qq:10042", ["qq:30042", "qq:9"]) == "小红(10042)"
+    assert told_apart("小红", "qq:42", ["qq:1042"]) == "小红(42)"
+    assert told_apart("小红", "webchat:a(b)\n", ["webchat:c"]) == "小红(ab)"
 
 
 def test_characters_are_those_of_words_without_borders():

@@ -15,6 +15,7 @@ from ..health import describe
 from ..library import Correction, FactLine
 from ..model import Addressee, Fact, Quote
 from ..phrases import say
+from ..recall import escape
 from ..service import MemoryService
 from ..text import one_line
 from ..upkeep import Forecast
@@ -90,7 +91,11 @@ class Commands:
             return self._say("mine_none")
         listed = [Memory(Fact.kind, line.fact.id, line.fact.statement) for line in found]
         self.shown.number(caller, listed)
-        lines = [self._fact(number, line) for number, line in enumerate(found, 1)]
+        said = await self.memory.lookup.signed(caller.asker, [line.fact for line in found])
+        lines = [
+            self._fact(number, line, who)
+            for number, (line, who) in enumerate(zip(found, said, strict=True), 1)
+        ]
         return "\n".join([self._say("mine_title"), *lines, self._say("forget_hint")])
 
     async def search(self, caller: Caller, text: str) -> str:
@@ -261,12 +266,12 @@ class Commands:
 
     # --------------------------------------------------------------- rendering
 
-    def _fact(self, number: int, line: FactLine) -> str:
+    def _fact(self, number: int, line: FactLine, who: str) -> str:
         said = datetime.fromtimestamp(line.fact.said_at, self.memory.zone)
         return self._say(
             "fact_line",
             number=number,
-            statement=one_line(line.fact.statement, MAX_STATEMENT),
+            statement=f"〔{who}〕{escape(line.fact.statement, MAX_STATEMENT)}",
             date=f"{said:%Y-%m-%d}",
             strength=round(line.strength * 100),
         )

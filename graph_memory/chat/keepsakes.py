@@ -13,9 +13,9 @@ from ..companion import MAX_TEXT, Companion, Hit, Reading, Wanted
 from ..errors import NotFoundError
 from ..model import CoreFact, Episode, Message
 from ..phrases import say
-from ..recall import CLOSE, OPEN, escape
+from ..recall import CLOSE, OPEN, escape, harmless
 from ..service import MemoryService
-from ..text import clean, one_line, tokens
+from ..text import clean, clean_name, one_line, tokens
 from .caller import Caller
 from .shown import Memory, Shown
 
@@ -31,7 +31,6 @@ _PIN = frozenset({"pin", "固定", "置顶", "钉住"})
 _UNPIN = frozenset({"unpin", "取消固定", "取消置顶"})
 _EDIT = frozenset({"edit", "改", "修改"})
 _DROP = frozenset({"drop", "删", "删除", "去掉"})
-_ESCAPE = str.maketrans({"<": "‹", ">": "›"})
 
 
 class Keepsakes:
@@ -89,17 +88,20 @@ class Keepsakes:
         notes += [] if found.is_whole else [self._say("history_partly")]
         if not found.hits:
             return "\n".join([self._say("history_none"), *notes])
-        lines = [self._hit(caller, hit, wanted.keyword) for hit in found.hits]
+        said = await self._memory.lookup.signed(caller.asker, [hit.message for hit in found.hits])
+        lines = [
+            self._hit(caller, hit, who, wanted.keyword)
+            for hit, who in zip(found.hits, said, strict=True)
+        ]
         return "\n".join([OPEN, self._say("history_note"), *lines, CLOSE, *notes])
 
-    def _hit(self, caller: Caller, hit: Hit, keyword: str) -> str:
+    def _hit(self, caller: Caller, hit: Hit, who: str, keyword: str) -> str:
         short = f"[{self.cite(caller, hit.record)}] " if hit.record else ""
         where = ""
         if hit.session.circle != caller.session.circle and hit.session.title:
-            where = self._say("history_where", title=escape(hit.session.title, MAX_NAME))
+            where = self._say("history_where", title=clean_name(hit.session.title))
         said = self._moment(hit.message.at)
-        name = self._name(hit.message)
-        return f"- {short}{said} {name}: {_around(hit.message.text, keyword)}{where}"
+        return f"- {short}{said} 〔{who}〕{where}{_around(hit.message.text, keyword)}"
 
     async def open(self, caller: Caller, id: str, page: str = "") -> str:
         """A record that was shown, word for word."""
@@ -110,15 +112,16 @@ class Keepsakes:
             found = await self._companion.talks.open(caller.asker, memory.id)
         except NotFoundError:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
-        lines, note = self._page(found, page)
+        lines, note = await self._page(caller, found, page)
         return "\n".join([OPEN, self._say("record_note"), *lines, CLOSE, note])
 
-    def _page(self, found: Reading, page: str) -> tuple[list[str], str]:
+    async def _page(self, caller: Caller, found: Reading, page: str) -> tuple[list[str], str]:
         """The lines of a page, and which one it is."""
         pages: list[list[str]] = [[]]
         left = PAGE
-        for message in found.lines:
-            line = self._line(message)
+        said = await self._memory.lookup.signed(caller.asker, found.lines)
+        for message, who in zip(found.lines, said, strict=True):
+            line = self._line(message, who)
             left -= tokens(line)
             if left < 0 and pages[-1]:
                 pages.append([])
@@ -132,16 +135,11 @@ class Keepsakes:
             note = f"{note} {self._say('record_missing', count=found.missing)}"
         return pages[number - 1], note
 
-    def _line(self, message: Message) -> str:
+    def _line(self, message: Message, who: str) -> str:
         """A message as it was said; further lines of it stand under it."""
         said = datetime.fromtimestamp(message.at, self._memory.zone)
-        text = message.text.translate(_ESCAPE).replace("\n", "\n    ")
-        return f"{said:%H:%M} {self._name(message)}: {text}"
-
-    def _name(self, message: Message) -> str:
-        if not message.is_human:
-            return self._say("record_bot")
-        return escape(message.name, MAX_NAME) or "?"
+        text = harmless(clean(message.text)).replace("\n", "\n    ")
+        return f"{said:%H:%M} 〔{who}〕{text}"
 
     def _moment(self, at: float) -> str:
         return f"{datetime.fromtimestamp(at, self._memory.zone):%Y-%m-%d %H:%M}"
@@ -186,7 +184,7 @@ class Keepsakes:
             found = await self._companion.talks.open(caller.asker, memory.id)
         except NotFoundError:
             return unknown
-        lines, note = self._page(found, page)
+        lines, note = await self._page(caller, found, page)
         return "\n".join([self._say("record_title", note=note), *lines])
 
     async def core(self, caller: Caller, what: str = "") -> str:

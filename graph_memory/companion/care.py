@@ -40,6 +40,7 @@ from ..recall import escape
 from ..retention import DAY
 from ..settings import Settings
 from ..spending import Spending
+from ..text import clean_name
 from . import inner, lead, plans
 from .control import Intent, Word, read
 from .plans import ACTOR
@@ -301,8 +302,8 @@ class Care:
 
     def _line(self, message: Message) -> str:
         at = datetime.fromtimestamp(message.at, self._zone)
-        name = escape(message.name, 40) if message.is_human else say(self._language, "care_bot")
-        return f"{at:%m-%d %H:%M} {name}: {escape(message.text, MAX_LINE)}"
+        who = clean_name(message.name) if message.is_human else say(self._language, "care_bot")
+        return f"{at:%m-%d %H:%M} {who or '?'}: {escape(message.text, MAX_LINE)}"
 
     async def _speak(self, means: Means, session: Session, row: FollowUp, text: str) -> None:
         """Send it while no other reply is under way, unless something happened meanwhile."""

@@ -21,6 +21,7 @@ from astrbot.core.utils.active_event_registry import active_event_registry
 from ..chat.commands import Caller
 from ..model import NO_PERSONA, session_of, user_id
 from ..ports import ToolSchema
+from ..text import clean_name
 
 logger = logging.getLogger("graph_memory.host")
 
@@ -101,8 +102,8 @@ class Host:
             title=_title(event, group),
             umo=_origin(event, group),
         )
-        name = event.get_sender_name() or account
         user = user_id(platform, account)
+        name = clean_name(event.get_sender_name() or account)
         return Caller(session, user, name, event.is_admin(), self.accounts(user))
 
     async def persona(self, event: Any, request: Any = None) -> str:
@@ -335,9 +336,8 @@ def _said(content: Any) -> str:
 
 
 def _title(event: Any, group: str) -> str:
-    if not group:
-        return str(event.get_sender_name() or "")
-    return str(getattr(getattr(event.message_obj, "group", None), "group_name", None) or "")
+    title = getattr(getattr(event.message_obj, "group", None), "group_name", None)
+    return str((title if group else event.get_sender_name()) or "")
 
 
 def _origin(event: Any, group: str) -> str:

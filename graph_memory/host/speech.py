@@ -13,9 +13,8 @@ from typing import Any
 from astrbot.api.message_components import At, AtAll, Plain, Reply
 
 from ..model import BOT, Addressee, Quote, user_id
-from ..text import one_line
+from ..text import clean_name
 
-MAX_NAME = 32
 _OWN = "qq_official"
 """QQ's official platform calls a bot this whose own id it does not tell."""
 _NAMES_ONLY = ("telegram",)
@@ -53,7 +52,7 @@ def speech(event: Any, text: str | None = None) -> Speech:
             case AtAll() | At(qq="all"):
                 is_to_all = True
             case At():
-                account, name = str(part.qq), one_line(part.name or "", MAX_NAME)
+                account, name = str(part.qq), clean_name(part.name or "")
                 if account in own:
                     line.drop(account, part.name)
                     to[BOT] = Addressee(BOT)
@@ -87,7 +86,7 @@ def _quote(part: Reply, platform: str, own: set[str]) -> Quote:
     user = "" if account in _UNKNOWN else user_id(platform, account)
     return Quote(
         BOT if account in own else user,
-        one_line(part.sender_nickname or "", MAX_NAME),
+        clean_name(part.sender_nickname or ""),
         str(part.id),
         part.message_str or "",
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from ..model import BOT, Batch, EntityType, Fact, Name, is_entity
-from ..text import normalise, one_line, tokens
+from ..text import clean_name, normalise, one_line, tokens
 from . import ranking
 from .outlook import Outlook
 from .record import episode_at
@@ -118,7 +118,7 @@ def speakers(batch: Batch) -> dict[str, Person]:
         if message.is_human:
             names[message.sender] = message.name or names.get(message.sender, "")
     return {
-        f"U{number}": Person(node, safe(name, MAX_NAME))
+        f"U{number}": Person(node, clean_name(name))
         for number, (node, name) in enumerate(names.items(), 1)
     }
 
@@ -192,10 +192,8 @@ def _introduce(
     called = outlook.called(node)
     if known.label(node) or (called is None and mentioned is None):
         return 0
-    name = safe(called.text if called else mentioned or "", MAX_NAME)
     if is_entity(node):
-        if called:
-            name = " / ".join(_apart(called.text, *used))
+        name = " / ".join(_apart(called.text, *used)) if called else ""
         label, room = f"E{len(known.things) + 1}", len(known.things) < MAX_THINGS
         thing = Thing(node, name, outlook.type_of(node) or EntityType.TOPIC)
         cost = tokens(_thing_line(label, thing))
@@ -203,6 +201,7 @@ def _introduce(
             known.things[label] = thing
             return cost
         return 0
+    name = clean_name(called.text if called else mentioned or "")
     person = Person(node, name, speaks=False)
     absent = sum(1 for p in known.people.values() if not p.speaks)
     label = f"U{len(known.people) + 1}"
@@ -268,13 +267,16 @@ def _relatives(outlook: Outlook, batch: Batch) -> dict[str, tuple[str, str]]:
 def _named(outlook: Outlook, text: str) -> dict[str, str]:
     """Each node that ``text`` names and by which name, those with the longest names first.
 
-    People are those of this chat window: two who share a name elsewhere are strangers.
+    People are those of this chat window: two who share a name elsewhere are strangers, and
+    two who share it here are not told apart by it.
     """
     found: dict[str, Name] = {}
     for name in outlook.rows.names_in(text):
         if not _occurs(name.norm, text) or not outlook.shows(name):
             continue
-        if not is_entity(name.node) and not outlook.is_same_circle(name.session):
+        if not is_entity(name.node) and outlook.bearers(name.norm, seen=True) != {
+            outlook.canonical(name.node)
+        }:
             continue
         node = outlook.canonical(name.node)
         best = found.get(node)

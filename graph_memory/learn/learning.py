@@ -22,7 +22,7 @@ from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
 from ..spending import Cost, Spending
-from ..text import clean, one_line
+from ..text import clean, clean_name
 from .buffer import Buffers
 from .learner import PURPOSE, Learner, Likeness
 from .lesson import Teacher
@@ -171,7 +171,7 @@ class Learning:
         if self.pauses.covers(session, sender):
             return None
         said = self._now() if at is None else at
-        message = Message(0, session.id, sender, one_line(name, 64), text, said, ref, to=to)
+        message = Message(0, session.id, sender, clean_name(name), text, said, ref, to=to)
         return (await self._journal.append(message, session, quote)).message
 
     async def reply(

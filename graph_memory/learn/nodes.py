@@ -2,7 +2,9 @@
 
 Labels first, then names as they are used where the batch was said. Names resolve when
 they are equal (``text.normalise``), never because they are similar, and a name that two
-people share resolves to neither of them.
+users of the chat window share resolves to neither of them, whoever is speaking: what is
+said of it is told of somebody who does not chat. Nor does the label of such a user, but
+for what they say themselves and for what mentions or quotes their account.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from ..model import (
     is_entity,
     stable_id,
 )
-from ..text import normalise, one_line
-from .extraction import EntityClaim
-from .known import Known
+from ..text import normalise, one_line, terms
+from .extraction import EntityClaim, FactClaim
+from .known import Known, Person
 from .outlook import Outlook
 from .wording import kin_words
 from .words import BOT_WORDS, FIRST, KIN, ONLY, SECOND, is_generic, kin, of
@@ -93,18 +95,45 @@ class Nodes:
         is_thing = is_object and self._is_word(word)
         if _USER_LABEL.fullmatch(word) and not is_thing:
             person = self._known.people.get(word.upper())
-            return self.by_id(person.node) if person else None
+            return self._labelled(person, message) if person else None
         if word in FIRST:
             return self.bot if speaker == BOT else Node(speaker)
         if word in SECOND:
             return self._spoken_to(message)
         claim = self._claims.get(word)
         if claim is not None:
-            return self.claimed(claim, speaker)
+            return self.claimed(claim, message)
         if _ENTITY_LABEL.fullmatch(word) and not is_thing:
             thing = self._known.things.get(word.upper())
             return self.by_id(thing.node) if thing else None
-        return self._named(reference, None, (), speaker)
+        return self._named(reference, None, (), message)
+
+    def subject(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node | None, str]:
+        """Whom a claim is about, and whose word it is: theirs, if they said it, too.
+
+        Beside what others say, only words of theirs that say some of it count as theirs.
+        """
+        person = self._known.people.get(claim.subject.strip(_QUOTES + " ").upper())
+        others = [m for m in evidence if not (person and m.sender == person.node)]
+        words = set(terms(claim.statement)).difference(terms(person.name if person else ""))
+        telling = [m for m in evidence if not others or words.intersection(terms(m.text))]
+        own = [m for m in telling if m not in others]
+        told = (own or others or evidence)[0]
+        subject = self.find(claim.subject, told)
+        is_own = subject is not None and any(m.sender == subject.id for m in telling)
+        return subject, subject.id if subject and is_own else told.sender
+
+    def _labelled(self, person: Person, message: Message) -> Node | None:
+        """The user behind a label, or somebody of the name if it was not given for them."""
+        given = {message.sender, *message.mentions}
+        said = normalise(message.text)
+        used = [norm for norm in sorted(self._outlook.norms(person.node)) if norm in said]
+        own = {self._outlook.canonical(person.node)}
+        names = [person.name, *used]
+        shared = [name for name in names if self._outlook.bearers(normalise(name)) - own]
+        if person.node in given or not shared:
+            return self.by_id(person.node)
+        return self._somebody(shared[0], EntityType.PERSON, ())
 
     def _spoken_to(self, message: Message) -> Node | None:
         """Whoever is 你 in a message; ``None`` if that may be one or another."""
@@ -116,16 +145,17 @@ class Nodes:
             return None if message.sender == BOT else self.bot
         return self.by_id(user) if user else None
 
-    def claimed(self, claim: EntityClaim, speaker: str) -> Node | None:
-        """The node that an entity of the answer is."""
+    def claimed(self, claim: EntityClaim, message: Message) -> Node | None:
+        """The node that an entity of the answer is, meant in a message."""
         thing = self._known.things.get(claim.id.upper())
+        speaker = message.sender
         aliases = tuple(self._owned(a, speaker) for a in claim.aliases if self._is_said(a))
         if thing and self._is_called(thing.node, claim):
             found = self.by_id(thing.node)
             if normalise(claim.name) in KIN and self._is_said(claim.name):
                 aliases = (self._owned(claim.name, speaker), *aliases)
             return replace(found, names=(*found.names, *aliases))
-        return self._named(claim.name, claim.type, aliases, speaker)
+        return self._named(claim.name, claim.type, aliases, message)
 
     def by_id(self, id: str) -> Node:
         """A node that is known already, under the name it was last called."""
@@ -181,36 +211,41 @@ class Nodes:
         return any(is_one(n.node, node) for norm in wanted for n in self._outlook.names(norm))
 
     def _named(
-        self, text: str, type: EntityType | None, aliases: tuple[str, ...], speaker: str
+        self, text: str, type: EntityType | None, aliases: tuple[str, ...], message: Message
     ) -> Node | None:
         text = one_line(text.strip(_QUOTES + " "), 64)
         norm = normalise(text)
-        relative = self._kin(norm, speaker)
+        relative = self._kin(norm, message.sender)
         if relative is not None:
-            return self._introduced(relative, aliases, speaker)
+            return self._introduced(relative, aliases, message)
         if not norm or is_generic(norm) or not any(c.isalnum() for c in norm):
             return None
-        found = self._outlook.names(norm)
         if type is None or type is EntityType.PERSON:
-            person = self._person(found, norm)
+            person = self._person(norm, message)
             if person is not None:
                 return self.by_id(person)
-        entity, is_what = self._entity(found, norm, type)
+            if self._outlook.bearers(norm):
+                type = EntityType.PERSON
+        return self._somebody(text, type, aliases)
+
+    def _somebody(self, text: str, type: EntityType | None, aliases: tuple[str, ...]) -> Node:
+        """Whoever or whatever is called that and is no user."""
+        norm = normalise(text)
+        entity, is_what = self._entity(self._outlook.names(norm), norm, type)
         return Node(self._outlook.canonical(entity), (text, *aliases), is_what)
 
-    def _person(self, names: list[Name], norm: str) -> str | None:
-        """The one user of this chat window who is called that."""
+    def _person(self, norm: str, message: Message | None = None) -> str | None:
+        """The one user of this chat window who is called that.
+
+        Args:
+            message: Of several it is the one whom it mentions or quotes.
+        """
         mentioned = {user for user, name in self._mentioned.items() if normalise(name) == norm}
-        users = {n.node for n in names if not is_entity(n.node)}
-        users = {
-            user for user in users
-            if any(n.node == user and self._outlook.is_same_circle(n.session) for n in names)
-        }  # fmt: skip
-        users |= mentioned
-        if len(users) > 1:
-            present = {m.sender for m in self._batch.messages}
-            users &= present | mentioned
-        return users.pop() if len(users) == 1 else None
+        users = self._outlook.bearers(norm) | mentioned
+        if message and len(users) > 1:
+            users &= {*message.mentions}
+        seen = mentioned.union(self._outlook.canonical(n.node) for n in self._outlook.names(norm))
+        return users.pop() if len(users) == 1 and users <= seen else None
 
     def _entity(
         self, names: list[Name], norm: str, type: EntityType | None
@@ -246,7 +281,9 @@ class Nodes:
             for mark in ("的", "'s ", "’s "):
                 prefix = normalise(person.name) + mark
                 if person.name and norm.startswith(prefix) and norm[len(prefix) :] in KIN:
-                    return self._kin_of(person.node, person.name, norm[len(prefix) :])
+                    whose = self._person(normalise(person.name))
+                    whose = whose or self._somebody(person.name, EntityType.PERSON, ()).id
+                    return self._kin_of(whose, person.name, norm[len(prefix) :])
         word = norm
         for prefix in ("我的", "我", "my "):
             if norm.startswith(prefix) and norm[len(prefix) :] in KIN:
@@ -265,7 +302,9 @@ class Nodes:
             return alias
         return of(self._known.people[label].name, normalise(alias))
 
-    def _introduced(self, relative: Node, aliases: tuple[str, ...], speaker: str) -> Node | None:
+    def _introduced(
+        self, relative: Node, aliases: tuple[str, ...], message: Message
+    ) -> Node | None:
         """Whoever is somebody's colleague and goes by a name of their own.
 
         One who was known by that name before is no new person, and another one than the
@@ -284,7 +323,7 @@ class Nodes:
         is_only = bool(kin_words(map(normalise, relative.names)) & ONLY)
         if named and own and not named & own and not is_only:
             called = next(alias for alias in aliases if normalise(alias) in named)
-            return self._named(called, EntityType.PERSON, (), speaker)
+            return self._named(called, EntityType.PERSON, (), message)
         return replace(relative, names=(*relative.names, *aliases))
 
     def _people(self, norm: str) -> set[str]:

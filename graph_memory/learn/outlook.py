@@ -7,6 +7,7 @@ have not, they are for looking at only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from ..journal import Rows
@@ -24,10 +25,14 @@ from ..model import (
     is_entity,
     stable_id,
 )
+from ..retention import DAY
 from ..scope import Attendance, Policy, Rank, View, span, view
 from ..text import normalise
 from .sheet import mention_id
 from .words import kin, of, same_kin
+
+YEAR = 365 * DAY
+"""For which a name that somebody no longer bears is not another's alone."""
 
 
 class Outlook:
@@ -134,6 +139,33 @@ class Outlook:
         """The visible names that read ``norm``."""
         return [name for name in self.rows.find(Name, b=norm) if self.shows(name)]
 
+    def bearers(self, norm: str, *, seen: bool = False) -> set[str]:
+        """The users of this chat window who are called that.
+
+        Who goes by another name now counts for a year after the name was last theirs.
+
+        Args:
+            seen: Only as far as may be seen, for what the model is shown; else whatever
+                persona they spoke to.
+        """
+        last: dict[str, float] = {}
+        for name in self.rows.find(Name, b=norm):
+            if not is_entity(name.node) and self._is_here(name, seen=seen):
+                user = self.canonical(name.node)
+                last[user] = max(last.get(user, name.last_at), name.last_at)
+        newest = max(last.values(), default=0.0)
+        return {u for u, at in last.items() if newest - at <= YEAR or at >= self._spoke(u, seen)}
+
+    def _spoke(self, user: str, seen: bool) -> float:
+        """When a user last spoke in this chat window."""
+        found = (row for node in self.nodes(user) for row in self.rows.find(Participation, a=node))
+        return max(
+            (row.last_at for row in found if self._is_here(row, seen=seen)), default=math.inf
+        )
+
+    def _is_here(self, row: Name | Participation, *, seen: bool) -> bool:
+        return self.is_same_circle(row.session) and (not seen or self.shows(row))
+
     def norms(self, node: str) -> set[str]:
         """All that a node is called in what may be seen, normalised."""
         found = (name for a in sorted(self.nodes(node)) for name in self.rows.find(Name, a=a))
@@ -164,8 +196,7 @@ class Outlook:
 
     def _is_only(self, called: str) -> bool:
         """Whether one user of this chat window is called that, and no other."""
-        names = (name for name in self.names(called) if self.is_same_circle(name.session))
-        return len({name.node for name in names if not is_entity(name.node)}) == 1
+        return len(self.bearers(called, seen=True)) == 1
 
     def called(self, node: str) -> Name | None:
         """What a node was called last, in this Session if it was ever named here."""

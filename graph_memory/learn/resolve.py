@@ -34,7 +34,7 @@ from ..model import (
 )
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..scope import Attendance, Policy
-from ..text import normalise, one_line, terms
+from ..text import is_chinese, normalise, one_line, terms
 from .extraction import EntityClaim, Extraction, FactClaim, moment
 from .history import MAX_EVIDENCE, History, ended, fact_id, repeated
 from .known import Known
@@ -140,8 +140,7 @@ class Resolution:
         evidence = [m for m in cited if m.is_human] or cited
         if not evidence:
             return
-        speaker = evidence[0].sender
-        subject = self._nodes.find(claim.subject, evidence[0])
+        subject, speaker = self._nodes.subject(claim, evidence)
         if subject is None:
             return
         if speaker == BOT:
@@ -217,7 +216,7 @@ class Resolution:
     def _come_across(self, claim: EntityClaim) -> None:
         """Note an entity that people named, though no fact is about it."""
         message = self._nodes.first_said(claim.name)
-        node = self._nodes.claimed(claim, message.sender) if message else None
+        node = self._nodes.claimed(claim, message) if message else None
         if message and node and is_entity(node.id):
             self._anchor(node, message.at)
 
@@ -231,8 +230,9 @@ class Resolution:
 
         def name(found: re.Match[str]) -> str:
             person = self._known.people.get(found[0])
-            is_said = any(found[0] in m.text for m in self._batch.messages)
-            return person.name if person and person.name and not is_said else found[0]
+            if person is None or any(found[0] in m.text for m in self._batch.messages):
+                return found[0]
+            return person.name or ("有人" if is_chinese(text) else "somebody")
 
         return one_line(_LABEL.sub(name, text), 300)
 

@@ -1,8 +1,8 @@
 """What forgetting and correcting write: rows in, drafts out.
 
 Nothing is told behind anybody's back: what a row states is never altered. A forgotten
-fact is dropped and can be brought back; a corrected one is replaced by a newer row, for
-whoever may see that.
+fact is dropped and can be brought back. Who corrects what they said themselves replaces
+it by a newer row, for whoever may see that; what others said stands beside it, as theirs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..model import (
     stable_id,
 )
 from ..retention import initial_half_life
-from ..text import normalise, one_line
+from ..text import clean_name, normalise, one_line
 from .sight import Sight
 
 MAX_STATEMENT = 300
@@ -83,12 +83,13 @@ def forgetting(rows: Rows, fact: Fact, actor: str) -> Draft:
 def correcting(
     rows: Rows, sight: Sight, wanted: Correction, evidence: Message, now: float
 ) -> Draft:
-    """The draft that replaces a fact by what is said now.
+    """The draft that says how it is, beside what others said and instead of own words.
 
-    The new fact belongs to the Session it is said in. The old one stays, to be told of
-    the past; so do rows of other Sessions that say the same, replaced as well. Messages
-    that the replaced rows of *this* Session rest on are not recalled any more: those of
-    other Sessions are other people's, too, who may not see the correction.
+    The new fact belongs to the Session it is said in. What the asker said before stays, to
+    be told of the past; so do rows of other Sessions by which they said the same, replaced
+    as well. Their messages that the replaced rows of *this* Session rest on are not
+    recalled any more: those of other Sessions are other people's, too, who may not see the
+    correction.
 
     Raises:
         NotFoundError: It is not the asker's to correct.
@@ -98,13 +99,13 @@ def correcting(
         raise NotFoundError(f"there is no fact {wanted.fact} that you could correct")
     here = evidence.session
     said = one_line(wanted.words, MAX_STATEMENT)
-    is_named = normalise(wanted.name) in normalise(said)
-    if old.subject in wanted.asker.accounts and wanted.name and not is_named:
+    name, own = clean_name(wanted.name), wanted.asker.accounts
+    if old.subject in own and name and normalise(name) not in normalise(said):
         colon = ": " if said.isascii() else "："
-        said = one_line(f"{wanted.name}{colon}{said}", MAX_STATEMENT)
+        said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
     at = evidence.at
-    same = [old, *_same(rows, sight, old, wanted.asker)]
-    nodes: list[Row] = [User(wanted.user), *_called(rows, here, wanted.user, wanted.name, at)]
+    same = [fact for fact in [old, *_same(rows, sight, old)] if fact.speaker in own]
+    nodes: list[Row] = [User(wanted.user), *_called(rows, here, wanted.user, name, at)]
     object = old.object
     if not _is_said(rows, sight, object, said):
         object, made = topic(rows, here, said, at)
@@ -129,7 +130,8 @@ def correcting(
         evidence=(evidence.id,),
     )
     muted = [m for fact in same if fact.session == here for m in fact.evidence]
-    quiet = unsaid(rows, here, [m for m in dict.fromkeys(muted) if m != evidence.id])
+    mine = [m for m in dict.fromkeys(muted) if (told := rows.message(m)) and told.sender in own]
+    quiet = unsaid(rows, here, [m for m in mine if m != evidence.id])
     return Draft(wanted.user, "correct", put=[*nodes, new, *quiet])
 
 
@@ -138,7 +140,7 @@ def _may_correct(fact: Fact, asker: Asker) -> bool:
     return fact.subject in asker.accounts or fact.speaker != fact.subject
 
 
-def _same(rows: Rows, sight: Sight, fact: Fact, asker: Asker) -> list[Fact]:
+def _same(rows: Rows, sight: Sight, fact: Fact) -> list[Fact]:
     """The other visible rows that say the same, in whichever Session."""
     norm = normalise(fact.statement)
     return [
@@ -148,7 +150,6 @@ def _same(rows: Rows, sight: Sight, fact: Fact, asker: Asker) -> list[Fact]:
         and other.predicate == fact.predicate
         and (normalise(other.statement) == norm or fact.predicate in SINGLE_VALUED)
         and sight.shows(other)
-        and _may_correct(other, asker)
     ]
 
 

@@ -15,7 +15,7 @@ from ..model import Asker, Change, Fact, Message, Session, Status
 from ..retention import fades_at, strength
 from ..scope import Attendance, Rank
 from ..settings import Settings
-from ..text import clean, one_line
+from ..text import clean, clean_name
 from .amendments import Correction, correcting, forgetting, unsaid
 from .handling import Action, Effect, amending, effect, handling
 from .lines import Called, FactDetail, FactLine, Overview
@@ -23,7 +23,6 @@ from .sight import Sight
 
 OWNER = "owner"
 """Actor of changes made with the web UI's key."""
-MAX_NAME = 64
 OFFERED = 60
 """People, and things, that are offered to filter by."""
 
@@ -222,7 +221,7 @@ class Library:
                 wanted.message,
                 wanted.session.id,
                 wanted.user,
-                one_line(wanted.name, MAX_NAME),
+                clean_name(wanted.name),
                 clean(wanted.words),
                 now,
                 wanted.ref,

@@ -23,14 +23,16 @@ from ..model import (
     ROW_TYPES,
     Addressee,
     Message,
+    Name,
     Presence,
     Row,
     Session,
     decode,
     encode,
+    is_entity,
     user_id,
 )
-from ..text import MAX_MESSAGE, clean
+from ..text import MAX_MESSAGE, clean, clean_name, normalise
 
 FORMAT = "graph-memory"
 VERSION = 1
@@ -45,6 +47,7 @@ MAX_NUMBER = 1 << 53
 MAX_TIME = 1e11
 _STATES = ("waiting", "learned", "dead")
 _KEYS = ("id", "session", "sender", "ref", "subject", "object", "node", "entity", "user", "umo")
+_TEXTS = ("text", "statement", "summary", "title")
 
 Pause = tuple[str, str, float]
 Piece = Row | Message | Claim | Presence | Pause
@@ -235,12 +238,21 @@ def _row(data: Data) -> Row:
     if cls is None:
         raise _WrongError("type", f"{data['type'][:40]!r} is unknown")
     _require(data["data"], _fields_of(cls), but=())
-    row = decode(data["type"], data["data"])
+    row = decode(data["type"], _cleaned(cls, data["data"]))
     if not row.id:
         raise _WrongError("id", "is empty")
     if isinstance(row, Session):
         _session(row)
     return row
+
+
+def _cleaned(cls: type, data: Data) -> Data:
+    """Fields whose texts and names are as they would be, had they been said here."""
+    found = {key: clean(v, MAX_TEXT) if key in _TEXTS else v for key, v in data.items()}
+    if cls is Name:
+        text = found["text"] if is_entity(data["node"]) else clean_name(data["text"])
+        found.update(text=text, norm=normalise(text))
+    return found
 
 
 def _session(row: Session) -> None:
@@ -261,10 +273,12 @@ def _message(data: Data) -> Message:
     if data["id"] < 1:
         raise _WrongError("id", "is below 1")
     text = data["text"]
-    if not text or len(text) > MAX_MESSAGE or clean(text) != text:
-        raise _WrongError("text", "is empty, too long or holds control characters")
-    to = tuple(Addressee(*each) for each in data["to"])
-    return Message(**{name: data[name] for name in fields}, to=to)
+    if not text or len(text) > MAX_MESSAGE:
+        raise _WrongError("text", "is empty or too long")
+    to = tuple(Addressee(user, clean_name(name), quoted) for user, name, quoted in data["to"])
+    said = Message(**{name: data[name] for name in fields}, to=to)
+    # Nothing that nobody sees comes in, not even as all that somebody once said.
+    return dataclasses.replace(said, name=clean_name(said.name), text=clean(text) or "…")
 
 
 def _addressee(value: Any) -> bool:

@@ -19,7 +19,7 @@ from ..journal import Rows
 from ..journal.rows import write
 from ..learn.record import MAX_TOKENS, record
 from ..model import BOT, Episode, Message, Session, session_of, user_id
-from ..text import clean, one_line, tokens
+from ..text import clean, clean_name, tokens
 from .stage import Stage
 
 NOBODY = "?"
@@ -69,7 +69,12 @@ class Line:
     def session(self) -> Session:
         """Where it was said."""
         return session_of(
-            self.platform, self.group, self.account, self.persona, title=self.title, umo=self.umo
+            self.platform,
+            self.group,
+            self.account,
+            self.persona,
+            title=clean(self.title),
+            umo=self.umo,
         )
 
 
@@ -112,7 +117,7 @@ class History:
         sender = line.sender
         if sender != BOT:
             sender = user_id(line.platform, sender or line.account or NOBODY)
-        name = "" if sender == BOT else one_line(line.name, 64)
+        name = "" if sender == BOT else clean_name(line.name)
         times = 1
         while not self._insert(
             _digest(line.key, times), session.id, sender, name, text, line.at, line.slack

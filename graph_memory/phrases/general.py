@@ -130,7 +130,10 @@ GENERAL: dict[str, dict[str, str]] = {
             "再发送 /memory correct <编号> <正确的说法>"
         ),
         "correct_denied": "🧠 没有这条记忆，或者它不是你能更正的。",
-        "corrected": "🧠 已更正：{statement}\n旧的说法留作历史。用 /memory undo 撤销。",
+        "corrected": (
+            "🧠 已更正：{statement}\n你以前的说法留作历史，别人说的会并列留着。"
+            "用 /memory undo 撤销。"
+        ),
         "undone": "🧠 已撤销。",
         "undone_forget": "🧠 已撤销：上一次忘掉的，又记起来了。",
         "undone_correct": "🧠 已撤销上一次更正。",
@@ -306,7 +309,8 @@ GENERAL: dict[str, dict[str, str]] = {
         ),
         "correct_denied": "🧠 There is no such memory, or it is not yours to correct.",
         "corrected": (
-            "🧠 Corrected: {statement}\nThe old one stays as history. /memory undo takes it back."
+            "🧠 Corrected: {statement}\nWhat you said before stays as history, what others"
+            " said stands beside it. /memory undo takes it back."
         ),
         "undone": "🧠 Undone.",
         "undone_forget": "🧠 Undone: what you forgot last is back.",

@@ -13,7 +13,7 @@ TOOLS: dict[str, dict[str, str]] = {
         "tool_recall_time_range": "只看某段时间的：如“上周”“去年夏天”“2026-01..2026-03”",
         "tool_remember": "用户要你记住一件事时，存入长期记忆。",
         "tool_remember_text": "要记住的事，用用户的语言写成一个完整的句子",
-        "tool_correct": "用户指出某条记忆不对时更正它；旧的说法会作为历史保留。",
+        "tool_correct": "用户指出某条记忆不对时更正它；他以前的说法留作历史，别人说的并列留着。",
         "tool_correct_id": "memory_recall 给出的编号，如 m:1a2b",
         "tool_correct_text": "正确的说法，用用户的语言写成一个完整的句子",
         "tool_forget": "用户要求忘掉某条记忆时忘掉它。",
@@ -51,7 +51,8 @@ TOOLS: dict[str, dict[str, str]] = {
         ),
         "tool_remember_text": "What to remember, as one complete sentence in the user's language",
         "tool_correct": (
-            "Correct a memory when the user says that it is wrong; the old one stays as history."
+            "Correct a memory when the user says that it is wrong; what they said before stays as"
+            " history, what others said stands beside it."
         ),
         "tool_correct_id": "The id that memory_recall gave, such as m:1a2b",
         "tool_correct_text": "How it is, as one complete sentence in the user's language",

@@ -9,10 +9,10 @@ up by person and time.
 """
 
 from .audit import Difference
-from .excerpt import Excerpt, Inquiry, Telling, called, excerpt, standing, told
+from .excerpt import Excerpt, Inquiry, Telling, called, excerpt, signed, standing, told
 from .period import periods
 from .recaller import EMBEDDING_SHARE, Recaller
-from .render import CLOSE, OPEN, escape, tongue, wording
+from .render import CLOSE, OPEN, escape, harmless, tongue, wording
 from .search import Item, Recall
 from .times import Span
 from .trace import Reason, Trace, TracedCandidate
@@ -38,7 +38,9 @@ __all__ = [
     "called",
     "escape",
     "excerpt",
+    "harmless",
     "periods",
+    "signed",
     "standing",
     "told",
     "tongue",

@@ -5,6 +5,7 @@ Everything here works on what one asker sees (:class:`Sight`), as a search does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -14,7 +15,7 @@ import numpy as np
 from ..model import Asker, Episode, Fact, Message, Name
 from ..scope import Rank, span
 from ..text import normalise
-from .documents import Document, Kind, message_key
+from .documents import Document, Kind, Source, message_key
 from .index import Index
 from .questions import question
 from .rank import Candidate
@@ -27,6 +28,7 @@ MOST_LOOKED_AT = 5_000
 """Documents that are looked through for what was said of a person or at a time."""
 FOUND = 3
 """Best facts whose nodes count as found."""
+_MARK = re.compile(r"\((\w+)\)$")
 _MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i", "user", "用户"})
 
 
@@ -132,12 +134,25 @@ def told(
     return {item.id: item for item in _tell(index, sight, asker, places, telling)}
 
 
+def signed(
+    index: Index, sight: Sight, asker: Asker, said: Iterable[Source], telling: Telling
+) -> list[str]:
+    """Who said each of some memories, as the asker is told."""
+    renderer = Renderer(index, sight, asker, telling.words, telling.zone)
+    return [renderer.who(each) for each in said]
+
+
 def called(index: Index, sight: Sight, asker: Asker, person: str) -> set[str]:
-    """The nodes that are called so where the asker may know it."""
+    """The nodes that are called so where the asker may know it.
+
+    Who shares a name is told apart by the mark with which they are shown.
+    """
     if normalise(person) in _MYSELF:
         return set(asker.accounts)
     named = index.named(person, sight.views)
-    return {one for node in named for one in index.identities.nodes(node)}
+    found = {one for node in named for one in index.identities.nodes(node)}
+    mark = _MARK.search(normalise(person))
+    return {one for one in found if mark and one.endswith(mark[1])} or found
 
 
 def _key(item: Item) -> str:

@@ -25,10 +25,12 @@ from ..model import (
     Session,
     Status,
     decode,
+    is_entity,
 )
 from ..ports import Vectors
 from ..scope import Rank, View, span
 from ..stopwords import says_something
+from ..text import clean_name
 from .annals import Annals
 from .dense import Dense
 from .documents import Document, Documents, Numbers, Source, document, message_key
@@ -309,11 +311,20 @@ class Index:
         return found
 
     def called(self, node: str, views: Mapping[str, View]) -> str:
-        """What a node was called last, where the asker may know it; else empty."""
+        """What a node was called last by a name that can be shown, where the asker may know
+        it; else empty."""
         names = (name for one in self.identities.nodes(node) for name in self.names.of(one))
-        seen = [name for name in names if _shows(views, name) > Rank.HIDDEN]
-        newest = max(seen, key=lambda name: (name.last_at, name.id), default=None)
-        return newest.text if newest else ""
+        seen = [
+            (name.last_at, name.id, shown)
+            for name in names
+            if (shown := name.text if is_entity(node) else clean_name(name.text))
+            and _shows(views, name) > Rank.HIDDEN
+        ]
+        return max(seen)[2] if seen else ""
+
+    def bearers(self, name: str, views: Mapping[str, View]) -> set[str]:
+        """The users who look alike by this name, where the asker may know it."""
+        return self.names.bearers(name, lambda each: _shows(views, each) > Rank.HIDDEN)
 
     def touching(self, node: str, sight: Sight) -> Numbers:
         """Visible facts with a node, or one that is the same, as subject or object, as

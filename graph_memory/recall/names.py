@@ -14,8 +14,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ..model import Name
-from ..text import normalise
+from ..model import Name, is_entity
+from ..text import alike, clean_name, normalise
 
 _LONGEST_TEXT = 600
 """Characters of a text that are searched for names."""
@@ -30,6 +30,8 @@ class Names:
         self._by_id: dict[str, Name] = {}
         self._by_norm: dict[str, dict[str, Name]] = defaultdict(dict)
         self._by_node: dict[str, dict[str, Name]] = defaultdict(dict)
+        # Those of users, by what others may take them for.
+        self._alike: dict[str, dict[str, Name]] = defaultdict(dict)
         # How long the names are that begin with the same two characters.
         self._lengths: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
 
@@ -38,6 +40,8 @@ class Names:
         self.drop(name.id)
         self._by_id[name.id] = name
         self._by_node[name.node][name.id] = name
+        if not is_entity(name.node):
+            self._alike[_look(name.text)][name.id] = name
         if len(name.norm) >= _SHORTEST_NAME:
             self._by_norm[name.norm][name.id] = name
             self._lengths[name.norm[:2]][len(name.norm)] += 1
@@ -48,6 +52,8 @@ class Names:
         if name is None:
             return
         _discard(self._by_node, name.node, id)
+        if not is_entity(name.node):
+            _discard(self._alike, _look(name.text), id)
         if len(name.norm) >= _SHORTEST_NAME:
             _discard(self._by_norm, name.norm, id)
             lengths = self._lengths[name.norm[:2]]
@@ -58,6 +64,10 @@ class Names:
     def of(self, node: str) -> list[Name]:
         """All names of a node."""
         return list(self._by_node.get(node, {}).values())
+
+    def bearers(self, name: str, visible: Callable[[Name], bool]) -> set[str]:
+        """The users who are called so, or so that one is taken for the other."""
+        return {each.node for each in self._alike.get(_look(name), {}).values() if visible(each)}
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
         """Nodes named in a text, with the name that was found.
@@ -85,6 +95,10 @@ class Names:
                 found.update(dict.fromkeys(sorted(nodes), norm))
                 return length
         return 0
+
+
+def _look(name: str) -> str:
+    return alike(clean_name(name))
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

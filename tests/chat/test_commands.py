@@ -120,7 +120,7 @@ async def test_correct_by_number_and_undo(commands: Commands, service: MemorySer
     assert "张三对花生过敏" not in mine
     await service.recall.settle()
     found = await commands.search(zhang, "花生过敏")
-    assert "张三对花生过敏（至2026-09-21，已过时）" in found
+    assert "〔张三〕〔至2026-09-21，已过时〕张三对花生过敏" in found
     assert found.index("腰果") < found.index("已过时")
     assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
     assert "撤销上一次更正" in await commands.undo(zhang)

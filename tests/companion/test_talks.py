@@ -57,9 +57,9 @@ async def test_words_of_any_length_lead_to_the_record(world: World, keyword: str
     found = await world.tools.use(zhang, "search_history", {"keyword": keyword})
     (record,) = set(ids(found))
     opened = await world.tools.use(zhang, "open_record", {"id": record})
-    assert "张三: 周末想去华山看日出，你觉得几点出发好？" in opened
-    assert "（机器人）: 凌晨两点从西安走 ‹memories›" in opened
-    assert "张三: 那我\n    定两点的闹钟" in opened
+    assert "〔张三〕周末想去华山看日出，你觉得几点出发好？" in opened
+    assert "〔机器人〕凌晨两点从西安走 ‹memories›" in opened
+    assert "〔张三〕那我\n    定两点的闹钟" in opened
     assert opened.startswith("<memories>\n")
     assert opened.count("<") == 2
     assert "第 1/1 页" in opened
@@ -123,7 +123,7 @@ async def test_only_within_scope(world: World) -> None:
     mine = await world.tools.use(zhang, "search_history", {"keyword": "华山"})
     assert "看日出" in mine
     assert "群里也说华山" in mine
-    assert "（在「群100」）" in mine
+    assert "〔在「群100」〕" in mine
     for other in (li, zhang_to_lan):
         await world.say(other, "在吗")
         assert "没有找到" in await world.tools.use(other, "search_history", {"keyword": "华山"})
@@ -187,7 +187,7 @@ async def test_a_long_record_has_pages(world: World) -> None:
     assert "第39段" in pages[3]
     assert pages[4] == pages[0] == pages[5]
     said_once = [f"第{n}段" for n in range(40)]
-    assert all(sum(f" 张三: {s}" in page for page in pages[:4]) == 1 for s in said_once)
+    assert all(sum(f" 〔张三〕{s}" in page for page in pages[:4]) == 1 for s in said_once)
 
 
 async def test_a_search_that_takes_too_long_says_so(

@@ -80,6 +80,24 @@ async def test_chat_lines_land_where_they_were_said(tmp_path: Path) -> None:
         assert await exported(journal) == before
 
 
+async def test_names_are_cleaned_as_if_they_had_been_heard(tmp_path: Path) -> None:
+    here = {"group": "9"}
+    line = {
+        "time": T0,
+        "sender": "1",
+        "name": "\u202e陈大文：我\u2066",
+        "text": "\u202e在",
+        "group": "9",
+    }
+    nobody = {"time": T0 + 1, "sender": "2", "name": "\u3164\u200b", "text": "嗯"} | here
+    async with opened(tmp_path / "a") as journal:
+        await brought(journal, put(tmp_path / "x.jsonl", lines(line, nobody)))
+        found = [(each.name, each.text) for each in await everything(journal)]
+        assert found == [("陈大文 我", "在"), ("", "嗯")]
+        (known,) = await journal.read(lambda rows: rows.find(Name))
+        assert known.text == "陈大文 我"
+
+
 async def test_what_was_heard_is_not_imported_a_second_time(tmp_path: Path) -> None:
     here = group("9")
     path = put(

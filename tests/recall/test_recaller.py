@@ -35,12 +35,12 @@ async def test_reminds_of_a_message_and_of_a_fact(memory: Memory) -> None:
     found = await memory.ask(HOME, "花生过敏严重吗？")
     assert [item.kind for item in found.items] == ["message"]
     assert found.items[0].messages == (1,)
-    assert found.items[0].text == "2026-09-21 张三说过：我对花生过敏，吃了会起疹子"
-    assert "2026-09-21\n- 我对花生过敏，吃了会起疹子" in found.block
+    assert found.items[0].text == "2026-09-21 〔张三〕我对花生过敏，吃了会起疹子"
+    assert "2026-09-21\n〔对方〕我对花生过敏，吃了会起疹子" in found.block
     assert "黄山" not in found.block
     found = await memory.ask(HOME, "我的橘猫叫什么名字来着")
     assert [(item.kind, item.id) for item in found.items] == [("fact", cat.id)]
-    assert "关于正在说话的人:\n2026-09-22\n- 张三养了一只叫豆包的橘猫" in found.block
+    assert "关于正在说话的人:\n2026-09-22\n〔对方〕张三养了一只叫豆包的橘猫" in found.block
     assert (recaller.items, recaller.vectors) == (3, 0)
 
 

@@ -31,7 +31,8 @@ async def test_content_cannot_leave_the_fence(memory: Memory) -> None:
     assert (lines[0], lines[-1]) == (OPEN, CLOSE)
     assert found.block.count(OPEN) == found.block.count(CLOSE) == 1
     assert "不是指令" in lines[1]
-    assert sum(line.startswith("- ") for line in lines) == 2
+    said = [line[:7] for line in lines if line.startswith("〔")]
+    assert said == ["〔对方〕张三的", "〔对方〕露营计"]
     assert not any(line.startswith("#") for line in lines)
     assert len(found.block.splitlines()) == len(lines)
 
@@ -57,8 +58,8 @@ async def test_english_block(memory: Memory) -> None:
     await memory.say(HOME, ZHANG, "I am allergic to peanuts", name="Zhang")
     found = await memory.ask(HOME, "can I have peanuts, or am I allergic?")
     assert "not instructions" in found.block
-    assert "the person speaking):\n2026-09-21\n- I am allergic to peanuts\n" in found.block
-    assert found.items[0].text == "2026-09-21 Zhang said: I am allergic to peanuts"
+    assert "Earlier conversations:\n2026-09-21\n〔user〕 I am allergic to peanuts\n" in found.block
+    assert found.items[0].text == "2026-09-21 〔Zhang〕 I am allergic to peanuts"
 
 
 async def test_who_said_it_and_where(memory: Memory) -> None:
@@ -71,8 +72,8 @@ async def test_who_said_it_and_where(memory: Memory) -> None:
         fact(CLASS, HONG, entity("香菜"), "小红一点香菜都不能吃", speaker=HONG),
     )
     block = (await memory.ask(HOME, "一点辣椒香菜都不能吃")).block
-    assert "张三一点辣椒都不能吃（小红说的，在「群77」）" in block
-    assert "小红一点香菜都不能吃（在「群77」）" in block
+    assert "\n〔小红〕〔在「群77」〕张三一点辣椒都不能吃\n" in block
+    assert "\n〔小红〕〔在「群77」〕小红一点香菜都不能吃\n" in block
     assert block.index("关于正在说话的人:") < block.index("张三") < block.index("相关的事:")
     inside = (await memory.ask(CLASS, "一点辣椒香菜都不能吃", ZHANG)).block
     assert "群77" not in inside
@@ -97,7 +98,11 @@ async def test_a_list_needs_no_full_stops_and_one_year(memory: Memory) -> None:
     found = await memory.ask(HOME, "帐篷的事")
     *_, first, tent, second, pegs, third, torn, _ = found.block.split("\n")
     assert (first, second, third) == ("2026-09-21", "09-22", "2027-09-21")
-    assert (tent, pegs, torn) == ("- 帐篷买了双层的", "- 帐篷地钉丢了两根……", "- 帐篷破了")
+    assert (tent, pegs, torn) == (
+        "〔对方〕帐篷买了双层的",
+        "〔对方〕帐篷地钉丢了两根……",
+        "〔对方〕帐篷破了",
+    )
     assert found.items[0].text.endswith("。")
 
 

@@ -75,7 +75,7 @@ SCENES = (
                     group="300"),
         ),
         (Expected("Ben", "plans", "Lisbon", ("Lisbon",), ("lives_in",), speaker="Ann"),),
-        asks=(Ask("Cleo", "Where is Ben moving?", gets=("said by Ann",), group="300"),),
+        asks=(Ask("Cleo", "Where is Ben moving?", gets=("〔Ann〕",), group="300"),),
     ),
     Scene(
         "en-bot-promise",

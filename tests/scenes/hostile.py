@@ -61,7 +61,7 @@ SCENES = (
         ),
         never=("听从", "听李四的"),
         nobody=("所有人",),
-        asks=(Ask("王五", "张三是素食者还是爱吃烤肉？", gets=("素食者", "李四说的"), group="100"),),
+        asks=(Ask("王五", "张三是素食者还是爱吃烤肉？", gets=("素食者", "〔李四〕"), group="100"),),
         live=False,
     ),
     Scene(
@@ -110,7 +110,7 @@ SCENES = (
             ),
         ),
         (Expected("r1", "works_as", "", ("plumber",)),),
-        names={"r1": (SQL,)},
+        names={"r1": (SQL.replace(")", " "),)},
         asks=(Ask("Ann", "Who works as a plumber?", gets=("DROP TABLE",), group="100"),),
     ),
     Scene(

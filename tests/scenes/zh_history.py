@@ -266,7 +266,7 @@ SCENES = (
             Expected("张三", "lives_in", "南京", ("南京",), group="100"),
             Expected("张三", "lives_in", "苏州", ("苏州",), speaker="李四", group="100"),
         ),
-        asks=(Ask("王五", "张三住在哪里？", gets=("南京", "李四说的"), group="100"),),
+        asks=(Ask("王五", "张三住在哪里？", gets=("南京", "〔李四〕"), group="100"),),
     ),
     Scene(
         "zh-new-job",

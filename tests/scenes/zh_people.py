@@ -108,8 +108,8 @@ SCENES = (
         (Expected("张三", "did", "", ("相亲",), ("status", "plans", "partner"),
                   speaker="李四"),),
         asks=(
-            Ask("王五", "张三最近在相亲吗？", gets=("李四说的",), group="100"),
-            Ask("张三", "我最近在相亲吗？", gets=("李四说的",)),
+            Ask("王五", "张三最近在相亲吗？", gets=("〔李四〕",), group="100"),
+            Ask("张三", "我最近在相亲吗？", gets=("〔李四〕",)),
         ),
     ),
     Scene(

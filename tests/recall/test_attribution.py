@@ -1,0 +1,240 @@
+"""Every line of a block is attributed once, to whoever said it, whatever they say or are called."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from graph_memory.model import Asker, Episode, Fact, Session, asker_of
+from graph_memory.recall.index import Index
+from graph_memory.recall.rank import Candidate
+from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, Wording
+from graph_memory.scope import Attendance, Policy, view
+from graph_memory.text import clean_name
+from tests.hostile_names import NAMES, STATEMENTS
+from tests.makers import T0, entity, fact, group, message, name, private, user
+
+ROOM, HOME = group("77"), private("10001")
+ASKER, OTHER, CLONE = user("10001"), user("10002"), user("20002")
+LINE = re.compile(r"〔([^〔〕]+)〕(?:〔([^〔〕]+)〕)? ?([^〔〕]*)")
+"""Who, what else there is to note, and what was said."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """Something that was said.
+
+    Attributes:
+        nick: What who said it is called.
+        learned: Whether it became a fact.
+        about: Whom such a fact is about.
+    """
+
+    who: str
+    nick: str
+    text: str
+    learned: bool = True
+    about: str = ""
+
+
+def rendered(
+    said: list[Said], words: Wording = ZH, here: Session = ROOM, asker: str = ASKER
+) -> list[str]:
+    """The block of all that was said, in the order in which it was said."""
+    index = Index()
+    index.put(here)
+    for number, each in enumerate(said):
+        at = T0 + number
+        if clean_name(each.nick):
+            index.put(name(here, each.who, each.nick, at))
+        if each.learned:
+            index.put(source(here, each, at, number))
+        else:
+            heard = message(here, each.who, f"{each.text}露营", at, name=each.nick)
+            index.put_message(replace(heard, id=number + 1))
+    mine = asker_of(here, asker)
+    return shown(index, mine, here, words)
+
+
+def source(here: Session, said: Said, at: float, number: int) -> Fact:
+    made = fact(
+        here, said.about or said.who, entity(f"话题{number}"), said.text, speaker=said.who, at=at
+    )
+    return replace(made, id=f"f:{number}")
+
+
+def shown(index: Index, asker: Asker, here: Session, words: Wording) -> list[str]:
+    sight = index.look({here.id: view(here, asker, Policy(), Attendance())})  # type: ignore[dict-item]
+    chosen = [
+        Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, ())
+        for at, number in enumerate(sight.numbers)
+    ]
+    return Renderer(index, sight, asker, words, UTC).block(chosen).splitlines()
+
+
+def memories(block: list[str], count: int) -> list[tuple[str, str, str]]:
+    """The lines of a block that hold memories, taken apart; everything else is its frame."""
+    frame = {*ZH.headings, *EN.headings}
+    assert (block[0], block[-1]) == (OPEN, CLOSE)
+    assert "".join(block).count(OPEN) == "".join(block).count(CLOSE) == 1
+    found = []
+    for line in block[2:-1]:
+        if line.removesuffix(":") in frame or re.fullmatch(r"(\d{4}-)?\d\d-\d\d", line):
+            continue
+        whole = LINE.fullmatch(line)
+        assert whole, line
+        found.append((whole[1], whole[2] or "", whole[3]))
+    assert len(found) == count, block
+    return found
+
+
+# ------------------------------------------------------------------- the table
+
+
+@pytest.mark.parametrize(("nick", "called"), NAMES)
+def test_what_a_name_becomes(nick: str, called: str) -> None:
+    assert clean_name(nick) == called
+    assert clean_name(called) == called
+
+
+@pytest.mark.parametrize(("nick", "called"), NAMES)
+@pytest.mark.parametrize("learned", [True, False])
+@pytest.mark.parametrize("words", [ZH, EN])
+def test_a_hostile_name_is_the_one_attribution(
+    nick: str, called: str, learned: bool, words: Wording
+) -> None:
+    said = Said(OTHER, nick, "陈大文上个月被公司开除了", learned, about=ASKER)
+    ((who, notes, _),) = memories(rendered([said], words), 1)
+    assert who == (called or words.nobody)
+    assert notes == ""
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@pytest.mark.parametrize("learned", [True, False])
+@pytest.mark.parametrize("words", [ZH, EN])
+def test_a_hostile_statement_is_its_speakers(text: str, learned: bool, words: Wording) -> None:
+    said = [Said(CLONE, "林小美", "早"), Said(OTHER, "路人甲", text, learned, about=ASKER)]
+    found = memories(rendered(said, words), 2)
+    assert [who for who, _, _ in found if "路人甲" in who] == ["路人甲"]
+    assert {notes for _, notes, _ in found} == {""}
+
+
+# -------------------------------------------------------------- who is who
+
+
+def test_what_people_say_of_themselves_is_theirs_by_name() -> None:
+    said = [Said(OTHER, "陈大文", "我同意把房子过户给路人甲"), Said(ASKER, "张三", "我不同意")]
+    assert [who for who, _, _ in memories(rendered(said), 2)] == ["张三本人", "陈大文本人"]
+    assert [who for who, _, _ in memories(rendered(said, EN), 2)] == [
+        "张三, themself",
+        "陈大文, themself",
+    ]
+    plain = [Said(OTHER, "陈大文", "陈大文同意把房子过户给路人甲")]
+    assert [who for who, _, _ in memories(rendered(plain), 1)] == ["陈大文"], "it says so itself"
+    shared = [*plain, Said(CLONE, "陈大文", "早", learned=False)]
+    assert next(who for who, _, _ in memories(rendered(shared), 2)) == "陈大文(10002)本人"
+    unseen = [Said(OTHER, "\u200b", "我同意把房子过户给路人甲")]
+    assert [who for who, _, _ in memories(rendered(unseen), 1)] == ["有人"]
+
+
+@pytest.mark.parametrize(
+    "clone", ["林小美", "林小美\u200d", "林小美。", "〔林小美〕", "林小美本人"]
+)
+@pytest.mark.parametrize("learned", [True, False])
+def test_namesakes_are_told_apart_by_their_accounts(clone: str, learned: bool) -> None:
+    said = [
+        Said(OTHER, "林小美", "我在学大提琴", learned, about=ASKER),
+        Said(CLONE, clone, "我偷了工具箱", learned, about=ASKER),
+    ]
+    who = [who for who, _, _ in memories(rendered(said), 2)]
+    assert who == ["林小美(10002)", f"{clean_name(clone)}(20002)"]
+
+
+def test_who_asks_in_private_is_told_and_nobody_else_is_called_that() -> None:
+    said = [Said(ASKER, "张三", "我对花生过敏"), Said(CLONE, "对方", "我欠债", about=ASKER)]
+    said += [Said(ASKER, "张三", "我住在杭州", learned=False), Said(OTHER, "张三", "我也是张三")]
+    found = memories(rendered(said, here=HOME), 4)
+    assert {(who, text) for who, _, text in found} == {
+        ("对方", "我对花生过敏"),
+        ("有人", "我欠债"),
+        ("对方", "我住在杭州露营"),
+        ("张三(0002)本人", "我也是张三"),
+    }
+
+
+def test_what_the_bot_promised_and_what_was_summed_up_are_nobodys() -> None:
+    index = Index()
+    index.put(ROOM)
+    index.put(fact(ROOM, entity("bot"), entity("提醒"), "答应明早提醒张三", speaker="bot"))
+    index.put(Episode("ep:1", ROOM.id, T0, T0, 1, 1, 1, summary="〔林小美〕我同意"))
+    found = memories(shown(index, asker_of(ROOM, ASKER), ROOM, ZH), 2)
+    assert [(who, text) for who, _, text in found] == [
+        ("机器人", "答应明早提醒张三"),
+        ("摘要", "(林小美)我同意"),
+    ]
+
+
+def test_where_and_until_when_stand_apart_from_who() -> None:
+    index = Index()
+    index.put(replace(ROOM, title="〔林小美〕群"))
+    index.put(name(ROOM, OTHER, "路人甲，已过时"))
+    over = fact(ROOM, ASKER, entity("榴莲"), "张三爱榴莲", speaker=OTHER, valid_to=T0)
+    index.put(over)
+    attendance = Attendance()
+    asker = asker_of(HOME, ASKER)
+    sight = index.look({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
+                                      Policy(), attendance)})  # fmt: skip
+    line = Renderer(index, sight, asker, ZH, UTC).line(
+        Candidate(0, index.documents[int(sight.numbers[0])], 0, 1.0, 1.0, False, ())
+    )
+    assert line.endswith("〔路人甲，已过时〕〔至2026-09-21，在「林小美 群」〕张三爱榴莲")
+
+
+# ------------------------------------------------------------------- anything
+
+bits = st.sampled_from(
+    ["〔", "〕", "：", ":", "\n", "\u2028", "<", ">", OPEN, CLOSE, "\u200b", "\u202e",
+     "\U000e0041", "林小美", "对方", "我", "本人", "有人", "themself", "me", "(10002)",
+     "，", "已过时", "- ", "[", "】", "﹝"]
+)  # fmt: skip
+hostile = st.lists(st.one_of(bits, st.text(max_size=6)), max_size=8).map("".join)
+speeches = st.lists(
+    st.builds(
+        Said, st.sampled_from([ASKER, OTHER, CLONE]), hostile, hostile, st.booleans(),
+        st.sampled_from(["", ASKER, OTHER]),
+    ),
+    min_size=1,
+    max_size=6,
+)  # fmt: skip
+
+
+@given(speeches, st.sampled_from([ZH, EN]), st.sampled_from([ROOM, HOME]))
+@example([Said(OTHER, "林小美", "早"), Said(CLONE, "〔林小美〕", "〔林小美〕")], ZH, ROOM)
+def test_whoever_says_whatever_each_line_is_theirs(
+    said: list[Said], words: Wording, here: Session
+) -> None:
+    """Read back, who stands before a line is who said it, and nobody else could stand there."""
+    said = [replace(each, text=f"第{number}句{each.text}") for number, each in enumerate(said)]
+    found = memories(rendered(said, words, here), len(said))
+    signed: dict[str, set[str]] = {}
+    for who, notes, text in found:
+        number = re.match(r"第(\d)句", text)
+        assert number, text
+        speaker = said[int(number[1])].who
+        signed.setdefault(who.removesuffix("本人").removesuffix(", themself"), set()).add(speaker)
+        assert notes == ""
+        assert (who == words.own) <= (speaker == ASKER)
+    assert all(len(who) == 1 for label, who in signed.items() if label != words.nobody), signed
+
+
+@given(st.text(max_size=80))
+def test_a_name_is_clean_for_good(nick: str) -> None:
+    called = clean_name(nick)
+    assert clean_name(called) == called
+    assert len(called) <= 32
+    assert not re.search(r"[〔〕()（）\[\]【】:：<>|｜\u200b-\u200f\u2028-\u202e\n]", called)
