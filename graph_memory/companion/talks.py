@@ -187,7 +187,14 @@ def _search(
             found.sort(key=lambda message: (-message.at, -message.id))
             del found[FOUND:]
     waiting = {id: _upcoming(db, id, zone).values() for id in {m.session for m in found}}
-    return [hit for m in found if (hit := _hit(rows, views, m, waiting[m.session]))]
+    hits = [hit for m in found if (hit := _hit(rows, views, m, waiting[m.session]))]
+    spoken = {_words(hit) for hit in hits if not hit.message.is_nobodys}
+    return [hit for hit in hits if not (hit.message.is_nobodys and _words(hit) in spoken)]
+
+
+def _words(hit: Hit) -> tuple[str, str]:
+    """What was said in which chat."""
+    return hit.session.circle, hit.message.text
 
 
 def _told(

@@ -16,6 +16,7 @@ from graph_memory.journal import Draft
 from graph_memory.model import Episode, Fact
 
 from ..learn.scripted import answer, said
+from ..makers import user
 from .support import (
     CLUB,
     HOME,
@@ -225,6 +226,18 @@ async def test_what_is_forgotten_is_not_found_nor_its_answer(world: World) -> No
     assert "晚饭吃面" in opened
     assert "有 2 条" in opened
     assert "花生" not in world.lead(zhang, "在吗")
+
+
+async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: World) -> None:
+    nobody = replace(zhang_in_club, user=user("?"), name="")
+    await world.say(zhang_in_club, "我带帐篷")
+    await world.say(nobody, "我带帐篷")
+    await world.say(nobody, "我带帐篷的钉子")
+    found = await world.memory.companion.talks.search(zhang_in_club.asker, Wanted("帐篷"))
+    assert [(hit.message.name, hit.message.text) for hit in found.hits] == [
+        ("", "我带帐篷的钉子"),
+        ("张三", "我带帐篷"),
+    ]
 
 
 async def test_a_long_record_has_pages(world: World) -> None:
