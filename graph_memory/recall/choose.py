@@ -147,7 +147,8 @@ def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
         return set()
 
     def words(message: Message) -> tuple[str, str]:
-        return index.sessions[message.session].circle, normalise(message.text)
+        session = index.sessions.get(message.session)
+        return session.circle if session else message.session, normalise(message.text)
 
     spoken = {words(message) for _, message in said if not message.is_nobodys}
     return {key for key, message in unknown if words(message) in spoken}
