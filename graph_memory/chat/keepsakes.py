@@ -164,11 +164,17 @@ class Keepsakes:
                 when=self._moment(record.started_at),
                 count=record.messages,
                 minutes=max(1, round((record.ended_at - record.started_at) / 60)),
-                summary=one_line(record.summary, MAX_SUMMARY) or self._say("records_untold"),
+                summary=self._summary(record),
             )
             for number, record in enumerate(found, 1)
         ]
         return "\n".join([self._say("records_title"), *lines, self._say("records_hint")])
+
+    def _summary(self, record: Episode) -> str:
+        told = one_line(record.summary, MAX_SUMMARY)
+        if self._companion.talks.goes_on(record):
+            return (told + self._say("records_open")).lstrip()
+        return told or self._say("records_untold")
 
     async def _read(self, caller: Caller, which: str, page: str) -> str:
         is_number = which.isdecimal() and len(which) < 6

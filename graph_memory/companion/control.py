@@ -4,8 +4,9 @@
     <WANT_MORE>                                            there is more to say
     <PROACTIVE>{"delay_seconds": 180, "reason": "…"}       to come back later by itself
 
-A word counts on a line of its own only, and only if the model was taught it. Everything
-else passes byte for byte.
+A word counts on a line of its own only, and only if the model was taught it. The remark by
+which the history notes a silence (``REMARKS``) counts as the word: models imitate what they
+read. Everything else passes byte for byte.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..phrases import PHRASES
 from ..text import one_line
 
 MIN_DELAY = 10.0
 MAX_DELAY = 30 * 86_400.0
 """Seconds between which a model may come back; what lies outside is moved to the nearer."""
 MAX_REASON = 200
+REMARKS = frozenset(words["control_silent"] for words in PHRASES.values())
+"""What stands in the history for a silent reply."""
 _MAX_JSON, _MAX_LINES = 2_000, 20
 
 
@@ -105,6 +109,8 @@ def read(text: str, taught: Collection[Word]) -> Reply:
 def _word(line: str) -> Word | None:
     """The word that a line consists of."""
     line = line.strip()
+    if line in REMARKS:
+        return Word.SILENCE
     if line in (Word.SILENCE, Word.WANT_MORE):
         return Word(line)
     after = line.removeprefix(Word.PROACTIVE)

@@ -1,20 +1,25 @@
 """Records of what was said, for who asks: searched by their letters, opened word for word.
 
-An episode is a record. What recall holds in memory ends somewhere; here everything in the
-journal is looked through, in the Sessions that the asker may see and at the times when they
-were there. What was forgotten is not found, nor what the bot answered to it.
+An episode is a record, also one that no claim has written yet: what is buffered is cut by
+the rules by which claims will cut it. What recall holds in memory ends somewhere; here
+everything in the journal is looked through, in the Sessions that the asker may see and at
+the times when they were there. What was forgotten is not found, nor what the bot answered
+to it.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from ..episode import continues
 from ..errors import NotFoundError
 from ..journal import Journal, Rows, chronicle, history
+from ..journal import messages as mail
 from ..journal.history import Pace, Search
+from ..learn.record import latest_episode, upcoming
 from ..model import Asker, Episode, Forgotten, Message, Session, is_entity, stable_id
 from ..recall import Recaller, called, periods
 from ..scope import Rank, View, span
@@ -127,7 +132,7 @@ class Talks:
         )
         views, pace = self._own(asker), Pace(PATIENCE)
         hits = await self._journal.look(
-            lambda db: _search(db, views, search, frozenset(wanted.exclude), pace)
+            lambda db: _search(db, views, search, frozenset(wanted.exclude), pace, self._zone)
         )
         return Findings(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
 
@@ -136,8 +141,19 @@ class Talks:
         view = self._own(asker).get(session.id)
         if view is None:
             return []
-        found = await self._journal.look(lambda db: history.episodes(db, session.id, limit))
-        return [episode for episode in found if _shows(view, episode)]
+
+        def work(db: sqlite3.Connection) -> list[Episode]:
+            found = {each.id: each for each in history.episodes(db, session.id, limit)}
+            found |= _upcoming(db, session.id, self._zone)
+            newest = sorted(found.values(), key=lambda each: (-each.ended_at, each.id))
+            return [each for each in newest[:limit] if _shows(view, each)]
+
+        return await self._journal.look(work)
+
+    def goes_on(self, record: Episode) -> bool:
+        """Whether what is said now would belong to a record."""
+        start, last = record.started_at, record.ended_at
+        return continues(start, last, record.messages, self._now(), self._zone)
 
     async def open(self, asker: Asker, id: str) -> Reading:
         """One record, word for word.
@@ -147,7 +163,7 @@ class Talks:
                 no difference.
         """
         views = self._own(asker)
-        return await self._journal.look(lambda db: _open(db, views, id))
+        return await self._journal.look(lambda db: _open(db, views, id, self._zone))
 
     def _own(self, asker: Asker) -> Mapping[str, View]:
         """The Sessions of the persona that is asked, as far as the asker may see them."""
@@ -161,6 +177,7 @@ def _search(
     search: Search,
     exclude: frozenset[int],
     pace: Pace,
+    zone: tzinfo,
 ) -> list[Hit]:
     rows = Rows(db)
     found: list[Message] = []
@@ -169,7 +186,15 @@ def _search(
             found += _told(db, rows, session, view, search, exclude)
             found.sort(key=lambda message: (-message.at, -message.id))
             del found[FOUND:]
-    return [hit for message in found if (hit := _hit(rows, views, message))]
+    waiting = {id: _upcoming(db, id, zone).values() for id in {m.session for m in found}}
+    hits = [hit for m in found if (hit := _hit(rows, views, m, waiting[m.session]))]
+    spoken = {_words(hit) for hit in hits if not hit.message.is_nobodys}
+    return [hit for hit in hits if not (hit.message.is_nobodys and _words(hit) in spoken)]
+
+
+def _words(hit: Hit) -> tuple[str, str]:
+    """What was said in which chat."""
+    return hit.session.circle, hit.message.text
 
 
 def _told(
@@ -191,18 +216,30 @@ def _told(
     return told[: search.limit]
 
 
-def _hit(rows: Rows, views: Mapping[str, View], message: Message) -> Hit | None:
+def _hit(
+    rows: Rows, views: Mapping[str, View], message: Message, waiting: Iterable[Episode]
+) -> Hit | None:
     session = rows.get(Session, message.session)
     if session is None:
         return None
-    record = rows.episode(message.session, message.id)
+    holding = (each for each in waiting if each.first_message <= message.id <= each.last_message)
+    record = next(holding, None) or rows.episode(message.session, message.id)
     is_seen = record is not None and _shows(views[message.session], record)
     return Hit(message, session, record if is_seen else None)
 
 
-def _open(db: sqlite3.Connection, views: Mapping[str, View], id: str) -> Reading:
+def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, Episode]:
+    """The records of a Session as they will be when all that is buffered is claimed."""
+    waiting = mail.pending(db, session)
+    last = latest_episode(Rows(db), session) if waiting else None
+    return {each.id: each for each in upcoming(last, session, waiting, zone)}
+
+
+def _open(db: sqlite3.Connection, views: Mapping[str, View], id: str, zone: tzinfo) -> Reading:
     rows = Rows(db)
     record = rows.get(Episode, id)
+    for session in [record.session] if record else views:
+        record = _upcoming(db, session, zone).get(id, record)
     view = views.get(record.session) if record else None
     if record is None or view is None or record.is_record or not _shows(view, record):
         raise NotFoundError(f"there is no record {id}")

@@ -3,8 +3,8 @@
 What a model wrote is in the history before any hook is asked, so each place is cleaned by
 itself: what is sent by the response and, for words beside a tool call, when it is
 decorated; the history when the run is done. AstrBot saves no turn without an answer, so a
-silent reply is a remark in the history, for people to read; in a request the model finds
-the word that it knows in its place, and does not learn to write the remark.
+silent reply is a remark in the history, for people and models to read; a model that writes
+the remark itself is silent, too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from astrbot.api.event import MessageChain
@@ -21,7 +22,7 @@ from astrbot.core.agent.message import TextPart
 
 from ..chat.commands import Caller
 from ..companion import Reply, Word, neutral, read
-from ..phrases import PHRASES, say
+from ..phrases import say
 from ..service import MemoryService
 from .astrbot import Host
 
@@ -35,8 +36,6 @@ LOOK_TIMEOUT = 1.0
 _WHOLE, _WORDS = "graph_memory_whole", "graph_memory_words"
 _REPLY, _RUN = "graph_memory_reply", "graph_memory_run"
 _SILENT = "graph_memory_silent"
-REMARKS = frozenset(words["control_silent"] for words in PHRASES.values())
-"""What stands in the history for a silent reply."""
 
 
 def prepare(host: Host, memory: MemoryService, event: Any, caller: Caller) -> None:
@@ -57,8 +56,6 @@ def teach(memory: MemoryService, event: Any, request: Any, caller: Caller) -> No
     event.set_extra(_WORDS, words | {Word.SILENCE})
     language = memory.settings.language
     event.set_extra(_SILENT, say(language, "control_silent"))
-    for turn in request.contexts or ():
-        _recall(turn)
     lines = [say(language, "control_intro")]
     lines += [say(language, f"control_{word.name.lower()}") for word in Word if word in words]
     request.system_prompt = "\n\n".join(filter(None, [request.system_prompt, "\n".join(lines)]))
@@ -88,11 +85,9 @@ def settle(event: Any, run: Any) -> None:
         return
     event.set_extra(_RUN, run)
     silent = event.get_extra(_SILENT)
-    is_new = True
-    for message in reversed(run.messages):
-        is_new = is_new and message.role != "user"
+    for message in takewhile(lambda each: each.role != "user", reversed(run.messages)):
         if message.role == "assistant":
-            _reword(message, partial(_left, words=words if is_new else frozenset(), silent=silent))
+            _reword(message, partial(_left, words=words, silent=silent))
 
 
 def _reword(message: Any, change: Callable[[str], str]) -> None:
@@ -106,25 +101,8 @@ def _reword(message: Any, change: Callable[[str], str]) -> None:
 
 def _left(text: str, words: frozenset[Word], silent: str) -> str:
     """What the history holds of what the model said."""
-    if text == Word.SILENCE:
-        return silent
     reply = read(text, words)
     return reply.text or silent if reply.words else text
-
-
-def _word(text: str) -> str:
-    """What the model knows by a word it finds as that word."""
-    return Word.SILENCE.value if text in REMARKS else text
-
-
-def _recall(turn: dict[str, Any]) -> None:
-    """Let the model find its word in a message as the history keeps it."""
-    content = turn.get("content") if turn.get("role") == "assistant" else None
-    if isinstance(content, str):
-        turn["content"] = _word(content)
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and part.get("type") == "text":
-            part["text"] = _word(part["text"])
 
 
 def decorate(event: Any) -> None:
@@ -183,9 +161,6 @@ async def _more(host: Host, memory: MemoryService, event: Any, run: Any) -> str:
         for message in run.messages
         if message.role != "tool" and not message.tool_calls
     ]
-    for message in said:
-        if message.role == "assistant":
-            _reword(message, _word)
     try:
         async with asyncio.timeout(ASK_TIMEOUT):
             answer = await host.generate(provider, "", nudge, after=said)

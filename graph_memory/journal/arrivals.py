@@ -72,6 +72,20 @@ def said_in(db: sqlite3.Connection, session: str) -> Iterable[tuple[int, str, st
     )
 
 
+def said_around(db: sqlite3.Connection, circle: str) -> Iterable[tuple[str, str, float, str]]:
+    """Sender, text, time and reference of what was said in a circle, to whichever persona."""
+    return db.execute(
+        "SELECT m.sender, m.text, m.at, m.ref FROM row s JOIN message m ON m.session = s.id"
+        " WHERE s.kind = 'session' AND json_extract(s.data, '$.circle') = ?",
+        (circle,),
+    )
+
+
+def extent(db: sqlite3.Connection) -> list[int]:
+    """Changes with every message that comes or goes."""
+    return list(db.execute("SELECT coalesce(max(id), 0), count(*) FROM message").fetchone())
+
+
 def by_reference(db: sqlite3.Connection, message: Message) -> int | None:
     """Id of the message that its platform calls the same."""
     if not message.ref:

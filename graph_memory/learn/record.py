@@ -6,7 +6,7 @@ remembered word for word whatever becomes of their extraction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import tzinfo
 
@@ -70,6 +70,21 @@ def _extends(last: Episode, message: Message, zone: tzinfo) -> bool:
     )
 
 
+def upcoming(
+    last: Episode | None, session: str, waiting: Iterable[Message], zone: tzinfo
+) -> list[Episode]:
+    """The episodes that claims will write of the buffered messages of a Session, in order.
+
+    Args:
+        last: The Session's latest episode; if the messages continue it, it comes first.
+    """
+    found: dict[str, Episode] = {}
+    for message in waiting:
+        last = _episode(last, session, [message], zone)
+        found[last.id] = last
+    return list(found.values())
+
+
 def record(last: Episode | None, zone: tzinfo) -> Callable[[Rows, Session, list[Message]], Draft]:
     """The rows of people and of the episode that a claim writes."""
 
@@ -77,7 +92,7 @@ def record(last: Episode | None, zone: tzinfo) -> Callable[[Rows, Session, list[
         # Read again: forgetting may have removed the episode since it was looked up.
         standing = rows.get(Episode, last.id) if last else None
         sheet = Sheet(rows)
-        sheet.put(_episode(standing, session, taken, zone))
+        sheet.put(_episode(standing, session.id, taken, zone))
         for message in taken:
             if message.is_human:
                 _person(sheet, session.id, message)
@@ -86,12 +101,12 @@ def record(last: Episode | None, zone: tzinfo) -> Callable[[Rows, Session, list[
     return draft
 
 
-def _episode(last: Episode | None, session: Session, taken: list[Message], zone: tzinfo) -> Episode:
+def _episode(last: Episode | None, session: str, taken: list[Message], zone: tzinfo) -> Episode:
     first, newest = taken[0], taken[-1]
     people = [m.sender for m in taken if m.is_human]
     if last is None or not _extends(last, first, zone):
         last = Episode(
-            episode_id(session.id, first.id), session.id, first.at, first.at, first.id, first.id, 0
+            episode_id(session, first.id), session, first.at, first.at, first.id, first.id, 0
         )
     return replace(
         last,

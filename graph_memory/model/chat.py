@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .nodes import BOT
+from .nodes import BOT, NOBODY
 from .rows import Session
 
 
@@ -69,6 +69,11 @@ class Message:
     @property
     def is_human(self) -> bool:
         return self.sender != BOT
+
+    @property
+    def is_nobodys(self) -> bool:
+        """Whether nobody knows who said it."""
+        return self.sender.endswith(f":{NOBODY}")
 
     @property
     def mentions(self) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ NO_PERSONA = "[%None]"
 
 BOT = "bot"
 """Sender of the bot's own messages."""
+NOBODY = "?"
+"""Account of whoever spoke when that was not written down."""
 
 GROUP = "group"
 PRIVATE = "private"

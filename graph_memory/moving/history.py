@@ -8,9 +8,10 @@ heard, each in the Session of its chat and persona.
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -18,12 +19,11 @@ from ..episode import continues
 from ..journal import Rows
 from ..journal.rows import write
 from ..learn.record import MAX_TOKENS, record
-from ..model import BOT, Episode, Message, Session, session_of, user_id
+from ..model import BOT, NOBODY, Episode, Message, Session, session_of, user_id
 from ..text import clean, clean_name, tokens
+from .known import Held, Told, recognised
 from .stage import Stage
 
-NOBODY = "?"
-"""Account of whoever spoke in a group when that was not written down."""
 EXACT = 120.0
 """Seconds by which two programs may differ about when something was said."""
 OVERHEAD = 1_800
@@ -35,6 +35,10 @@ _LINES = """
         key TEXT NOT NULL PRIMARY KEY, session TEXT NOT NULL, sender TEXT NOT NULL,
         name TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL, slack REAL NOT NULL
     )
+"""
+_NEWEST_FIRST = """
+    SELECT key, sender, text, at, slack FROM line
+    WHERE session IN (SELECT value FROM json_each(?)) ORDER BY at DESC, key DESC
 """
 
 
@@ -88,15 +92,23 @@ class History:
     Args:
         format: Prefix of the references of its messages.
         zone: Whose midnight ends an episode.
+        held: What the memory holds of a circle.
     """
 
-    def __init__(self, stage: Stage, format: str, zone: tzinfo) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        format: str,
+        zone: tzinfo,
+        held: Callable[[str], Iterable[Held]],
+    ) -> None:
         self.skipped: Counter[str] = Counter()
         self.batches = 0
         self.tokens = 0
         self._stage = stage
         self._format = format
         self._zone = zone
+        self._held = held
         self._sessions: dict[str, Session] = {}
         stage.db.execute(_LINES)
 
@@ -119,9 +131,8 @@ class History:
             sender = user_id(line.platform, sender or line.account or NOBODY)
         name = "" if sender == BOT else clean_name(line.name)
         times = 1
-        while not self._insert(
-            _digest(line.key, times), session.id, sender, name, text, line.at, line.slack
-        ):
+        said = session.id, sender, name, text, line.at, line.slack
+        while not self._insert(f"{self._format}:{_digest(line.key, times)}", *said):
             if not repeats:
                 self.skipped["double"] += 1
                 return
@@ -136,16 +147,31 @@ class History:
     def finish(self) -> None:
         """Put what was taken in order, and cut it into episodes and batches."""
         db = self._stage.db
+        self._leave_out()
+        left = {id for (id,) in db.execute("SELECT DISTINCT session FROM line")}
+        self._sessions = {id: each for id, each in self._sessions.items() if id in left}
         self._stage.put(list(self._sessions.values()))
-        lines = db.execute(
-            "SELECT key, session, sender, name, text, at, slack FROM line ORDER BY at, key"
-        )
-        for key, session, sender, name, text, at, slack in lines:
-            ref = f"{self._format}:{key}"
-            self._stage.add(Message(0, session, sender, name, text, at, ref), slack)
+        for line in db.execute(
+            "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, key"
+        ):
+            self._stage.add(Message(*line))
         db.execute("DROP TABLE line")
         for session in sorted(self._sessions):
             self._claim(self._sessions[session])
+
+    def _leave_out(self) -> None:
+        """Leave out what the memory heard itself."""
+        db = self._stage.db
+        for circle in {session.circle for session in self._sessions.values()}:
+            here = json.dumps([id for id, s in self._sessions.items() if s.circle == circle])
+            known = recognised(
+                self._held(circle),
+                lambda here=here: map(Told._make, db.execute(_NEWEST_FIRST, (here,))),  # type: ignore[misc]
+                f"{self._format}:",
+            )
+            db.executemany("DELETE FROM line WHERE key = ?", [(key,) for key in known])
+            if known:
+                self.skipped["double"] += len(known)
 
     def _claim(self, session: Session) -> None:
         episode: Episode | None = None
@@ -157,8 +183,7 @@ class History:
 
     def _open(self, session: Session, taken: list[Message]) -> None:
         """A batch that counts as learned until somebody wants it to be."""
-        nobody = f":{NOBODY}"
-        unknown = any(m.is_human and m.sender.endswith(nobody) for m in taken)
+        unknown = any(m.is_nobodys for m in taken)
         cursor = self._stage.db.execute(
             "INSERT INTO batch (session, state, created_at, error) VALUES (?, 'learned', ?, ?)",
             (session.id, taken[-1].at, "unknown speaker" if unknown else ""),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from typing import Any
 from ..deletion import erasure
 from ..errors import FormatError, JournalError
 from ..journal import Journal, arrivals, contents
+from ..journal.snapshot import reading
 from . import files
 from .history import History
+from .known import Held
 from .merge import Merge, Progress, match
 from .runs import Run, saved
 from .sources.base import Options, Source, Stop, digest_of
@@ -160,20 +162,26 @@ class Importer:
         try:
             id = digest_of(self._source.path, key, self._stop)
             path = self._directory / FOLDER / f"{id}.sqlite3"
-            stage = Stage.open(path)
-            if stage is not None and stage.about["marks"] == marks:
-                return stage
-            if stage is not None:
-                stage.discard()
-            files.require_room(self._directory, self._source.path)
-            return self._stage(path, id, marks)
+            with reading(self._journal.path) as db:
+                extent = arrivals.extent(db)
+                stage = Stage.open(path)
+                if stage is not None and stage.is_current(marks, extent):
+                    return stage
+                if stage is not None:
+                    stage.discard()
+                files.require_room(self._directory, self._source.path)
+                return self._stage(path, id, {"marks": marks, "extent": extent}, db)
         except OSError as error:
             raise FormatError(f"the file cannot be read: {error}") from error
 
-    def _stage(self, path: Path, id: str, marks: dict[str, float]) -> Stage:
+    def _stage(self, path: Path, id: str, known: dict[str, Any], db: sqlite3.Connection) -> Stage:
         stage = Stage.make(path)
+
+        def held(circle: str) -> Iterator[Held]:
+            return map(Held._make, arrivals.said_around(db, circle))
+
         try:
-            history = History(stage, self._source.format, self._options.zone)
+            history = History(stage, self._source.format, self._options.zone, held)
             self._source.fill(stage, history, self._options, self._stop)
             about: dict[str, Any] = {
                 "run": id,
@@ -181,7 +189,8 @@ class Importer:
                 "skipped": dict(history.skipped),
                 "batches": history.batches,
                 "tokens": history.tokens,
-                "forgotten": stage.clean(self._directory, marks),
+                "forgotten": stage.clean(self._directory),
+                **known,
             }
             stage.about |= about
             stage.seal()
@@ -250,8 +259,7 @@ def _new(db: sqlite3.Connection, stage: Stage) -> int:
     """How many messages are not here yet, about: twins of one another count once."""
     new = after = 0
     while some := stage.unmoved(after, _PAGE):
-        after = some[-1][0].id
-        for message, slack in some:
-            known = arrivals.by_reference(db, message) is not None
-            new += not known and not stage.twins(message, slack)
+        after = some[-1].id
+        for message in some:
+            new += arrivals.by_reference(db, message) is None and not stage.twins(message)
     return new

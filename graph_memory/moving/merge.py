@@ -75,6 +75,8 @@ class Merge:
             JournalError: The journal cannot be written, or somebody was forgotten since the
                 stage was made; what came in so far stays.
         """
+        self._stage.about["begun"] = True
+        await self._do(self._stage.note)
         self._total = await self._do(lambda: contents.size(self._stage.db))
         self._sessions = await self._do(lambda: contents.sessions(self._stage.db))
         await self._journal.alter(self._begin)
@@ -136,22 +138,22 @@ class Merge:
     async def _messages(self, progress: Progress | None) -> None:
         after = 0
         while some := await self._do(partial(self._stage.unmoved, after, STEP)):
-            after = some[-1][0].id
+            after = some[-1].id
             prepared = await self._do(partial(self._prepare, some))
             done = await self._journal.alter(partial(self._arrive, *prepared))
             await self._do(partial(self._settle, done))
             self._told(len(some), progress)
 
     def _prepare(
-        self, some: list[tuple[Message, float]]
+        self, some: list[Message]
     ) -> tuple[list[tuple[Message, list[int], Claim | None]], dict[int, int]]:
         """Messages, which ones of the memory they may be, and their batches; and the numbers
         of what they quote."""
         stage = self._stage
-        numbers = stage.numbers(id for message, _ in some for id in referred(message))
+        numbers = stage.numbers(id for message in some for id in referred(message))
         prepared = []
-        for message, slack in some:
-            twins = [] if self._run.keeps else stage.twins(message, slack)
+        for message in some:
+            twins = [] if self._run.keeps else stage.twins(message)
             batch = None
             if message.batch is not None and not self._run.keeps:
                 batch = contents.claim(stage.db, message.batch)
@@ -291,6 +293,7 @@ async def match(stage: Stage, journal: Journal) -> None:
         with reading(journal.path) as db, stage.at_once():
             stage.db.execute("DELETE FROM standing")
             for session in contents.sessions(stage.db):
-                stage.stand(session, arrivals.said_in(db, session))
+                lines = arrivals.said_in(db, session)
+                stage.stand(session, (line[:4] for line in lines if not line[4]))
 
     await asyncio.to_thread(work)

@@ -31,10 +31,10 @@ from .format import Pause
 
 FOLDER = "moving"
 _TABLES = """
-    CREATE TABLE coming (id INTEGER PRIMARY KEY, slack REAL NOT NULL, live INTEGER);
+    CREATE TABLE coming (id INTEGER PRIMARY KEY, live INTEGER);
     CREATE INDEX coming_live ON coming (live) WHERE live IS NOT NULL;
     CREATE TABLE standing (
-        digest INTEGER NOT NULL, id INTEGER NOT NULL, at REAL NOT NULL, ref TEXT NOT NULL
+        digest INTEGER NOT NULL, id INTEGER NOT NULL
     );
     CREATE INDEX standing_digest ON standing (digest);
 """
@@ -142,6 +142,17 @@ class Stage:
     def _connect(path: Path) -> sqlite3.Connection:
         return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
+    def is_current(self, marks: dict[str, float], extent: list[int]) -> bool:
+        """Whether it fits the memory as it is.
+
+        Args:
+            marks: Whom the memory says to have forgotten, see ``journal/erasure.py``.
+            extent: Of the memory's messages; one that is being brought in goes on with what
+                it was made with.
+        """
+        is_same = self.about["extent"] == extent or self.about.get("begun", False)
+        return bool(is_same and self.about["marks"] == marks)
+
     def close(self) -> None:
         """Let go of the file."""
         self.db.close()
@@ -162,11 +173,8 @@ class Stage:
         query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
         return self.db.execute(query, (kind, id)).fetchone() is not None
 
-    def add(self, message: Message, slack: float = 0.0) -> None:
+    def add(self, message: Message) -> None:
         """Enter a message with its number, or with the next one if it has none.
-
-        Args:
-            slack: Seconds by which its time may be wrong.
 
         Raises:
             FormatError: There is one of this number, or one that its platform calls the
@@ -176,7 +184,7 @@ class Stage:
             stored = mail.insert(self.db, message)
         except sqlite3.IntegrityError:
             raise FormatError(f"message {message.id} is there twice", 0, "id") from None
-        self.db.execute("INSERT INTO coming VALUES (?, ?, NULL)", (stored.id, slack))
+        self.db.execute("INSERT INTO coming VALUES (?, NULL)", (stored.id,))
 
     def claim(self, batch: Claim) -> None:
         """Enter a batch.
@@ -225,12 +233,11 @@ class Stage:
             if found:
                 raise FormatError(reason.format(*(str(part)[:80] for part in found)), 0, field)
 
-    def clean(self, directory: Path, marks: dict[str, float]) -> int:
+    def clean(self, directory: Path) -> int:
         """Erase whoever asked this memory to be forgotten.
 
         Args:
             directory: The data directory.
-            marks: Whom the memory says to have forgotten, see ``deletion/erasure.py``.
 
         Returns:
             How many people.
@@ -240,7 +247,6 @@ class Stage:
         for user in found.values():
             erasure.erase(self.db, user, 0.0, text_hash)
         self.db.execute("DELETE FROM coming WHERE id NOT IN (SELECT id FROM message)")
-        self.about["marks"] = marks
         return len(found)
 
     def seal(self) -> None:
@@ -269,37 +275,32 @@ class Stage:
 
     # ----------------------------------------------------------------- matching
 
-    def stand(self, session: str, lines: Iterable[tuple[int, str, str, float, str]]) -> None:
-        """Note what the memory holds of a Session: id, sender, text, time, reference."""
+    def stand(self, session: str, lines: Iterable[tuple[int, str, str, float]]) -> None:
+        """Note what the memory holds of a Session without references: id, sender, text, time."""
         self.db.executemany(
-            "INSERT INTO standing VALUES (?, ?, ?, ?)",
-            ((digest(session, sender, text), id, at, ref) for id, sender, text, at, ref in lines),
+            "INSERT INTO standing VALUES (?, ?)",
+            ((digest(session, sender, text, at), id) for id, sender, text, at in lines),
         )
 
-    def unmoved(self, after: int, limit: int) -> list[tuple[Message, float]]:
-        """Messages that have no number in the memory yet, in order, with their slack."""
-        ids = dict(
-            self.db.execute(
-                "SELECT id, slack FROM coming WHERE live IS NULL AND id > ? ORDER BY id LIMIT ?",
-                (after, limit),
-            ).fetchall()
-        )
-        return [(message, ids[message.id]) for message in mail.by_ids(self.db, ids)]
-
-    def twins(self, message: Message, slack: float) -> list[int]:
-        """Messages of the memory that may be this one, and are no other one: nearest first."""
-        found = self.db.execute(
-            "SELECT s.id, s.at, s.ref FROM standing s WHERE s.digest = ?"
-            " AND abs(s.at - ?) <= ? AND NOT EXISTS (SELECT 1 FROM coming WHERE live = s.id)",
-            (digest(message.session, message.sender, message.text), message.at, slack),
+    def unmoved(self, after: int, limit: int) -> list[Message]:
+        """Messages that have no number in the memory yet, in order."""
+        ids = self.db.execute(
+            "SELECT id FROM coming WHERE live IS NULL AND id > ? ORDER BY id LIMIT ?",
+            (after, limit),
         ).fetchall()
-        own = message.ref.partition(":")[0] if slack else ""
-        alike = [
-            (abs(at - message.at), id)
-            for id, at, ref in found
-            if (ref == message.ref if not slack else not ref.startswith(f"{own}:"))
-        ]
-        return [id for _, id in sorted(alike)]
+        return mail.by_ids(self.db, [id for (id,) in ids])
+
+    def twins(self, message: Message) -> list[int]:
+        """Messages of the memory that are this one, which its platform gave no reference, and
+        are no other one."""
+        if message.ref:
+            return []
+        found = self.db.execute(
+            "SELECT id FROM standing s WHERE digest = ?"
+            " AND NOT EXISTS (SELECT 1 FROM coming WHERE live = s.id) ORDER BY id",
+            (digest(message.session, message.sender, message.text, message.at),),
+        )
+        return [id for (id,) in found]
 
     def moved(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Note the numbers that messages got: ``(number here, number there)``."""
@@ -341,7 +342,7 @@ class Stage:
         yield from mail.by_ids(self.db, [id for (id,) in ids[::step]][:limit])
 
 
-def digest(session: str, sender: str, text: str) -> int:
-    """A number that stands for who said what where."""
-    joined = "\x1f".join((session, sender, text)).encode("utf-8", "replace")
+def digest(session: str, sender: str, text: str, at: float) -> int:
+    """A number that stands for who said what where and when."""
+    joined = "\x1f".join((session, sender, text, repr(at))).encode("utf-8", "replace")
     return int.from_bytes(hashlib.blake2b(joined, digest_size=8).digest(), "big", signed=True)

@@ -84,9 +84,12 @@ def choose(
     """
     choice = Choice()
     known = _Known(index, asked, wish)
+    copies = _copies(index, ranking.candidates)
     left: list[Candidate] = []
     for candidate in ranking.candidates:
         reason = known.already(candidate)
+        if candidate.document.key in copies:
+            reason = Reason.DUPLICATE
         if reason:
             choice.dropped.append((candidate, reason))
         else:
@@ -133,6 +136,22 @@ def choose(
         take(candidate, _shown_as(candidate, facts))
     choice.dropped += [(candidate, Reason.LIMIT) for candidate in (*waiting, *late)]
     return choice
+
+
+def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
+    """Keys of messages that nobody is known to have said, where another candidate says who."""
+    sources = [(each.document.key, each.document.source) for each in candidates]
+    said = [(key, source) for key, source in sources if isinstance(source, Message)]
+    unknown = [(key, message) for key, message in said if message.is_nobodys]
+    if not unknown:
+        return set()
+
+    def words(message: Message) -> tuple[str, str]:
+        session = index.sessions.get(message.session)
+        return session.circle if session else message.session, normalise(message.text)
+
+    spoken = {words(message) for _, message in said if not message.is_nobodys}
+    return {key for key, message in unknown if words(message) in spoken}
 
 
 def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, float]:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any
 
 from ..stopwords import weight as commonplace
 from ..text import characters, terms
@@ -19,6 +21,9 @@ from ..text import characters, terms
 REMEMBERED = 4_096
 """Texts of which the terms are kept: what is found is looked at several times, and what was
 found once is often found again."""
+LONG, FEW = 500, 32
+"""Characters from which a text is long, and long texts of which the terms are kept: those of
+2,000 characters take a quarter of a megabyte, and anybody can write as many as they like."""
 _WHOLE = 6
 """Digits from which a number is a code (an account, a telephone) and kept as it is."""
 _WITH_UNIT = re.compile(r"(\d{1,5})\s?([月日号年点岁周天个楼层米斤元块])")
@@ -30,9 +35,22 @@ _SAME = str.maketrans("日", "号")
 _BORDERLESS = "\u3040"
 """From here on letters are of scripts that have no borders between words."""
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
+_CACHES: list[Any] = []
 
 
-@lru_cache(maxsize=REMEMBERED)
+def _remembered(work: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
+    """``work``, of which the last results are kept."""
+    many, few = lru_cache(REMEMBERED)(work), lru_cache(FEW)(work)
+    _CACHES.extend((many, few))
+
+    @wraps(work)
+    def found(text: str) -> tuple[str, ...]:
+        return many(text) if len(text) < LONG else few(text)
+
+    return found
+
+
+@_remembered
 def index_terms(text: str) -> tuple[str, ...]:
     """What a document is found by: its terms and its characters; repetition is kept."""
     return search_terms(text) + telling_characters(text)
@@ -50,11 +68,11 @@ def is_character(term: str) -> bool:
 
 def forget() -> None:
     """Keep nothing of the texts that were looked at."""
-    search_terms.cache_clear()
-    index_terms.cache_clear()
+    for cache in _CACHES:
+        cache.cache_clear()
 
 
-@lru_cache(maxsize=REMEMBERED)
+@_remembered
 def search_terms(text: str) -> tuple[str, ...]:
     """Terms of a document or a question; repetition is kept."""
     if not _NUMBERS.search(text):

@@ -122,6 +122,11 @@ def test_a_wish(text: str) -> None:
 def test_silence() -> None:
     assert read("<SILENCE>", ALL).is_silent
     assert read("\n <SILENCE> \n", ALL).is_silent
+    assert read(" （看到了，没有回复）\n", ALL).is_silent
+    assert read("(read, not answered)", ALL).is_silent
+    assert read("（看到了，没有回复）\n好吧，我回。", ALL).text == "好吧，我回。"
+    assert not read("我写的是（看到了，没有回复）", ALL).words
+    assert not read("（看到了，没有回复）", {Word.WANT_MORE}).words
     said = read('<SILENCE>\n<PROACTIVE>{"delay_seconds":60,"reason":"等他消气"}', ALL)
     assert said.is_silent
     assert said.intent == Intent(60, "等他消气")

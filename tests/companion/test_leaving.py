@@ -207,7 +207,7 @@ async def test_a_record_tells_neither_of_it_nor_of_what_was_answered(world: Worl
     assert PLANTED not in world.lead(zhang, "在吗")
     assert "爬山" in await world.tools.use(zhang, "search_history", {"keyword": "爬山"})
     await world.commands.keepsakes.records(zhang)
-    told = await world.commands.keepsakes.records(zhang, "1")
+    told = await world.commands.keepsakes.records(zhang, "2")
     assert [each for each in ("爬山好呀", "风景不错", "下次带我去") if each not in told] == []
     assert PLANTED not in told
 

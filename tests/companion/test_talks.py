@@ -16,6 +16,7 @@ from graph_memory.journal import Draft
 from graph_memory.model import Episode, Fact
 
 from ..learn.scripted import answer, said
+from ..makers import user
 from .support import (
     CLUB,
     HOME,
@@ -112,7 +113,63 @@ async def test_ten_of_them_the_newest_first(world: World) -> None:
         f"第{number}杯咖啡" for number in range(13, 3, -1)
     ]
     assert found.is_whole
-    assert {hit.record for hit in found.hits} == {None}  # not claimed yet: in no record
+    (record,) = {hit.record for hit in found.hits}
+    assert record.messages == 14
+
+
+async def test_a_conversation_is_a_record_before_it_is_learned(world: World) -> None:
+    await trip(world)
+    await world.say(zhang, "我买了一艘皮划艇")
+    await world.answer(HOME, "什么颜色的？")
+    records = world.commands.keepsakes.records
+    listed = await records(zhang)
+    assert re.search(r"1\. .* · 2 条，1 分钟 · （正在进行）\n2\. .* · 3 条", listed)
+    assert listed.count("正在进行") == 1
+    assert "什么颜色的？" in await records(zhang, "1")
+    found = await world.tools.use(zhang, "search_history", {"keyword": "皮划艇"})
+    (short,) = ids(found)
+    assert "什么颜色的？" in await world.tools.use(zhang, "open_record", {"id": short})
+    # Learned, it is the same record, and it goes on.
+    await world.learn(answer(summary="张三买了皮划艇。"))
+    await world.say(zhang, "是橙色的")
+    listed = await records(zhang)
+    assert re.search(r"1\. .* · 3 条，1 分钟 · 张三买了皮划艇。（正在进行）\n2\.", listed)
+    opened = await world.tools.use(zhang, "open_record", {"id": short})
+    assert "皮划艇" in opened
+    assert "是橙色的" in opened
+    orange = await world.tools.use(zhang, "search_history", {"keyword": "橙色"})
+    assert ids(orange) == [short]
+    world.later(600)
+    assert "正在进行" not in await records(zhang)
+
+
+async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None:
+    for number in range(3):
+        await world.say(zhang, f"第{number}场雨")
+        world.later(700)
+    talks = world.memory.companion.talks
+    before = await talks.recent(zhang.asker, HOME)
+    assert [record.messages for record in before] == [1, 1, 1]
+    for _ in before:
+        await world.learn(answer(summary=""))
+    assert await talks.recent(zhang.asker, HOME) == before
+
+
+async def test_an_open_conversation_is_shown_to_those_who_are_in_it(world: World) -> None:
+    await world.say(li_in_club, "张三不在，说个秘密：他要过生日了")
+    await world.say(zhang_in_club, "我来了，在说生日吗")
+    found = await world.tools.use(zhang, "search_history", {"keyword": "生日"})
+    assert "我来了" in found
+    assert "秘密" not in found
+    assert ids(found) == []  # he was not there for all of it
+    await world.say(li, "我偷偷给张三买了蛋糕")
+    secret = ids(await world.tools.use(li, "search_history", {"keyword": "蛋糕"}))
+    assert len(secret) == 1
+    (record,) = await world.memory.companion.talks.recent(li.asker, li.session)
+    with pytest.raises(Exception, match="there is no record"):
+        await world.memory.companion.talks.open(zhang.asker, record.id)
+    for other in (zhang, zhang_in_club):
+        assert await world.memory.companion.talks.recent(other.asker, li.session) == []
 
 
 async def test_only_within_scope(world: World) -> None:
@@ -171,6 +228,18 @@ async def test_what_is_forgotten_is_not_found_nor_its_answer(world: World) -> No
     assert "花生" not in world.lead(zhang, "在吗")
 
 
+async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: World) -> None:
+    nobody = replace(zhang_in_club, user=user("?"), name="")
+    await world.say(zhang_in_club, "我带帐篷")
+    await world.say(nobody, "我带帐篷")
+    await world.say(nobody, "我带帐篷的钉子")
+    found = await world.memory.companion.talks.search(zhang_in_club.asker, Wanted("帐篷"))
+    assert [(hit.message.name, hit.message.text) for hit in found.hits] == [
+        ("", "我带帐篷的钉子"),
+        ("张三", "我带帐篷"),
+    ]
+
+
 async def test_a_long_record_has_pages(world: World) -> None:
     for number in range(40):
         await world.say(zhang, f"第{number}段" + "长" * 100, wait=1)
@@ -209,6 +278,7 @@ async def test_records_are_listed_and_opened_by_number(world: World) -> None:
     await trip(world)
     await world.say(zhang, "早上好")
     await world.learn(answer(said("U1", "likes", "茶", "张三喜欢茶", 1), worth=True))
+    world.later(600)
     listed = await world.commands.keepsakes.records(zhang)
     assert re.search(r"1\. \d{4}-\d\d-\d\d \d\d:\d\d · 1 条，1 分钟 · （没有摘要）", listed)
     assert re.search(r"2\. .* · 3 条，1 分钟 · 张三打算周末去华山看日出，两点出发。", listed)

@@ -187,7 +187,10 @@ async def test_another_persona_is_told_nothing(companion: World) -> None:
     assert "没有找到" in found
     assert "没有编号为 m:none 的记录" in opened
     assert "还没有" in await world.qq.ask_private(1241, "/memory core")
-    assert "还没有" in await world.qq.ask_private(1241, "/memory records")
+    listed = await world.qq.ask_private(1241, "/memory records")
+    assert re.search(r"1\. .* · （正在进行）", listed)
+    assert "剪纸" not in listed
+    assert "\n2. " not in listed
     await world.bot.delete_persona(OTHER)
 
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from .harness import ADMIN_ID
+from .harness import ADMIN_ID, wait_until
 from .world import World, injected
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
@@ -56,6 +56,26 @@ async def test_a_year_of_history_answers_the_same_minute(world: World) -> None:
     again = await world.qq.ask_private(ADMIN_ID, "/memory import 确认", timeout=60)
     # All that is new is what AstrBot has kept of this scene meanwhile, if anything.
     assert "什么都没有改变" in again or int(again.split()[2]) < 50
+
+
+async def test_a_group_that_was_heard_does_not_come_again_as_nobodys(world: World) -> None:
+    line = "下次读书会读的是《呼兰河传》"
+    await world.say_in(4961, 966, line, "书虫")
+    umo = world.qq.umo(group_id=4961)
+
+    async def is_kept() -> bool:
+        rows = await world.bot.conversations(umo)
+        turns = [turn for row in rows for turn in await world.bot.history(umo, row["cid"])]
+        return line in json.dumps(turns, ensure_ascii=False)
+
+    await wait_until(is_kept, 20, "AstrBot's history")
+    await world.qq.ask_private(ADMIN_ID, "/memory import astrbot")
+    await world.qq.ask_private(ADMIN_ID, "/memory import 确认", timeout=60)
+    path = (world.data / "journal.sqlite3").as_uri()
+    with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
+        found = db.execute("SELECT sender, count(*) FROM message WHERE text = ?", (line,))
+        assert found.fetchall() == [("aiocqhttp:966", 1)]
+        assert db.execute("SELECT * FROM message WHERE sender LIKE '%:?'").fetchall() == []
 
 
 async def test_everybody_takes_their_own_away(world: World) -> None:

@@ -23,6 +23,8 @@ PARTS = ["records", "inner_state", "control_words", "proactive"]
 ALONE = "现在没有人在等你回复"
 """What the model is told when nobody asked it anything."""
 WISH = '好，早点休息。\n<PROACTIVE>{"delay_seconds": %s, "reason": "%s"}'
+NOTE = "（看到了，没有回复）"
+"""What AstrBot's history holds where the model was silent."""
 LONG = 40.0
 
 
@@ -79,25 +81,35 @@ async def kept(world: World, account: int, *turns: tuple[str, str]) -> None:
     await wait_until(is_there, 20, f"history {turns}")
 
 
-async def test_silence_is_not_answered(world: World) -> None:
-    when(world, "气死我了", "<SILENCE>")
-    await world.qq.send_private(801, "气死我了，别理我", "小一")
-    await kept(world, 801, ("user", "气死我了，别理我"), ("assistant", "（看到了，没有回复）"))
-    assert world.qq.drain(user_id=801) == []
+async def silent(world: World, account: int) -> None:
+    """Have the model be silent twice, the second time by what it read of the first."""
+    anger, sulk = "气死我了，别理我", "还在生气，别理我"
+    when(world, anger, "<SILENCE>")
+    when(world, sulk, NOTE)
+    await world.qq.send_private(account, anger, "小一")
+    await kept(world, account, ("user", anger), ("assistant", NOTE))
     assert not world.chats[-1].stream
     assert "<SILENCE>" in world.chats[-1].system
-    # The next turn is an ordinary one, and nothing of the silence was learned as said.
-    assert await world.qq.ask_private(801, "我喜欢荡秋千") == "echo: 我喜欢荡秋千"
-    # The model finds the word it knows, and people find words they can read.
+    await world.qq.send_private(account, sulk, "小一")
+    await kept(world, account, ("user", sulk), ("assistant", NOTE))
+    assert world.qq.drain(user_id=account) == []
+    # The next turn is an ordinary one; the model, too, finds words that can be read.
+    assert await world.qq.ask_private(account, "我喜欢荡秋千") == "echo: 我喜欢荡秋千"
     said = [text_of(turn["content"]) for turn in world.chats[-1].messages]
-    assert said[1:3] == ["气死我了，别理我", "<SILENCE>"]
-    silent = ("user", "气死我了，别理我"), ("assistant", "（看到了，没有回复）")
+    assert said[1:5] == [anger, NOTE, sulk, NOTE]
+    silences = ("user", anger), ("assistant", NOTE), ("user", sulk), ("assistant", NOTE)
     now = ("user", "我喜欢荡秋千"), ("assistant", "echo: 我喜欢荡秋千")
-    await kept(world, 801, *silent, *now)
+    await kept(world, account, *silences, *now)
+
+
+async def test_silence_is_not_answered(world: World) -> None:
+    await silent(world, 801)
+    # Nothing of the silence was learned as said.
     await world.learn()
     call = next(call for call in world.llm.calls if is_extraction(call))
     assert "气死我了" in call.last_user
     assert "SILENCE" not in call.last_user
+    assert NOTE not in call.last_user
 
 
 async def test_silence_in_a_group(world: World) -> None:
@@ -275,3 +287,12 @@ async def test_off_nothing_of_it_is_there(world: World) -> None:
     assert call.last_user_parts == ["都关掉了"]
     assert "WANT_MORE" not in call.system
     assert "companion" in await world.qq.ask_private(814, "/memory proactive")
+
+
+async def test_silence_where_nothing_is_streamed(world: World) -> None:
+    await world.bot.stop()
+    world.bot.streaming = False
+    world.bot.prepare()
+    await world.bot.start()
+    await world.reconnect()
+    await silent(world, 815)

@@ -160,9 +160,7 @@ def test_the_history_of_a_run_with_tools() -> None:
 
 @pytest.mark.parametrize("is_whole", [True, False])
 @pytest.mark.parametrize("remark", ["（看到了，没有回复）", "(read, not answered)"])
-def test_the_model_finds_its_own_word_for_a_silence(remark: str, is_whole: bool) -> None:
-    """And not the remark, which it would write; the history keeps the remark."""
-
+def test_the_model_finds_the_remark_and_is_silent_by_it(remark: str, is_whole: bool) -> None:
     def turn(role: str, text: str) -> dict[str, Any]:
         return {"role": role, "content": text if is_whole else [{"type": "text", "text": text}]}
 
@@ -171,15 +169,19 @@ def test_the_model_finds_its_own_word_for_a_silence(remark: str, is_whole: bool)
     event = Event(enable_streaming=False, graph_memory_whole=True)
     caller: Any = SimpleNamespace(session=HOME)
     control.teach(memory(Word.SILENCE), event, request, caller)
-    assert request.contexts == [turns[0], turn("assistant", "<SILENCE>"), turns[2]]
-    asked = [Message.model_validate(each) for each in [*request.contexts, turn("user", "在吗")]]
-    run = SimpleNamespace(messages=[*asked, Message(role="assistant", content="在")])
+    assert request.contexts == turns
+    response = LLMResponse("assistant", remark)
+    assert control.heed(event, response).is_silent
+    answer = turn("assistant", remark)
+    asked = [*request.contexts, turn("user", "在吗"), answer]
+    run = SimpleNamespace(messages=[Message.model_validate(each) for each in asked])
     control.settle(event, run)
-    kept = [message.model_dump() for message in run.messages[:3]]
+    kept = [message.model_dump()["content"] for message in run.messages]
     silent = turn("assistant", "（看到了，没有回复）")
-    assert [each["content"] for each in kept] == [
-        each["content"] for each in (turns[0], silent, turns[2])
-    ]
+    assert kept == [each["content"] for each in (*turns, turn("user", "在吗"), silent)]
+    event.result = MessageEventResult(chain=[Plain(response.completion_text)])
+    control.decorate(event)
+    assert event.result.chain == []
 
 
 def test_untaught_it_finds_what_people_read() -> None:

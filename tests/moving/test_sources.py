@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from graph_memory.errors import FormatError
-from graph_memory.model import Episode, Fact, Mention, Name
+from graph_memory.journal import Journal
+from graph_memory.model import BOT, Episode, Fact, Mention, Name
 from graph_memory.moving.sources import astrbot
 from tests.makers import T0, group, message, private, user
 
-from .support import OPTIONS, brought, everything, exported, hear, opened, put
+from .support import OPTIONS, brought, everything, exported, hear, importer, opened, put
 
 DAY = 86_400.0
 
@@ -284,6 +285,108 @@ async def test_history_that_the_plugin_heard_itself_is_there_once(tmp_path: Path
         await hear(journal, her, message(her, user("1"), "我在学大提琴", heard, ref="5@1"))
         plan, run = await brought(journal, path)
         assert (plan.new, run.count) == (0, 0)
+
+
+SPOKEN = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
+
+
+async def club(journal: Journal, *said: tuple[str, str], persona: str = "lan") -> None:
+    """A group talks, and the plugin hears it."""
+    here = group("9", persona)
+    for number, (who, text) in enumerate(said):
+        sender = BOT if who == BOT else user(who)
+        name = "" if who == BOT else f"书友{who}"
+        line = message(here, sender, text, SPOKEN + 20 * number, ref=f"{number}@1", name=name)
+        await hear(journal, here, line)
+
+
+def history(path: Path, *turns: dict[str, Any]) -> Path:
+    """What AstrBot kept of the group, without saying who spoke."""
+    rows = {"conversations": [conversation(1, "qq:GroupMessage:9", list(turns))]}
+    return database(path / "data_v4.db", CONVERSATIONS, rows)
+
+
+async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(
+    tmp_path: Path,
+) -> None:
+    path = history(
+        tmp_path,
+        turn("user", "下次读书会读的是《呼兰河传》"),
+        turn("assistant", "记住了"),
+        turn("user", "[书友2 12:30] 那我先去买\n\n（当前心情：愉快）"),
+        turn("assistant", "好呀\n\n要我推荐版本吗？"),
+    )
+    async with opened(tmp_path / "a") as journal:
+        await club(
+            journal,
+            ("1", "下次读书会读的是《呼兰河传》"),
+            ("3", "好"),
+            (BOT, "记住了"),
+            ("2", "@书友1 那我先去买"),
+            ("2", "那我先去买"),
+            (BOT, "好呀"),
+            (BOT, "要我推荐版本吗？"),
+        )
+        before = await exported(journal)
+        plan, run = await brought(journal, path)
+        assert (plan.messages, plan.new, run.count, run.rows) == (0, 0, 0, 0)
+        assert plan.skipped == {"double": 4}
+        assert await exported(journal) == before
+
+
+async def test_what_was_said_before_the_plugin_came_is_all_that_comes(tmp_path: Path) -> None:
+    path = history(
+        tmp_path,
+        turn("user", "好的"),
+        turn("assistant", "去年的事"),
+        turn("user", "下次读什么？"),
+        turn("user", "好的"),
+        turn("assistant", "嗯"),
+    )
+    async with opened(tmp_path / "a") as journal:
+        await club(journal, ("1", "下次读什么？"), ("2", "好的"), (BOT, "嗯"))
+        plan, run = await brought(journal, path)
+        assert (plan.new, run.count) == (2, 2)
+        new = [m for m in await everything(journal) if m.ref.startswith("astrbot:")]
+        assert sorted((m.sender, m.text) for m in new) == [
+            (user("?"), "好的"),
+            (BOT, "去年的事"),
+        ]
+        (episode,) = await journal.read(lambda rows: rows.find(Episode))
+        assert episode.messages == 2
+        # More is heard, and it is imported once more: nothing changes.
+        await club(journal, *[("1", "新的话")] * 9)
+        before = await exported(journal)
+        plan, run = await brought(journal, path)
+        assert plan.new == 0
+        assert await exported(journal) == before
+
+
+async def test_what_was_looked_at_before_is_looked_at_again(tmp_path: Path) -> None:
+    path = history(tmp_path, turn("user", "我在学大提琴"))
+    async with opened(tmp_path / "a") as journal:
+        work = importer(journal, path)
+        assert (await work.preview()).new == 1
+        await club(journal, ("1", "我在学大提琴"))
+        assert (await work.preview()).new == 0
+        assert (await work.run()).messages == 0
+
+
+async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(tmp_path: Path) -> None:
+    heard = json.dumps({"type": "user", "message": [{"type": "plain", "text": "在吗"}]})
+    path = database(
+        tmp_path / "data_v4.db",
+        CONVERSATIONS,
+        {
+            "conversations": [conversation(1, "qq:GroupMessage:9", [turn("user", "在吗")])],
+            "platform_message_history": [
+                (1, "qq", "qq:GroupMessage:9", "2", "小明", heard, None, "2025-02-03", None)
+            ],
+        },
+    )
+    async with opened(tmp_path / "a") as journal:
+        await brought(journal, path)
+        assert [(m.sender, m.text) for m in await everything(journal)] == [(user("2"), "在吗")]
 
 
 def test_times_never_run_backwards() -> None:

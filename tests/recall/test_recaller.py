@@ -70,6 +70,22 @@ async def test_a_character_that_many_have_is_not_looked_for(
     assert texts(await memory.ask(HOME, "高？")).count("身高") == 1, "it is no large share"
 
 
+async def test_who_said_it_stands_before_a_copy_that_does_not_know(memory: Memory) -> None:
+    """As imports brought them before they recognised it."""
+    await memory.open()
+    text, nobody = "下次读书会读的是《呼兰河传》", user("?")
+    await memory.say(CLASS, nobody, text, T0 + 9_000, name="")
+    await memory.say(CLASS, HONG, text, T0, name="小红")
+    await memory.say(CLASS, nobody, "读书会改到周六了", T0 + 9_100, name="")
+    await memory.say(group("78"), nobody, text, T0, name="")
+    found = await memory.ask(CLASS, "下次读书会读什么？", ZHANG)
+    assert [item.text for item in found.items if "呼兰河传" in item.text] == [
+        f"2026-09-21 〔小红〕{text}"
+    ]
+    assert "?" in texts(await memory.ask(CLASS, "读书会改到周几？", ZHANG))
+    assert "呼兰河传" in texts(await memory.ask(group("78"), "下次读书会读什么？", ZHANG))
+
+
 async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
     memory.embedder = HashingEmbedder()
     await memory.open()

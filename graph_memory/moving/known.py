@@ -1,0 +1,122 @@
+"""Lines that the memory heard itself, recognised in what another program wrote down (pure).
+
+The other program may not know when something was said, nor by whom, and other plugins may
+have put words around it before it was written down. So lines are compared from the newest
+to the oldest, within the time by which each may be wrong, and in order: what was recognised
+last says near where the one before it is to be found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from ..model import BOT, NOBODY
+
+_NEAR = 50
+"""Lines before the one recognised last in which words with others around them are sought."""
+
+
+class Held(NamedTuple):
+    """A line that the memory holds of a chat window."""
+
+    sender: str
+    text: str
+    at: float
+    ref: str = ""
+
+
+class Told(NamedTuple):
+    """A line that is about to come in; ``slack`` is by how many seconds ``at`` may be wrong."""
+
+    ref: str
+    sender: str
+    text: str
+    at: float
+    slack: float
+
+    @property
+    def is_nobodys(self) -> bool:
+        """Whether nobody knows who spoke."""
+        return self.sender.endswith(f":{NOBODY}")
+
+
+def recognised(held: Iterable[Held], told: Callable[[], Iterable[Told]], own: str) -> set[str]:
+    """References of the lines that need not come in.
+
+    Args:
+        held: What the memory holds of the chat window, under all personas.
+        told: What another program holds of it, newest first; there may be more of it than
+            fits into memory.
+        own: Prefix of the references that earlier imports of this kind gave: what came with
+            them is the same line only if its reference is.
+    """
+    some = list(held)
+    earlier = {line.ref for line in some if line.ref.startswith(own)}
+    heard = _Lines(line for line in some if line.ref not in earlier)
+    known: set[str] = set()
+    nobodys: list[Told] = []
+    for line in told():
+        if line.ref in earlier:
+            continue
+        if heard.take(line):
+            known.add(line.ref)
+        elif line.is_nobodys:
+            nobodys.append(line)
+    if nobodys:
+        # The program may itself have written a line down twice, once with who said it.
+        others = (line for line in told() if not line.is_nobodys and line.ref not in known)
+        spoken = _Lines(Held(*line[1:4]) for line in others)
+        known |= {line.ref for line in nobodys if spoken.take(line)}
+    return known
+
+
+class _Lines:
+    """Lines, each of which can be taken once."""
+
+    def __init__(self, lines: Iterable[Held]) -> None:
+        self._lines = sorted(lines, key=lambda line: line.at)
+        self._places: dict[str, list[int]] = {}
+        for place, line in enumerate(self._lines):
+            self._places.setdefault(line.text, []).append(place)
+        self._taken: set[int] = set()
+        self._last = len(self._lines)
+
+    def take(self, told: Told) -> bool:
+        """Take the line that is this one, if there is one."""
+        place = next(self._same(told), None)
+        if place is None:
+            near = range(max(0, self._last - _NEAR), self._last)
+            alike = [p for p in near if self._fits(p, told) and self._is_within(p, told)]
+            place = max(alike, key=lambda p: (len(self._lines[p].text), p), default=None)
+        if place is None:
+            return False
+        self._taken.add(place)
+        self._last = place
+        return True
+
+    def _same(self, told: Told) -> Iterator[int]:
+        """Places of the same words: those before the last one first, the nearest first."""
+        places = self._places.get(told.text, [])
+        before = bisect_left(places, self._last)
+        order = chain(range(before - 1, -1, -1), range(before, len(places)))
+        return (places[n] for n in order if self._fits(places[n], told))
+
+    def _fits(self, place: int, told: Told) -> bool:
+        line = self._lines[place]
+        is_speaker = line.sender == told.sender or (told.is_nobodys and line.sender != BOT)
+        return is_speaker and abs(line.at - told.at) <= told.slack and place not in self._taken
+
+    def _is_within(self, place: int, told: Told) -> bool:
+        text = self._lines[place].text
+        return _holds(told.text, text) or _holds(text, told.text)
+
+
+def _holds(text: str, words: str) -> bool:
+    """Whether a text has some words in it that stand for themselves."""
+    start = text.find(words)
+    end = start + len(words)
+    around = text[max(0, start - 1) : start], text[end : end + 1]
+    return start >= 0 and not any(character.isalnum() for character in around)
