@@ -62,6 +62,8 @@ class Commands:
         self.moves = Moves(memory)
         self.keepsakes = Keepsakes(memory, self.shown)
         self.heart = Heart(memory)
+        self._stuck: set[int] = set()
+        """Changes of which people were told that they cannot be undone."""
 
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
@@ -100,16 +102,16 @@ class Commands:
         found = await self.memory.recall.search(caller.asker, text, LISTED)
         if not found.items:
             return self._say("search_none")
-        facts = [item for item in found.items if item.kind == "fact"]
-        self.shown.number(caller, [Memory(item.kind, item.id, item.text) for item in facts])
-        numbers = {item.id: number for number, item in enumerate(facts, 1)}
+        meant = [item for item in found.items if item.kind in (Fact.kind, MESSAGE)]
+        self.shown.number(caller, [Memory(item.kind, item.id, item.text) for item in meant])
+        numbers = {(item.kind, item.id): number for number, item in enumerate(meant, 1)}
         lines = [
-            self._say("item_numbered", number=numbers[item.id], text=item.text)
-            if item.id in numbers
+            self._say("item_numbered", number=number, text=item.text)
+            if (number := numbers.get((item.kind, item.id)))
             else self._say("item_plain", text=item.text)
             for item in found.items
         ]
-        hint = [self._say("forget_hint")] if facts else []
+        hint = [self._say("forget_hint")] if meant else []
         return "\n".join([self._say("search_title"), *lines, *hint])
 
     async def preview(self, caller: Caller) -> str:
@@ -166,10 +168,15 @@ class Commands:
             return self._say("remember_what")
         if refusal := self.refusal(caller):
             return refusal
-        facts = await self.memory.learning.remember(
-            caller.session, caller.user, caller.name, text, to=to, quote=quote
+        await self.memory.learning.remember(
+            caller.session,
+            caller.user,
+            caller.name,
+            text,
+            to=to,
+            quote=quote,
+            besides=self.memory.companion.remembering(caller.session, caller.user),
         )
-        await self.memory.companion.remember(caller.session, caller.user, facts)
         return self._say("remembered")
 
     async def flush(self, caller: Caller, what: str = "") -> str:
@@ -199,7 +206,7 @@ class Commands:
         asker = None if caller.is_admin else caller.asker
         try:
             if memory.kind == MESSAGE:
-                await self.memory.library.unsay(int(memory.id), caller.asker, caller.user)
+                await self.memory.library.unsay(int(memory.id), asker, caller.user)
             else:
                 await self.memory.library.forget(memory.id, asker, caller.user)
         except NotFoundError:
@@ -250,11 +257,12 @@ class Commands:
     async def undo(self, caller: Caller) -> str:
         """Take the caller's last change back."""
         try:
-            undone = await self.memory.library.undo(None, caller.user)
+            undone = await self.memory.library.undo(None, caller.user, self._stuck)
         except NotFoundError:
             return self._say("undo_none")
         except ConflictError as error:
-            return self._say("undo_conflict", later=error.later)
+            self._stuck.add(error.change)
+            return self._say("undo_conflict")
         taken = await self.memory.journal.change(undone.undoes or 0)
         key = f"undone_{taken.reason}" if taken else ""
         return self._say(key if key in UNDONE else "undone")

@@ -1,14 +1,37 @@
-"""Taking a change back: the inverse of what it did, unless something came after it."""
+"""Taking a change back: the inverse of what it did, unless something came after it.
+
+What somebody asked to be remembered is taken back with the message that said it: it is not
+recalled any more, and what was learned from it alone goes.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
 
 from ..errors import ConflictError, NotFoundError
-from ..model import Change, Op, decode
+from ..model import Change, CoreFact, Fact, Forgotten, Op, Row, decode, stable_id
 from . import attendance
-from .rows import RETRACTED, Draft, read_change, write
+from .messages import by_ids
+from .rows import RETRACTED, Draft, Rows, read_change, write
+from .scrub import retracted
+
+ASKED = "remember"
+"""Reason of a change by which somebody had a message remembered."""
+
+
+def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
+    """The rows by which messages, and summaries that tell of them, are not recalled.
+
+    Other facts that rest on the same messages speak for themselves.
+    """
+    ids = list(messages)
+    muted = [Forgotten(stable_id("x", session, str(id)), session, id) for id in ids]
+    # A summary tells what it sums up; what else it tells is in the other rows.
+    untold = [replace(episode, summary="") for episode in rows.episodes_of(session, ids)]
+    return [*muted, *untold]
 
 
 def undo(
@@ -31,7 +54,7 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
 
     Raises:
         NotFoundError: No such change, or it has been undone.
-        ConflictError: A later change touched one of its rows.
+        ConflictError: A later change touched one of its rows, and stands.
     """
     change = read_change(db, number)
     if change is None:
@@ -41,18 +64,56 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
     if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
         raise NotFoundError(f"change {number} has been undone already")
     draft = Draft(actor, "undo", undoes=number)
+    if change.reason == ASKED:
+        _unask(db, change, draft)
+        return draft
     for op in change.ops:
         found = db.execute(
             "SELECT change, data FROM row WHERE kind = ? AND id = ?", (op.kind, op.id)
         ).fetchone()
         standing = json.loads(found[1]) if found else None
-        if standing != op.after or (found and found[0] != number):
+        if standing != op.after or (found and not _stands_since(db, found[0], number)):
             raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
         if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
             draft.drop.append((op.kind, op.id))
         elif op.before is not None:
             draft.put.append(decode(op.kind, op.before))
     return draft
+
+
+def _unask(db: sqlite3.Connection, change: Change, draft: Draft) -> None:
+    """Enter into a draft that what somebody asked to be remembered is not."""
+    rows = Rows(db)
+    facts = [op.after for op in change.ops if op.kind == Fact.kind and op.after]
+    cited = sorted({id for fact in facts for id in fact["evidence"]})
+    own = [said for said in by_ids(db, cited) if said.sender == change.actor]
+    if not own:
+        return
+    message = own[-1]  # what it rested on before was said earlier
+    gone = retracted(db, message)
+    draft.put += unsaid(rows, message.session, [message.id])
+    for kind, id, text in db.execute(
+        "SELECT kind, id, data FROM row INDEXED BY row_session WHERE session = ?"
+        " AND kind IN ('fact', 'name', 'mention', 'core_fact')",
+        (message.session,),
+    ):
+        data = json.loads(text)
+        left = gone.left(kind, id, data)
+        if left is None:
+            draft.drop.append((kind, id))
+        elif left != data:
+            draft.put.append(decode(kind, left))
+    # What had to make room for it.
+    room = [op for op in change.ops if op.kind == CoreFact.kind and op.before and not op.after]
+    draft.put += [decode(op.kind, op.before) for op in room if op.before]
+
+
+def _stands_since(db: sqlite3.Connection, writer: int, number: int) -> bool:
+    """Whether a row is as change ``number`` left it: others that wrote it were undone."""
+    if writer == number:
+        return True
+    query = "SELECT undoes IS NOT NULL FROM change WHERE id = ?"
+    return bool(db.execute(query, (writer,)).fetchone()[0])
 
 
 def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:

@@ -136,7 +136,10 @@ GENERAL: dict[str, dict[str, str]] = {
         "undone_correct": "🧠 已撤销上一次更正。",
         "undone_remember": "🧠 已撤销上一次记住。",
         "undo_none": "🧠 没有可以撤销的。",
-        "undo_conflict": "🧠 无法撤销：之后的变更 {later} 动过同样的内容。",
+        "undo_conflict": (
+            "🧠 这一次撤销不了了：在那之后，同一条记忆又有了变化。"
+            "可以用 /memory mine 列出后忘掉或更正；再发送 /memory undo 撤销更早的一次。"
+        ),
         "preview_title": "🧠 按现在的设置，如果一直不再提起：",
         "preview_now": "现在就会归档",
         "preview_days": "{days} 天内会归档",
@@ -313,7 +316,11 @@ GENERAL: dict[str, dict[str, str]] = {
         "undone_correct": "🧠 Undone: your last correction.",
         "undone_remember": "🧠 Undone: what you had me remember last.",
         "undo_none": "🧠 There is nothing to undo.",
-        "undo_conflict": "🧠 Cannot undo: the later change {later} touched the same rows.",
+        "undo_conflict": (
+            "🧠 That cannot be undone any more: the same memory has changed since. You can list it"
+            " with /memory mine and forget or correct it; /memory undo again undoes what you did"
+            " before that."
+        ),
         "preview_title": "🧠 With the present settings, if nothing is mentioned again:",
         "preview_now": "archived right away",
         "preview_days": "archived within {days} days",
