@@ -8,6 +8,7 @@ MOVES: dict[str, dict[str, str]] = {
         "export_denied": (
             "🧠 只有管理员可以导出别人的记忆。要导出自己能看到的，请发送 /memory export"
         ),
+        "export_wait": "🧠 刚刚导出过，请过一分钟再试。",
         "export_mine": "🧠 这是你在这里能看到的全部记忆。",
         "export_done": (
             "🧠 已导出 {messages} 条消息、{facts} 条事实（共 {lines} 行）：\n{path}\n"
@@ -78,6 +79,7 @@ MOVES: dict[str, dict[str, str]] = {
         "export_denied": (
             "🧠 Only admins may export others' memories. /memory export takes what you may see."
         ),
+        "export_wait": "🧠 You have just done so; please try again in a minute.",
         "export_mine": "🧠 These are all the memories that you may see here.",
         "export_done": (
             "🧠 Exported {messages} messages and {facts} facts ({lines} lines):\n{path}\n"
