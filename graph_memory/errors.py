@@ -19,14 +19,31 @@
     ├── BondError             these cannot be merged, split, linked or unlinked
     └── ClosedError           the service was closed
 
-Messages are for people: they say what happened and what can be done about it.
+Messages are for people: they say what happened and what can be done about it. They are in
+English, for the log; chats are told of an error by the phrase ``error_<code>``, if it has one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Self
+
 
 class GraphMemoryError(Exception):
-    """Base of every error of this package."""
+    """Base of every error of this package.
+
+    Attributes:
+        code: Which phrase tells people of it; empty if none does.
+        values: Of the placeholders of that phrase.
+    """
+
+    code: str = ""
+    values: Mapping[str, object] = {}
+
+    def told(self, code: str, **values: object) -> Self:
+        """This error, with the phrase that tells people of it."""
+        self.code, self.values = code, values
+        return self
 
 
 class SettingError(GraphMemoryError):
@@ -124,7 +141,7 @@ class BondError(GraphMemoryError):
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
-        self.code = code
+        self.told(code)
 
 
 class ClosedError(GraphMemoryError):

@@ -19,12 +19,14 @@ from ..service import MemoryService
 from ..text import one_line
 from ..upkeep import Forecast
 from .caller import Caller
+from .exports import Exports
 from .heart import Heart
 from .keepsakes import Keepsakes
 from .moves import Moves
 from .people import People
 from .privacy import Privacy
 from .shown import Memory, Shown
+from .usage import EVERYTHING, help_text, misused
 
 __all__ = ["Caller", "Commands"]
 
@@ -44,7 +46,7 @@ class Commands:
         shown: What people were shown, by which they say what they mean.
         privacy: Those by which people look after what is known about them.
         people: Those by which the owner says who and what is one.
-        moves: Those by which memories come and go.
+        moves, exports: Those by which memories come and go.
         keepsakes: Records and core facts.
         heart: The inner state, and speaking first.
 
@@ -60,6 +62,7 @@ class Commands:
         self.privacy = Privacy(memory)
         self.people = People(memory)
         self.moves = Moves(memory)
+        self.exports = Exports(memory)
         self.keepsakes = Keepsakes(memory, self.shown)
         self.heart = Heart(memory)
         self._stuck: set[int] = set()
@@ -72,7 +75,7 @@ class Commands:
 
     async def help(self, caller: Caller) -> str:
         """What there is."""
-        return self._say("help")
+        return help_text(self._language)
 
     async def status(self, caller: Caller) -> str:
         """How the memory is doing; details for admins only."""
@@ -182,7 +185,9 @@ class Commands:
     async def flush(self, caller: Caller, what: str = "") -> str:
         """Learn now what has gathered in this chat, or everywhere (``all``)."""
         learning = self.memory.learning
-        everywhere = what.casefold() in {"all", "全部"}
+        everywhere = what.casefold() in EVERYTHING
+        if what and not everywhere:
+            return misused(self._language, "flush", what, EVERYTHING)
         if everywhere:
             await learning.revive()
         batches = await learning.flush(None if everywhere else caller.session.circle)
@@ -202,7 +207,7 @@ class Commands:
             return self._say("forget_what")
         memory = self._meant(caller, which)
         if memory is None:
-            return self._say("forget_number", number=which)
+            return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
         asker = None if caller.is_admin else caller.asker
         try:
             if memory.kind == MESSAGE:
@@ -252,7 +257,7 @@ class Commands:
             return self.shown.numbered(caller, int(which))
         if cited := self.shown.cited(caller, which):
             return cited
-        return Memory(Fact.kind, which, "")
+        return None if " " in which else Memory(Fact.kind, which, "")
 
     async def undo(self, caller: Caller) -> str:
         """Take the caller's last change back."""

@@ -7,11 +7,14 @@ from collections import OrderedDict
 from datetime import datetime
 
 from ..errors import StorageError
+from ..journal.catalogue import is_known
 from ..phrases import say
 from ..recall import Explained
 from ..service import MemoryService
 from ..text import one_line
 from .caller import Caller
+from .usage import CONFIRM as _YES
+from .usage import misused, nearest
 
 logger = logging.getLogger("graph_memory.plugin")
 
@@ -19,7 +22,6 @@ MAX_LINE = 120
 CONFIRM = 600.0
 """Seconds within which a wish to be forgotten has to be confirmed."""
 MAX_WISHES = 500
-_YES = {"confirm", "yes", "确认", "确定"}
 _GROUP = {"group", "群", "本群", "全群"}
 
 
@@ -72,6 +74,8 @@ class Privacy:
 
     async def pause(self, caller: Caller, what: str = "") -> str:
         """Store nothing new of the caller, or (for admins) of this group."""
+        if what and not _is_group(what):
+            return misused(self._language, "pause", what, _GROUP)
         pauses = self._memory.learning.pauses
         if not _is_group(what):
             await pauses.pause("user", caller.user)
@@ -83,6 +87,8 @@ class Privacy:
 
     async def resume(self, caller: Caller, what: str = "") -> str:
         """Store what is said again."""
+        if what and not _is_group(what):
+            return misused(self._language, "resume", what, _GROUP)
         pauses = self._memory.learning.pauses
         if not _is_group(what):
             await pauses.resume("user", caller.user)
@@ -110,8 +116,8 @@ class Privacy:
         if what:
             platform = caller.user.partition(":")[0]
             user = what if ":" in what else f"{platform}:{what}"
-        if user != caller.user and not caller.is_owner:
-            return self._say("forgetme_denied")
+        if refusal := await self._refusal(caller, user, what):
+            return refusal
         self._wishes[place] = (user, self._memory.now())
         while len(self._wishes) > MAX_WISHES:
             self._wishes.popitem(last=False)
@@ -125,6 +131,18 @@ class Privacy:
         joint = "、" if self._language == "zh" else ", "
         key = "forgetme_only" if caller.session.is_group else "forgetme_others"
         return "\n".join([self._say(key, who=who, accounts=joint.join(others)), ask])
+
+    async def _refusal(self, caller: Caller, user: str, what: str) -> str:
+        """Why a user is not erased for who asks; empty if they may be."""
+        if user == caller.user:
+            return ""
+        if nearest(what, _YES):
+            return misused(self._language, "forgetme", what, _YES)
+        if not caller.is_owner:
+            return self._say("forgetme_denied")
+        if not await self._memory.journal.look(lambda db: is_known(db, user)):
+            return self._say("no_account", user=one_line(user, MAX_LINE))
+        return ""
 
     async def _forget(self, user: str) -> str:
         try:

@@ -18,6 +18,7 @@ from ..chat.commands import Caller, Commands
 from ..chat.personas import Personas
 from ..chat.restores import Restores
 from ..chat.tools import Tools
+from ..chat.usage import unknown
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError
 from ..phrases import say
 from ..ports import Embedder
@@ -280,6 +281,10 @@ class Runtime:
                 return say(language, f"storage_{error.kind}")
             self.report("command", error)
             return say(language, "failed")
+
+    def mistyped(self, event: Any) -> str:
+        """What is said to a command that there is not."""
+        return unknown(self.settings.language, event.get_extra("graph_memory_mistyped"))
 
     async def restore(self, event: Any, text: str) -> str:
         """List backups, preview one or put it in place; also while the memory is closed."""

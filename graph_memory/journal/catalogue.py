@@ -290,6 +290,13 @@ def predicates(db: sqlite3.Connection) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
+def is_known(db: sqlite3.Connection, user: str) -> bool:
+    """Whether somebody with this user id is in any row, or said anything."""
+    query = "SELECT 1 FROM row WHERE kind = 'user' AND id = :user"
+    query += " UNION ALL SELECT 1 FROM message WHERE sender = :user LIMIT 1"
+    return db.execute(query, {"user": user}).fetchone() is not None
+
+
 def undoable(db: sqlite3.Connection, actor: str) -> Iterator[int]:
     """Changes of ``actor`` that are no undo and have not been undone, newest first."""
     for (id,) in db.execute(

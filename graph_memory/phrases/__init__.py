@@ -7,19 +7,34 @@ Both languages have the same keys and the same placeholders; a test asserts it.
 from __future__ import annotations
 
 from .companion import COMPANION
+from .errors import ERRORS
 from .general import GENERAL
 from .heart import HEART
 from .moves import MOVES
 from .people import PEOPLE
 from .privacy import PRIVACY
 from .tools import TOOLS
+from .usage import USAGE
 
-FAMILIES = (COMPANION, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS)
+FAMILIES = (COMPANION, ERRORS, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS, USAGE)
 
 PHRASES: dict[str, dict[str, str]] = {
     language: {key: phrase for family in FAMILIES for key, phrase in family[language].items()}
     for language in ("zh", "en")
 }
+
+
+def explain(language: str, error: object) -> str:
+    """What people are told of an error: its phrase, in English else its own words.
+
+    Args:
+        error: Has a ``code`` and the ``values`` of a phrase, if people can be told more
+            than that the log has the details.
+    """
+    key = f"error_{getattr(error, 'code', '')}"
+    if key in PHRASES[language]:
+        return say(language, key, **getattr(error, "values", {}))
+    return str(error) if language == "en" else say(language, "error_other")
 
 
 def say(language: str, key: str, **values: object) -> str:

@@ -8,24 +8,6 @@ GENERAL: dict[str, dict[str, str]] = {
         "away_admin": "🧠 记忆没有启动：{reason}",
         "failed": "🧠 出错了，详情见日志。",
         "unknown_sender": "🧠 认不出发送者，无法使用记忆。",
-        "help": (
-            "🧠 图忆：我会记住聊过的人和事。\n"
-            "/memory mine 我记得的关于你的事\n"
-            "/memory search <内容> 查找记忆\n"
-            "/memory remember <内容> 记住一件事\n"
-            "/memory forget <编号> 忘掉刚才列出的一条，"
-            "/memory correct <编号> <正确的说法> 更正，/memory undo 撤销\n"
-            "/memory records 最近的对话记录，/memory core 始终记得的要点，"
-            "/memory inner 我的内心，/memory proactive 我打算主动说的话\n"
-            "/memory status 状态，/memory why 上次回复想起了什么\n"
-            "/memory pause 不再记我说的话，/memory resume 恢复，/memory forgetme 彻底删除我，"
-            "/memory export 带走我的记忆\n"
-            "管理员：/memory flush [all] 立刻学习，/memory preview 看看哪些将被淡忘，"
-            "/memory people 合并人物、关联账号，"
-            "/memory doctor 检查并修复，/memory backup 备份，/memory restore 恢复，"
-            "/memory import 导入历史，/memory move 聊天换号\n"
-            "/persona 查看或切换人格，/new <人格> 用该人格开始新对话"
-        ),
         "status": "🧠 记忆正常。这里关于你的记忆有 {mine} 条，用 /memory mine 查看。",
         "status_more": "详细状态只在与管理员的私聊里显示。",
         "health_title": "🧠 图忆 GraphMemory",
@@ -163,23 +145,6 @@ GENERAL: dict[str, dict[str, str]] = {
         "away_admin": "🧠 The memory did not start: {reason}",
         "failed": "🧠 Something went wrong; the log has the details.",
         "unknown_sender": "🧠 The sender is unknown, so the memory cannot be used.",
-        "help": (
-            "🧠 GraphMemory remembers people and things you talk about.\n"
-            "/memory mine  what I know about you\n"
-            "/memory search <text>  look something up\n"
-            "/memory remember <text>  remember something\n"
-            "/memory forget <number>  forget a line listed just now,"
-            " /memory correct <number> <how it is>, /memory undo\n"
-            "/memory records  recent conversations, /memory core  what is always kept in mind,"
-            " /memory inner  my inner state, /memory proactive  when I mean to speak first\n"
-            "/memory status  how it is doing, /memory why  what the last reply recalled\n"
-            "/memory pause  remember nothing I say, /memory resume, /memory forgetme  delete me,"
-            " /memory export  take my memories away\n"
-            "Admins: /memory flush [all]  learn now, /memory preview  what would fade,"
-            " /memory people  merge people, link accounts, /memory doctor  check and mend,"
-            " /memory import  bring a history in, /memory move  a chat has moved\n"
-            "/persona  list or switch personas, /new <persona>  a new conversation with it"
-        ),
         "status": "🧠 The memory is fine. I know {mine} things about you here: /memory mine",
         "status_more": "Details are shown to admins in a private chat only.",
         "health_title": "🧠 GraphMemory",
