@@ -52,12 +52,24 @@ class SettingError(GraphMemoryError):
     Args:
         name: The setting's key.
         reason: What is wrong with the value and what is accepted.
+
+    Attributes:
+        used: What is used in its place, once that is known.
     """
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name}: {reason}")
         self.name = name
         self.reason = reason
+        self.used: object = None
+        self.told("setting")
+
+    def use(self, used: object) -> Self:
+        """This error, with what is used in place of the value."""
+        self.used = used
+        words = ", ".join(map(str, used)) if isinstance(used, tuple) else used
+        self.values = {**self.values, "name": self.name, "used": words}
+        return self
 
 
 class StorageError(GraphMemoryError):
@@ -85,6 +97,7 @@ class DamagedError(JournalError):
     def __init__(self, message: str, backup: str = "") -> None:
         super().__init__(message)
         self.backup = backup
+        self.told("restore", backup=backup) if backup else self.told("ruined")
 
 
 class GraphError(StorageError):
@@ -94,6 +107,8 @@ class GraphError(StorageError):
 class LockedError(StorageError):
     """Another process owns the data directory."""
 
+    code = "locked"
+
 
 class ModelError(GraphMemoryError):
     """A model this memory depends on did not answer usefully."""
@@ -101,6 +116,8 @@ class ModelError(GraphMemoryError):
 
 class EmbeddingError(ModelError):
     """A text could not be embedded."""
+
+    code = "embedding"
 
 
 class ExtractionError(ModelError):

@@ -173,7 +173,7 @@ class Moves:
             done, total = moving.progress
             lines.append(self._say("import_progress", done=done, total=total))
         if moving.problem:
-            lines.append(self._say("import_failed", reason=one_line(moving.problem, 200)))
+            lines.append(self._say("import_failed", reason=explain(self._language, moving.failure)))
         paths = await moving.waiting()
         lines.append(self._say("import_files" if paths else "import_none"))
         lines += [

@@ -47,7 +47,7 @@ class Privacy:
         if found is None:
             return self._say("why_none")
         if found.problem:
-            return self._say("why_problem", problem=one_line(found.problem, MAX_LINE))
+            return self._say("why_problem")
         lines = [self._why(number, line) for number, line in enumerate(found.shown, 1)]
         lines.insert(0, self._say("why_title" if lines else "why_empty"))
         if found.dropped:

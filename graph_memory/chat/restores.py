@@ -13,7 +13,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from ..errors import JournalError, NotFoundError
-from ..phrases import say
+from ..phrases import explain, say
 from ..upkeep import Preview, preview, saved, stage
 from .usage import CONFIRM as _YES
 from .usage import misused
@@ -62,7 +62,7 @@ class Restores:
         except NotFoundError:
             return self._say("restore_unknown", name=name), False
         except JournalError as error:
-            return self._say("restore_failed", reason=error), False
+            return self._say("restore_failed", reason=explain(self._language, error)), False
         return self._say("restore_done", name=name), True
 
     def _list(self) -> str:

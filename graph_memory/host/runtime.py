@@ -20,7 +20,7 @@ from ..chat.restores import Restores
 from ..chat.tools import Tools
 from ..chat.usage import unknown
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError
-from ..phrases import say
+from ..phrases import explain, say
 from ..ports import Embedder
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
@@ -106,8 +106,7 @@ class Runtime:
         self._bridge = LogBridge(log).install()
         register(self, self._context)
         for problem in self._wrong:
-            default = getattr(Settings(), problem.name)
-            logger.error("setting %s; %r is used instead", problem, default)
+            logger.error("setting %s; %r is used instead", problem, problem.used)
         await self._try_to_open()
 
     async def _try_to_open(self) -> None:
@@ -173,7 +172,7 @@ class Runtime:
         self.commands, self.memory = Commands(memory), memory
         self.host.accounts = memory.identities.accounts
         for problem in self._wrong:
-            memory.problems[problem.name] = str(problem)
+            memory.problems[problem.name] = explain(self.settings.language, problem)
         self._load_embedder()
         memory.companion.care.start(
             AstrBotVoice(self._context, self.host, self.settings.language),
@@ -193,7 +192,7 @@ class Runtime:
             try:
                 await self._open()
             except Exception as error:
-                if str(error) != self.problem:
+                if self._told(error) != self.problem:
                     self._fail(error)
                 if isinstance(error, StorageError) and not isinstance(error, DamagedError):
                     continue
@@ -207,7 +206,9 @@ class Runtime:
             tune = self._tune if hasattr(self._config, "save_config") else None
             self._web = await self._serve(memory, key, self.settings, tune)
         except Exception as error:
-            memory.problems["webui"] = str(error)
+            where = f"{self.settings.webui_host}:{self.settings.webui_port}"
+            wrong = GraphMemoryError(str(error)).told("webui", where=where)
+            memory.problems["webui"] = explain(self.settings.language, wrong)
             self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
             return
         self.page = address(self.settings.webui_host, self._web.port)
@@ -251,8 +252,11 @@ class Runtime:
 
     def _fail(self, error: Exception) -> None:
         expected = isinstance(error, GraphMemoryError)
-        self.problem = str(error) if expected else repr(error)
+        self.problem = self._told(error)
         self._troubles.tell("the memory did not start", error, expected=expected)
+
+    def _told(self, error: Exception) -> str:
+        return explain(self.settings.language, error)
 
     # ----------------------------------------------------------------- answers
 
@@ -265,7 +269,8 @@ class Runtime:
             return
         self._troubles.tell(where, error)
         if self.memory:
-            self.memory.problems[where] = f"{where}: {error}"
+            wrong = GraphMemoryError(f"{where}: {error}").told("hook")
+            self.memory.problems[where] = explain(self.settings.language, wrong)
 
     async def ask(self, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]) -> str:
         """What a command says, or why it cannot."""

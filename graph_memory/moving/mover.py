@@ -59,6 +59,7 @@ class Mover:
     Attributes:
         study: Learns what was imported.
         problem: Why the last import stopped; empty if it did not.
+        failure: The error that said so.
 
     Args:
         directory: The data directory.
@@ -84,6 +85,7 @@ class Mover:
         self._tasks: set[asyncio.Task[Brought]] = set()
         self._progress: tuple[int, int] | None = None
         self.problem = ""
+        self.failure: Exception | None = None
 
     @property
     def progress(self) -> tuple[int, int] | None:
@@ -221,6 +223,7 @@ class Mover:
             yield told
         except Exception as error:
             self.problem = str(error) or type(error).__name__
+            self.failure = error
             raise
         finally:
             self._progress = None

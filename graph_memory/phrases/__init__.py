@@ -42,6 +42,16 @@ def say(language: str, key: str, **values: object) -> str:
 
     Args:
         language: ``zh`` or ``en``.
-        values: Of the placeholders; braces in them are left alone.
+        values: Of the placeholders; braces in them are left alone. A whole number takes the
+            word it counts along: ``{count:day}``, ``{count:batch|batches}``.
     """
-    return PHRASES[language][key].format(**values)
+    counted = {k: _Count(v) if type(v) is int else v for k, v in values.items()}
+    return PHRASES[language][key].format(**counted)
+
+
+class _Count(int):
+    """A number that knows the singular from the plural."""
+
+    def __format__(self, words: str) -> str:
+        one, _, many = words.partition("|")
+        return f"{int(self)} {one if self == 1 else many or f'{one}s'}" if words else str(int(self))

@@ -17,6 +17,10 @@ GENERAL: dict[str, dict[str, str]] = {
         "health_index": "召回索引：{state}，{items} 条，{vectors} 条有向量",
         "health_embedder": "向量模型：{name}",
         "health_graph": "图谱：{state}（变更 {applied}）",
+        "graph_ready": "就绪",
+        "graph_building": "建立中",
+        "graph_failed": "用不了",
+        "graph_closed": "已关闭",
         "health_learning": "学习：等待 {waiting} 批，失败 {dead} 批",
         "health_spending": "今天的模型用量：{purposes}；共 {tokens} token，上限 {limit}",
         "health_purpose": "{purpose} {calls} 次 {tokens} token",
@@ -145,19 +149,23 @@ GENERAL: dict[str, dict[str, str]] = {
         "away_admin": "🧠 The memory did not start: {reason}",
         "failed": "🧠 Something went wrong; the log has the details.",
         "unknown_sender": "🧠 The sender is unknown, so the memory cannot be used.",
-        "status": "🧠 The memory is fine. I know {mine} things about you here: /memory mine",
+        "status": "🧠 The memory is fine. I know {mine:thing} about you here: /memory mine",
         "status_more": "Details are shown to admins in a private chat only.",
         "health_title": "🧠 GraphMemory",
         "health_counts": (
-            "{facts} facts · {episodes} episodes · {records} summaries · {messages} messages"
-            " ({buffered} not learned yet)"
+            "{facts:fact} · {episodes:episode} · {records:summary|summaries}"
+            " · {messages:message} ({buffered} not learned yet)"
         ),
-        "health_index": "Recall index: {state}, {items} items, {vectors} with a vector",
+        "health_index": "Recall index: {state}, {items:item}, {vectors} with a vector",
         "health_embedder": "Embedding model: {name}",
         "health_graph": "Graph: {state} (change {applied})",
-        "health_learning": "Learning: {waiting} batches waiting, {dead} failed",
-        "health_spending": "Models today: {purposes}; {tokens} tokens in all, limit {limit}",
-        "health_purpose": "{purpose} {calls} calls, {tokens} tokens",
+        "graph_ready": "ready",
+        "graph_building": "building",
+        "graph_failed": "away",
+        "graph_closed": "closed",
+        "health_learning": "Learning: {waiting:batch|batches} waiting, {dead} failed",
+        "health_spending": "Models today: {purposes}; {tokens:token} in all, limit {limit}",
+        "health_purpose": "{purpose} {calls:call}, {tokens:token}",
         "purpose_learn": "learning",
         "purpose_rewrite": "rewriting queries",
         "purpose_records": "summaries",
@@ -165,11 +173,11 @@ GENERAL: dict[str, dict[str, str]] = {
         "nothing_spent": "not asked",
         "list_comma": "; ",
         "spent": (
-            "⏸ Models have cost the {limit} tokens that they may cost a day: learning goes on"
+            "⏸ Models have cost the {limit:token} that they may cost a day: learning goes on"
             " after midnight, or at once with a higher daily_llm_tokens. The chat goes on."
         ),
         "health_error": "Last learning error: {error}",
-        "health_upkeep": "Last upkeep: {when}; {thinned} old messages deleted so far",
+        "health_upkeep": "Last upkeep: {when}; {thinned:old message} deleted so far",
         "health_web": "Memory page: {url}",
         "health_problem": "⚠️ {problem}",
         "storage_full": (
@@ -197,7 +205,7 @@ GENERAL: dict[str, dict[str, str]] = {
             " Look after the disk; the log has the details."
         ),
         "breaker": (
-            "⏸ {what} failed {failures} times in a row and is left alone, next try in {seconds} s:"
+            "⏸ {what} failed {failures:time} in a row and is left alone, next try in {seconds} s:"
             " {reason}"
         ),
         "breaker_embedding": "The embedding model",
@@ -207,7 +215,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "restore_line": "· {name} ({size} MB)",
         "restore_how": "/memory restore <name> shows what it would bring back.",
         "restore_none": "🧠 There is no backup yet. /memory backup makes one now.",
-        "restore_preview": "🧠 Made {when}, with {messages} messages and {facts} facts.",
+        "restore_preview": "🧠 Made {when}, with {messages:message} and {facts:fact}.",
         "restore_change": "Against now: messages {messages}, facts {facts}, changes {changes}.",
         "restore_unreadable": "The journal of now cannot be read; it is put aside, not deleted.",
         "restore_confirm": "To confirm: /memory restore {name} confirm (now is backed up first).",
@@ -219,26 +227,28 @@ GENERAL: dict[str, dict[str, str]] = {
         "doctor_title": "🩺 Checked, in {seconds} s",
         "doctor_well": "Journal, graph and recall index agree.",
         "doctor_counts": (
-            "{items} memories can be recalled, {vectors} of them have a vector;"
+            "{items:memory|memories} can be recalled, {vectors} of them have a vector;"
             " the graph is at change {changes}"
         ),
         "doctor_mended": "✅ Mended: {what}",
         "doctor_left": "⚠️ Not mended: {what}",
         "doctor_log": "The log has the details.",
-        "doctor_damaged": "the journal's file is damaged ({count} places); restore a backup",
+        "doctor_damaged": "the journal's file is damaged ({count:place}); restore a backup",
         "doctor_unreadable": (
-            "{count} rows of the journal cannot be read and are left out; a backup may have them"
+            "{count:row} of the journal cannot be read, so left out; a backup may have what is lost"
         ),
-        "doctor_misfiled": "{count} rows of the journal were filed under the wrong keys",
-        "doctor_stray_messages": "{count} messages belong to no known chat",
-        "doctor_stray_batches": "{count} batches to be learned belonged to no known chat: given up",
-        "doctor_lost_batches": "{count} messages belonged to batches that do not exist",
-        "doctor_done_batches": "{count} batches were queued although they had been learned",
+        "doctor_misfiled": "under the wrong keys of the journal: {count:row}",
+        "doctor_stray_messages": "{count:message} of no known chat",
+        "doctor_stray_batches": (
+            "{count:batch|batches} to be learned belonged to no known chat: given up"
+        ),
+        "doctor_lost_batches": "{count:message} of batches that do not exist",
+        "doctor_done_batches": "{count:batch|batches} in the queue that had been learned",
         "doctor_journal_away": "the journal cannot be examined now",
-        "doctor_graph": "the graph differed from the journal ({count} tables) and was rebuilt",
+        "doctor_graph": "the graph differed from the journal ({count:table}) and was rebuilt",
         "doctor_graph_away": "the graph is not available now",
         "doctor_index": "the recall index differed from the journal ({count}) and was rebuilt",
-        "doctor_index_vectors": "{count} memories lacked a vector and are queued for one again",
+        "doctor_index_vectors": "{count:memory|memories} without a vector, queued for one again",
         "doctor_index_away": "the recall index cannot be rebuilt now",
         "ready": "ready",
         "building": "building",
@@ -259,9 +269,9 @@ GENERAL: dict[str, dict[str, str]] = {
         "remember_what": "🧠 What shall I remember? E.g. /memory remember I am allergic to nuts",
         "remembered": "🧠 I will remember that.",
         "group_off": "🧠 Memory is turned off for groups.",
-        "flushed": "🧠 Learned {batches} batches of messages.",
+        "flushed": "🧠 Learned {batches:batch|batches} of messages.",
         "flushed_waiting": (
-            "🧠 Learned {batches} batches of messages; {waiting} wait to be tried again: {error}"
+            "🧠 Learned {batches:batch|batches} of messages; {waiting} to be tried again: {error}"
         ),
         "forget_what": "🧠 Forget which one? List them with /memory mine or /memory search first.",
         "forget_number": "🧠 There is no number {number}; list first with /memory mine or search.",
@@ -288,7 +298,7 @@ GENERAL: dict[str, dict[str, str]] = {
         ),
         "preview_title": "🧠 With the present settings, if nothing is mentioned again:",
         "preview_now": "archived right away",
-        "preview_days": "archived within {days} days",
+        "preview_days": "archived within {days:day}",
         "preview_count": "{label}: {total}",
         "preview_line": "  · {statement} (strength {strength}%)",
         "preview_private": "🧠 The preview is shown to admins in a private chat only.",
