@@ -101,7 +101,7 @@ class Moves:
         """Why a file is not taken, and where in it."""
         line = self._say("error_where_line", line=error.line) if error.line else ""
         reason = explain(self._language, error if error.code else error.told("content"))
-        found = [line, one_line(error.field, MAX_LINE), reason]
+        found = [line, one_line(error.field, MAX_LINE) if error.field != "into" else "", reason]
         return self._say("list_comma").join(filter(None, found))
 
     async def _look(self, caller: Caller, words: list[str], around: Surroundings) -> str:

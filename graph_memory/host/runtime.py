@@ -28,7 +28,7 @@ from .astrbot import Host
 from .handlers import memory_tools
 from .log import LogBridge, Troubles
 from .page import address, register
-from .providers import ProviderModel, load_embedder
+from .providers import ProviderModel, load_embedder, wrong_choices
 from .voice import AstrBotVoice
 
 logger = logging.getLogger("graph_memory.plugin")
@@ -89,6 +89,7 @@ class Runtime:
         self._serve = serve
         self._web: Web | None = None
         self._waiting: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
         self.page = ""
         """Where the web UI is; empty while it is not served."""
         self.problem = ""
@@ -132,6 +133,8 @@ class Runtime:
         memory, self.memory, self.commands = self.memory, None, None
         web, self._web, self.page = self._web, None, ""
         waiting, self._waiting = self._waiting, None
+        if self._checking:
+            self._checking.cancel()
         if waiting:
             waiting.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -174,6 +177,7 @@ class Runtime:
         for problem in self._wrong:
             memory.problems[problem.name] = explain(self.settings.language, problem)
         self._load_embedder()
+        self._checking = asyncio.create_task(self._check_choices(memory), name="gm-choices")
         memory.companion.care.start(
             AstrBotVoice(self._context, self.host, self.settings.language),
             ProviderModel(self.host, replace(self.settings, llm_provider_id="")),
@@ -242,6 +246,13 @@ class Runtime:
         self.settings = replace(self.settings, **checked)
         if self.memory:
             await self.memory.retune(**checked)
+
+    async def _check_choices(self, memory: MemoryService) -> None:
+        """Name the models that the settings choose and there are not."""
+        await self.host.providers_ready()
+        for error in wrong_choices(self.host, self.settings):
+            logger.error("setting %s; the default is used instead", error)
+            memory.problems[error.name] = self._told(error)
 
     def _load_embedder(self) -> None:
         async def load() -> Embedder | None:

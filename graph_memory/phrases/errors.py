@@ -42,7 +42,7 @@ ERRORS: dict[str, dict[str, str]] = {
         "error_setting": "设置 {name} 填的值不能用，改用 {used}；原因见日志",
         "error_setting_range": "设置 {name} 要在 {low} 到 {high} 之间，改用 {used}",
         "error_setting_choice": "设置 {name} 里的“{value}”不在 {choices} 之中，改用 {used}",
-        "error_setting_provider": "设置 {name}：没有“{value}”这个模型提供商，改用默认的",
+        "error_setting_model": "设置 {name}：没有“{value}”，改用默认的",
         "error_no_room": "磁盘空间不够，要有 {size} MB",
     },
     "en": {
@@ -100,8 +100,8 @@ ERRORS: dict[str, dict[str, str]] = {
             'the setting {name} has "{value}", which is not one of {choices}; {used} is used'
             " instead"
         ),
-        "error_setting_provider": (
-            'the setting {name}: there is no provider "{value}"; the default is used instead'
+        "error_setting_model": (
+            'the setting {name}: there is no "{value}"; the default is used instead'
         ),
         "error_no_room": "the disk has too little room; {size} MB are needed",
     },
