@@ -18,7 +18,7 @@ MOVES: dict[str, dict[str, str]] = {
         "export_unsent": "🧠 内容太长，这个平台又发不了文件，请联系管理员。",
         "import_private": "🧠 这个指令只给管理员用，而且要在私聊里。",
         "import_files": "🧠 可以导入的文件：",
-        "import_none": "🧠 imports 目录里没有文件。把文件放进数据目录的 imports/，或者写绝对路径。",
+        "import_none": "🧠 imports/ 里没有文件。把文件放进数据目录的 imports/，或者写绝对路径。",
         "import_file": "· {name}（{size} MB）",
         "import_last": "最近一次导入：{when}，{messages} 条消息、{rows} 条记录。",
         "import_how": (
