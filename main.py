@@ -29,41 +29,19 @@ if MISSING:
     raise ModuleNotFoundError(f"not installed yet: {', '.join(MISSING)}", name=MISSING[0])
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not
+    from graph_memory import host
     from graph_memory.chat.commands import Caller, Commands
+    from graph_memory.chat.usage import alone
     from graph_memory.errors import ClosedError
-    from graph_memory.host import (
-        NAME,
-        Runtime,
-        Tune,
-        Unclaimed,
-        Web,
-        WithWords,
-        hand_over,
-        hooks,
-        own_chat,
-        own_name,
-        speech,
-        surroundings,
-    )
+    from graph_memory.host import hooks
     from graph_memory.service import MemoryService
     from graph_memory.settings import Settings
 else:
+    from .graph_memory import host
     from .graph_memory.chat.commands import Caller, Commands
+    from .graph_memory.chat.usage import alone
     from .graph_memory.errors import ClosedError
-    from .graph_memory.host import (
-        NAME,
-        Runtime,
-        Tune,
-        Unclaimed,
-        Web,
-        WithWords,
-        hand_over,
-        hooks,
-        own_chat,
-        own_name,
-        speech,
-        surroundings,
-    )
+    from .graph_memory.host import hooks
     from .graph_memory.service import MemoryService
     from .graph_memory.settings import Settings
 
@@ -94,9 +72,11 @@ def hook(method: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None
     return guarded
 
 
-async def serve(memory: MemoryService, access: Any, settings: Settings, tune: Tune | None) -> Web:
+async def serve(
+    memory: MemoryService, access: Any, settings: Settings, tune: host.Tune | None
+) -> host.Web:
     """Start the web UI for who has access."""
-    with own_name():
+    with host.own_name():
         if TYPE_CHECKING:
             from webui import WebServer, create_app
         else:
@@ -115,8 +95,8 @@ class GraphMemory(Star):
 
     async def initialize(self) -> None:
         """Start; also after a reload, which is what saving the settings does."""
-        self.runtime = Runtime(
-            self.context, self.config, lambda: StarTools.get_data_dir(NAME), serve
+        self.runtime = host.Runtime(
+            self.context, self.config, lambda: StarTools.get_data_dir(host.NAME), serve
         )
         self.host = self.runtime.host
         await self.runtime.start(getattr(self, "logger", logger))
@@ -181,6 +161,13 @@ class GraphMemory(Star):
         """A command's answer, whatever happens."""
         return event.plain_result(await self.runtime.ask(event, ask))
 
+    @filter.custom_filter(host.Mistyped, priority=BEFORE_CORE)
+    async def mistyped(self, event: AstrMessageEvent) -> Reply:
+        """没有这个指令 · no such command"""
+        yield event.plain_result(self.runtime.mistyped(event))
+        event.stop_event()  # neither the model nor the memory is told
+
+    @filter.custom_filter(host.Never)
     @filter.command_group("memory", alias={"记忆"})
     def memory_group(self) -> None:
         """长期记忆 · long-term memory"""
@@ -191,14 +178,14 @@ class GraphMemory(Star):
         yield await self.answer(event, Commands.help)
 
     @memory_group.command("status", alias={"状态"})
-    async def status(self, event: AstrMessageEvent) -> Reply:
+    async def status(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """记忆的状态 · how the memory is doing"""
-        yield await self.answer(event, Commands.status)
+        yield await self.answer(event, alone("status", more, Commands.status))
 
     @memory_group.command("mine", alias={"我的"})
-    async def mine(self, event: AstrMessageEvent) -> Reply:
+    async def mine(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """关于我的记忆 · what is known about me"""
-        yield await self.answer(event, Commands.mine)
+        yield await self.answer(event, alone("mine", more, Commands.mine))
 
     @memory_group.command("search", alias={"查找", "搜索"})
     async def search(self, event: AstrMessageEvent, text: GreedyStr) -> Reply:
@@ -208,7 +195,7 @@ class GraphMemory(Star):
     @memory_group.command("remember", alias={"记住"})
     async def remember(self, event: AstrMessageEvent, text: GreedyStr) -> Reply:
         """记住一件事 · remember something"""
-        said = speech(event, text)
+        said = host.speech(event, text)
         yield await self.answer(
             event,
             lambda commands, caller: commands.remember(caller, said.text, said.to, said.quote),
@@ -238,14 +225,14 @@ class GraphMemory(Star):
         yield await self.answer(event, lambda commands, who: commands.keepsakes.core(who, what))
 
     @memory_group.command("undo", alias={"撤销"})
-    async def undo(self, event: AstrMessageEvent) -> Reply:
+    async def undo(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """撤销上一次改动 · take the last change back"""
-        yield await self.answer(event, Commands.undo)
+        yield await self.answer(event, alone("undo", more, Commands.undo))
 
     @memory_group.command("why", alias={"为什么"})
-    async def why(self, event: AstrMessageEvent) -> Reply:
+    async def why(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """上次回复想起了什么 · what the last reply recalled"""
-        yield await self.answer(event, lambda commands, caller: commands.privacy.why(caller))
+        yield await self.answer(event, alone("why", more, lambda who, one: who.privacy.why(one)))
 
     @memory_group.command("pause", alias={"暂停"})
     async def pause(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
@@ -286,15 +273,15 @@ class GraphMemory(Star):
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("preview", alias={"预览"})
-    async def preview(self, event: AstrMessageEvent) -> Reply:
+    async def preview(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """哪些将被淡忘（管理员）· what would fade (admins)"""
-        yield await self.answer(event, Commands.preview)
+        yield await self.answer(event, alone("preview", more, Commands.preview))
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("backup", alias={"备份"})
-    async def backup(self, event: AstrMessageEvent) -> Reply:
+    async def backup(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """立即备份（管理员）· back up now (admins)"""
-        yield await self.answer(event, Commands.backup)
+        yield await self.answer(event, alone("backup", more, Commands.backup))
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("restore", alias={"恢复"})
@@ -304,14 +291,14 @@ class GraphMemory(Star):
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("doctor", alias={"检查"})
-    async def doctor(self, event: AstrMessageEvent) -> Reply:
+    async def doctor(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """检查并修复（管理员）· check and mend (admins)"""
-        yield await self.answer(event, Commands.doctor)
+        yield await self.answer(event, alone("doctor", more, Commands.doctor))
 
     @memory_group.command("export", alias={"导出"})
     async def export(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """带走我的记忆 · take my memories away"""
-        if text := await hand_over(self.runtime.ask, event, what):
+        if text := await host.hand_over(self.runtime.ask, event, what):
             yield event.plain_result(text)
 
     @filter.permission_type(filter.PermissionType.ADMIN)
@@ -320,7 +307,7 @@ class GraphMemory(Star):
         """导入历史（管理员）· bring a history in (admins)"""
 
         async def ask(commands: Commands, caller: Caller) -> str:
-            around = await surroundings(self.context, event)
+            around = await host.surroundings(self.context, event)
             return await commands.moves.import_(caller, what, around)
 
         yield await self.answer(event, ask)
@@ -331,15 +318,15 @@ class GraphMemory(Star):
         """聊天换了号（管理员）· a chat has moved (admins)"""
         yield await self.answer(event, lambda commands, who: commands.moves.move(who, what))
 
-    @own_chat
-    @filter.custom_filter(Unclaimed)
+    @host.own_chat
+    @filter.custom_filter(host.Unclaimed)
     @filter.command("persona", alias={"人格"})
     async def persona(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """查看或切换人格 · list or switch personas"""
         yield event.plain_result(await self.runtime.personas.choose(event, name))
 
-    @own_chat
-    @filter.custom_filter(WithWords)
+    @host.own_chat
+    @filter.custom_filter(host.WithWords)
     @filter.command("new", priority=BEFORE_CORE)
     async def new(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """用某个人格开始新对话 · a new conversation with a persona"""

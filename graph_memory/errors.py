@@ -19,14 +19,31 @@
     ├── BondError             these cannot be merged, split, linked or unlinked
     └── ClosedError           the service was closed
 
-Messages are for people: they say what happened and what can be done about it.
+Messages are for people: they say what happened and what can be done about it. They are in
+English, for the log; chats are told of an error by the phrase ``error_<code>``, if it has one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Self
+
 
 class GraphMemoryError(Exception):
-    """Base of every error of this package."""
+    """Base of every error of this package.
+
+    Attributes:
+        code: Which phrase tells people of it; empty if none does.
+        values: Of the placeholders of that phrase.
+    """
+
+    code: str = ""
+    values: Mapping[str, object] = {}
+
+    def told(self, code: str, **values: object) -> Self:
+        """This error, with the phrase that tells people of it."""
+        self.code, self.values = code, values
+        return self
 
 
 class SettingError(GraphMemoryError):
@@ -35,12 +52,24 @@ class SettingError(GraphMemoryError):
     Args:
         name: The setting's key.
         reason: What is wrong with the value and what is accepted.
+
+    Attributes:
+        used: What is used in its place, once that is known.
     """
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name}: {reason}")
         self.name = name
         self.reason = reason
+        self.used: object = None
+        self.told("setting")
+
+    def use(self, used: object) -> Self:
+        """This error, with what is used in place of the value."""
+        self.used = used
+        words = ", ".join(map(str, used)) if isinstance(used, tuple) else used
+        self.values = {**self.values, "name": self.name, "used": words}
+        return self
 
 
 class StorageError(GraphMemoryError):
@@ -68,6 +97,7 @@ class DamagedError(JournalError):
     def __init__(self, message: str, backup: str = "") -> None:
         super().__init__(message)
         self.backup = backup
+        self.told("restore", backup=backup) if backup else self.told("ruined")
 
 
 class GraphError(StorageError):
@@ -77,6 +107,8 @@ class GraphError(StorageError):
 class LockedError(StorageError):
     """Another process owns the data directory."""
 
+    code = "locked"
+
 
 class ModelError(GraphMemoryError):
     """A model this memory depends on did not answer usefully."""
@@ -84,6 +116,8 @@ class ModelError(GraphMemoryError):
 
 class EmbeddingError(ModelError):
     """A text could not be embedded."""
+
+    code = "embedding"
 
 
 class ExtractionError(ModelError):
@@ -124,7 +158,7 @@ class BondError(GraphMemoryError):
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
-        self.code = code
+        self.told(code)
 
 
 class ClosedError(GraphMemoryError):

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from .breaker import BreakerState, BreakerStatus
+from .errors import GraphMemoryError
 from .journal import StorageState
 from .learn import LearningStatus
-from .phrases import PHRASES, say
+from .phrases import PHRASES, explain, say
 from .spending import Account
 from .text import one_line
 from .upkeep import Report
@@ -82,7 +83,12 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
             vectors=health.index_vectors,
         ),
         say(language, "health_embedder", name=health.embedder or say(language, "none")),
-        say(language, "health_graph", state=health.graph, applied=health.graph_applied),
+        say(
+            language,
+            "health_graph",
+            state=say(language, f"graph_{health.graph}"),
+            applied=health.graph_applied,
+        ),
         say(language, "health_learning", waiting=learning.waiting, dead=learning.dead),
     ]
     if learning.last_error:
@@ -96,6 +102,18 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     lines += _troubles(health, language)
     lines += [say(language, "health_problem", problem=problem) for problem in health.problems]
     return "\n".join(lines)
+
+
+def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: int) -> list[str]:
+    """What people are told of views and copies that are not up to date, and of who waits."""
+    troubles = {"recall": recall, "graph": graph, "backup": backup}
+    found = [
+        explain(language, GraphMemoryError(text).told(key))
+        for key, text in troubles.items()
+        if text
+    ]
+    waiting = [say(language, "error_forgetting", count=forgetting)] if forgetting else []
+    return found + waiting
 
 
 def _spending(account: Account, language: str) -> str:

@@ -26,7 +26,7 @@ from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder, GuardedEmbedder
 from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
 from .graph import GraphStore
-from .health import Health
+from .health import Health, behind
 from .identity import Identities
 from .journal import Event, Journal, Rows, copies
 from .learn import Learning
@@ -35,6 +35,7 @@ from .lock import DirectoryLock
 from .lookup import Lookup
 from .model import Change, Erased, Presence
 from .moving import Mover
+from .phrases import explain
 from .ports import Embedder, LanguageModel
 from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
@@ -156,10 +157,9 @@ class MemoryService:
         try:
             return await cls._open(directory, settings, zone, model, now)
         except OSError as error:
-            raise StorageError(
-                f"{directory} cannot be used: {error.strerror or error}; "
-                "free some space or make it writable"
-            ) from error
+            text = f"{directory} cannot be used: {error.strerror or error}; free some space"
+            wrong = StorageError(f"{text} or make it writable")
+            raise wrong.told("directory", path=directory) from error
 
     @classmethod
     async def _open(
@@ -242,7 +242,7 @@ class MemoryService:
             except GraphMemoryError as error:
                 if not attempt:
                     logger.warning("no embedding, recall goes by words and names: %s", error)
-                self.problems["embedding"] = str(error)
+                self.problems["embedding"] = explain(self.settings.language, error)
             self._embedding_tried.set()
             await asyncio.sleep(EMBEDDING_PAUSES[min(attempt, len(EMBEDDING_PAUSES) - 1)])
         previous = self._embedder
@@ -286,9 +286,7 @@ class MemoryService:
         with contextlib.suppress(JournalError):
             await self.journal.probe()  # so that freed space shows at once
         storage = self.journal.storage
-        waiting = self.forget_me.waiting
-        unwritten = f"{waiting} wait to be forgotten: the disk cannot be written" if waiting else ""
-        problems = (*self.problems.values(), unwritten, self.recall.problem, self.graph.problem)
+        views = (self.recall.problem, self.graph.problem, self.backups.problem)
         breakers = {
             "embedding": self._embedding_breaker,
             "learning": self.learning.breaker,
@@ -305,7 +303,10 @@ class MemoryService:
             learning=await self.learning.status(),
             upkeep_at=await self.upkeep.last_run(),
             upkeep=self.upkeep.last,
-            problems=[p for p in (*problems, self.backups.problem) if p],
+            problems=[
+                *self.problems.values(),
+                *behind(self.settings.language, *views, forgetting=self.forget_me.waiting),
+            ],
             storage=storage.state,
             storage_kind=storage.kind,
             breakers={key: breaker.status for key, breaker in breakers.items()},

@@ -19,6 +19,8 @@ from .errors import SettingError
 from .hours import quiet_hours
 from .scope import Policy, Sharing
 
+MAX_SHOWN = 40
+"""Characters of a wrong value that people are shown."""
 MIN_KEY = 8
 """Characters a web UI key has at least."""
 PARTS = ("records", "metadata", "core_facts", "mood", "inner_state", "control_words", "proactive")
@@ -114,7 +116,7 @@ class Setting:
                 raise SettingError(self.name, f"{value!r} is not text")
             value = value.strip()
             if self.choices and value not in self.choices:
-                raise SettingError(self.name, f"{value!r} is not one of {', '.join(self.choices)}")
+                raise self._unknown(value)
             if self.name == "webui_key" and value and len(value) < MIN_KEY:
                 raise SettingError(self.name, f"shorter than {MIN_KEY} characters")
             if self.name == "quiet_hours":
@@ -161,10 +163,16 @@ class Setting:
         if not isinstance(value, list | tuple):
             raise SettingError(self.name, f"{value!r} is not a list")
         words = [word.strip() if isinstance(word, str) else word for word in value]
+        known = tuple(choice for choice in self.choices if choice in words)
         for word in words:
             if word not in self.choices:
-                raise SettingError(self.name, f"{word!r} is not one of {', '.join(self.choices)}")
-        return tuple(choice for choice in self.choices if choice in words)
+                raise self._unknown(word).use(known or self.default)
+        return known
+
+    def _unknown(self, word: object) -> SettingError:
+        choices = ", ".join(self.choices)
+        error = SettingError(self.name, f"{word!r} is not one of {choices}")
+        return error.told("setting_choice", value=str(word)[:MAX_SHOWN], choices=choices)
 
     def _number(self, value: Any) -> Any:
         try:
@@ -178,9 +186,9 @@ class Setting:
             raise SettingError(self.name, f"{value!r} is not {kind}") from None
         if not self.low <= number <= self.high and not (self.zero and number == 0):
             off = " (or 0 to turn it off)" if self.zero else ""
-            raise SettingError(
-                self.name, f"{value!r} is not between {self.low:.12g} and {self.high:.12g}{off}"
-            )
+            low, high = f"{self.low:.12g}", f"{self.high:.12g}"
+            error = SettingError(self.name, f"{value!r} is not between {low} and {high}{off}")
+            raise error.told("setting_range", low=low, high=high)
         return number
 
 
@@ -227,7 +235,8 @@ def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:
         raw: Values by name; missing ones get their default, unknown ones are ignored.
 
     Returns:
-        The settings, and what was wrong; a wrong value is replaced by the default.
+        The settings, and what was wrong; a wrong value is replaced by the default, and of
+        words only the wrong ones are left out.
     """
     values: dict[str, Any] = {}
     problems: list[SettingError] = []
@@ -237,5 +246,7 @@ def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:
         try:
             values[setting.name] = setting.check(raw[setting.name])
         except SettingError as error:
-            problems.append(error)
+            used = setting.default if error.used is None else error.used
+            values[setting.name] = used
+            problems.append(error.use(used))
     return dataclasses.replace(Settings(), **values), problems

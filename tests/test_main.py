@@ -20,7 +20,11 @@ import pytest
 from . import astrbot_root  # noqa: F401
 import yaml
 from astrbot.core.star.filter.permission import PermissionType, PermissionTypeFilter
+from astrbot.core.star.star import star_map
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
+
+from graph_memory.chat.usage import help_text
+from graph_memory.phrases import say
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = "gm_plugins.astrbot_plugin_graph_memory"
@@ -100,7 +104,9 @@ def test_commands_take_all_that_follows(main: ModuleType) -> None:
     own = {"pause", "resume", "forgetme", "restore", "people", "correct", "records", "core"}
     own |= {"inner", "proactive"}
     moves = {"export", "import_", "move"}
-    assert greedy == {"search", "remember", "forget", "flush", "persona", "new"} | own | moves
+    alone = {"status", "mine", "undo", "why", "preview", "backup", "doctor"}  # to refuse it
+    named = {"search", "remember", "forget", "flush", "persona", "new"}
+    assert greedy == named | own | moves | alone
 
 
 def test_every_requirement_is_checked_at_import(main: ModuleType) -> None:
@@ -133,7 +139,7 @@ def test_a_missing_requirement_lets_astrbot_install_it(
 
 def test_metadata(main: ModuleType) -> None:
     data = yaml.safe_load((ROOT / "metadata.yaml").read_text(encoding="utf-8"))
-    assert data["name"] == main.NAME
+    assert data["name"] == main.host.NAME
     assert {"name", "desc", "version", "author", "display_name", "short_desc"} <= data.keys()
     assert re.fullmatch(r"v\d+\.\d+\.\d+", data["version"])
     assert data["astrbot_version"] == ">=4.26.0"
@@ -165,9 +171,107 @@ async def test_a_hook_never_fails(main: ModuleType) -> None:
 def test_the_web_ui_meets_the_plugins_own_modules(main: ModuleType) -> None:
     """It imports ``graph_memory``, which AstrBot knows by a longer name only."""
     before = {n: m for n, m in sys.modules.items() if n.split(".")[0] == "graph_memory"}
-    with main.own_name():
+    with main.host.own_name():
         webui = importlib.import_module(f"{PACKAGE}.webui.app")
     after = {n: m for n, m in sys.modules.items() if n.split(".")[0] == "graph_memory"}
     assert after == before
     service = sys.modules[f"{PACKAGE}.graph_memory.service"]
     assert webui.MemoryService is service.MemoryService
+
+
+def commands(main: ModuleType) -> dict[str, set[str]]:
+    """All names of each of the group's commands, by its English one."""
+    group = main.GraphMemory.memory_group.parent_group
+    return {
+        rule.command_name: {rule.command_name, *rule.alias} for rule in group.sub_command_filters
+    }
+
+
+@pytest.mark.parametrize(("language", "group"), [("zh", "记忆"), ("en", "memory")])
+def test_help_tells_every_command_in_its_language(
+    main: ModuleType, language: str, group: str
+) -> None:
+    told = help_text(language)
+    found = re.findall(rf"^/{group} (\S+?)[ ：:]", told, re.MULTILINE)
+    known = commands(main)
+    assert len(found) == len(known)
+    for name, names in known.items():
+        (word,) = {*found} & names
+        assert word.isascii() == (language == "en"), name
+        assert say(language, f"help_{name}").startswith(f"/{group} {word}")
+
+
+def written(main: ModuleType, text: str, raw: str = "", **more: Any) -> Any:
+    """A message that AstrBot has looked at, as far as filters need it."""
+    extras: dict[str, Any] = {}
+    return SimpleNamespace(
+        message_str=text,
+        message_obj=SimpleNamespace(message_str=raw or f"/{text}"),
+        is_at_or_wake_command=True,
+        plugins_name=None,
+        set_extra=extras.__setitem__,
+        get_extra=extras.get,
+        **more,
+    )
+
+
+@pytest.fixture
+def activated(main: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = SimpleNamespace(activated=True, name=main.host.NAME, reserved=False)
+    monkeypatch.setitem(star_map, main.__name__, plugin)
+
+
+CFG = {"wake_prefix": ["/", ""]}
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("memory serach 生日", "/memory search"),
+        ("记忆 搜所 生日", "/记忆 搜索"),
+        ("记忆 serach", "/记忆 search"),
+        ("memory  forgetmee", "/memory forgetme"),
+        ("memory 12345", ""),
+        ("memory", "/memory mine"),
+        ("记忆", "/记忆 我的"),
+    ],
+)
+@pytest.mark.usefixtures("activated")
+def test_what_is_no_command_is_answered_and_goes_no_further(
+    main: ModuleType, text: str, meant: str
+) -> None:
+    event = written(main, text)
+    assert main.host.Mistyped().filter(event, CFG)
+    runtime = SimpleNamespace(settings=SimpleNamespace(language="zh" if "记" in text else "en"))
+    told = main.host.Runtime.mistyped(runtime, event)
+    assert meant in told
+    assert ("什么都没有做" in told or "nothing was done" in told) == (" " in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "raw"),
+    [
+        ("memory search 生日", ""),
+        ("记忆 我的", ""),
+        ("memory is a strange thing", "memory is a strange thing"),
+        ("记忆 是什么", "记忆 是什么"),
+        ("memories fade", ""),
+        ("记忆力怎么样", ""),
+        ("new mei", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.usefixtures("activated")
+def test_commands_and_what_people_say_go_on(main: ModuleType, text: str, raw: str) -> None:
+    assert not main.host.Mistyped().filter(written(main, text, raw), CFG)
+    event = written(main, "memory serach")
+    event.is_at_or_wake_command = False
+    assert not main.host.Mistyped().filter(event, CFG)
+
+
+@pytest.mark.parametrize("text", ["memory", "记忆", "memory serach"])
+def test_astrbot_does_not_list_the_group_by_itself(main: ModuleType, text: str) -> None:
+    group = main.GraphMemory.memory_group.parent_group
+    assert not group.filter(written(main, text), CFG)
+    before = handlers(main)["mistyped"].extras_configs["priority"]
+    assert before > main.PRIORITY, "or it would be stored"

@@ -119,7 +119,7 @@ async def test_a_failing_embedder_is_a_problem_and_not_a_failure(tmp_path: Path)
     service.use_embedder(load)
     await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
     assert "豆包" in await recalled(service, HOME, ZHANG, "猫叫豆包吗")
-    assert (await service.health()).problems == ["模型不见了"]
+    assert (await service.health()).problems == ["向量模型用不了，只按词语和名字查找；详情见日志"]
     await service.close()
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.errors import SettingError
+from graph_memory.phrases import explain
 from graph_memory.scope import Policy, Sharing
 from graph_memory.settings import SETTINGS, Settings, read
 
@@ -30,7 +31,6 @@ def test_every_setting_is_a_field_and_its_default_is_accepted():
         ("min_importance_threshold", 0.95), ("memory_sharing_mode", "全部"), ("webui_port", 80),
         ("webui_key", "short"), ("enable_group_learning", "yes"), ("llm_provider_id", None),
         ("retrieval_top_k", math.inf), ("companion", "records"), ("companion", ["梦境"]),
-        ("companion", ["mood", None]),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_and_replaced(name: str, value: object):
@@ -54,6 +54,26 @@ def test_words_of_a_list_are_taken_once_and_in_one_order():
     assert not problems
     assert settings.companion == ("records", "mood")
     assert read({"companion": []})[0].companion == ()
+
+
+@pytest.mark.parametrize("wrong", ["梦境", None, "core facts"])
+def test_of_a_list_only_the_wrong_words_are_left_out(wrong: object):
+    settings, (problem,) = read({"companion": ["mood", wrong, "records"]})
+    assert settings.companion == problem.used == ("records", "mood")
+    for language in ("zh", "en"):
+        told = explain(language, problem)
+        assert str(wrong) in told
+        assert "records, mood" in told
+
+
+def test_what_is_wrong_is_told_in_both_languages():
+    _, problems = read({"retrieval_top_k": 99, "audience": "所有人", "webui_key": "short"})
+    told = [explain("zh", problem) for problem in problems]
+    assert told == [
+        "设置 audience 里的“所有人”不在 participants, off 之中，改用 participants",
+        "设置 retrieval_top_k 要在 1 到 50 之间，改用 8",
+        "设置 webui_key 填的值不能用，改用 ；原因见日志",
+    ]
 
 
 def test_policy():

@@ -20,12 +20,14 @@ from ..service import MemoryService
 from ..text import one_line
 from ..upkeep import Forecast
 from .caller import Caller
+from .exports import Exports
 from .heart import Heart
 from .keepsakes import Keepsakes
 from .moves import Moves
 from .people import People
 from .privacy import Privacy
 from .shown import Memory, Shown
+from .usage import EVERYTHING, help_text, misused
 
 __all__ = ["Caller", "Commands"]
 
@@ -45,7 +47,7 @@ class Commands:
         shown: What people were shown, by which they say what they mean.
         privacy: Those by which people look after what is known about them.
         people: Those by which the owner says who and what is one.
-        moves: Those by which memories come and go.
+        moves, exports: Those by which memories come and go.
         keepsakes: Records and core facts.
         heart: The inner state, and speaking first.
 
@@ -61,8 +63,11 @@ class Commands:
         self.privacy = Privacy(memory)
         self.people = People(memory)
         self.moves = Moves(memory)
+        self.exports = Exports(memory)
         self.keepsakes = Keepsakes(memory, self.shown)
         self.heart = Heart(memory)
+        self._stuck: set[int] = set()
+        """Changes of which people were told that they cannot be undone."""
 
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
@@ -71,7 +76,7 @@ class Commands:
 
     async def help(self, caller: Caller) -> str:
         """What there is."""
-        return self._say("help")
+        return help_text(self._language)
 
     async def status(self, caller: Caller) -> str:
         """How the memory is doing; details for admins only."""
@@ -105,16 +110,16 @@ class Commands:
         found = await self.memory.recall.search(caller.asker, text, LISTED)
         if not found.items:
             return self._say("search_none")
-        facts = [item for item in found.items if item.kind == "fact"]
-        self.shown.number(caller, [Memory(item.kind, item.id, item.text) for item in facts])
-        numbers = {item.id: number for number, item in enumerate(facts, 1)}
+        meant = [item for item in found.items if item.kind in (Fact.kind, MESSAGE)]
+        self.shown.number(caller, [Memory(item.kind, item.id, item.text) for item in meant])
+        numbers = {(item.kind, item.id): number for number, item in enumerate(meant, 1)}
         lines = [
-            self._say("item_numbered", number=numbers[item.id], text=item.text)
-            if item.id in numbers
+            self._say("item_numbered", number=number, text=item.text)
+            if (number := numbers.get((item.kind, item.id)))
             else self._say("item_plain", text=item.text)
             for item in found.items
         ]
-        hint = [self._say("forget_hint")] if facts else []
+        hint = [self._say("forget_hint")] if meant else []
         return "\n".join([self._say("search_title"), *lines, *hint])
 
     async def preview(self, caller: Caller) -> str:
@@ -171,16 +176,23 @@ class Commands:
             return self._say("remember_what")
         if refusal := self.refusal(caller):
             return refusal
-        facts = await self.memory.learning.remember(
-            caller.session, caller.user, caller.name, text, to=to, quote=quote
+        await self.memory.learning.remember(
+            caller.session,
+            caller.user,
+            caller.name,
+            text,
+            to=to,
+            quote=quote,
+            besides=self.memory.companion.remembering(caller.session, caller.user),
         )
-        await self.memory.companion.remember(caller.session, caller.user, facts)
         return self._say("remembered")
 
     async def flush(self, caller: Caller, what: str = "") -> str:
         """Learn now what has gathered in this chat, or everywhere (``all``)."""
         learning = self.memory.learning
-        everywhere = what.casefold() in {"all", "全部"}
+        everywhere = what.casefold() in EVERYTHING
+        if what and not everywhere:
+            return misused(self._language, "flush", what, EVERYTHING)
         if everywhere:
             await learning.revive()
         batches = await learning.flush(None if everywhere else caller.session.circle)
@@ -200,11 +212,11 @@ class Commands:
             return self._say("forget_what")
         memory = self._meant(caller, which)
         if memory is None:
-            return self._say("forget_number", number=which)
+            return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
         asker = None if caller.is_admin else caller.asker
         try:
             if memory.kind == MESSAGE:
-                await self.memory.library.unsay(int(memory.id), caller.asker, caller.user)
+                await self.memory.library.unsay(int(memory.id), asker, caller.user)
             else:
                 await self.memory.library.forget(memory.id, asker, caller.user)
         except NotFoundError:
@@ -250,16 +262,17 @@ class Commands:
             return self.shown.numbered(caller, int(which))
         if cited := self.shown.cited(caller, which):
             return cited
-        return Memory(Fact.kind, which, "")
+        return None if " " in which else Memory(Fact.kind, which, "")
 
     async def undo(self, caller: Caller) -> str:
         """Take the caller's last change back."""
         try:
-            undone = await self.memory.library.undo(None, caller.user)
+            undone = await self.memory.library.undo(None, caller.user, self._stuck)
         except NotFoundError:
             return self._say("undo_none")
         except ConflictError as error:
-            return self._say("undo_conflict", later=error.later)
+            self._stuck.add(error.change)
+            return self._say("undo_conflict")
         taken = await self.memory.journal.change(undone.undoes or 0)
         key = f"undone_{taken.reason}" if taken else ""
         return self._say(key if key in UNDONE else "undone")

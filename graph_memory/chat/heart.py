@@ -47,7 +47,7 @@ class Heart:
         verb, _, number = what.strip().casefold().partition(" ")
         if not verb:
             return await self._inner(caller)
-        if verb in _HISTORY:
+        if verb in _HISTORY and not number:
             return await self._history(caller)
         if verb in _BACK and number.strip().isdecimal():
             return await self._back(caller, number.strip()[:6])

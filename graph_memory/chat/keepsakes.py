@@ -18,6 +18,7 @@ from ..service import MemoryService
 from ..text import clean, clean_name, one_line, tokens
 from .caller import Caller
 from .shown import Memory, Shown
+from .usage import misused
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""
@@ -151,6 +152,8 @@ class Keepsakes:
         if not self._companion.has("records"):
             return self._say("part_off", part="records")
         which, _, page = which.strip().partition(" ")
+        if page.strip() and not page.strip().isdecimal():
+            return misused(self._language, "records", page)
         if which:
             return await self._read(caller, which, page.strip())
         found = await self._companion.talks.recent(caller.asker, caller.session)
@@ -206,7 +209,7 @@ class Keepsakes:
         is_known = verb in _PIN | _UNPIN | _EDIT | _DROP
         if not is_known or not (number.isdecimal() and len(number) < 6):
             return self._say("core_what")
-        if verb in _EDIT and not text:
+        if bool(text) != (verb in _EDIT):
             return self._say("core_what")
 
         def change(row: CoreFact) -> CoreFact | None:

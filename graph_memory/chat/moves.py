@@ -1,7 +1,7 @@
-"""What ``/memory export``, ``import`` and ``move`` answer, without AstrBot.
+"""What ``/memory import`` and ``move`` answer, without AstrBot.
 
-Everybody may take away what they may see, in a private chat. Everything else is the
-owner's, and nothing is written before it was shown what would be.
+Both are the owner's, in a private chat, and nothing is written before it was shown what
+would be.
 """
 
 from __future__ import annotations
@@ -14,22 +14,20 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import FormatError, NotFoundError, StorageError
-from ..moving import Brought, Importer, Options, Plan, preview, remap
-from ..phrases import say
+from ..moving import Brought, Importer, Options, Plan, preview, remap, split_circle
+from ..phrases import explain, say
 from ..service import MemoryService
 from ..text import one_line
 from .caller import Caller
+from .usage import CONFIRM as _YES
+from .usage import misused
 
 LISTED = 10
 MAX_LINE = 60
-MAX_TEXT = 3_000
-"""Characters of a file that is shown as a message, where files cannot be sent."""
 PATIENCE = 25.0
 """Seconds for which an answer waits for an import; then it goes on in the background."""
 CONFIRM = 1800.0
 """Seconds within which an import has to be confirmed."""
-_YES = {"confirm", "yes", "确认", "确定"}
-_ALL = {"all", "everything", "全部", "所有"}
 _UNDO = {"undo", "撤销"}
 _LEARN = {"learn", "学习"}
 _KEYS = ("as", "persona", "platform", "bot", "to")
@@ -53,14 +51,6 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """An answer, and a file that goes with it if it can be sent."""
-
-    text: str
-    path: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Wish:
     """What waits to be confirmed."""
 
@@ -80,42 +70,6 @@ class Moves:
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
 
-    # --------------------------------------------------------------------- out
-
-    async def export(self, caller: Caller, what: str = "") -> Taken:
-        """Take away what the caller may see; for owners also everything, or a person."""
-        if caller.session.is_group:
-            return Taken(self._say("export_private"))
-        if not what:
-            memory = self._memory
-            path = await memory.moving.own(
-                caller.asker, memory.settings.policy, memory.attendance, memory.zone
-            )
-            return Taken(self._say("export_mine"), path)
-        if not caller.is_owner:
-            return Taken(self._say("export_denied"))
-        platform = caller.user.partition(":")[0]
-        person = "" if what.casefold() in _ALL else what if ":" in what else f"{platform}:{what}"
-        done = await self._memory.moving.exporter(person).run()
-        counts = done.counts
-        return Taken(
-            self._say(
-                "export_done",
-                path=done.path,
-                messages=counts.get("message", 0),
-                facts=counts.get("fact", 0),
-                lines=done.lines,
-            )
-        )
-
-    async def unsent(self, caller: Caller, path: Path) -> str:
-        """What to say if a file cannot be sent: what is in it, or where it is."""
-        if caller.is_owner:
-            return self._say("export_where", path=path)
-        text = await asyncio.to_thread(_short, path)
-        await asyncio.to_thread(path.unlink, True)
-        return text or self._say("export_unsent")
-
     # ---------------------------------------------------------------------- in
 
     async def import_(self, caller: Caller, what: str, around: Surroundings) -> str:
@@ -126,17 +80,29 @@ class Moves:
         try:
             if not words:
                 return await self._overview()
-            if words[0].casefold() in _YES:
+            if refusal := self._misread(words[1:]):
+                return refusal
+            is_confirmed, is_undone = (words[0].casefold() in each for each in (_YES, _UNDO))
+            if len(words) > 1 and (is_confirmed or is_undone):
+                return misused(self._language, "import", " ".join(words[1:]))
+            if is_confirmed:
                 return await self._confirm(caller)
-            if words[0].casefold() in _UNDO:
+            if is_undone:
                 return await self._undo()
             return await self._look(caller, words, around)
         except FormatError as error:
-            return self._say("import_wrong", reason=error)
+            return self._say("import_wrong", reason=self._reason(error))
         except StorageError as error:
             if getattr(error, "kind", ""):
                 raise
-            return self._say("import_failed", reason=error)
+            return self._say("import_failed", reason=explain(self._language, error))
+
+    def _reason(self, error: FormatError) -> str:
+        """Why a file is not taken, and where in it."""
+        line = self._say("error_where_line", line=error.line) if error.line else ""
+        reason = explain(self._language, error if error.code else error.told("content"))
+        found = [line, one_line(error.field, MAX_LINE) if error.field != "into" else "", reason]
+        return self._say("list_comma").join(filter(None, found))
 
     async def _look(self, caller: Caller, words: list[str], around: Surroundings) -> str:
         given, name, learns = _read(words)
@@ -149,11 +115,22 @@ class Moves:
         self._wish(caller, _Wish(self._memory.now(), importer))
         return self._plan(plan, learns=learns)
 
+    def _misread(self, words: list[str]) -> str:
+        """What to say to options that there are not; empty if all are known."""
+        signs = {f"{key}=" for key in _KEYS}
+        for word in words:
+            key, sign, _ = word.partition("=")
+            if sign and key.isidentifier() and key.casefold() not in _KEYS:
+                return misused(self._language, "import", f"{key}=", signs)
+        return ""
+
     def _options(self, caller: Caller, given: Mapping[str, str], around: Surroundings) -> Options:
         platform = given.get("platform") or caller.user.partition(":")[0]
         into = given.get("to", "")
         if into and into.count(":") == 1:
             into = f"{platform}:{into}"
+        if into:
+            split_circle(into)
         bots = {account for account in given.get("bot", "").split(",") if account}
         return Options(
             zone=self._memory.zone,
@@ -196,7 +173,7 @@ class Moves:
             done, total = moving.progress
             lines.append(self._say("import_progress", done=done, total=total))
         if moving.problem:
-            lines.append(self._say("import_failed", reason=one_line(moving.problem, 200)))
+            lines.append(self._say("import_failed", reason=explain(self._language, moving.failure)))
         paths = await moving.waiting()
         lines.append(self._say("import_files" if paths else "import_none"))
         lines += [
@@ -272,7 +249,7 @@ class Moves:
                 return self._say("move_how")
             plan = await preview(self._memory.journal, words[0], words[1])
         except FormatError as error:
-            return self._say("move_wrong", reason=error)
+            return self._say("move_wrong", reason=explain(self._language, error))
         if not plan.circles:
             return self._say("move_none")
         self._wish(caller, _Wish(self._memory.now(), move=(words[0], words[1])))
@@ -314,10 +291,3 @@ def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
         else:
             name.append(word)
     return given, " ".join(name), learns
-
-
-def _short(path: Path) -> str:
-    """What a file says, if that is short enough for a message; else nothing."""
-    with path.open(encoding="utf-8") as file:
-        text = file.read(MAX_TEXT + 1)
-    return text if len(text) <= MAX_TEXT else ""

@@ -6,17 +6,19 @@ import math
 from collections import OrderedDict
 from datetime import datetime
 
+from ..journal.catalogue import is_known
 from ..phrases import say
 from ..recall import Explained
 from ..service import MemoryService
 from ..text import one_line
 from .caller import Caller
+from .usage import CONFIRM as _YES
+from .usage import misused, nearest
 
 MAX_LINE = 120
 CONFIRM = 600.0
 """Seconds within which a wish to be forgotten has to be confirmed."""
 MAX_WISHES = 500
-_YES = {"confirm", "yes", "确认", "确定"}
 _GROUP = {"group", "群", "本群", "全群"}
 
 
@@ -42,7 +44,7 @@ class Privacy:
         if found is None:
             return self._say("why_none")
         if found.problem:
-            return self._say("why_problem", problem=one_line(found.problem, MAX_LINE))
+            return self._say("why_problem")
         lines = [self._why(number, line) for number, line in enumerate(found.shown, 1)]
         lines.insert(0, self._say("why_title" if lines else "why_empty"))
         if found.dropped:
@@ -69,6 +71,8 @@ class Privacy:
 
     async def pause(self, caller: Caller, what: str = "") -> str:
         """Store nothing new of the caller, or (for admins) of this group."""
+        if what and not _is_group(what):
+            return misused(self._language, "pause", what, _GROUP)
         pauses = self._memory.learning.pauses
         if not _is_group(what):
             await pauses.pause("user", caller.user)
@@ -80,6 +84,8 @@ class Privacy:
 
     async def resume(self, caller: Caller, what: str = "") -> str:
         """Store what is said again."""
+        if what and not _is_group(what):
+            return misused(self._language, "resume", what, _GROUP)
         pauses = self._memory.learning.pauses
         if not _is_group(what):
             await pauses.resume("user", caller.user)
@@ -107,8 +113,8 @@ class Privacy:
         if what:
             platform = caller.user.partition(":")[0]
             user = what if ":" in what else f"{platform}:{what}"
-        if user != caller.user and not caller.is_owner:
-            return self._say("forgetme_denied")
+        if refusal := await self._refusal(caller, user, what):
+            return refusal
         if wait := await self._memory.forget_me.due_in(user):
             return self._say("forgetme_soon", minutes=math.ceil(wait / 60))
         self._wishes[place] = (user, self._memory.now())
@@ -124,6 +130,18 @@ class Privacy:
         joint = "、" if self._language == "zh" else ", "
         key = "forgetme_only" if caller.session.is_group else "forgetme_others"
         return "\n".join([self._say(key, who=who, accounts=joint.join(others)), ask])
+
+    async def _refusal(self, caller: Caller, user: str, what: str) -> str:
+        """Why a user is not erased for who asks; empty if they may be."""
+        if user == caller.user:
+            return ""
+        if nearest(what, _YES):
+            return misused(self._language, "forgetme", what, _YES)
+        if not caller.is_owner:
+            return self._say("forgetme_denied")
+        if not await self._memory.journal.look(lambda db: is_known(db, user)):
+            return self._say("no_account", user=one_line(user, MAX_LINE))
+        return ""
 
 
 def _is_group(what: str) -> bool:

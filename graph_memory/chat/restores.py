@@ -13,11 +13,12 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from ..errors import JournalError, NotFoundError
-from ..phrases import say
+from ..phrases import explain, say
 from ..upkeep import Preview, preview, saved, stage
+from .usage import CONFIRM as _YES
+from .usage import misused
 
 LISTED = 10
-_YES = {"confirm", "yes", "确认", "确定"}
 
 
 class Restores:
@@ -53,13 +54,15 @@ class Restores:
         try:
             if not name:
                 return await asyncio.to_thread(self._list), False
-            if not _YES.intersection(word.casefold() for word in more):
+            if len(more) > 1 or not {word.casefold() for word in more} <= _YES:
+                return misused(self._language, "restore", " ".join(more), _YES), False
+            if not more:
                 return self._preview(await asyncio.to_thread(preview, self._directory, name)), False
             await asyncio.to_thread(stage, self._directory, name, self._now())
         except NotFoundError:
             return self._say("restore_unknown", name=name), False
         except JournalError as error:
-            return self._say("restore_failed", reason=error), False
+            return self._say("restore_failed", reason=explain(self._language, error)), False
         return self._say("restore_done", name=name), True
 
     def _list(self) -> str:

@@ -52,11 +52,11 @@ class Tool:
         return self.name.replace("memory_", "tool_")
 
 
-RECALL = Tool("memory_recall", ("query", "person", "time_range"), ("query",))
+RECALL = Tool("memory_recall", ("query", "person", "time_range"), ())
 REMEMBER = Tool("memory_remember", ("text",), ("text",))
 CORRECT = Tool("memory_correct", ("id", "text"), ("id", "text"))
 FORGET = Tool("memory_forget", ("id",), ("id",))
-SEARCH = Tool("search_history", ("keyword", "person", "time"), ("keyword",))
+SEARCH = Tool("search_history", ("keyword", "person", "time"), ())
 OPEN_RECORD = Tool("open_record", ("id", "page"), ("id",))
 TOOLS = (RECALL, REMEMBER, CORRECT, FORGET)
 RECORD_TOOLS = (SEARCH, OPEN_RECORD)

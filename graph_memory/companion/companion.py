@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 
 from ..errors import JournalError, NotFoundError
@@ -188,22 +188,20 @@ class Companion:
         """The core facts about who asks, as the journal has them."""
         return await self._journal.read(lambda rows: standing(rows, session.id, asker.accounts))
 
-    async def remember(self, session: Session, user: str, facts: Iterable[Fact]) -> None:
-        """Let what somebody asked to be remembered be a core fact, in a private chat."""
+    def remembering(self, session: Session, user: str) -> Callable[[Rows, Draft], None] | None:
+        """Lets facts that somebody asked to be remembered be core facts, in a private chat."""
         if session.is_group or not self.has("core_facts"):
-            return
-        wanted = [fact for fact in facts if fact.evidence][:_KEPT]
+            return None
 
-        def draft(rows: Rows) -> Draft:
-            made = Draft(user, "core")
+        def add(rows: Rows, draft: Draft) -> None:
             shelf = Shelf(rows, session.id, user, self._now())
-            for fact in wanted:
+            facts = [row for row in draft.put if isinstance(row, Fact) and row.evidence]
+            for fact in facts[:_KEPT]:
                 if not shelf.rests_on(fact.evidence) and rows.has_messages(fact.evidence):
                     shelf.add(fact.statement, CoreKind.FACT, fact.said_at, fact.evidence)
-            shelf.write(made)
-            return made
+            shelf.write(draft)
 
-        await self._journal.commit(draft)
+        return add
 
     async def alter(
         self,

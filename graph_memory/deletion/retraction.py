@@ -6,14 +6,15 @@ import json
 import sqlite3
 from collections.abc import Callable
 
+from ..journal import undoing
 from ..journal.messages import by_ids
-from ..journal.rows import RETRACTED, Draft, write
-from ..model import Change, CoreFact, Episode, Erased, Fact, Name, decode
+from ..journal.rows import RETRACTED, Draft, Rows, write
+from ..model import Change, CoreFact, Episode, Erased, Fact, Name, Presence, decode
 from . import retraction_marks
 from .derived_state import DerivedState
 from .plan import Data, DeletionPlan, plan_for_message
 
-Tell = Callable[[Change | Erased], None]
+Tell = Callable[[Change | Presence | Erased], None]
 
 _WORDS = {
     Fact.kind: ("statement",),
@@ -113,3 +114,49 @@ def _blank(
         if now != before:
             body = json.dumps(now, ensure_ascii=False)
             db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
+
+
+def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell) -> Change | None:
+    """Take change ``number`` back by a change of its own, inside the open transaction.
+
+    What somebody asked to be remembered goes with the message that said it: it is not
+    recalled any more, and what was learned from it alone is dropped.
+
+    Raises:
+        NotFoundError, ConflictError: As :func:`..journal.undoing.inverse`.
+    """
+    change = undoing.undoable(db, number)
+    if change.reason != undoing.ASKED:
+        return undoing.undo(db, number, actor, at, tell)
+    undone = write(db, _unasked(db, change, actor), at)
+    if undone:
+        tell(undone)
+    return undone
+
+
+def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
+    """The draft by which what somebody asked to be remembered is not."""
+    draft, rows = Draft(actor, "undo", undoes=change.id), Rows(db)
+    facts = [op.after for op in change.ops if op.kind == Fact.kind and op.after]
+    cited = sorted({id for fact in facts for id in fact["evidence"]})
+    own = [said for said in by_ids(db, cited) if said.sender == change.actor]
+    if not own:
+        return draft
+    message = own[-1]  # what it rested on before was said earlier
+    gone = plan_for_message(db, message)
+    draft.put += undoing.unsaid(rows, message.session, [message.id])
+    for kind, id, text in db.execute(
+        "SELECT kind, id, data FROM row INDEXED BY row_session WHERE session = ?"
+        " AND kind IN ('fact', 'name', 'mention', 'core_fact')",
+        (message.session,),
+    ):
+        data = json.loads(text)
+        left = gone.left(kind, id, data)
+        if left is None:
+            draft.drop.append((kind, id))
+        elif left != data:
+            draft.put.append(decode(kind, left))
+    # What had to make room for it.
+    room = [op for op in change.ops if op.kind == CoreFact.kind and op.before and not op.after]
+    draft.put += [decode(op.kind, op.before) for op in room if op.before]
+    return draft

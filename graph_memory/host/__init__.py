@@ -8,7 +8,7 @@ dashboard shows; ``voice.py`` speaks first, ``runtime.py`` is the plugin's life.
 
 from . import hooks
 from .astrbot import Host
-from .handlers import Unclaimed, WithWords, own_chat, own_name
+from .handlers import Mistyped, Never, Unclaimed, WithWords, own_chat, own_name
 from .moving import hand_over, surroundings
 from .page import NAME
 from .runtime import Runtime, Tune, Web
@@ -17,6 +17,8 @@ from .speech import speech
 __all__ = [
     "NAME",
     "Host",
+    "Mistyped",
+    "Never",
     "Runtime",
     "Tune",
     "Unclaimed",

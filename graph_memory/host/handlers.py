@@ -16,6 +16,7 @@ from astrbot.core.star.register.star_handler import get_handler_or_create
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
 from ..chat.tools import Tool, offered
+from ..chat.usage import Unknown
 from ..settings import Settings
 
 PLUGIN = __name__.removesuffix("graph_memory.host.handlers")
@@ -69,6 +70,50 @@ class Unclaimed(CustomFilter):  # type: ignore[misc]
             for name in rule.get_complete_command_names()
         }
         return not any(text == name or text.startswith(f"{name} ") for name in others)
+
+
+class Never(CustomFilter):  # type: ignore[misc]
+    """Passes nothing: AstrBot lists a group of commands by itself in one language only,
+    and our own help is for :class:`Mistyped`."""
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        return False
+
+
+class Mistyped(CustomFilter):  # type: ignore[misc]
+    """Passes what is written as a command of this plugin's group and is none, and notes it
+    as ``graph_memory_mistyped``.
+
+    Where no prefix is needed, words that begin like one may as well be meant for the model;
+    they pass only with a prefix, or if the group is named and nothing else is said.
+    """
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        group, _, given = " ".join(event.message_str.split()).partition(" ")
+        groups, commands = _own(event)
+        names = {name.partition(" ")[2] for name in commands if name.partition(" ")[0] == group}
+        is_known = any(given == name or given.startswith(f"{name} ") for name in names)
+        if not event.is_at_or_wake_command or group not in groups or is_known:
+            return False
+        raw = event.message_obj.message_str.strip()
+        if given and not any(raw.startswith(prefix) for prefix in cfg["wake_prefix"] if prefix):
+            return False
+        event.set_extra("graph_memory_mistyped", Unknown(group, given, frozenset(names)))
+        return True
+
+
+def _own(event: Any) -> tuple[set[str], set[str]]:
+    """Names of this plugin's groups of commands, and of its commands, as they are now."""
+    handlers = star_handlers_registry.get_handlers_by_event_type(
+        EventType.AdapterMessageEvent, plugins_name=event.plugins_name
+    )
+    names: dict[type, set[str]] = {CommandFilter: set(), CommandGroupFilter: set()}
+    for handler in handlers:
+        if handler.handler_module_path.startswith(PLUGIN):
+            for rule in handler.event_filters:
+                if isinstance(rule, CommandFilter | CommandGroupFilter):
+                    names[type(rule)].update(rule.get_complete_command_names())
+    return names[CommandGroupFilter], names[CommandFilter]
 
 
 class WithWords(CustomFilter):  # type: ignore[misc]

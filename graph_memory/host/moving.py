@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ from astrbot.api.message_components import File, Plain
 from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
 from ..chat.commands import Caller, Commands
-from ..chat.moves import Surroundings, Taken
+from ..chat.exports import Taken
+from ..chat.moves import Surroundings
 from ..model import NO_PERSONA
 
 logger = logging.getLogger("graph_memory.host")
@@ -44,7 +46,8 @@ async def surroundings(context: Any, event: Any) -> Surroundings:
 
 
 async def hand_over(ask: Ask, event: Any, what: str) -> str:
-    """Answer ``/memory export``; a file goes to whoever asked, if that is possible.
+    """Answer ``/memory export``; a file goes to whoever asked, if that is possible, and is
+    deleted then.
 
     Returns:
         What is left to say; empty if nothing is.
@@ -53,7 +56,7 @@ async def hand_over(ask: Ask, event: Any, what: str) -> str:
 
     async def export(commands: Commands, caller: Caller) -> str:
         nonlocal taken
-        taken = await commands.moves.export(caller, what)
+        taken = await commands.exports.export(caller, what)
         return taken.text
 
     text = await ask(event, export)
@@ -68,5 +71,6 @@ async def hand_over(ask: Ask, event: Any, what: str) -> str:
         except Exception as error:  # whatever an adapter makes of it
             logger.warning("a file could not be sent: %s", error)
         else:
+            await asyncio.to_thread(path.unlink, True)
             return ""
-    return await ask(event, lambda commands, caller: commands.moves.unsent(caller, path))
+    return await ask(event, lambda commands, caller: commands.exports.unsent(caller, path))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,6 @@ from ..ports import Answer, Embedder, ToolSchema, Vectors
 from ..settings import Settings
 from .astrbot import Host
 
-logger = logging.getLogger("graph_memory.host")
-
 
 class ProviderModel:
     """AstrBot's chat providers as a ``LanguageModel``."""
@@ -24,7 +22,6 @@ class ProviderModel:
     def __init__(self, host: Host, settings: Settings) -> None:
         self._host = host
         self._wanted = settings.llm_provider_id
-        self._is_told = False
 
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
@@ -50,10 +47,6 @@ class ProviderModel:
         await self._host.providers_ready()
         if self._wanted in self._host.chat_providers():
             return self._wanted
-        if self._wanted and not self._is_told:
-            self._is_told = True
-            reason = f"AstrBot has no chat provider {self._wanted!r}; the chat's own is used"
-            logger.error("setting %s", SettingError("llm_provider_id", reason))
         provider = await self._host.current_chat_provider(where)
         if not provider:
             raise ExtractionError("AstrBot has no chat provider; add one in its dashboard")
@@ -143,9 +136,36 @@ async def load_embedder(
         if host.embedding_provider(wanted) is not None:
             provider = ProviderEmbedder(host, wanted, changed)
             return await embedding.calibrate(provider, symmetric=True)
-        reason = f"AstrBot has no embedding provider {wanted!r}; the local model is used"
-        logger.error("setting %s", SettingError("embedding_provider_id", reason))
-    return await embedding.load(settings.local_embedding_model)
+    is_missing = _is_missing(settings.local_embedding_model)
+    return await embedding.load(embedding.BUNDLED if is_missing else settings.local_embedding_model)
+
+
+def wrong_choices(host: Host, settings: Settings) -> list[SettingError]:
+    """The models that the settings name and there are not; others are used in their place.
+
+    Only for an AstrBot that has its providers.
+    """
+    llm, vectors, local = (
+        settings.llm_provider_id,
+        settings.embedding_provider_id,
+        settings.local_embedding_model,
+    )
+    there_is = {
+        "llm_provider_id": not llm or llm in host.chat_providers(),
+        "embedding_provider_id": not vectors or host.embedding_provider(vectors) is not None,
+        "local_embedding_model": not _is_missing(local),
+    }
+    return [
+        SettingError(name, f"there is no {value!r}").told("setting_model", value=value).use("")
+        for name, value in zip(there_is, (llm, vectors, local), strict=True)
+        if not there_is[name]
+    ]
+
+
+def _is_missing(model: str) -> bool:
+    """Whether a local model is said to be in a folder that is not there."""
+    folder = Path(model).expanduser()
+    return (folder.is_absolute() or model.startswith(".")) and not folder.is_dir()
 
 
 def _is_refusal(error: Exception) -> bool:

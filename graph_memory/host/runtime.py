@@ -19,8 +19,9 @@ from ..chat.commands import Caller, Commands
 from ..chat.personas import Personas
 from ..chat.restores import Restores
 from ..chat.tools import Tools
+from ..chat.usage import unknown
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError
-from ..phrases import say
+from ..phrases import explain, say
 from ..ports import Embedder
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
@@ -28,7 +29,7 @@ from .astrbot import Host
 from .handlers import memory_tools
 from .log import LogBridge, Troubles
 from .page import address, register
-from .providers import ProviderModel, load_embedder
+from .providers import ProviderModel, load_embedder, wrong_choices
 from .voice import AstrBotVoice
 
 logger = logging.getLogger("graph_memory.plugin")
@@ -89,6 +90,7 @@ class Runtime:
         self._serve = serve
         self._web: Web | None = None
         self._waiting: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
         self.page = ""
         """Where the web UI is; empty while it is not served."""
         self.problem = ""
@@ -106,8 +108,7 @@ class Runtime:
         self._bridge = LogBridge(log).install()
         register(self, self._context)
         for problem in self._wrong:
-            default = getattr(Settings(), problem.name)
-            logger.error("setting %s; %r is used instead", problem, default)
+            logger.error("setting %s; %r is used instead", problem, problem.used)
         await self._try_to_open()
 
     async def _try_to_open(self) -> None:
@@ -133,6 +134,8 @@ class Runtime:
         memory, self.memory, self.commands = self.memory, None, None
         web, self._web, self.page = self._web, None, ""
         waiting, self._waiting = self._waiting, None
+        if self._checking:
+            self._checking.cancel()
         if waiting:
             waiting.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -173,8 +176,9 @@ class Runtime:
         self.commands, self.memory = Commands(memory), memory
         self.host.accounts = memory.identities.accounts
         for problem in self._wrong:
-            memory.problems[problem.name] = str(problem)
+            memory.problems[problem.name] = explain(self.settings.language, problem)
         self._load_embedder()
+        self._checking = asyncio.create_task(self._check_choices(memory), name="gm-choices")
         memory.companion.care.start(
             AstrBotVoice(self._context, self.host, self.settings.language),
             ProviderModel(self.host, replace(self.settings, llm_provider_id="")),
@@ -193,7 +197,7 @@ class Runtime:
             try:
                 await self._open()
             except Exception as error:
-                if str(error) != self.problem:
+                if self._told(error) != self.problem:
                     self._fail(error)
                 if isinstance(error, StorageError) and not isinstance(error, DamagedError):
                     continue
@@ -207,7 +211,9 @@ class Runtime:
             tune = self._tune if hasattr(self._config, "save_config") else None
             self._web = await self._serve(memory, access, self.settings, tune)
         except Exception as error:
-            memory.problems["webui"] = str(error)
+            where = f"{self.settings.webui_host}:{self.settings.webui_port}"
+            wrong = GraphMemoryError(str(error)).told("webui", where=where)
+            memory.problems["webui"] = explain(self.settings.language, wrong)
             self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
             return
         self.page = self.settings.webui_public_url or address(
@@ -246,6 +252,13 @@ class Runtime:
         if self.memory:
             await self.memory.retune(**checked)
 
+    async def _check_choices(self, memory: MemoryService) -> None:
+        """Name the models that the settings choose and there are not."""
+        await self.host.providers_ready()
+        for error in wrong_choices(self.host, self.settings):
+            logger.error("setting %s; the default is used instead", error)
+            memory.problems[error.name] = self._told(error)
+
     def _load_embedder(self) -> None:
         async def load() -> Embedder | None:
             return await load_embedder(self.host, self.settings, self._load_embedder)
@@ -255,8 +268,11 @@ class Runtime:
 
     def _fail(self, error: Exception) -> None:
         expected = isinstance(error, GraphMemoryError)
-        self.problem = str(error) if expected else repr(error)
+        self.problem = self._told(error)
         self._troubles.tell("the memory did not start", error, expected=expected)
+
+    def _told(self, error: Exception) -> str:
+        return explain(self.settings.language, error)
 
     # ----------------------------------------------------------------- answers
 
@@ -269,7 +285,8 @@ class Runtime:
             return
         self._troubles.tell(where, error)
         if self.memory:
-            self.memory.problems[where] = f"{where}: {error}"
+            wrong = GraphMemoryError(f"{where}: {error}").told("hook")
+            self.memory.problems[where] = explain(self.settings.language, wrong)
 
     async def ask(self, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]) -> str:
         """What a command says, or why it cannot."""
@@ -285,6 +302,10 @@ class Runtime:
                 return say(language, f"storage_{error.kind}")
             self.report("command", error)
             return say(language, "failed")
+
+    def mistyped(self, event: Any) -> str:
+        """What is said to a command that there is not."""
+        return unknown(self.settings.language, event.get_extra("graph_memory_mistyped"))
 
     async def restore(self, event: Any, text: str) -> str:
         """List backups, preview one or put it in place; also while the memory is closed."""

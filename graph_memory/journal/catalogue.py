@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ..model import EPISODE, Change, Episode, Fact, Session, decode, is_entity
+from ..model import EPISODE, Episode, Fact, Session, decode, is_entity
 from ..retention import DAY
 from ..text import normalise
 from . import aging, chronicle
 from .pages import Found, Place, by_id, turn
-from .rows import Rows, last_change, read_change
+from .rows import Rows, last_change
 
 _AGE = "(:now - json_extract(f.data, '$.last_used')) / json_extract(f.data, '$.half_life')"
 """Seconds for each day of half-life; retention falls with it, whatever the decay rate."""
@@ -290,14 +290,21 @@ def predicates(db: sqlite3.Connection) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def last_undoable(db: sqlite3.Connection, actor: str) -> Change | None:
-    """The newest change of ``actor`` that is no undo and has not been undone."""
-    row = db.execute(
+def is_known(db: sqlite3.Connection, user: str) -> bool:
+    """Whether somebody with this user id is in any row, or said anything."""
+    query = "SELECT 1 FROM row WHERE kind = 'user' AND id = :user"
+    query += " UNION ALL SELECT 1 FROM message WHERE sender = :user LIMIT 1"
+    return db.execute(query, {"user": user}).fetchone() is not None
+
+
+def undoable(db: sqlite3.Connection, actor: str) -> Iterator[int]:
+    """Changes of ``actor`` that are no undo and have not been undone, newest first."""
+    for (id,) in db.execute(
         "SELECT id FROM change c WHERE actor = ? AND undoes IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id) ORDER BY id DESC LIMIT 1",
+        " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id) ORDER BY id DESC",
         (actor,),
-    ).fetchone()
-    return read_change(db, row[0]) if row else None
+    ):
+        yield id
 
 
 def _facts(db: sqlite3.Connection, rows: Iterable[Place]) -> list[Fact]:

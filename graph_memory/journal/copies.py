@@ -173,7 +173,8 @@ def verify(path: Path, stop: threading.Event | None = None) -> Contents:
     finally:
         db.close()
     if unknown:
-        raise JournalError(f"{path} is of a newer version ({max(unknown)}); update the plugin")
+        text = f"{path} is of a newer version ({max(unknown)}); update the plugin"
+        raise JournalError(text).told("newer")
     return held
 
 

@@ -57,7 +57,7 @@ def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
     if unknown:
         raise JournalError(
             f"{path} was written by a newer version ({max(unknown)}); update the plugin"
-        )
+        ).told("newer")
     return [(name, script) for name, script in MIGRATIONS if name not in applied]
 
 

@@ -50,7 +50,7 @@ def failure(what: str, error: sqlite3.Error) -> JournalError:
     """The error to raise for one of SQLite's."""
     kind = kind_of(error)
     made = (DamagedError if kind == "damaged" else JournalError)(f"{what}: {error}")
-    made.kind = kind
+    made.kind = made.code = kind
     return made
 
 

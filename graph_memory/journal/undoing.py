@@ -1,14 +1,31 @@
-"""Taking a change back: the inverse of what it did, unless something came after it."""
+"""Undo of a change: the inverse of what it did, unless something came after it."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
 
 from ..errors import ConflictError, NotFoundError
-from ..model import Change, Op, decode
+from ..model import Change, Forgotten, Op, Row, decode, stable_id
 from . import attendance
-from .rows import RETRACTED, Draft, read_change, write
+from .rows import RETRACTED, Draft, Rows, read_change, write
+
+ASKED = "remember"
+"""Reason of a change by which somebody had a message remembered."""
+
+
+def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
+    """The rows by which messages, and summaries that tell of them, are not recalled.
+
+    Other facts that rest on the same messages speak for themselves.
+    """
+    ids = list(messages)
+    muted = [Forgotten(stable_id("x", session, str(id)), session, id) for id in ids]
+    # A summary tells what it sums up; what else it tells is in the other rows.
+    untold = [replace(episode, summary="") for episode in rows.episodes_of(session, ids)]
+    return [*muted, *untold]
 
 
 def undo(
@@ -26,12 +43,11 @@ def undo(
     return change
 
 
-def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
-    """The draft that takes change ``number`` back.
+def undoable(db: sqlite3.Connection, number: int) -> Change:
+    """A change that can be taken back.
 
     Raises:
         NotFoundError: No such change, or it has been undone.
-        ConflictError: A later change touched one of its rows.
     """
     change = read_change(db, number)
     if change is None:
@@ -40,19 +56,38 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
         raise NotFoundError(f"change {number} is what somebody took back themselves")
     if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
         raise NotFoundError(f"change {number} has been undone already")
+    return change
+
+
+def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
+    """The draft that takes change ``number`` back.
+
+    Raises:
+        NotFoundError: No such change, or it has been undone.
+        ConflictError: A later change touched one of its rows, and stands.
+    """
+    change = undoable(db, number)
     draft = Draft(actor, "undo", undoes=number)
     for op in change.ops:
         found = db.execute(
             "SELECT change, data FROM row WHERE kind = ? AND id = ?", (op.kind, op.id)
         ).fetchone()
         standing = json.loads(found[1]) if found else None
-        if standing != op.after or (found and found[0] != number):
+        if standing != op.after or (found and not _stands_since(db, found[0], number)):
             raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
         if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
             draft.drop.append((op.kind, op.id))
         elif op.before is not None:
             draft.put.append(decode(op.kind, op.before))
     return draft
+
+
+def _stands_since(db: sqlite3.Connection, writer: int, number: int) -> bool:
+    """Whether a row is as change ``number`` left it: others that wrote it were undone."""
+    if writer == number:
+        return True
+    query = "SELECT undoes IS NOT NULL FROM change WHERE id = ?"
+    return bool(db.execute(query, (writer,)).fetchone()[0])
 
 
 def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:

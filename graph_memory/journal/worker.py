@@ -152,7 +152,7 @@ class Worker:
 
     def _slow(self, what: str) -> JournalError:
         error = JournalError(what)
-        error.kind = "slow"
+        error.kind = error.code = "slow"
         if self._writes:
             self._storage.failed(error)
         return error

@@ -9,8 +9,10 @@ from dataclasses import replace
 from ..breaker import Breaker, RefusedError
 from ..errors import ExtractionError, HeldBackError
 from ..journal import Draft, Journal, Rows
-from ..model import Batch, Message
+from ..journal.undoing import ASKED
+from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
+from ..retention import RESTATED, used
 from ..spending import Spending
 from ..text import is_chinese, one_line, terms
 from .extraction import Extraction, FactClaim
@@ -20,7 +22,7 @@ from .outlook import Outlook
 from .parse import parse
 from .prompt import VERSION, Request, compose
 from .resolve import Resolution, Rules, resolve
-from .words import without_request
+from .words import asks_to_remember, without_request
 
 PURPOSE = "learn"
 """What the calls are counted under."""
@@ -30,6 +32,8 @@ ASKED_IMPORTANCE = 0.8
 """Importance of what somebody asked to be remembered."""
 
 
+Besides = Callable[[Rows, Draft], None]
+"""Adds rows to a change that says what somebody asked to be remembered."""
 Likeness = Callable[[list[int], list[str]], Awaitable[Mapping[str, float]]]
 """Given ids of messages and of facts: how like one of the messages each fact is, as far
 as that is known."""
@@ -113,17 +117,43 @@ class Learner:
                 lesson.write(rows, found, extraction.besides, now)
             return found
 
-        await self._journal.commit(draft)
+        if await self._journal.commit(draft):
+            for message in batch.messages:
+                if message.is_human and asks_to_remember(message.text):
+                    await self.confirm(message)
         return is_whole
 
-    async def keep(self, batch: Batch, message: Message) -> None:
+    async def confirm(self, message: Message, besides: Besides | None = None) -> bool:
+        """Let what was learned from a message be its author's, who asked for it to be
+        remembered, and may undo that; false if nothing was learned from it.
+
+        Args:
+            besides: Adds to the change.
+        """
+
+        def draft(rows: Rows) -> Draft:
+            facts = [
+                f for f in rows.find(Fact, session=message.session) if message.id in f.evidence
+            ]
+            now, rate = self._now(), self._rules.decay_rate
+            made = Draft(message.sender, ASKED, [used(fact, now, RESTATED, rate) for fact in facts])
+            if besides and facts:
+                besides(rows, made)
+            return made
+
+        return await self._journal.commit(draft) is not None
+
+    async def keep(self, batch: Batch, message: Message, besides: Besides | None = None) -> None:
         """Make a message of a batch a fact as it stands, with its author's name."""
 
         def draft(rows: Rows) -> Draft | None:
             if not rows.has_messages([message.id]):
                 return None  # taken back meanwhile
             work = Resolution(rows, batch, answer, known, self._rules, self._now())
-            return work.sheet.draft(message.sender, "remember")
+            made = work.sheet.draft(message.sender, ASKED)
+            if besides:
+                besides(rows, made)
+            return made
 
         said = without_request(message.text)
         colon = "：" if is_chinese(said) else ": "

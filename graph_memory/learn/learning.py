@@ -24,13 +24,14 @@ from ..settings import Settings
 from ..spending import Cost, Spending
 from ..text import clean, clean_name
 from .buffer import Buffers
-from .learner import PURPOSE, Learner, Likeness
+from .learner import PURPOSE, Besides, Learner, Likeness
 from .lesson import Teacher
 from .pauses import Pauses
 from .queue import RETRY_AFTER, Queue
 from .record import cutter, latest_episode, record
 from .resolve import Rules
 from .status import LearningStatus
+from .words import without_request
 
 logger = logging.getLogger("graph_memory.learn")
 
@@ -235,10 +236,12 @@ class Learning:
         *,
         to: tuple[Addressee, ...] = (),
         quote: Quote | None = None,
+        besides: Besides | None = None,
     ) -> tuple[Fact, ...]:
-        """Learn now what a user asks to be remembered.
+        """Learn now what a user asks to be remembered; a change of their own says so.
 
         If the model finds nothing in it, or is not there, it is kept as it was said.
+        ``besides`` adds to that change.
 
         Returns:
             The facts it became; empty if nothing may be stored here (see :meth:`hear`).
@@ -247,7 +250,8 @@ class Learning:
             ClosedError: Learning was not started, or was stopped.
         """
         self._check_open()
-        message = await self.hear(session, user, name, text, to=to, quote=quote)
+        said = without_request(clean(text))
+        message = await self.hear(session, user, name, said, to=to, quote=quote)
         if message is None:
             return ()
         await self._claim_all(session.id)
@@ -255,11 +259,9 @@ class Learning:
         if claimed.batch is not None and self._has_model:
             attempt = self._queue.urge([claimed.batch], again=False)
             await asyncio.wait(attempt, timeout=REMEMBER_TIMEOUT)
-        facts = await self._citing(session, message.id)
-        if not facts and claimed.batch is not None:
-            await self._learner.keep(await self._journal.batch(claimed.batch), message)
-            facts = await self._citing(session, message.id)
-        return facts
+        if not await self._learner.confirm(message, besides) and claimed.batch is not None:
+            await self._learner.keep(await self._journal.batch(claimed.batch), message, besides)
+        return await self._citing(session, message.id)
 
     async def revive(self) -> int:
         """Let batches that were given up be tried again; returns how many."""

@@ -7,18 +7,17 @@ it by a newer row, for whoever may see that; what others said stands beside it, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..errors import NotFoundError
 from ..journal import Draft, Rows
+from ..journal.undoing import unsaid
 from ..model import (
     SINGLE_VALUED,
     Asker,
     Entity,
     EntityType,
     Fact,
-    Forgotten,
     Mention,
     Message,
     Name,
@@ -60,18 +59,6 @@ class Correction:
     name: str
     message: int = 0
     ref: str = ""
-
-
-def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
-    """The rows by which messages, and summaries that tell of them, are not recalled.
-
-    Other facts that rest on the same messages speak for themselves.
-    """
-    ids = list(messages)
-    muted = [Forgotten(stable_id("x", session, str(id)), session, id) for id in ids]
-    # A summary tells what it sums up; what else it tells is in the other rows.
-    untold = [replace(episode, summary="") for episode in rows.episodes_of(session, ids)]
-    return [*muted, *untold]
 
 
 def forgetting(rows: Rows, fact: Fact, actor: str) -> Draft:

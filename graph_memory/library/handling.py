@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..journal import Draft, Rows
+from ..journal.undoing import unsaid
 from ..model import Episode, Fact, Forgotten, Name, Row, Status, stable_id
 from ..text import normalise, one_line
-from .amendments import MAX_STATEMENT, topic, unsaid
+from .amendments import MAX_STATEMENT, topic
 
 Action = Literal["pin", "unpin", "archive", "restore", "forget"]
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ..deletion import erasure, retraction
-from ..errors import NotFoundError
+from ..errors import ConflictError, NotFoundError
 from ..journal import Draft, Journal, Rows, catalogue, messages, testimony
 from ..journal.catalogue import FactFilter
 from ..journal.pages import Found
+from ..journal.undoing import unsaid
 from ..model import Asker, Change, Fact, Message, Session, Status
 from ..retention import fades_at, strength
 from ..scope import Attendance, Rank
 from ..settings import Settings
 from ..text import clean, clean_name
-from .amendments import Correction, correcting, forgetting, unsaid
+from .amendments import Correction, correcting, forgetting
 from .handling import Action, Effect, amending, effect, handling
 from .lines import Called, FactDetail, FactLine, Overview
 from .sight import Sight
@@ -189,17 +190,22 @@ class Library:
 
         return _done(await self._journal.commit(resolve), id)
 
-    async def unsay(self, message: int, asker: Asker, actor: str) -> Change:
-        """No longer recall a message, which is the asker's own.
+    async def unsay(self, message: int, asker: Asker | None, actor: str) -> Change:
+        """No longer recall a message.
+
+        Args:
+            asker: Who asks; may forget what they can see and wrote. ``None`` is the owner.
+            actor: Written into the change.
 
         Raises:
-            NotFoundError: No such message that the asker wrote and may see.
+            NotFoundError: No such message, or not the asker's to forget.
         """
         found = await self._journal.messages([message])
 
         def resolve(rows: Rows) -> Draft:
             for said in found:
-                if said.sender in asker.accounts and self._sight(rows, asker).shows(said):
+                is_own = asker is None or said.sender in asker.accounts
+                if is_own and (asker is None or self._sight(rows, asker).shows(said)):
                     return Draft(actor, "forget", put=unsaid(rows, said.session, [said.id]))
             raise NotFoundError(f"there is no message {message} of yours")
 
@@ -306,19 +312,31 @@ class Library:
 
         return _done(await self._journal.commit(resolve), id)
 
-    async def undo(self, change: int | None, actor: str) -> Change:
+    async def undo(self, change: int | None, actor: str, besides: Collection[int] = ()) -> Change:
         """Take a change back; without a number the actor's newest.
+
+        Args:
+            besides: Changes that are passed over when the newest is looked for.
 
         Raises:
             NotFoundError: Nothing to undo.
             ConflictError: A later change touched the same rows.
         """
         if change is None:
-            last = await self._journal.look(lambda db: catalogue.last_undoable(db, actor))
-            if last is None:
+            change = await self._journal.look(
+                lambda db: next(
+                    (id for id in catalogue.undoable(db, actor) if id not in besides), None
+                )
+            )
+            if change is None:
                 raise NotFoundError("there is nothing to undo")
-            change = last.id
-        return _done(await self._journal.undo(change, actor), str(change))
+        number = change
+        undone = await self._journal.alter(
+            lambda db, tell: retraction.undo(db, number, actor, self._now(), tell)
+        )
+        if undone is None:  # all that it did is gone already
+            raise ConflictError(change, change)
+        return undone
 
 
 def _existing(rows: Rows, id: str) -> Fact:

@@ -23,6 +23,8 @@ from ..errors import FormatError, JournalError, NotFoundError
 from ..journal import copies
 
 IMPORTS, EXPORTS = "imports", "exports"
+MINE = "mine"
+"""Begins the names of files that are handed over to somebody, and then deleted."""
 MAX_SIZE = 16 << 30
 """Bytes of a file that is read."""
 MAX_SENT = 1 << 30
@@ -74,14 +76,18 @@ def find(directory: Path, name: str) -> Path:
         # A link below imports/ must not lead out of it: whoever may put files there need
         # not be who may read everything.
         if not given.is_absolute() and not path.is_relative_to(folder):
-            raise FormatError(f"{name[:200]} is not in {IMPORTS}/")
+            raise FormatError(f"{name[:200]} is not in {IMPORTS}/").told("outside", name=name[:200])
         if not path.is_file():
-            raise FormatError(f"there is no file {name[:200]}")
+            raise FormatError(f"there is no file {name[:200]}").told("no_file", name=name[:200])
         size = path.stat().st_size
     except (OSError, ValueError, RuntimeError):
-        raise FormatError(f"there is no file {name[:200]}") from None
+        raise FormatError(f"there is no file {name[:200]}").told(
+            "no_file", name=name[:200]
+        ) from None
     if size > MAX_SIZE:
-        raise FormatError(f"{path.name} is larger than {MAX_SIZE >> 30} GiB")
+        raise FormatError(f"{path.name} is larger than {MAX_SIZE >> 30} GiB").told(
+            "too_large", name=path.name, size=f"{MAX_SIZE >> 30} GiB"
+        )
     return path
 
 
@@ -101,11 +107,19 @@ def discard(directory: Path, name: str) -> None:
         raise JournalError(f"{name} could not be deleted: {error}") from error
 
 
-def sweep(directory: Path) -> None:
-    """Delete what was being sent in when a process was killed."""
+def sweep(directory: Path, before: float) -> None:
+    """Delete what was being sent in, taken out or handed over when a process was killed.
+
+    Args:
+        before: Seconds since the epoch; what was taken out since is this process's own.
+    """
     for draft in (directory / IMPORTS).glob(".*.tmp"):
         if not draft.name.startswith(f".{_OURS}"):
             draft.unlink(missing_ok=True)
+    for pattern in (".*.tmp", f"{MINE}-*.jsonl"):
+        for left in (directory / EXPORTS).glob(pattern):
+            if left.stat().st_mtime < before:
+                left.unlink(missing_ok=True)
 
 
 def _seen(name: str) -> str:

@@ -108,7 +108,7 @@ def parse(text: str, number: int) -> Data:
     try:
         data = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"is no JSON: {error}", number) from None
+        raise FormatError(f"is no JSON: {error}", number).told("no_json") from None
     if not isinstance(data, dict):
         raise FormatError("is no object", number)
     return data

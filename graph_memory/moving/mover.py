@@ -33,8 +33,10 @@ logger = logging.getLogger("graph_memory.moving")
 
 MAX_OWN = 64 << 20
 """Bytes that one person may take out at a time."""
+HANDED_OVER = 600.0
+"""Seconds after which a file that was to be handed over has been, or never is."""
 KEPT = 86_400.0
-"""Seconds for which what was looked at but not imported, or handed over, is kept."""
+"""Seconds for which what was looked at but not imported is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Mover:
     Attributes:
         study: Learns what was imported.
         problem: Why the last import stopped; empty if it did not.
+        failure: The error that said so.
 
     Args:
         directory: The data directory.
@@ -75,12 +78,14 @@ class Mover:
         self._journal = journal
         self._learning = learning
         self._now = now
+        self._began = time.time()
         self._stop = Stop()
         self._lock = asyncio.Lock()
         self._resuming: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Brought]] = set()
         self._progress: tuple[int, int] | None = None
         self.problem = ""
+        self.failure: Exception | None = None
 
     @property
     def progress(self) -> tuple[int, int] | None:
@@ -117,8 +122,8 @@ class Mover:
         """
 
         def work() -> Path:
-            self._tidy()
-            path = files.target(self._directory, "mine", self._now())
+            files.sweep(self._directory, time.time() - HANDED_OVER)
+            path = files.target(self._directory, files.MINE, self._now())
             size = 0
             with reading(self._journal.path) as db, files.writing(path) as file:
                 for text in visible.lines(db, asker, policy, attendance, zone):
@@ -218,6 +223,7 @@ class Mover:
             yield told
         except Exception as error:
             self.problem = str(error) or type(error).__name__
+            self.failure = error
             raise
         finally:
             self._progress = None
@@ -281,7 +287,7 @@ class Mover:
     async def _resume(self) -> None:
         """Finish what was begun; what cannot be finished waits for the owner."""
         try:
-            await asyncio.to_thread(files.sweep, self._directory)
+            await asyncio.to_thread(files.sweep, self._directory, self._began)
             for run in await self.runs():
                 if run.state != "running":
                     continue
@@ -305,9 +311,6 @@ class Mover:
         for path in (self._directory / FOLDER).glob("*.sqlite3"):
             if path.stem not in running and _is_old(path):
                 copies.remove(path)
-        for path in (self._directory / files.EXPORTS).glob("mine-*.jsonl"):
-            if _is_old(path):
-                path.unlink(missing_ok=True)
 
 
 def _is_old(path: Path) -> bool:

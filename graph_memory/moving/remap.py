@@ -61,7 +61,7 @@ async def remap(journal: Journal, old: str, new: str, at: float) -> Change | Non
 def _way(old: str, new: str) -> tuple[str, str]:
     kinds = [_kind(each) for each in (old, new)]
     if kinds[0] != kinds[1] or old == new:
-        raise FormatError("old and new must be of a kind, and not the same")
+        raise FormatError("old and new must be of a kind, and not the same").told("way")
     if kinds[0] == "user":
         old, new = (_private(each) for each in (old, new))
     return old, new
@@ -70,7 +70,9 @@ def _way(old: str, new: str) -> tuple[str, str]:
 def _kind(place: str) -> str:
     colons = place.count(":")
     if not place or place.startswith(":") or place.endswith(":"):
-        raise FormatError(f"{place[:80]!r} is no chat, account or platform")
+        raise FormatError(f"{place[:80]!r} is no chat, account or platform").told(
+            "place", name=place[:80]
+        )
     if not colons:
         return "platform"
     if colons == 1:

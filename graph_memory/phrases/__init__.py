@@ -7,14 +7,16 @@ Both languages have the same keys and the same placeholders; a test asserts it.
 from __future__ import annotations
 
 from .companion import COMPANION
+from .errors import ERRORS
 from .general import GENERAL
 from .heart import HEART
 from .moves import MOVES
 from .people import PEOPLE
 from .privacy import PRIVACY
 from .tools import TOOLS
+from .usage import USAGE
 
-FAMILIES = (COMPANION, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS)
+FAMILIES = (COMPANION, ERRORS, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS, USAGE)
 
 PHRASES: dict[str, dict[str, str]] = {
     language: {key: phrase for family in FAMILIES for key, phrase in family[language].items()}
@@ -22,11 +24,34 @@ PHRASES: dict[str, dict[str, str]] = {
 }
 
 
+def explain(language: str, error: object) -> str:
+    """What people are told of an error: its phrase, in English else its own words.
+
+    Args:
+        error: Has a ``code`` and the ``values`` of a phrase, if people can be told more
+            than that the log has the details.
+    """
+    key = f"error_{getattr(error, 'code', '')}"
+    if key in PHRASES[language]:
+        return say(language, key, **getattr(error, "values", {}))
+    return str(error) if language == "en" else say(language, "error_other")
+
+
 def say(language: str, key: str, **values: object) -> str:
     """The phrase ``key`` with its placeholders filled in.
 
     Args:
         language: ``zh`` or ``en``.
-        values: Of the placeholders; braces in them are left alone.
+        values: Of the placeholders; braces in them are left alone. A whole number takes the
+            word it counts along: ``{count:day}``, ``{count:batch|batches}``.
     """
-    return PHRASES[language][key].format(**values)
+    counted = {k: _Count(v) if type(v) is int else v for k, v in values.items()}
+    return PHRASES[language][key].format(**counted)
+
+
+class _Count(int):
+    """A number that knows the singular from the plural."""
+
+    def __format__(self, words: str) -> str:
+        one, _, many = words.partition("|")
+        return f"{int(self)} {one if self == 1 else many or f'{one}s'}" if words else str(int(self))

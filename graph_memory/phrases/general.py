@@ -8,24 +8,6 @@ GENERAL: dict[str, dict[str, str]] = {
         "away_admin": "🧠 记忆没有启动：{reason}",
         "failed": "🧠 出错了，详情见日志。",
         "unknown_sender": "🧠 认不出发送者，无法使用记忆。",
-        "help": (
-            "🧠 图忆：我会记住聊过的人和事。\n"
-            "/memory mine 我记得的关于你的事\n"
-            "/memory search <内容> 查找记忆\n"
-            "/memory remember <内容> 记住一件事\n"
-            "/memory forget <编号> 忘掉刚才列出的一条，"
-            "/memory correct <编号> <正确的说法> 更正，/memory undo 撤销\n"
-            "/memory records 最近的对话记录，/memory core 始终记得的要点，"
-            "/memory inner 我的内心，/memory proactive 我打算主动说的话\n"
-            "/memory status 状态，/memory why 上次回复想起了什么\n"
-            "/memory pause 不再记我说的话，/memory resume 恢复，/memory forgetme 彻底删除我，"
-            "/memory export 带走我的记忆\n"
-            "管理员：/memory flush [all] 立刻学习，/memory preview 看看哪些将被淡忘，"
-            "/memory people 合并人物、关联账号，"
-            "/memory doctor 检查并修复，/memory backup 备份，/memory restore 恢复，"
-            "/memory import 导入历史，/memory move 聊天换号\n"
-            "/persona 查看或切换人格，/new <人格> 用该人格开始新对话"
-        ),
         "status": "🧠 记忆正常。这里关于你的记忆有 {mine} 条，用 /memory mine 查看。",
         "status_more": "详细状态只在与管理员的私聊里显示。",
         "health_title": "🧠 图忆 GraphMemory",
@@ -35,6 +17,10 @@ GENERAL: dict[str, dict[str, str]] = {
         "health_index": "召回索引：{state}，{items} 条，{vectors} 条有向量",
         "health_embedder": "向量模型：{name}",
         "health_graph": "图谱：{state}（变更 {applied}）",
+        "graph_ready": "就绪",
+        "graph_building": "建立中",
+        "graph_failed": "用不了",
+        "graph_closed": "已关闭",
         "health_learning": "学习：等待 {waiting} 批，失败 {dead} 批",
         "health_spending": "今天的模型用量：{purposes}；共 {tokens} token，上限 {limit}",
         "health_purpose": "{purpose} {calls} 次 {tokens} token",
@@ -139,7 +125,10 @@ GENERAL: dict[str, dict[str, str]] = {
         "undone_correct": "🧠 已撤销上一次更正。",
         "undone_remember": "🧠 已撤销上一次记住。",
         "undo_none": "🧠 没有可以撤销的。",
-        "undo_conflict": "🧠 无法撤销：之后的变更 {later} 动过同样的内容。",
+        "undo_conflict": (
+            "🧠 这一次撤销不了了：在那之后，同一条记忆又有了变化。"
+            "可以用 /memory mine 列出后忘掉或更正；再发送 /memory undo 撤销更早的一次。"
+        ),
         "preview_title": "🧠 按现在的设置，如果一直不再提起：",
         "preview_now": "现在就会归档",
         "preview_days": "{days} 天内会归档",
@@ -163,36 +152,23 @@ GENERAL: dict[str, dict[str, str]] = {
         "away_admin": "🧠 The memory did not start: {reason}",
         "failed": "🧠 Something went wrong; the log has the details.",
         "unknown_sender": "🧠 The sender is unknown, so the memory cannot be used.",
-        "help": (
-            "🧠 GraphMemory remembers people and things you talk about.\n"
-            "/memory mine  what I know about you\n"
-            "/memory search <text>  look something up\n"
-            "/memory remember <text>  remember something\n"
-            "/memory forget <number>  forget a line listed just now,"
-            " /memory correct <number> <how it is>, /memory undo\n"
-            "/memory records  recent conversations, /memory core  what is always kept in mind,"
-            " /memory inner  my inner state, /memory proactive  when I mean to speak first\n"
-            "/memory status  how it is doing, /memory why  what the last reply recalled\n"
-            "/memory pause  remember nothing I say, /memory resume, /memory forgetme  delete me,"
-            " /memory export  take my memories away\n"
-            "Admins: /memory flush [all]  learn now, /memory preview  what would fade,"
-            " /memory people  merge people, link accounts, /memory doctor  check and mend,"
-            " /memory import  bring a history in, /memory move  a chat has moved\n"
-            "/persona  list or switch personas, /new <persona>  a new conversation with it"
-        ),
-        "status": "🧠 The memory is fine. I know {mine} things about you here: /memory mine",
+        "status": "🧠 The memory is fine. I know {mine:thing} about you here: /memory mine",
         "status_more": "Details are shown to admins in a private chat only.",
         "health_title": "🧠 GraphMemory",
         "health_counts": (
-            "{facts} facts · {episodes} episodes · {records} summaries · {messages} messages"
-            " ({buffered} not learned yet)"
+            "{facts:fact} · {episodes:episode} · {records:summary|summaries}"
+            " · {messages:message} ({buffered} not learned yet)"
         ),
-        "health_index": "Recall index: {state}, {items} items, {vectors} with a vector",
+        "health_index": "Recall index: {state}, {items:item}, {vectors} with a vector",
         "health_embedder": "Embedding model: {name}",
         "health_graph": "Graph: {state} (change {applied})",
-        "health_learning": "Learning: {waiting} batches waiting, {dead} failed",
-        "health_spending": "Models today: {purposes}; {tokens} tokens in all, limit {limit}",
-        "health_purpose": "{purpose} {calls} calls, {tokens} tokens",
+        "graph_ready": "ready",
+        "graph_building": "building",
+        "graph_failed": "away",
+        "graph_closed": "closed",
+        "health_learning": "Learning: {waiting:batch|batches} waiting, {dead} failed",
+        "health_spending": "Models today: {purposes}; {tokens:token} in all, limit {limit}",
+        "health_purpose": "{purpose} {calls:call}, {tokens:token}",
         "purpose_learn": "learning",
         "purpose_rewrite": "rewriting queries",
         "purpose_records": "summaries",
@@ -200,11 +176,11 @@ GENERAL: dict[str, dict[str, str]] = {
         "nothing_spent": "not asked",
         "list_comma": "; ",
         "spent": (
-            "⏸ Models have cost the {limit} tokens that they may cost a day: learning goes on"
+            "⏸ Models have cost the {limit:token} that they may cost a day: learning goes on"
             " after midnight, or at once with a higher daily_llm_tokens. The chat goes on."
         ),
         "health_error": "Last learning error: {error}",
-        "health_upkeep": "Last upkeep: {when}; {thinned} old messages deleted so far",
+        "health_upkeep": "Last upkeep: {when}; {thinned:old message} deleted so far",
         "health_web": "Memory page: {url}",
         "health_problem": "⚠️ {problem}",
         "storage_full": (
@@ -232,7 +208,7 @@ GENERAL: dict[str, dict[str, str]] = {
             " Look after the disk; the log has the details."
         ),
         "breaker": (
-            "⏸ {what} failed {failures} times in a row and is left alone, next try in {seconds} s:"
+            "⏸ {what} failed {failures:time} in a row and is left alone, next try in {seconds} s:"
             " {reason}"
         ),
         "breaker_embedding": "The embedding model",
@@ -242,7 +218,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "restore_line": "· {name} ({size} MB)",
         "restore_how": "/memory restore <name> shows what it would bring back.",
         "restore_none": "🧠 There is no backup yet. /memory backup makes one now.",
-        "restore_preview": "🧠 Made {when}, with {messages} messages and {facts} facts.",
+        "restore_preview": "🧠 Made {when}, with {messages:message} and {facts:fact}.",
         "restore_change": "Against now: messages {messages}, facts {facts}, changes {changes}.",
         "restore_unreadable": "The journal of now cannot be read; it is put aside, not deleted.",
         "restore_confirm": "To confirm: /memory restore {name} confirm (now is backed up first).",
@@ -254,26 +230,28 @@ GENERAL: dict[str, dict[str, str]] = {
         "doctor_title": "🩺 Checked, in {seconds} s",
         "doctor_well": "Journal, graph and recall index agree.",
         "doctor_counts": (
-            "{items} memories can be recalled, {vectors} of them have a vector;"
+            "{items:memory|memories} can be recalled, {vectors} of them have a vector;"
             " the graph is at change {changes}"
         ),
         "doctor_mended": "✅ Mended: {what}",
         "doctor_left": "⚠️ Not mended: {what}",
         "doctor_log": "The log has the details.",
-        "doctor_damaged": "the journal's file is damaged ({count} places); restore a backup",
+        "doctor_damaged": "the journal's file is damaged ({count:place}); restore a backup",
         "doctor_unreadable": (
-            "{count} rows of the journal cannot be read and are left out; a backup may have them"
+            "{count:row} of the journal cannot be read, so left out; a backup may have what is lost"
         ),
-        "doctor_misfiled": "{count} rows of the journal were filed under the wrong keys",
-        "doctor_stray_messages": "{count} messages belong to no known chat",
-        "doctor_stray_batches": "{count} batches to be learned belonged to no known chat: given up",
-        "doctor_lost_batches": "{count} messages belonged to batches that do not exist",
-        "doctor_done_batches": "{count} batches were queued although they had been learned",
+        "doctor_misfiled": "under the wrong keys of the journal: {count:row}",
+        "doctor_stray_messages": "{count:message} of no known chat",
+        "doctor_stray_batches": (
+            "{count:batch|batches} to be learned belonged to no known chat: given up"
+        ),
+        "doctor_lost_batches": "{count:message} of batches that do not exist",
+        "doctor_done_batches": "{count:batch|batches} in the queue that had been learned",
         "doctor_journal_away": "the journal cannot be examined now",
-        "doctor_graph": "the graph differed from the journal ({count} tables) and was rebuilt",
+        "doctor_graph": "the graph differed from the journal ({count:table}) and was rebuilt",
         "doctor_graph_away": "the graph is not available now",
         "doctor_index": "the recall index differed from the journal ({count}) and was rebuilt",
-        "doctor_index_vectors": "{count} memories lacked a vector and are queued for one again",
+        "doctor_index_vectors": "{count:memory|memories} without a vector, queued for one again",
         "doctor_index_away": "the recall index cannot be rebuilt now",
         "ready": "ready",
         "building": "building",
@@ -294,9 +272,9 @@ GENERAL: dict[str, dict[str, str]] = {
         "remember_what": "🧠 What shall I remember? E.g. /memory remember I am allergic to nuts",
         "remembered": "🧠 I will remember that.",
         "group_off": "🧠 Memory is turned off for groups.",
-        "flushed": "🧠 Learned {batches} batches of messages.",
+        "flushed": "🧠 Learned {batches:batch|batches} of messages.",
         "flushed_waiting": (
-            "🧠 Learned {batches} batches of messages; {waiting} wait to be tried again: {error}"
+            "🧠 Learned {batches:batch|batches} of messages; {waiting} to be tried again: {error}"
         ),
         "forget_what": "🧠 Forget which one? List them with /memory mine or /memory search first.",
         "forget_number": "🧠 There is no number {number}; list first with /memory mine or search.",
@@ -317,10 +295,14 @@ GENERAL: dict[str, dict[str, str]] = {
         "undone_correct": "🧠 Undone: your last correction.",
         "undone_remember": "🧠 Undone: what you had me remember last.",
         "undo_none": "🧠 There is nothing to undo.",
-        "undo_conflict": "🧠 Cannot undo: the later change {later} touched the same rows.",
+        "undo_conflict": (
+            "🧠 That cannot be undone any more: the same memory has changed since. You can list it"
+            " with /memory mine and forget or correct it; /memory undo again undoes what you did"
+            " before that."
+        ),
         "preview_title": "🧠 With the present settings, if nothing is mentioned again:",
         "preview_now": "archived right away",
-        "preview_days": "archived within {days} days",
+        "preview_days": "archived within {days:day}",
         "preview_count": "{label}: {total}",
         "preview_line": "  · {statement} (strength {strength}%)",
         "preview_private": "🧠 The preview is shown to admins in a private chat only.",

@@ -8,6 +8,7 @@ MOVES: dict[str, dict[str, str]] = {
         "export_denied": (
             "🧠 只有管理员可以导出别人的记忆。要导出自己能看到的，请发送 /memory export"
         ),
+        "export_wait": "🧠 刚刚导出过，请过一分钟再试。",
         "export_mine": "🧠 这是你在这里能看到的全部记忆。",
         "export_done": (
             "🧠 已导出 {messages} 条消息、{facts} 条事实（共 {lines} 行）：\n{path}\n"
@@ -17,7 +18,7 @@ MOVES: dict[str, dict[str, str]] = {
         "export_unsent": "🧠 内容太长，这个平台又发不了文件，请联系管理员。",
         "import_private": "🧠 这个指令只给管理员用，而且要在私聊里。",
         "import_files": "🧠 可以导入的文件：",
-        "import_none": "🧠 imports 目录里没有文件。把文件放进数据目录的 imports/，或者写绝对路径。",
+        "import_none": "🧠 imports/ 里没有文件。把文件放进数据目录的 imports/，或者写绝对路径。",
         "import_file": "· {name}（{size} MB）",
         "import_last": "最近一次导入：{when}，{messages} 条消息、{rows} 条记录。",
         "import_how": (
@@ -78,9 +79,10 @@ MOVES: dict[str, dict[str, str]] = {
         "export_denied": (
             "🧠 Only admins may export others' memories. /memory export takes what you may see."
         ),
+        "export_wait": "🧠 You have just done so; please try again in a minute.",
         "export_mine": "🧠 These are all the memories that you may see here.",
         "export_done": (
-            "🧠 Exported {messages} messages and {facts} facts ({lines} lines):\n{path}\n"
+            "🧠 Exported {messages:message} and {facts:fact} ({lines:line}):\n{path}\n"
             "When somebody asks to be deleted for good, exports in the data directory are"
             " deleted as well; move them away to keep them."
         ),
@@ -95,7 +97,7 @@ MOVES: dict[str, dict[str, str]] = {
             " absolute path."
         ),
         "import_file": "· {name} ({size} MB)",
-        "import_last": "Last import: {when}, {messages} messages, {rows} rows.",
+        "import_last": "Last import: {when}, {messages:message}, {rows:row}.",
         "import_how": (
             "/memory import <file> shows what it would bring; /memory import astrbot does so for"
             " AstrBot's own history; /memory import undo.\n"
@@ -104,8 +106,8 @@ MOVES: dict[str, dict[str, str]] = {
         ),
         "import_progress": "⏳ Importing: {done}/{total}",
         "import_plan": (
-            "🧠 {format}: {messages} messages ({new} new), {facts} facts, {summaries}"
-            " conversations, of {chats} Sessions."
+            "🧠 {format}: {messages:message} ({new} new), {facts:fact},"
+            " {summaries:conversation} of {chats:Session}."
         ),
         "import_span": "From {since} to {until}",
         "import_chat": "· {chat} ({persona}): {messages}",
@@ -122,25 +124,25 @@ MOVES: dict[str, dict[str, str]] = {
         "import_skipped_system": "Left out: {count} of the system's",
         "import_skipped_recalled": "Left out: {count} that were taken back",
         "import_skipped_time": "Left out: {count} without a time",
-        "import_skipped_forgotten": "Left out: all of {count} people who asked to be deleted",
+        "import_skipped_forgotten": "Left out: all of {count:person|people} asking to be deleted",
         "import_cost": (
-            "Learned in the background afterwards: about {batches} model calls, {tokens} tokens,"
+            "Learned in the background afterwards: about {batches:model call}, {tokens:token},"
             " within the daily limit."
         ),
         "import_cost_if": (
-            "Not learned, the very words are recalled; with learn it would take about {batches}"
-            " model calls, {tokens} tokens."
+            "Not learned, the very words are recalled; with learn it would take about"
+            " {batches:model call}, {tokens:token}."
         ),
         "import_confirm": "Nothing was written yet. To confirm: /memory import confirm",
         "import_first": "🧠 Send /memory import <file> first and look at what it would bring.",
         "import_goes_on": "⏳ It goes on in the background; /memory import shows how far it is.",
-        "import_done": "🧠 {messages} messages and {rows} rows came in and can be recalled now.",
+        "import_done": "🧠 {messages:message} and {rows:row} came in and can be recalled now.",
         "import_nothing": "🧠 All of it was here already; nothing has changed.",
         "import_learning": "They are learned in the background.",
         "import_wrong": "🧠 This file cannot be imported, and nothing has changed. {reason}",
         "import_failed": "⚠️ The import is not complete; another attempt goes on: {reason}",
         "import_undone": (
-            "🧠 The import is undone: {messages} messages are gone; {kept} rows that were altered"
+            "🧠 The import is undone: {messages:message} are gone; {kept:row} that were altered"
             " since stay."
         ),
         "import_undo_none": "🧠 There is no import to undo.",
@@ -150,7 +152,7 @@ MOVES: dict[str, dict[str, str]] = {
         ),
         "move_wrong": "🧠 That cannot be moved: {reason}",
         "move_none": "🧠 There are no memories there; nothing has changed.",
-        "move_plan": "🧠 The memories of {circles} chats ({sessions} Sessions) would move:",
+        "move_plan": "🧠 The memories of {circles:chat} ({sessions:Session}) would move:",
         "move_line": "· {old} → {new}",
         "move_confirm": (
             "Whoever is in the new chat will be reminded of the old one. To confirm:"

@@ -42,7 +42,7 @@ PEOPLE: dict[str, dict[str, str]] = {
         "people_private": "🧠 Only admins merge entities and link accounts, in a private chat.",
         "people_title": "🧠 Merged and linked:",
         "people_none": "🧠 Nothing is merged and no accounts are linked yet.",
-        "people_merge_line": "· {node} ({facts} facts) → {into} ({others} facts)",
+        "people_merge_line": "· {node} ({facts:fact}) → {into} ({others:fact})",
         "people_link_line": "· {accounts}",
         "people_how": (
             "/memory people merge <A> <B>  merges A into B, split <A>  takes it apart\n"
@@ -51,11 +51,11 @@ PEOPLE: dict[str, dict[str, str]] = {
             "Names with spaces go in quotes"
         ),
         "people_merged": (
-            "🧠 Merged: {node} ({facts} facts) goes under {into} ({others} facts); they are one"
+            "🧠 Merged: {node} ({facts:fact}) goes under {into} ({others:fact}); they are one"
             " from now on. Who may see what stays as it is. /memory undo takes it back."
         ),
         "people_split": (
-            "🧠 Apart again: {node} ({facts} facts) and {into} ({others} facts). What was learned"
+            "🧠 Apart again: {node} ({facts:fact}) and {into} ({others:fact}). What was learned"
             " meanwhile stays with the latter. /memory undo takes it back."
         ),
         "people_linked": (
@@ -66,7 +66,7 @@ PEOPLE: dict[str, dict[str, str]] = {
             "🧠 {account} is no longer linked to other accounts. /memory undo takes it back."
         ),
         "people_which": '🧠 Several are called "{name}"; use an id in brackets:',
-        "people_candidate": "· [{id}] {name}, {circle}, {facts} facts: {newest}",
+        "people_candidate": "· [{id}] {name}, {circle}, {facts:fact}: {newest}",
         "people_unknown": '🧠 Nobody and nothing is called "{name}".',
         "people_stranger": (
             "🧠 That account is unknown: it has not talked to me yet. Try platform:account."

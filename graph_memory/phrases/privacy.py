@@ -7,7 +7,7 @@ PRIVACY: dict[str, dict[str, str]] = {
         "why_title": "🧠 上一次回复之前，我想起了：",
         "why_none": "🧠 启动以来，这里还没有哪次回复用到记忆。",
         "why_empty": "🧠 上一次回复之前，我没有想起什么。",
-        "why_problem": "🧠 上一次回复之前，记忆没有及时想起：{problem}",
+        "why_problem": "🧠 上一次回复之前，记忆没有及时想起，详情见日志。",
         "why_line": "{number}. {text}（{date}；{reasons}）",
         "why_words": "说到同样的词",
         "why_meaning": "意思相近",
@@ -65,7 +65,9 @@ PRIVACY: dict[str, dict[str, str]] = {
         "why_title": "🧠 Before the last reply I remembered:",
         "why_none": "🧠 Since the start no reply here has made use of the memory.",
         "why_empty": "🧠 Before the last reply nothing came to mind.",
-        "why_problem": "🧠 Before the last reply the memory was not in time: {problem}",
+        "why_problem": (
+            "🧠 Before the last reply the memory was not in time; the log has the details."
+        ),
         "why_line": "{number}. {text} ({date}; {reasons})",
         "why_words": "the same words",
         "why_meaning": "a similar meaning",
@@ -102,7 +104,7 @@ PRIVACY: dict[str, dict[str, str]] = {
             "Other people's own words stay, and so do my replies in their private chats, even"
             " if they mention {who}. AstrBot's own history of the chat is not mine: /reset"
             " clears it.\n"
-            "Within {minutes} minutes send /memory forgetme confirm"
+            "Within {minutes:minute} send /memory forgetme confirm"
         ),
         "forgetme_only": "ℹ️ This deletes only this one account of {who}.",
         "forgetme_others": (
@@ -129,7 +131,7 @@ PRIVACY: dict[str, dict[str, str]] = {
             " restarted before that, please send it again."
         ),
         "forgetme_soon": (
-            "🧠 Everything was deleted just now; it can be done again in {minutes} min."
+            "🧠 Everything was deleted just now; it can be done again in {minutes:minute}."
         ),
     },
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.chat.commands import Caller, Commands
-from graph_memory.chat.tools import TOOLS, Tools
+from graph_memory.chat.tools import RECALL, RECORD_TOOLS, SEARCH, TOOLS, Tools
 from graph_memory.errors import NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.model import Entity, Fact, User
@@ -21,6 +22,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
 from ..makers import T0, entity, fact, group, name, private, user
+from ..sources import ROOT
 
 ZHANG, LI, WANG = user("zhang"), user("li"), user("wang")
 HOME, CLUB = private("zhang"), group("读书会")
@@ -286,3 +288,22 @@ async def test_in_english(tmp_path: Path) -> None:
     told = await Tools(Commands(service)).recall(li_in_club, "张三 爬山")
     assert "Ids in brackets" in told
     await service.close()
+
+
+def test_what_may_be_left_out_is_not_required() -> None:
+    for tool in (*TOOLS, *RECORD_TOOLS):
+        for language, empty in (("zh", "可以留空"), ("en", "may be empty")):
+            told = {name for name in tool.arguments if empty in tool.about(language, name)}
+            assert not told & set(tool.required), tool.name
+    assert RECALL.required == SEARCH.required == ()
+
+
+def test_the_setting_names_every_tool() -> None:
+    names = {tool.name for tool in (*TOOLS, *RECORD_TOOLS)}
+    key = "enable_function_calling"
+    hints = [json.loads((ROOT / "_conf_schema.json").read_text("utf-8"))[key]["hint"]]
+    for locale in ("zh-CN", "en-US"):
+        text = (ROOT / ".astrbot-plugin/i18n" / f"{locale}.json").read_text("utf-8")
+        hints.append(json.loads(text)["config"][key]["hint"])
+    for hint in hints:
+        assert set(re.findall(r"[a-z]+_[a-z]+", hint)) == names

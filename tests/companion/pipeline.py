@@ -263,7 +263,7 @@ async def running(
     models = {id: provider(id, wire) for id in (CHAT, LEARN)}
     tools: list[Any] = []
     plugin = main.GraphMemory(_context(models, tools), settings)
-    plugin.runtime = main.Runtime(plugin.context, settings, lambda: directory, main.serve)
+    plugin.runtime = main.host.Runtime(plugin.context, settings, lambda: directory, main.serve)
     plugin.host = plugin.runtime.host
     await plugin.runtime.start(plugin.logger)
     assert plugin.runtime.memory, plugin.runtime.problem

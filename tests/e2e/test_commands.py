@@ -62,7 +62,33 @@ async def test_what_is_for_admins(world: World) -> None:
     assert "召回索引" not in in_group
     assert "30 天内会归档" in await world.qq.ask_private(ADMIN_ID, "/memory preview")
     assert "日志、图谱和召回索引一致" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
-    assert "/memory mine" in await world.qq.ask_private(431, "/memory help")
+    told = await world.qq.ask_private(431, "/memory help")
+    assert "/记忆 我的" in told
+    assert "/memory mine" in told
+
+
+async def test_what_is_no_command_goes_no_further(world: World) -> None:
+    await world.say(432, "我在学编钟", "小八")
+    asked = len(world.chats)
+    for text, meant in (
+        ("/memory serach 编钟", "/memory search"),
+        ("/记忆 搜所 编钟", "/记忆 搜索"),
+        ("/memory pause qun", "/记忆 暂停 [群]"),
+        ("/memory mine 谢谢", "/记忆 我的"),
+    ):
+        told = await world.qq.ask_private(432, text)
+        assert "什么都没有做" in told
+        assert meant in told
+    assert "什么都没有做" in await world.qq.ask_group(5043, 432, "/memory serach", at_bot=False)
+    for bare in ("/memory", "/记忆"):
+        told = await world.qq.ask_private(432, bare)
+        assert "/记忆 备份" in told
+        assert "├" not in told
+    assert len(world.chats) == asked, "the model was not asked"
+    found = await world.qq.ask_private(432, "/memory search 编钟")
+    assert "我在学编钟" in found
+    assert "serach" not in found
+    assert "搜所" not in found
 
 
 async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:

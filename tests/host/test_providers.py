@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from graph_memory import embedding
 from graph_memory.errors import EmbeddingError, ExtractionError
-from graph_memory.host.providers import ProviderEmbedder, ProviderModel
+from graph_memory.host.providers import (
+    ProviderEmbedder,
+    ProviderModel,
+    load_embedder,
+    wrong_choices,
+)
+from graph_memory.phrases import explain
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.settings import Settings
 
@@ -103,15 +111,44 @@ async def test_other_failures_are_not_asked_twice(error: Exception) -> None:
     assert len(host.asked) == 1
 
 
-async def test_an_unknown_provider_is_replaced_by_the_chats_own(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_an_unknown_provider_is_replaced_by_the_chats_own() -> None:
     host = Scripted(response("1"), response("2"))
     asker = model(host, "gone")
     await asker.ask("", "")
     await asker.ask("", "")
     assert [provider for provider, _, _ in host.asked] == ["a", "a"]
-    assert caplog.text.count("llm_provider_id") == 1
+
+
+def test_models_that_there_are_not_are_named(tmp_path: Path) -> None:
+    host = Scripted()
+    host.embedding_provider = lambda _: None  # type: ignore[attr-defined]
+    missing = str(tmp_path / "no-such")
+    settings = Settings(
+        llm_provider_id="gone", embedding_provider_id="lost", local_embedding_model=missing
+    )
+    wrong = wrong_choices(host, settings)  # type: ignore[arg-type]
+    for error, value in zip(wrong, ("gone", "lost", missing), strict=True):
+        for told in (str(error), explain("zh", error), explain("en", error)):
+            assert error.name in told
+            assert value in told
+    named = Settings(llm_provider_id="a", local_embedding_model="intfloat/multilingual-e5-small")
+    assert not wrong_choices(host, named)  # type: ignore[arg-type]
+    assert not wrong_choices(host, Settings(local_embedding_model=str(tmp_path)))  # type: ignore[arg-type]
+
+
+async def test_a_local_model_that_is_not_there_is_replaced_by_the_bundled_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    async def load(model: str) -> None:
+        loaded.append(model)
+
+    monkeypatch.setattr(embedding, "load", load)
+    for model in (str(tmp_path / "no-such"), "./no-such", "bundled", str(tmp_path)):
+        settings = Settings(local_embedding_model=model)
+        await load_embedder(Scripted(), settings, lambda: None)  # type: ignore[arg-type]
+    assert loaded == ["bundled", "bundled", "bundled", str(tmp_path)]
 
 
 async def test_no_provider_at_all() -> None:

@@ -94,7 +94,7 @@ async def test_a_second_bot_on_one_directory(
     log = logging.getLogger("astrbot-of-a-test")
     await second.start(log)
     assert second.memory is None
-    assert "is in use by another AstrBot" in await why_not(second)
+    assert "另一个 AstrBot 正在使用" in await why_not(second)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(asyncio.shield(second._waiting), 0.5)  # type: ignore[arg-type]
     assert second.memory is None
@@ -112,8 +112,8 @@ async def test_a_directory_that_is_read_only_at_first(tmp_path: Path):
         await one.start(logging.getLogger("astrbot-of-a-test"))
         assert one.memory is None
         told = await why_not(one)
-        assert "Read-only" in told
-        assert "make it writable" in told
+        assert "用不了" in told
+        assert "可写" in told
         disk.protect(read_only=False)
         await opened(one)
         await one.stop()
@@ -137,7 +137,7 @@ async def test_a_damaged_journal_is_not_tried_again(directory: Path):
     await one.start(logging.getLogger("astrbot-of-a-test"))
     assert one.memory is None
     assert one._waiting is None
-    assert "begin with an empty memory" in await why_not(one)
+    assert "移走可以从头开始" in await why_not(one)
     await one.stop()
 
 
@@ -163,7 +163,7 @@ async def test_a_reload_does_not_wait_for_a_stuck_disk(
     monkeypatch.setattr(runtime, "RETRY", (0.05,))
     await new.start(log)
     assert new.memory is None
-    assert "in use" in await why_not(new)
+    assert "正在使用" in await why_not(new)
     freed.set()
     await writing
     await opened(new)

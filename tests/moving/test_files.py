@@ -7,6 +7,7 @@ import io
 import json
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -224,12 +225,12 @@ def test_a_name_that_cannot_be_shown_hides_only_itself(tmp_path: Path) -> None:
 
 
 def test_what_a_kill_left_half_sent_is_swept_and_nothing_else(tmp_path: Path) -> None:
-    files.sweep(tmp_path)  # nothing was ever sent
+    files.sweep(tmp_path, time.time() + 1)  # nothing was ever sent
     coming = files.Incoming(tmp_path, "a.json")
     coming.write(b"12")
     (tmp_path / "imports" / ".0123456789abcdef.tmp").write_bytes(b"half")
     (tmp_path / "imports" / "b.tmp").write_bytes(b"whole")
-    files.sweep(tmp_path)
+    files.sweep(tmp_path, time.time() + 1)
     assert coming.keep().read_bytes() == b"12"
     names = sorted(path.name for path in (tmp_path / "imports").iterdir())
     assert names == ["a.json", "b.tmp"]

@@ -34,7 +34,9 @@ def detect(path: Path, format: str = "") -> Source:
     """
     name = format or _guess(path)
     if name not in SOURCES:
-        raise FormatError(f"what kind of file this is, is not known; {', '.join(SOURCES)}?")
+        kinds = ", ".join(SOURCES)
+        error = FormatError(f"what kind of file this is, is not known; {kinds}?")
+        raise error.told("kind", kinds=kinds)
     return SOURCES[name](path)
 
 
@@ -43,7 +45,7 @@ def _guess(path: Path) -> str:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as error:
-        raise FormatError(f"the file cannot be read: {error}") from error
+        raise FormatError(f"the file cannot be read: {error}").told("unreadable") from error
     if head.startswith(_SQLITE):
         return "astrbot" if path.name.startswith("data_v") else "livingmemory"
     text = head.decode("utf-8", "ignore").lstrip("\ufeff \r\n\t")

@@ -74,7 +74,9 @@ class AstrBotHistory:
                 db.execute("BEGIN")
                 has_groups = _has(db, "platform_message_history")
                 if not _has(db, "conversations"):
-                    raise FormatError("this is not AstrBot's database: it has no conversations")
+                    raise FormatError(
+                        "this is not AstrBot's database: it has no conversations"
+                    ).told("alien")
                 platforms = {**_platforms(db), **options.platforms}
                 for row in pages(lambda after: db.execute(_CONVERSATIONS, (after,)).fetchall()):
                     stop.look()
@@ -84,7 +86,7 @@ class AstrBotHistory:
                         stop.look()
                         self._heard(history, row, platforms, options)
         except sqlite3.Error as error:
-            raise FormatError(f"the database cannot be read: {error}") from error
+            raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
         history.finish()
 
     def _conversation(

@@ -136,7 +136,9 @@ def split_circle(circle: str) -> tuple[str, str, str]:
     """
     platform, kind, key = [*circle.split(":", 2), "", ""][:3]
     if not platform or kind not in (GROUP, PRIVATE) or not key:
-        raise FormatError(f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into")
+        raise FormatError(
+            f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into"
+        ).told("no_chat", name=circle[:80])
     return platform, kind, key
 
 

@@ -54,12 +54,12 @@ def _line(data: dict[str, Any], options: Options, number: int) -> Line:
             raise FormatError("is no text, or too long", number, name)
     at = moment(data.get("time"), options.zone)
     if at is None:
-        raise FormatError("is no time", number, "time")
+        raise FormatError("is no time", number, "time").told("no_time")
     if "text" not in data:
-        raise FormatError("is missing", number, "text")
+        raise FormatError("is missing", number, "text").told("missing")
     sender = data.get("sender", "")
     if not sender:
-        raise FormatError("is missing", number, "sender")
+        raise FormatError("is missing", number, "sender").told("missing")
     if sender in options.bots:
         sender = BOT
     platform = data.get("platform", "") or options.platform
@@ -68,7 +68,9 @@ def _line(data: dict[str, Any], options: Options, number: int) -> Line:
     group = data.get("group", "")
     account = "" if group else data.get("private", "") or sender
     if account == BOT:
-        raise FormatError("is missing: whose private chat is this?", number, "private")
+        raise FormatError("is missing: whose private chat is this?", number, "private").told(
+            "missing"
+        )
     where = f"{platform}:{group}:{account}"
     return Line(
         key=data.get("id") or f"{where}:{sender}:{at}:{data['text']}",

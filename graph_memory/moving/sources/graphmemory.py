@@ -61,7 +61,7 @@ class GraphMemoryJson:
         if session is None:
             raise FormatError(
                 "the file does not say in which chat it was learned; choose one", 0, "into"
-            )
+            ).told("whose")
         history.finish()
         stage.put([session])
         work = _Work(session, options.now)
@@ -77,13 +77,15 @@ class GraphMemoryJson:
 
     def _read(self) -> dict[str, Any]:
         if self.path.stat().st_size > MAX_SIZE:
-            raise FormatError(f"is larger than {MAX_SIZE >> 20} MiB")
+            raise FormatError(f"is larger than {MAX_SIZE >> 20} MiB").told(
+                "too_large", name=self.path.name, size=f"{MAX_SIZE >> 20} MiB"
+            )
         try:
             data = json.loads(self.path.read_text(encoding="utf-8-sig"))
             content = data.get("content") if isinstance(data, dict) else None
             data = json.loads(content) if isinstance(content, str) else data
         except (ValueError, RecursionError) as error:
-            raise FormatError(f"is no JSON: {error}") from None
+            raise FormatError(f"is no JSON: {error}").told("no_json") from None
         if not isinstance(data, dict):
             raise FormatError("is no object")
         for name in ("entities", "relations", "sessions"):

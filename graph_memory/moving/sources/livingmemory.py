@@ -53,12 +53,12 @@ class LivingMemory:
                         stop.look()
                         _message(history, row, options)
                 elif "documents" not in tables:
-                    raise FormatError("this is no database of LivingMemory")
+                    raise FormatError("this is no database of LivingMemory").told("alien")
                 history.finish()
                 if "documents" in tables:
                     _memories(stage, history, db, options, stop)
         except sqlite3.Error as error:
-            raise FormatError(f"the database cannot be read: {error}") from error
+            raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
 
 
 def _message(history: History, row: tuple[Any, ...], options: Options) -> None:

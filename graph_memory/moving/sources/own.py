@@ -40,7 +40,8 @@ class OwnFile:
                 try:
                     self._enter(stage, piece, rows, number)
                 except FormatError as error:
-                    raise FormatError(error.reason, error.line or number, error.field) from None
+                    again = FormatError(error.reason, error.line or number, error.field)
+                    raise again.told(error.code, **error.values) from None
         stage.put(rows.values())
         stage.check()
 
@@ -81,17 +82,17 @@ def _pieces(file: BinaryIO) -> Iterator[tuple[int, own.Piece]]:
         else:
             yield number, own.unpack(data, number)
     if not ended:
-        raise FormatError("the file is cut off: its last line is missing", number)
+        raise FormatError("the file is cut off: its last line is missing", number).told("cut_off")
 
 
 def _check_header(data: own.Data) -> None:
     if data.get("kind") != "header" or data.get("format") != own.FORMAT:
-        raise FormatError("this is no memory that was exported", 1, "format")
+        raise FormatError("this is no memory that was exported", 1, "format").told("alien")
     version = data.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FormatError("is no version", 1, "version")
     if version > own.VERSION:
-        raise FormatError("is of a newer version; update the plugin", 1, "version")
+        raise FormatError("is of a newer version; update the plugin", 1, "version").told("newer")
 
 
 def lines_of(file: BinaryIO) -> Iterator[str]:
@@ -108,4 +109,4 @@ def lines_of(file: BinaryIO) -> Iterator[str]:
         try:
             yield block.decode("utf-8")
         except UnicodeDecodeError:
-            raise FormatError("is no UTF-8", number) from None
+            raise FormatError("is no UTF-8", number).told("no_utf8") from None

@@ -47,7 +47,9 @@ class QQChat:
             for name in reader.members():
                 if name == "messages":
                     if chat is None:
-                        raise FormatError("is missing or comes after the messages", 0, "chatInfo")
+                        raise FormatError(
+                            "is missing or comes after the messages", 0, "chatInfo"
+                        ).told("missing")
                     for number, item in enumerate(reader.items(), 1):
                         if number % 500 == 0:
                             stop.look()
@@ -62,7 +64,7 @@ class QQChat:
                         _read_piece(piece, chat, history, stop)
                     is_read = True
         if not is_read:
-            raise FormatError("is missing", 0, "messages")
+            raise FormatError("is missing", 0, "messages").told("missing")
         history.finish()
 
 
@@ -96,7 +98,9 @@ def _read_piece(path: Path, chat: _Chat, history: History, stop: Stop) -> None:
             try:
                 item = json.loads(text)
             except (ValueError, RecursionError) as error:
-                raise FormatError(f"is no JSON: {error}", number, path.name) from None
+                raise FormatError(f"is no JSON: {error}", number, path.name).told(
+                    "no_json"
+                ) from None
             chat.add(history, item, f"{path.name}:{number}")
 
 
@@ -120,7 +124,9 @@ class _Chat:
         else:
             self.account = self._whose(info)
         if not (self.group or self.account):
-            raise FormatError("it does not say which chat this is; choose one", 0, "into")
+            raise FormatError("it does not say which chat this is; choose one", 0, "into").told(
+                "whose"
+            )
 
     def _whose(self, info: dict[str, Any]) -> str:
         """Whose private chat with the bot it is; empty if it is not one."""
@@ -138,7 +144,7 @@ class _Chat:
             return
         at = moment(item.get("timestamp"), self._options.zone)
         if at is None:
-            raise FormatError("is no time", 0, f"{place}.timestamp")
+            raise FormatError("is no time", 0, f"{place}.timestamp").told("no_time")
         sender = item["sender"]
         account = str(sender.get("uin") or sender.get("uid") or "")
         name = sender.get("groupCard") or sender.get("name") or sender.get("nickname") or ""

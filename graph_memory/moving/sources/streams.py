@@ -47,7 +47,7 @@ class JsonReader:
         while True:
             name = self.value()
             if not isinstance(name, str):
-                raise FormatError("a member has no name")
+                raise FormatError("a member has no name").told("no_json")
             self._expect(":")
             yield name
             if self._expect(",}") == "}":
@@ -72,7 +72,7 @@ class JsonReader:
                 value, end = self._decoder.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
                 if not self._more():
-                    raise FormatError(f"is no JSON: {error}") from None
+                    raise FormatError(f"is no JSON: {error}").told("no_json") from None
                 continue
             # A number may go on where the text that was read so far ends.
             if not self._text[end:].strip(_NUMBER) and self._more():
@@ -83,7 +83,7 @@ class JsonReader:
     def _expect(self, signs: str) -> str:
         sign = self._peek()
         if sign not in signs or not sign:
-            raise FormatError(f"is no JSON: {' or '.join(signs)} is missing")
+            raise FormatError(f"is no JSON: {' or '.join(signs)} is missing").told("no_json")
         self._at += 1
         return sign
 
@@ -107,7 +107,7 @@ class JsonReader:
         try:
             block = self._file.read(max(BLOCK, len(self._text) - self._at))
         except UnicodeDecodeError:
-            raise FormatError("is no UTF-8") from None
+            raise FormatError("is no UTF-8").told("no_utf8") from None
         self._is_over = not block
         self._text = self._text[self._at :] + block
         self._at = 0

@@ -1,0 +1,80 @@
+"""What commands take, and what is said to what they do not: nothing is done then."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from ..phrases import say
+from ..phrases.usage import HELP
+from ..text import one_line
+
+CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
+"""Words by which something that was shown before is confirmed."""
+EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
+MAX_GIVEN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something written as a command that is none.
+
+    Attributes:
+        group: What it begins with, as it was written.
+        given: The rest; empty if there is none.
+        known: What could follow.
+    """
+
+    group: str
+    given: str
+    known: frozenset[str]
+
+
+def help_text(language: str) -> str:
+    """All commands."""
+    return "\n".join(say(language, key) for key in HELP[language])
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """The known word that is most like ``word``; empty if none is."""
+    likeness = 0.6 if word.isascii() else 0.5  # of two characters one is the same
+    return next(iter(difflib.get_close_matches(word.casefold(), sorted(known), 1, likeness)), "")
+
+
+def unknown(language: str, wrong: Unknown) -> str:
+    """What is said to a command that is none; the help if there is nothing but the group."""
+    if not wrong.given:
+        return help_text(language)
+    word = wrong.given.split()[0]
+    meant = nearest(word, wrong.known)
+    key = "no_command_like" if meant else "no_command"
+    given = one_line(word, MAX_GIVEN)
+    told = say(language, key, given=given, meant=f"/{wrong.group} {meant}")
+    return f"{told}\n{say(language, 'no_command_help')}"
+
+
+def misused(language: str, command: str, given: str, known: Collection[str] = ()) -> str:
+    """What is said to words that a command does not take.
+
+    Args:
+        known: What it takes.
+    """
+    meant = nearest(given.split()[0], known)
+    key = "misused_like" if meant else "misused"
+    told = say(language, key, given=one_line(given, MAX_GIVEN), meant=meant)
+    return f"{told}\n{say(language, f'help_{command}')}"
+
+
+Ask = Callable[[Any, Any], Awaitable[str]]
+"""Given the commands and who asks: what is answered."""
+
+
+def alone(command: str, given: str, ask: Ask) -> Ask:
+    """``ask``, for a command that takes no words; if there are any, what is said to them."""
+
+    async def refuse(commands: Any, _caller: Any) -> str:
+        return misused(commands.memory.settings.language, command, given)
+
+    return refuse if given.strip() else ask
