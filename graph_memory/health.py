@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from .breaker import BreakerState, BreakerStatus
+from .errors import Failure
 from .journal import StorageState
 from .learn import LearningStatus
 from .phrases import PHRASES, say
 from .spending import Account
-from .text import one_line
 from .upkeep import Report
-
-MAX_REASON = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +83,8 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
         say(language, "health_graph", state=health.graph, applied=health.graph_applied),
         say(language, "health_learning", waiting=learning.waiting, dead=learning.dead),
     ]
-    if learning.last_error:
-        lines.append(say(language, "health_error", error=one_line(learning.last_error, MAX_REASON)))
+    if learning.failed:
+        lines.append(learning_failure(learning, language))
     lines.append(_spending(health.spending, language))
     thinned = counts.get("thinned", 0)
     when = say(language, "never") if never else when
@@ -96,6 +94,12 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     lines += _troubles(health, language)
     lines += [say(language, "health_problem", problem=problem) for problem in health.problems]
     return "\n".join(lines)
+
+
+def learning_failure(learning: LearningStatus, language: str) -> str:
+    """Which batch failed last, and why."""
+    error = say(language, f"failure_{learning.failure}")
+    return say(language, "health_error", batch=learning.failed, error=error)
 
 
 def _spending(account: Account, language: str) -> str:
@@ -124,6 +128,8 @@ def _troubles(health: Health, language: str) -> list[str]:
     lines = [say(language, f"storage_{health.storage_kind}")] if health.storage_kind else []
     if health.spending.pause:
         lines.append(say(language, "spent", limit=health.spending.limit))
+    if count := health.learning.over_share:
+        lines.append(say(language, "over_share", count=count))
     for key, breaker in health.breakers.items():
         if breaker.state is not BreakerState.CLOSED:
             lines.append(
@@ -133,7 +139,7 @@ def _troubles(health: Health, language: str) -> list[str]:
                     what=say(language, f"breaker_{key}"),
                     failures=breaker.failures,
                     seconds=math.ceil(breaker.retry_in),
-                    reason=one_line(breaker.reason, MAX_REASON),
+                    reason=say(language, f"failure_{Failure.read(breaker.reason)}"),
                 )
             )
     return lines

@@ -23,7 +23,7 @@ from .breaker import Breaker
 from .companion import Companion
 from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder, GuardedEmbedder
-from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
+from .errors import ClosedError, JournalError, StorageError, brief
 from .graph import GraphStore
 from .health import Health
 from .identity import Identities
@@ -233,10 +233,10 @@ class MemoryService:
             try:
                 loaded = await load()
                 break
-            except GraphMemoryError as error:
+            except Exception as error:  # whatever a provider's SDK raises
                 if not attempt:
-                    logger.warning("no embedding, recall goes by words and names: %s", error)
-                self.problems["embedding"] = str(error)
+                    logger.warning("no embedding, recall goes by words and names: %s", brief(error))
+                self.problems["embedding"] = brief(error)
             self._embedding_tried.set()
             await asyncio.sleep(EMBEDDING_PAUSES[min(attempt, len(EMBEDDING_PAUSES) - 1)])
         previous = self._embedder

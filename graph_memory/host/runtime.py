@@ -18,7 +18,7 @@ from ..chat.commands import Caller, Commands
 from ..chat.personas import Personas
 from ..chat.restores import Restores
 from ..chat.tools import Tools
-from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError
+from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
 from ..phrases import say
 from ..ports import Embedder
 from ..service import MemoryService
@@ -192,7 +192,7 @@ class Runtime:
             try:
                 await self._open()
             except Exception as error:
-                if str(error) != self.problem:
+                if brief(error) != self.problem:
                     self._fail(error)
                 if isinstance(error, StorageError) and not isinstance(error, DamagedError):
                     continue
@@ -206,7 +206,7 @@ class Runtime:
             tune = self._tune if hasattr(self._config, "save_config") else None
             self._web = await self._serve(memory, key, self.settings, tune)
         except Exception as error:
-            memory.problems["webui"] = str(error)
+            memory.problems["webui"] = brief(error)
             self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
             return
         self.page = address(self.settings.webui_host, self._web.port)
@@ -250,7 +250,7 @@ class Runtime:
 
     def _fail(self, error: Exception) -> None:
         expected = isinstance(error, GraphMemoryError)
-        self.problem = str(error) if expected else repr(error)
+        self.problem = brief(error)
         self._troubles.tell("the memory did not start", error, expected=expected)
 
     # ----------------------------------------------------------------- answers
@@ -264,7 +264,7 @@ class Runtime:
             return
         self._troubles.tell(where, error)
         if self.memory:
-            self.memory.problems[where] = f"{where}: {error}"
+            self.memory.problems[where] = f"{where}: {brief(error)}"
 
     async def ask(self, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]) -> str:
         """What a command says, or why it cannot."""
@@ -272,14 +272,25 @@ class Runtime:
         if self.commands is None:
             key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
             return say(language, key, reason=self.problem)
+        return await self.answered(self._answer(self.commands, event, ask))
+
+    async def _answer(
+        self, commands: Commands, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]
+    ) -> str:
+        caller = await self.host.caller(event)
+        if caller is None:
+            return say(self.settings.language, "unknown_sender")
+        return await ask(commands, caller)
+
+    async def answered(self, answer: Awaitable[str]) -> str:
+        """An answer, or that there is none; never raises."""
         try:
-            caller = await self.host.caller(event)
-            return await ask(self.commands, caller) if caller else say(language, "unknown_sender")
+            return await answer
         except Exception as error:
             if isinstance(error, JournalError) and error.kind:
-                return say(language, f"storage_{error.kind}")
+                return say(self.settings.language, f"storage_{error.kind}")
             self.report("command", error)
-            return say(language, "failed")
+            return say(self.settings.language, "failed")
 
     async def restore(self, event: Any, text: str) -> str:
         """List backups, preview one or put it in place; also while the memory is closed."""

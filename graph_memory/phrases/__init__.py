@@ -7,6 +7,7 @@ Both languages have the same keys and the same placeholders; a test asserts it.
 from __future__ import annotations
 
 from .companion import COMPANION
+from .failures import FAILURES
 from .general import GENERAL
 from .heart import HEART
 from .moves import MOVES
@@ -14,7 +15,7 @@ from .people import PEOPLE
 from .privacy import PRIVACY
 from .tools import TOOLS
 
-FAMILIES = (COMPANION, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS)
+FAMILIES = (COMPANION, FAILURES, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS)
 
 PHRASES: dict[str, dict[str, str]] = {
     language: {key: phrase for family in FAMILIES for key, phrase in family[language].items()}

@@ -48,7 +48,7 @@ GENERAL: dict[str, dict[str, str]] = {
             "⏸ 今天的模型用量到了上限 {limit} token：学习等到零点再继续，"
             "调高 daily_llm_tokens 则立刻继续；聊天照常。"
         ),
-        "health_error": "最近的学习错误：{error}",
+        "health_error": "最近没学成：第 {batch} 批，{error}",
         "health_upkeep": "上次整理：{when}；累计删去旧消息 {thinned} 条",
         "health_web": "记忆网页：{url}",
         "health_problem": "⚠️ {problem}",
@@ -119,7 +119,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "remembered": "🧠 记住了。",
         "group_off": "🧠 群聊记忆已关闭。",
         "flushed": "🧠 已学习 {batches} 批消息。",
-        "flushed_waiting": "🧠 已学习 {batches} 批消息，还有 {waiting} 批在等待重试：{error}",
+        "flushed_waiting": "还有 {waiting} 批没有学成。",
         "forget_what": "🧠 要忘掉哪一条？先用 /memory mine 或 /memory search 列出，再输入编号。",
         "forget_number": "🧠 没有编号 {number}，请先用 /memory mine 或 /memory search 列出。",
         "forget_denied": "🧠 没有这条记忆，或者它不是你的。",
@@ -200,7 +200,7 @@ GENERAL: dict[str, dict[str, str]] = {
             "⏸ Models have cost the {limit} tokens that they may cost a day: learning goes on"
             " after midnight, or at once with a higher daily_llm_tokens. The chat goes on."
         ),
-        "health_error": "Last learning error: {error}",
+        "health_error": "Not learned lately: batch {batch}, {error}",
         "health_upkeep": "Last upkeep: {when}; {thinned} old messages deleted so far",
         "health_web": "Memory page: {url}",
         "health_problem": "⚠️ {problem}",
@@ -292,9 +292,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "remembered": "🧠 I will remember that.",
         "group_off": "🧠 Memory is turned off for groups.",
         "flushed": "🧠 Learned {batches} batches of messages.",
-        "flushed_waiting": (
-            "🧠 Learned {batches} batches of messages; {waiting} wait to be tried again: {error}"
-        ),
+        "flushed_waiting": "{waiting} more could not be learned.",
         "forget_what": "🧠 Forget which one? List them with /memory mine or /memory search first.",
         "forget_number": "🧠 There is no number {number}; list first with /memory mine or search.",
         "forget_denied": "🧠 There is no such memory, or it is not yours.",

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..complaint import Complaint
-from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
+from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, brief
 from ..journal import Journal, copies, withdrawals
 from ..retention import DAY
 from . import cleansing, restore, shelf
@@ -149,7 +149,7 @@ class Backups:
                 return
             except Exception as error:
                 trouble.make(error)
-                self.problem = f"no backup was made: {error}"
+                self.problem = f"no backup was made: {brief(error)}"
             await asyncio.sleep(LOOK)
 
     async def tend(self) -> Backup | None:

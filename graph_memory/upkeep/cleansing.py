@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..embedding import text_hash
-from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
+from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, brief
 from ..graph import seal
 from ..journal import copies, erasure, retraction, withdrawals
 from ..journal.migration import update
@@ -189,7 +189,7 @@ def withdraw(directory: Path, marks: Collection[str], now: float, stop: threadin
         except DamagedError as error:
             logger.warning("%s may hold what was taken back: %s", path.name, error)
         except (JournalError, OSError) as error:
-            problems.append(f"{path.name}: {error}")
+            problems.append(f"{path.name}: {brief(error)}")
     if problems:
         raise JournalError("; ".join(problems))
 

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from ..embedding import text_hash
-from ..errors import GraphMemoryError, JournalError
+from ..errors import GraphMemoryError, JournalError, brief
 from ..graph import GraphStore
 from ..journal import Journal, erasure, vectors
 from .backup import Backups
@@ -99,7 +99,7 @@ async def _attempt(step: Callable[[], Awaitable[object]]) -> str:
     try:
         await step()
     except (GraphMemoryError, OSError) as error:
-        return str(error) or type(error).__name__
+        return brief(error)
     return ""
 
 
