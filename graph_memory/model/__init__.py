@@ -24,8 +24,10 @@ from .nodes import (
     Layer,
     Status,
     is_entity,
+    persona_id,
     stable_id,
     user_id,
+    whole,
 )
 from .rows import (
     EPISODE,
@@ -90,7 +92,9 @@ __all__ = [
     "decode",
     "encode",
     "is_entity",
+    "persona_id",
     "session_of",
     "stable_id",
     "user_id",
+    "whole",
 ]

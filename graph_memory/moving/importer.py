@@ -168,6 +168,8 @@ class Importer:
             return self._stage(path, id, marks)
         except OSError as error:
             raise FormatError(f"the file cannot be read: {error}") from error
+        except UnicodeEncodeError:
+            raise FormatError("half of a character (a lone surrogate) is no text") from None
 
     def _stage(self, path: Path, id: str, marks: dict[str, float]) -> Stage:
         stage = Stage.make(path)
