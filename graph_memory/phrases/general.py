@@ -63,6 +63,10 @@ GENERAL: dict[str, dict[str, str]] = {
             "⚠️ 磁盘没有及时响应，新消息没有保存，聊天照常。请检查磁盘，之后会自动恢复。"
         ),
         "storage_damaged": "⚠️ 日志文件损坏，新消息没有保存，聊天照常。请恢复一份备份。",
+        "storage_replaced": (
+            "⚠️ 日志文件在运行中被删除、替换或截断了，新消息没有保存，聊天照常。"
+            "请把原来的文件放回去，或用 /memory restore 恢复备份，然后重载插件。"
+        ),
         "storage_broken": "⚠️ 日志写入失败，新消息没有保存，聊天照常。请检查磁盘，详情见日志。",
         "breaker": "⏸ {what}连续失败 {failures} 次，暂停使用，{seconds} 秒后再试：{reason}",
         "breaker_embedding": "向量模型",
@@ -223,6 +227,11 @@ GENERAL: dict[str, dict[str, str]] = {
         "storage_damaged": (
             "⚠️ The journal's file is damaged: new messages are not kept, the chat goes on."
             " Restore a backup."
+        ),
+        "storage_replaced": (
+            "⚠️ The journal's file was deleted, replaced or cut off while it was in use: new"
+            " messages are not kept, the chat goes on. Put the file back or restore a backup"
+            " (/memory restore), then reload the plugin."
         ),
         "storage_broken": (
             "⚠️ The journal cannot be written: new messages are not kept, the chat goes on."
