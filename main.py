@@ -323,13 +323,15 @@ class GraphMemory(Star):
     @filter.command("persona", alias={"人格"})
     async def persona(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """查看或切换人格 · list or switch personas"""
-        yield event.plain_result(await self.runtime.personas.choose(event, name))
+        answer = self.runtime.personas.choose(event, name)
+        yield event.plain_result(await self.runtime.answered(answer))
 
     @host.own_chat
     @filter.custom_filter(host.WithWords)
     @filter.command("new", priority=BEFORE_CORE)
     async def new(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """用某个人格开始新对话 · a new conversation with a persona"""
-        yield event.plain_result(await self.runtime.personas.begin(event, name))
+        answer = self.runtime.personas.begin(event, name)
+        yield event.plain_result(await self.runtime.answered(answer))
         if self.host.is_local(event.unified_msg_origin):
             event.stop_event()  # for Dify and the like, AstrBot's own clears their state

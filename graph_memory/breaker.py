@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
+from .errors import failure_of
+
 logger = logging.getLogger("graph_memory.breaker")
 
 THRESHOLD = 3
@@ -48,7 +50,7 @@ class BreakerStatus:
         name: What it guards.
         failures: In a row, until now.
         retry_in: Seconds until a call is let through; 0 if one would be now.
-        reason: Of the last failure; empty when closed.
+        reason: What kind the last failure was (``errors.Failure``); empty when closed.
     """
 
     name: str
@@ -145,7 +147,7 @@ class Breaker:
             call.abandoned()
             raise
         except Exception as error:
-            call.failed(str(error) or type(error).__name__)
+            call.failed(failure_of(error))
             raise
         except BaseException:
             call.abandoned()

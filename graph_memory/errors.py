@@ -20,12 +20,16 @@
     └── ClosedError           the service was closed
 
 Messages are for people: they say what happened and what can be done about it. They are in
-English, for the log; chats are told of an error by the phrase ``error_<code>``, if it has one.
+English, for the log, so they never quote a message, a model, a provider's exception or
+anything else that was said; :class:`Failure` and :func:`brief` say what may be told. Chats
+are told of an error by the phrase ``error_<code>``, if it has one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from typing import Self
 
 
@@ -110,8 +114,39 @@ class LockedError(StorageError):
     code = "locked"
 
 
+class Failure(StrEnum):
+    """Why something failed: all that is kept and shown of it, whatever was said."""
+
+    TIMEOUT = "timeout"
+    RATE_LIMIT = "rate_limit"
+    KEY = "key"
+    REFUSED = "refused"
+    UNREACHABLE = "unreachable"
+    UNAVAILABLE = "unavailable"
+    NO_PROVIDER = "no_provider"
+    NO_JSON = "no_json"
+    RUNAWAY = "runaway"
+    """An answer without end: endlessly repeated, nested or far too long."""
+    STORAGE = "storage"
+    GONE = "gone"
+    OTHER = "other"
+
+    @classmethod
+    def read(cls, text: str) -> Failure:
+        """What was kept; before there was this list, that was an error's own words."""
+        return next((kind for kind in cls if kind == text), cls.OTHER)
+
+
 class ModelError(GraphMemoryError):
-    """A model this memory depends on did not answer usefully."""
+    """A model this memory depends on did not answer usefully.
+
+    Args:
+        kind: What is kept and shown of it.
+    """
+
+    def __init__(self, message: str, kind: Failure = Failure.OTHER) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class EmbeddingError(ModelError):
@@ -180,3 +215,60 @@ class FormatError(GraphMemoryError):
         self.reason = reason
         self.line = line
         self.field = field
+
+
+_BY_STATUS = {
+    401: Failure.KEY,
+    403: Failure.KEY,
+    408: Failure.TIMEOUT,
+    429: Failure.RATE_LIMIT,
+    504: Failure.TIMEOUT,
+}
+
+
+def failure_of(error: BaseException) -> Failure:
+    """The kind of an error, our own or that of a provider's SDK."""
+    return next((kind for each in chain(error) if (kind := _kind(each))), Failure.OTHER)
+
+
+def _kind(error: BaseException) -> Failure | None:
+    match error:
+        case ModelError():
+            return error.kind if error.kind is not Failure.OTHER else None
+        case StorageError():
+            return Failure.STORAGE
+        case NotFoundError():
+            return Failure.GONE
+    name = type(error).__name__.lower()
+    if status := status_of(error):
+        return _BY_STATUS.get(status, Failure.REFUSED if status < 500 else Failure.UNAVAILABLE)
+    if "timeout" in name:
+        return Failure.TIMEOUT
+    return Failure.UNREACHABLE if "connect" in name else None
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status that an SDK's exception carries; 0 if it has none."""
+    found = (getattr(error, name, 0) for name in ("status_code", "status", "code"))
+    return next((s for s in found if isinstance(s, int) and 400 <= s < 600), 0)
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and what it came from, innermost last."""
+    seen: set[int] = set()
+    found: BaseException | None = error
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        yield found
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+
+
+def brief(error: BaseException) -> str:
+    """An error in words that may be logged and shown: others' are not repeated."""
+    if isinstance(error, GraphMemoryError) and str(error):
+        return str(error)
+    details = (getattr(error, "strerror", None), getattr(error, "sqlite_errorname", None))
+    known = isinstance(error, OSError | sqlite3.Error)
+    detail = next(filter(None, details), "") if known else status_of(error)
+    name = type(error).__name__
+    return f"{name}: {detail}" if detail else name

@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from .breaker import BreakerState, BreakerStatus
-from .errors import GraphMemoryError
+from .errors import Failure, GraphMemoryError
 from .journal import StorageState
 from .learn import LearningStatus
 from .phrases import PHRASES, explain, say
 from .spending import Account
-from .text import one_line
 from .upkeep import Report
-
-MAX_REASON = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +88,8 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
         ),
         say(language, "health_learning", waiting=learning.waiting, dead=learning.dead),
     ]
-    if learning.last_error:
-        lines.append(say(language, "health_error", error=one_line(learning.last_error, MAX_REASON)))
+    if learning.failed:
+        lines.append(learning_failure(learning, language))
     lines.append(_spending(health.spending, language))
     thinned = counts.get("thinned", 0)
     when = say(language, "never") if never else when
@@ -114,6 +111,12 @@ def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: i
     ]
     waiting = [say(language, "error_forgetting", count=forgetting)] if forgetting else []
     return found + waiting
+
+
+def learning_failure(learning: LearningStatus, language: str) -> str:
+    """Which batch failed last, and why."""
+    error = say(language, f"failure_{learning.failure}")
+    return say(language, "health_error", batch=learning.failed, error=error)
 
 
 def _spending(account: Account, language: str) -> str:
@@ -142,6 +145,8 @@ def _troubles(health: Health, language: str) -> list[str]:
     lines = [say(language, f"storage_{health.storage_kind}")] if health.storage_kind else []
     if health.spending.pause:
         lines.append(say(language, "spent", limit=health.spending.limit))
+    if count := health.learning.over_share:
+        lines.append(say(language, "over_share", count=count))
     for key, breaker in health.breakers.items():
         if breaker.state is not BreakerState.CLOSED:
             lines.append(
@@ -151,7 +156,7 @@ def _troubles(health: Health, language: str) -> list[str]:
                     what=say(language, f"breaker_{key}"),
                     failures=breaker.failures,
                     seconds=math.ceil(breaker.retry_in),
-                    reason=one_line(breaker.reason, MAX_REASON),
+                    reason=say(language, f"failure_{Failure.read(breaker.reason)}"),
                 )
             )
     return lines

@@ -24,7 +24,7 @@ from .companion import Companion
 from .deletion import ForgetMe, Tombstones
 from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder, GuardedEmbedder
-from .errors import ClosedError, GraphMemoryError, JournalError, StorageError
+from .errors import ClosedError, JournalError, StorageError, brief
 from .graph import GraphStore
 from .health import Health, behind
 from .identity import Identities
@@ -239,9 +239,9 @@ class MemoryService:
             try:
                 loaded = await load()
                 break
-            except GraphMemoryError as error:
+            except Exception as error:  # whatever a provider's SDK raises
                 if not attempt:
-                    logger.warning("no embedding, recall goes by words and names: %s", error)
+                    logger.warning("no embedding, recall goes by words and names: %s", brief(error))
                 self.problems["embedding"] = explain(self.settings.language, error)
             self._embedding_tried.set()
             await asyncio.sleep(EMBEDDING_PAUSES[min(attempt, len(EMBEDDING_PAUSES) - 1)])

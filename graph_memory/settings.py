@@ -113,7 +113,7 @@ class Setting:
             return value
         if self.type is str:
             if not isinstance(value, str):
-                raise SettingError(self.name, f"{value!r} is not text")
+                raise SettingError(self.name, "not text")  # which is not quoted: it may be the key
             value = value.strip()
             if self.choices and value not in self.choices:
                 raise self._unknown(value)

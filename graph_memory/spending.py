@@ -20,7 +20,12 @@ from .text import tokens
 
 logger = logging.getLogger("graph_memory.spending")
 
+SHARES = 4
+"""One chat may cost at most the day's limit divided by how many chats there are, or by
+this if there are more. So nobody can use up the day for all the others."""
 _NOTE = "usage"
+_MOST_ESTIMATED = 100_000
+"""Characters of an answer whose cost is estimated; an endless one costs no time."""
 _DAYS = 62
 """Days that are kept."""
 
@@ -74,6 +79,8 @@ class Spending:
         self._now = now
         self._limit = limit
         self._days: dict[str, dict[str, list[int]]] = {}
+        # Not written down, since that would say who chats how much: a restart forgets it.
+        self._by_chat: dict[tuple[str, str], int] = {}
         self._is_loaded = False
         self._is_dirty = False
         self._saving: asyncio.Task[None] | None = None
@@ -113,9 +120,25 @@ class Spending:
         """Seconds until models may be asked again; 0 if they may."""
         return self.today().pause
 
-    def add(self, purpose: str, tokens_in: int, tokens_out: int) -> None:
-        """Count one call; it is written down in the background."""
-        counts = self._days.setdefault(self._day(), {}).setdefault(purpose, [0, 0, 0])
+    def pause_of(self, where: str, chats: int) -> float:
+        """Seconds until a chat that has cost its share may cost more; 0 if it may now.
+
+        Args:
+            where: The chat's ``umo``.
+            chats: How many there are.
+        """
+        share = self._limit / min(max(chats, 1), SHARES)
+        spent = self._by_chat.get((self._day(), where), 0)
+        return self._until_midnight() if share and spent >= share else 0.0
+
+    def add(self, purpose: str, tokens_in: int, tokens_out: int, where: str = "") -> None:
+        """Count one call, for a chat if for any; it is written down in the background."""
+        day = self._day()
+        self._by_chat = {key: spent for key, spent in self._by_chat.items() if key[0] == day}
+        if where:
+            spent = self._by_chat.get((day, where), 0) + tokens_in + tokens_out
+            self._by_chat[day, where] = spent
+        counts = self._days.setdefault(day, {}).setdefault(purpose, [0, 0, 0])
         for index, more in enumerate((1, tokens_in, tokens_out)):
             counts[index] += more
         self._days = dict(sorted(self._days.items())[-_DAYS:])
@@ -171,7 +194,7 @@ class _Metered:
             answer = await self._model.ask(system, prompt, tool=tool, where=where)
         finally:
             asked = system + prompt + (json.dumps(tool.parameters) if tool else "")
-            self._spending.add(self._purpose, *_cost(asked, answer))
+            self._spending.add(self._purpose, *_cost(asked, answer), where)
         return answer
 
 
@@ -179,7 +202,8 @@ def _cost(asked: str, answer: Answer | None) -> tuple[int, int]:
     """Tokens in and out; estimated if the provider does not say. A failure costs none."""
     if answer is None:
         return 0, 0
-    return answer.tokens_in or tokens(asked), answer.tokens_out or tokens(_said(answer))
+    said = answer.tokens_out or tokens(_said(answer)[:_MOST_ESTIMATED])
+    return answer.tokens_in or tokens(asked), said
 
 
 def _said(answer: Answer) -> str:

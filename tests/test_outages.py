@@ -74,7 +74,7 @@ async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(
     breaker = (await service.health()).breakers["embedding"]
     assert (breaker.state, breaker.failures) == (BreakerState.OPEN, 3)
     status = await Commands(service).status(admin)
-    assert "⏸ 向量模型连续失败 3 次，暂停使用，30 秒后再试：no answer within 0.15 s" in status
+    assert "⏸ 向量模型连续失败 3 次，暂停使用，30 秒后再试：模型没有及时回答" in status
     await service.close()
 
 

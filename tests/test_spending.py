@@ -31,6 +31,7 @@ HOUR, DAY = 3_600.0, 86_400.0
 MIDNIGHT = T0 + 6_400.0
 """The one that follows T0 (22:13) in China."""
 ZHANG, HOME = user("zhang"), private("zhang")
+LI, AWAY = user("li"), private("li")
 zhang = Caller(HOME, ZHANG, "张三")
 admin = Caller(private("boss"), user("boss"), "老板", is_admin=True)
 TOOL = ToolSchema("save", "", {"type": "object"})
@@ -213,6 +214,46 @@ async def test_a_restart_keeps_the_cap_and_a_higher_setting_lifts_it(
     await service.learning.settle()
     assert await facts(service) == ["张三喜欢猫"]
     await service.close()
+
+
+async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Clock) -> None:
+    model = ScriptedModel()
+    service = await opened(tmp_path, clock, model, 10_000)
+    learning, commands = service.learning, Commands(service)
+    for session, account in ((HOME, ZHANG), (AWAY, LI)):
+        await learning.hear(session, account, account, "你好")
+    service.spending.add("learn", 5_000, 0, HOME.umo)  # half of the day, for one of two chats
+    async with asyncio.timeout(5):
+        (kept,) = await learning.remember(HOME, ZHANG, "张三", "我对花生过敏")
+        await learning.remember(AWAY, LI, "李四", "我对花生过敏")
+    assert kept.statement == "张三：我对花生过敏", "as it was said, without the model"
+    assert [call.where for call in model.calls] == [AWAY.umo], "the others go on"
+    (waiting,) = await service.journal.queue()
+    assert (waiting.session, waiting.state, waiting.attempts) == (HOME.id, "waiting", 0)
+    assert "1 批等到零点再学" in await commands.status(admin)
+    assert await learning.flush(HOME.circle) == 1, "an admin may have it learned"
+    assert "等到零点再学" not in await commands.status(admin)
+    async with asyncio.timeout(5):
+        await learning.remember(HOME, ZHANG, "张三", "我怕蛇")
+    assert len(await service.journal.queue()) == 1
+    clock.now = MIDNIGHT
+    await learning.settle()
+    assert await service.journal.queue() == []
+    await service.close()
+
+
+async def test_who_is_alone_may_use_the_whole_day(journal: Journal, clock: Clock) -> None:
+    spending = Spending(journal, CHINA, clock, 100)
+    for chats, share in ((1, 100), (2, 50), (3, 34), (4, 25), (99, 25)):
+        where = f"chat {chats}"
+        spending.add("learn", share - 1, 0, where)
+        assert spending.pause_of(where, chats) == 0
+        spending.add("learn", 1, 0, where)
+        assert spending.pause_of(where, chats) == MIDNIGHT - T0
+    clock.now = MIDNIGHT
+    assert spending.pause_of("chat 4", 4) == 0
+    await spending.close()
+    assert "chat" not in (await journal.note("usage") or ""), "who chats how much is not kept"
 
 
 async def test_no_limit(tmp_path: Path, clock: Clock) -> None:

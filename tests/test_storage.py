@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 from graph_memory.chat.commands import Caller, Commands
+from graph_memory.deletion import erasure
 from graph_memory.errors import DamagedError, JournalError, StorageError
 from graph_memory.journal import Journal, StorageState, store
 from graph_memory.model import asker_of
@@ -196,3 +199,56 @@ async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest
     assert journal.storage.state is StorageState.READY
     assert [m.text for m in await journal.newest_messages(9)] == ["又好了"]
     await journal.close()
+
+
+def _delete(path: Path) -> None:
+    path.rename(path.with_name("aside"))
+
+
+def _replace(path: Path) -> None:
+    _delete(path)
+    shutil.copy(path.with_name("aside"), path)
+
+
+def _cut(path: Path) -> None:
+    shutil.copy2(path, path.with_name("aside"))
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("harm", [_delete, _replace, _cut])
+async def test_a_journal_that_is_swapped_acknowledges_nothing(
+    tmp_path: Path, harm: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    service = await opened(tmp_path)
+    await hear(service, "我家的猫叫豆包")
+    await service.journal.tidy(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+    await hear(service, "它三岁了")
+    path = service.journal.path
+    harm(path)
+    for _ in range(3):
+        with pytest.raises(JournalError) as raised:
+            await hear(service, "这句存不下来")
+        assert raised.value.kind in ("replaced", "damaged")
+    assert service.journal.storage.state is not StorageState.READY
+    if harm is not _cut:
+        assert "被删除、替换或截断" in await Commands(service).status(admin)
+        path.with_name("aside").replace(path)
+        await hear(service, "放回去了")
+        assert service.journal.storage.state is StorageState.READY
+    assert sum("nothing is stored" in message for message in caplog.messages) == 1
+    await service.close()
+
+
+async def test_a_journal_that_is_compacted_is_not_swapped(tmp_path: Path) -> None:
+    service = await opened(tmp_path)
+    for number in range(200):
+        await hear(service, f"第{number}句" + "很长" * 500)
+    await service.journal.alter(lambda db, _tell: db.execute("DELETE FROM message"))
+    before = service.journal.path.stat().st_size
+    for _ in range(2):
+        await service.journal.tidy(erasure.compact)
+        await service.journal.tidy(erasure.empty_log)
+        await hear(service, "还在")
+    assert service.journal.path.stat().st_size <= max(before, 1 << 20)
+    assert service.journal.storage.state is StorageState.READY
+    await service.close()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import traceback
 from collections.abc import Mapping
 from urllib.parse import parse_qs, quote
 
@@ -98,9 +97,7 @@ class Guard:
         except asyncio.CancelledError:
             pass  # stopping takes too long; uvicorn would log it with all it was about
         except Exception:
-            # As text: AstrBot's log shows what is in the variables of an exception's frames.
-            path, trace = quote(scope["path"][:200]), traceback.format_exc()
-            logger.error("%s %s failed\n%s", scope["method"], path, trace)  # noqa: TRY400
+            logger.exception("%s %s failed", scope["method"], quote(scope["path"][:200]))
             if not started:
                 response = problem(500, "the server failed; its log says why")
                 await response(scope, receive, send_guarded)

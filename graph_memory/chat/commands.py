@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ..errors import ConflictError, NotFoundError
-from ..health import describe
+from ..health import describe, learning_failure
 from ..library import Correction, FactLine
 from ..model import Addressee, Fact, Quote
 from ..phrases import say
@@ -195,16 +195,18 @@ class Commands:
             return misused(self._language, "flush", what, EVERYTHING)
         if everywhere:
             await learning.revive()
-        batches = await learning.flush(None if everywhere else caller.session.circle)
-        status = await learning.status()
-        if status.waiting or status.dead:
-            waiting = status.waiting + status.dead
-            error = one_line(status.last_error, MAX_STATEMENT)
-            spending = self.memory.spending.today()
-            if spending.pause:
-                error = self._say("spent", limit=spending.limit)
-            return self._say("flushed_waiting", batches=batches, waiting=waiting, error=error)
-        return self._say("flushed", batches=batches)
+        circle = None if everywhere else caller.session.circle
+        batches = await learning.flush(circle)
+        status = await learning.status(circle)
+        lines = [self._say("flushed", batches=batches)]
+        if waiting := status.waiting + status.dead:
+            lines.append(self._say("flushed_waiting", waiting=waiting))
+        spending = self.memory.spending.today()
+        if spending.pause:
+            lines.append(self._say("spent", limit=spending.limit))
+        elif status.failed:
+            lines.append(learning_failure(status, self._language))
+        return "\n".join(lines)
 
     async def forget(self, caller: Caller, which: str) -> str:
         """Forget a fact by its number in the caller's last list, or by its id."""

@@ -172,7 +172,7 @@ class Moves:
         if moving.progress:
             done, total = moving.progress
             lines.append(self._say("import_progress", done=done, total=total))
-        if moving.problem:
+        if moving.failure:
             lines.append(self._say("import_failed", reason=explain(self._language, moving.failure)))
         paths = await moving.waiting()
         lines.append(self._say("import_files" if paths else "import_none"))

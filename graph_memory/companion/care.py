@@ -19,7 +19,7 @@ from datetime import datetime, tzinfo
 from typing import Protocol
 
 from ..complaint import Complaint
-from ..errors import ClosedError, ExtractionError, GraphMemoryError, NotFoundError
+from ..errors import ClosedError, ExtractionError, Failure, GraphMemoryError, NotFoundError
 from ..hours import midnight, quiet_hours
 from ..journal import Draft, Event, Journal, Rows, history
 from ..learn import Learning
@@ -272,7 +272,8 @@ class Care:
             async with asyncio.timeout(ASK_TIMEOUT):
                 answer = await means.model.ask(system, prompt, where=session.umo)
         except TimeoutError as error:
-            raise ExtractionError(f"no answer within {ASK_TIMEOUT:g} s") from error
+            reason = f"no answer within {ASK_TIMEOUT:g} s"
+            raise ExtractionError(reason, Failure.TIMEOUT) from error
         said = read(answer.text.strip(), frozenset(Word))
         return "" if Word.SILENCE in said.words else said.text[:MAX_TEXT]
 

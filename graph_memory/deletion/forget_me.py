@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
 from ..embedding import text_hash
-from ..errors import StorageError
+from ..errors import StorageError, brief
 from ..journal import Journal, vectors
 from . import erasure
 from .tombstones import Tombstone, Tombstones
@@ -122,7 +122,7 @@ class ForgetMe:
             with self._journal.long_work():
                 hashes = await self._journal.alter(lambda db, tell: _erase(db, user, stone, tell))
         except StorageError as error:
-            return str(error) or type(error).__name__
+            return brief(error)
         del self._waiting[user]
         logger.info("a user was forgotten")
         with contextlib.suppress(StorageError):

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..embedding import text_hash
-from ..errors import ClosedError, DamagedError, JournalError
+from ..errors import ClosedError, DamagedError, JournalError, brief
 from ..journal import copies
 from ..journal.migration import update
 from ..journal.schema import APPLICATION_ID, MIGRATIONS, migrations_of
@@ -84,7 +84,7 @@ def purge(
                 copies.remove(path)
                 logger.warning("%s was deleted", path.name)
         except (JournalError, OSError) as error:
-            problems.append(f"{path.name}: {error}")
+            problems.append(f"{path.name}: {brief(error)}")
     if problems:
         raise JournalError("; ".join(problems))
 

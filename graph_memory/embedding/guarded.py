@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ..breaker import Breaker, RefusedError
-from ..errors import ClosedError, EmbeddingError
+from ..errors import ClosedError, EmbeddingError, Failure
 from ..ports import Embedder, Vectors
 
 GIVE_UP = 30.0
@@ -42,8 +42,7 @@ class GuardedEmbedder:
         try:
             with self._breaker.call() as call:
                 loop = asyncio.get_running_loop()
-                reason = f"no answer within {self._late:g} s"
-                alarm = loop.call_later(self._late, call.failed, reason)
+                alarm = loop.call_later(self._late, call.failed, Failure.TIMEOUT)
                 try:
                     async with asyncio.timeout(max(GIVE_UP, self._late)):
                         return await self._inner.query(text)
@@ -55,7 +54,7 @@ class GuardedEmbedder:
         except RefusedError as error:
             raise EmbeddingError(f"{self.name} is left alone for a while: {error}") from None
         except TimeoutError:
-            raise EmbeddingError(f"{self.name} did not answer") from None
+            raise EmbeddingError(f"{self.name} did not answer", Failure.TIMEOUT) from None
 
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found, shape ``(len(texts), dim)``, rows of length 1.

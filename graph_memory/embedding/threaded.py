@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ClosedError, EmbeddingError, GraphMemoryError
+from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
 from ..ports import Vectors
 from .vectors import MAX_QUERY, fit, unit_rows
 
@@ -125,7 +125,7 @@ class ThreadedEmbedder:
             except GraphMemoryError:
                 raise
             except Exception as error:
-                raise EmbeddingError(f"{self.name} failed: {error!r}") from error
+                raise EmbeddingError(f"{self.name} failed: {brief(error)}") from error
 
         self._check()
         return await asyncio.get_running_loop().run_in_executor(executor, guarded)

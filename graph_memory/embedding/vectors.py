@@ -60,7 +60,7 @@ def unit_rows(values: ArrayLike, model: str, rows: int, width: int = 0) -> Vecto
     try:
         found = np.atleast_2d(np.asarray(values, np.float64))
     except (TypeError, ValueError) as error:
-        raise EmbeddingError(f"{model} gave something that is no vector: {error}") from error
+        raise EmbeddingError(f"{model} gave something that is no vector") from error
     if found.ndim != 2 or found.shape[0] != rows or not found.shape[1]:
         raise EmbeddingError(f"{model} gave vectors of shape {found.shape} for {rows} texts")
     if width and found.shape[1] != width:

@@ -9,6 +9,7 @@ itself unless told not to, which a handle that failed must not do.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -144,6 +145,6 @@ def _give_back() -> None:
 
 
 def _brief(error: BaseException) -> str:
-    # COPY's messages quote the line, which is somebody's private chat.
-    text = str(error).split("Line/record")[0].strip()
+    # Kùzu quotes values and, in COPY, whole lines: somebody's private chat.
+    text = re.split("[\"'`]|Line/record", str(error))[0].strip()
     return (text.splitlines() or [type(error).__name__])[0][:200]

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from ..errors import ClosedError, GraphError, StorageError
+from ..errors import ClosedError, GraphError, StorageError, brief
 from ..journal import Journal, Rows
 from . import records
 from .apply import delta
@@ -108,7 +108,7 @@ class Follower:
         except (Stopped, ClosedError):
             return False
         except Exception as error:
-            problem = str(error) or type(error).__name__
+            problem = brief(error)
             if problem != self.problem:
                 known = isinstance(error, (StorageError, OSError))
                 _log.warning("the graph waits: %s", problem, exc_info=not known)

@@ -19,7 +19,7 @@ from astrbot.core.agent.message import TextPart
 from astrbot.core.utils.active_event_registry import active_event_registry
 
 from ..chat.commands import Caller
-from ..model import NO_PERSONA, session_of, user_id
+from ..model import NO_PERSONA, persona_id, session_of, user_id, whole
 from ..ports import ToolSchema
 from ..text import clean_name
 
@@ -128,18 +128,15 @@ class Host:
 
     async def _resolve(self, umo: str, platform: str, wanted: str | None) -> tuple[str, bool, Any]:
         """The persona in effect, whether a session rule fixed it, and its definition."""
-        (
-            persona,
-            definition,
-            forced,
-            *_,
-        ) = await self._context.persona_manager.resolve_selected_persona(
+        found = await self._context.persona_manager.resolve_selected_persona(
             umo=umo,
             conversation_persona_id=wanted,
             platform_name=platform,
             provider_settings=self._context.get_config(umo).get("provider_settings", {}),
         )
-        return persona or NO_PERSONA, bool(forced), definition
+        persona, definition, forced, *_ = found
+        id = persona_id(persona) if persona and definition else persona or NO_PERSONA
+        return id, bool(forced), definition
 
     def is_command(self, event: Any) -> bool:
         """Whether a message is a command of any plugin."""
@@ -167,7 +164,7 @@ class Host:
         account = event.get_sender_id()
         circle = session_of(event.get_platform_name(), group, account, NO_PERSONA).circle
         is_own = kind == "friend_recall" or account == str(event.get_self_id())
-        return circle, str(id), await self._own_words(event, id) if is_own else ""
+        return circle, whole(str(id)), await self._own_words(event, id) if is_own else ""
 
     async def _own_words(self, event: Any, id: Any) -> str:
         """What a message of the bot's said, if the platform still knows."""
@@ -189,7 +186,7 @@ class Host:
         """
         message = event.message_obj
         id = getattr(message, "message_id", None)
-        return f"{id}@{getattr(message, 'timestamp', '')}" if id else ""
+        return whole(f"{id}@{getattr(message, 'timestamp', '')}") if id else ""
 
     # ----------------------------------------------------------------- personas
 

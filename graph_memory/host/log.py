@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
+import traceback
+
+from ..errors import brief, chain
 
 REPEAT_AFTER = 600.0
 """Seconds for which the same trouble is not told again."""
@@ -21,7 +25,7 @@ class LogBridge(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._target.isEnabledFor(record.levelno):
-            self._target.handle(record)
+            self._target.handle(_plain(record))
 
     def install(self) -> LogBridge:
         """Start; replaces the bridge of an earlier load of the plugin."""
@@ -36,6 +40,29 @@ class LogBridge(logging.Handler):
         """Stop."""
         self._source.removeHandler(self)
         self._source.propagate = True
+
+
+def _plain(record: logging.LogRecord) -> logging.LogRecord:
+    """A record without exceptions: they carry others' words, their frames local variables.
+
+    AstrBot's log would print both.
+    """
+    plain = copy.copy(record)
+    if isinstance(record.args, tuple):
+        plain.args = tuple(
+            brief(each) if isinstance(each, BaseException) else each for each in record.args
+        )
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        plain.msg, plain.args = f"{plain.getMessage()}\n{_traceback(error)}", ()
+    plain.exc_info = plain.exc_text = None
+    return plain
+
+
+def _traceback(error: BaseException) -> str:
+    """Where an error and what it came from were raised."""
+    parts = ("".join([*traceback.format_tb(e.__traceback__), brief(e)]) for e in chain(error))
+    return "\ncaused by:\n".join(parts)
 
 
 class Troubles:

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from .. import embedding
-from ..errors import EmbeddingError, ExtractionError, SettingError
+from ..errors import (
+    EmbeddingError,
+    ExtractionError,
+    Failure,
+    SettingError,
+    brief,
+    failure_of,
+    status_of,
+)
 from ..ports import Answer, Embedder, ToolSchema, Vectors
 from ..settings import Settings
 from .astrbot import Host
@@ -41,7 +49,8 @@ class ProviderModel:
             prompt += _as_json(tool)
             return _answer(await self._host.generate(provider, system, prompt))
         except Exception as error:  # whatever the provider's SDK raises
-            raise ExtractionError(f"the language model failed: {_brief(error)}") from error
+            reason = f"the language model failed: {brief(error)}"
+            raise ExtractionError(reason, failure_of(error)) from error
 
     async def _provider(self, where: str) -> str:
         await self._host.providers_ready()
@@ -49,7 +58,8 @@ class ProviderModel:
             return self._wanted
         provider = await self._host.current_chat_provider(where)
         if not provider:
-            raise ExtractionError("AstrBot has no chat provider; add one in its dashboard")
+            reason = "AstrBot has no chat provider; add one in its dashboard"
+            raise ExtractionError(reason, Failure.NO_PROVIDER)
         return provider
 
 
@@ -76,7 +86,8 @@ class ProviderEmbedder:
     def _provider(self) -> Any:
         provider = self._host.embedding_provider(self._id)
         if provider is None:
-            raise EmbeddingError(f"AstrBot has no embedding provider {self._id!r}")
+            reason = f"AstrBot has no embedding provider {self._id!r}"
+            raise EmbeddingError(reason, Failure.NO_PROVIDER)
         return provider
 
     def _signature(self, provider: Any) -> str:
@@ -105,9 +116,8 @@ class ProviderEmbedder:
         try:
             rows: Vectors = np.asarray(await provider.get_embeddings(texts), np.float32)
         except Exception as error:  # whatever the provider's SDK raises
-            raise EmbeddingError(
-                f"the embedding provider {self._id!r} failed: {_brief(error)}"
-            ) from error
+            reason = f"the embedding provider {self._id!r} failed: {brief(error)}"
+            raise EmbeddingError(reason, failure_of(error)) from error
         if rows.ndim != 2 or len(rows) != len(texts):
             raise EmbeddingError(f"the embedding provider {self._id!r} answered nonsense")
         return rows
@@ -170,8 +180,7 @@ def _is_missing(model: str) -> bool:
 
 def _is_refusal(error: Exception) -> bool:
     """Whether a provider understood the request and will not have it (no tools, say)."""
-    status = getattr(error, "status_code", None)
-    return isinstance(status, int) and status in {400, 404, 405, 415, 422}
+    return status_of(error) in {400, 404, 405, 415, 422}
 
 
 def _answer(response: Any) -> Answer:
@@ -199,7 +208,3 @@ def _text(response: Any) -> str:
 def _as_json(tool: ToolSchema) -> str:
     schema = json.dumps(tool.parameters, ensure_ascii=False)
     return f"\n\nAnswer with one JSON object and nothing else. Its JSON schema is:\n{schema}"
-
-
-def _brief(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:300]

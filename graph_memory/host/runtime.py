@@ -20,7 +20,7 @@ from ..chat.personas import Personas
 from ..chat.restores import Restores
 from ..chat.tools import Tools
 from ..chat.usage import unknown
-from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError
+from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
 from ..phrases import explain, say
 from ..ports import Embedder
 from ..service import MemoryService
@@ -212,7 +212,7 @@ class Runtime:
             self._web = await self._serve(memory, access, self.settings, tune)
         except Exception as error:
             where = f"{self.settings.webui_host}:{self.settings.webui_port}"
-            wrong = GraphMemoryError(str(error)).told("webui", where=where)
+            wrong = GraphMemoryError(brief(error)).told("webui", where=where)
             memory.problems["webui"] = explain(self.settings.language, wrong)
             self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
             return
@@ -285,7 +285,7 @@ class Runtime:
             return
         self._troubles.tell(where, error)
         if self.memory:
-            wrong = GraphMemoryError(f"{where}: {error}").told("hook")
+            wrong = GraphMemoryError(f"{where}: {brief(error)}").told("hook")
             self.memory.problems[where] = explain(self.settings.language, wrong)
 
     async def ask(self, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]) -> str:
@@ -294,14 +294,25 @@ class Runtime:
         if self.commands is None:
             key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
             return say(language, key, reason=self.problem)
+        return await self.answered(self._answer(self.commands, event, ask))
+
+    async def _answer(
+        self, commands: Commands, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]
+    ) -> str:
+        caller = await self.host.caller(event)
+        if caller is None:
+            return say(self.settings.language, "unknown_sender")
+        return await ask(commands, caller)
+
+    async def answered(self, answer: Awaitable[str]) -> str:
+        """An answer, or that there is none; never raises."""
         try:
-            caller = await self.host.caller(event)
-            return await ask(self.commands, caller) if caller else say(language, "unknown_sender")
+            return await answer
         except Exception as error:
             if isinstance(error, JournalError) and error.kind:
-                return say(language, f"storage_{error.kind}")
+                return say(self.settings.language, f"storage_{error.kind}")
             self.report("command", error)
-            return say(language, "failed")
+            return say(self.settings.language, "failed")
 
     def mistyped(self, event: Any) -> str:
         """What is said to a command that there is not."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from astrbot.api.message_components import At, AtAll, Plain, Reply
 
-from ..model import BOT, Addressee, Quote, user_id
+from ..model import BOT, Addressee, Quote, user_id, whole
 from ..text import clean_name
 
 _OWN = "qq_official"
@@ -87,7 +87,7 @@ def _quote(part: Reply, platform: str, own: set[str]) -> Quote:
     return Quote(
         BOT if account in own else user,
         clean_name(part.sender_nickname or ""),
-        str(part.id),
+        whole(str(part.id)),
         part.message_str or "",
     )
 

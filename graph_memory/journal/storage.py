@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from enum import StrEnum
+from pathlib import Path
 
 from ..errors import DamagedError, JournalError
 
@@ -37,6 +38,7 @@ _KINDS = {
     sqlite3.SQLITE_PERM: "broken",
 }
 _ADVICE = {
+    "replaced": "put the file back or restore a backup, then reload the plugin",
     "full": "free some space",
     "read_only": "make the data directory writable",
     "busy": "close the other program that uses the file",
@@ -60,12 +62,54 @@ def kind_of(error: sqlite3.Error) -> str:
     return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
 
 
+class Watch:
+    """Sees that a journal's file is still the one that was opened.
+
+    SQLite goes on writing to a file that was deleted or replaced, and all of it is lost
+    with the next start. The file is only looked at from outside: opening and closing it
+    here would take SQLite's locks away.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: tuple[int, int] | None = None
+        self._least = 0
+
+    def check(self, db: sqlite3.Connection) -> None:
+        """Look at the file; to be called inside of a transaction.
+
+        Raises:
+            JournalError: It was deleted, replaced or cut off.
+        """
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            raise self._replaced("is gone") from None
+        identity = found.st_dev, found.st_ino
+        if self._known not in (None, identity):
+            raise self._replaced("is another file")
+        if found.st_size < self._least:
+            raise self._replaced("was cut off")
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        self._known, self._least = identity, min(found.st_size, pages * size)
+
+    def shrunk(self) -> None:
+        """Take note that the file may be smaller than it was, by our own doing."""
+        self._least = 0
+
+    def _replaced(self, how: str) -> JournalError:
+        error = JournalError(f"{self._path} {how}, and what is written would be lost")
+        error.kind = "replaced"
+        return error
+
+
 class Storage:
     """The state of a journal's file, as its writes tell it. Safe to read on any thread.
 
     Attributes:
-        kind: Why nothing can be written: as :func:`kind_of`, or ``slow`` if the disk
-            does not answer in time; empty when ready.
+        kind: Why nothing can be written: as :func:`kind_of`, ``slow`` if the disk does
+            not answer in time, or ``replaced`` (:class:`Watch`); empty when ready.
         problem: The same for people; empty when ready.
     """
 

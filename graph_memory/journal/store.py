@@ -26,7 +26,7 @@ from .messages import Appended, Buffered, QueuedBatch
 from .migration import migrate
 from .rows import Draft, Rows, last_change, read_change, read_changes, write
 from .snapshot import Snapshot, snapshot
-from .storage import Storage
+from .storage import Storage, Watch
 from .worker import Worker, open_to_read, open_to_write
 
 T = TypeVar("T")
@@ -50,6 +50,7 @@ class Journal:
         self.path = path
         self._now = now
         self.storage = Storage()
+        self._watch = Watch(path)
         self._writer = Worker("gm-journal", self.storage, writes=True)
         self._reader = Worker("gm-journal-reader", self.storage, writes=False)
         self._loop = asyncio.get_running_loop()
@@ -75,7 +76,9 @@ class Journal:
         return journal
 
     def _connect(self) -> sqlite3.Connection:
-        return open_to_write(self.path, lambda db: migrate(db, self.path, self._now()))
+        db = open_to_write(self.path, lambda db: migrate(db, self.path, self._now()))
+        self._watch.check(db)
+        return db
 
     def _connect_reader(self) -> sqlite3.Connection:
         return open_to_read(self.path)
@@ -108,6 +111,7 @@ class Journal:
             self._outbox = []
             db.execute("BEGIN IMMEDIATE")
             try:
+                self._watch.check(db)
                 result = work(db)
                 db.execute("COMMIT")
             except BaseException:
@@ -139,7 +143,6 @@ class Journal:
         Returns:
             The change; ``None`` if there was nothing to do (see ``rows.write``).
         """
-
         return await self._transact(lambda db: self._write(db, resolve(Rows(db))))
 
     async def undo(self, number: int, actor: str) -> Change | None:
@@ -157,7 +160,10 @@ class Journal:
 
     async def tidy(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``compact`` or ``empty_log`` of ``erasure.py``: no transaction can hold them."""
-        return await self._writer.run(work)
+        try:
+            return await self._writer.run(work)
+        finally:
+            self._watch.shrunk()
 
     @contextmanager
     def long_work(self) -> Iterator[None]:
@@ -344,5 +350,4 @@ class Journal:
 
     async def counts(self) -> dict[str, int]:
         """How many rows of each kind, messages, buffered messages, changes there are."""
-
         return await self._look(catalogue.counts)

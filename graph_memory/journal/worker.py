@@ -139,6 +139,9 @@ class Worker:
         before = db.total_changes
         try:
             result = work(db)
+        except JournalError as error:
+            self._storage.failed(error)
+            raise
         except sqlite3.Error as error:
             failed = failure("the journal failed", error)
             if self._writes or failed.kind == "damaged":

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from ..breaker import Breaker, RefusedError
-from ..errors import ExtractionError, HeldBackError
+from ..errors import ExtractionError, Failure, HeldBackError
 from ..journal import Draft, Journal, Rows
 from ..journal.undoing import ASKED
 from ..model import Batch, Fact, Message
@@ -102,7 +102,9 @@ class Learner:
                 lesson = await self._lesson(batch, known)
                 request = compose(batch, known, self._rules.zone, lesson)
                 answer = await self._ask(self._model, request, batch.session.umo)
-                extraction = parse(answer, lesson.properties if lesson else ())
+                # In a thread: what a model writes may take half a second to be mended.
+                fields = tuple(lesson.properties) if lesson else ()
+                extraction = await asyncio.to_thread(parse, answer, fields)
         now = self._now()
         is_whole = True
 
@@ -209,7 +211,8 @@ class Learner:
                     request.system, request.prompt, tool=request.tool, where=where
                 )
         except TimeoutError as error:
-            raise ExtractionError(f"the model did not answer within {ASK_TIMEOUT:g} s") from error
+            reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
+            raise ExtractionError(reason, Failure.TIMEOUT) from error
 
 
 def _has_words(batch: Batch) -> bool:

@@ -97,6 +97,7 @@ class Learning:
             now=now,
             breaker=self.breaker,
             held=lambda: self._spending.pause,
+            held_in=self._share_pause,
             retry_after=retry_after,
         )
         self.look_again = self._queue.look_again
@@ -107,8 +108,6 @@ class Learning:
     def retune(self, settings: Settings) -> None:
         """Let memories fade by other settings from now on."""
         self._learner.retune(settings.time_decay_rate)
-
-    # ------------------------------------------------------------- start, stop
 
     async def start(self) -> None:
         """Pick up what was left and begin to work in the background."""
@@ -138,8 +137,6 @@ class Learning:
         self._wake_up()
         if self._loop is not None:
             await self._idle.wait()
-
-    # ---------------------------------------------------------------- hearing
 
     async def hear(
         self,
@@ -196,10 +193,10 @@ class Learning:
                     assert isinstance(session, Session)
                     self._buffers.know(session)
 
-    # --------------------------------------------------------------- commands
-
     async def flush(self, circle: str | None = None) -> int:
         """Learn now what is buffered or waiting, in one chat window or everywhere.
+
+        For admins: what the chats have cost today is not asked about.
 
         Returns:
             How many batches were learned.
@@ -223,7 +220,7 @@ class Learning:
         queue = await self._journal.queue()
         batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
         try:
-            return set(self._queue.urge(batches, probe=True, again=again))
+            return set(self._queue.urge(batches, probe=True, again=again, by_admin=True))
         except ClosedError:  # meanwhile; what waits is learned after the next start
             return set()
 
@@ -269,11 +266,17 @@ class Learning:
         self._queue.look_again()
         return revived
 
-    async def status(self) -> LearningStatus:
-        """How learning is doing."""
+    async def status(self, circle: str | None = None) -> LearningStatus:
+        """How learning is doing; of batches, in one chat window or everywhere."""
         cost = self._spending.today().costs.get(PURPOSE, Cost())
-        queue = await self._journal.queue()
-        return LearningStatus.of(queue, len(self._buffers), self._learner.last_at, cost)
+        queue = [b for b in await self._journal.queue() if self._is_in(b.session, circle)]
+        held = [b for b in queue if b.state == "waiting" and self._share_pause(b.session)]
+        return LearningStatus.of(queue, held, len(self._buffers), self._learner.last_at, cost)
+
+    def _share_pause(self, session: str) -> float:
+        """Seconds for which a Session's batches wait because its chat has cost its share."""
+        found = self._buffers.session(session)
+        return self._spending.pause_of(found.umo, len(self._buffers.circles)) if found else 0.0
 
     def _check_open(self) -> None:
         if self._loop is None:
@@ -288,8 +291,6 @@ class Learning:
             return tuple(f for f in rows.find(Fact, session=session.id) if message in f.evidence)
 
         return await self._journal.read(find)
-
-    # ------------------------------------------------------------- background
 
     def _wake_up(self) -> None:
         self._wake.set()
@@ -344,6 +345,6 @@ class Learning:
             self._buffers.drop(m.id for m in claimed[0].messages)
             self._queue.look_again()
             if attempts is not None:
-                attempts.update(self._queue.urge([claimed[0].id], again=False))
+                attempts.update(self._queue.urge([claimed[0].id], again=False, by_admin=True))
         # Whatever the journal does not have any more has been removed or claimed.
         self._buffers.drop(held)

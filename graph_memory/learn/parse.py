@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import json_repair
 
-from ..errors import ExtractionError
+from ..errors import ExtractionError, Failure
 from ..model import PREDICATES, EntityType
 from ..ports import Answer
 from ..text import normalise, one_line
@@ -22,8 +23,13 @@ from .extraction import EntityClaim, Extraction, FactClaim
 
 T = TypeVar("T")
 
-MAX_ANSWER = 60_000
-"""Characters of an answer that are read."""
+MAX_ANSWER = 30_000
+"""Characters of an answer; an honest one has a third of that."""
+MAX_OPENED = 500
+"""Brackets that an answer opens. ``json-repair`` reads on to the end for each that is not
+closed, so its time is theirs times the answer's length: half a second with so many."""
+MIN_VARIETY = 0.02
+"""What an answer must be compressed to at least; an honest one comes to a tenth."""
 MAX_FACTS = 40
 MAX_ENTITIES = 60
 MAX_NUMBERS = 200
@@ -57,15 +63,15 @@ def parse(answer: Answer, besides: Collection[str] = ()) -> Extraction:
         besides: Fields that a lesson asked for; they are handed on as they are.
 
     Raises:
-        ExtractionError: There is nothing in it that could be used.
+        ExtractionError: There is nothing in it that could be used, or it has no end.
     """
     data = _answer_of(answer.arguments)
     if data is None:
         data = _answer_of(_loads(answer.text))
     if data is None:
+        _require_end(answer.text)
         raise ExtractionError(
-            "the model answered without the JSON it was asked for: "
-            + (one_line(answer.text, 120) or "an empty answer")
+            "the model answered without the JSON it was asked for", Failure.NO_JSON
         )
     known = data.get("known")
     marks = {**data, **known} if isinstance(known, dict) else data
@@ -86,11 +92,21 @@ def _loads(text: str) -> Any:
     start = text.find("{")
     if start < 0:
         return None
+    text = text[start:]  # prose and fences before the first brace only cost time
+    _require_end(text)
     try:
-        # From the first brace on: prose and fences before it only cost time.
-        return json_repair.loads(text[start : start + MAX_ANSWER])
+        return json_repair.loads(text)
     except Exception:  # a third party's parser over hostile text: whatever it raises
         return None
+
+
+def _require_end(text: str) -> None:
+    """See that a model did not go on until it was stopped."""
+    opened = text.count("{") + text.count("[")
+    sample = text[:MAX_ANSWER].encode("utf-8", "replace")
+    is_varied = len(sample) < 2_000 or len(zlib.compress(sample)) > MIN_VARIETY * len(sample)
+    if len(text) > MAX_ANSWER or opened > MAX_OPENED or not is_varied:
+        raise ExtractionError("the model's answer does not end", Failure.RUNAWAY)
 
 
 def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:

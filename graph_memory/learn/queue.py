@@ -5,7 +5,7 @@ here is a short record of each waiting batch and which are under way. No lock is
 a model thinks. While the breaker is open nothing is started, and when its pause is over
 one batch finds out for all of them: an outage costs one call a pause, however many batches
 wait, and no batch is given up because of it. Nor is one when the day's tokens are spent:
-all of them wait for midnight.
+all of them wait for midnight, as those of a chat do that has cost its share of the day.
 """
 
 from __future__ import annotations
@@ -17,10 +17,17 @@ from math import inf
 
 from ..breaker import Breaker, BreakerState
 from ..complaint import Complaint
-from ..errors import ClosedError, GraphMemoryError, HeldBackError, NotFoundError
+from ..errors import (
+    ClosedError,
+    Failure,
+    GraphMemoryError,
+    HeldBackError,
+    NotFoundError,
+    brief,
+    failure_of,
+)
 from ..journal import Journal, QueuedBatch
 from ..model import Batch
-from ..text import one_line
 
 logger = logging.getLogger("graph_memory.learn")
 
@@ -39,6 +46,7 @@ class Queue:
         wake: Called when :meth:`step` has something new to do.
         breaker: The one around the model that learns.
         held: Seconds for which no batch may be tried though the model is well.
+        held_in: The same for the batches of one Session; an admin may ask for them still.
     """
 
     def __init__(
@@ -50,6 +58,7 @@ class Queue:
         now: Callable[[], float],
         breaker: Breaker,
         held: Callable[[], float] = lambda: 0.0,
+        held_in: Callable[[str], float] = lambda _session: 0.0,
         retry_after: tuple[float, ...] = RETRY_AFTER,
     ) -> None:
         self._journal = journal
@@ -58,12 +67,14 @@ class Queue:
         self._now = now
         self._breaker = breaker
         self._held = held
+        self._held_in = held_in
         self._retry_after = retry_after
         self._waiting: list[QueuedBatch] = []
         self._is_stale = True
         self._running: dict[str, asyncio.Task[None]] = {}
         self._urgent: dict[int, asyncio.Future[bool]] = {}
         self._released: set[int] = set()
+        self._wanted: set[int] = set()
         self._tried: set[int] = set()
         self._was_down = False
         self._paused_until = -inf
@@ -81,7 +92,12 @@ class Queue:
         self._wake()
 
     def urge(
-        self, batches: Iterable[int], *, probe: bool = False, again: bool = True
+        self,
+        batches: Iterable[int],
+        *,
+        probe: bool = False,
+        again: bool = True,
+        by_admin: bool = False,
     ) -> list[asyncio.Future[bool]]:
         """Have batches tried now, whatever back-off they are in.
 
@@ -90,6 +106,7 @@ class Queue:
         Args:
             probe: Find out with one of them whether it still is.
             again: Also those that have been tried since the start.
+            by_admin: Whatever share of the day their chat has cost.
 
         Returns:
             For each, whether it was learned by the attempt that follows.
@@ -102,6 +119,8 @@ class Queue:
         found = []
         for id in batches:
             found.append(self._urgent.get(id) or loop.create_future())
+            if by_admin:
+                self._wanted.add(id)
             if id in self._tried and not again and id not in self._urgent:
                 found[-1].set_result(False)
             else:
@@ -124,6 +143,7 @@ class Queue:
             queue = await self._journal.queue()
             self._waiting = [b for b in queue if b.state == "waiting"]
             self._tried.intersection_update(batch.id for batch in queue)
+            self._wanted.intersection_update(batch.id for batch in queue)
         self._settle_missing()
         now = self._now()
         pause, held = self._breaker.retry_in, self._held()
@@ -136,6 +156,9 @@ class Queue:
         if self._was_down and not is_down:
             self._was_down = False
             self._released = {item.id for item in self._waiting}
+        for item in self._waiting:
+            if self._over(item) > 0:
+                self._answer(item.id, learned=False)
         for item in list(self._waiting):
             if len(self._running) >= (1 if is_down else CONCURRENCY):
                 return inf
@@ -150,8 +173,14 @@ class Queue:
         free = (item for item in self._waiting if item.session not in self._running)
         return min((self._wait(item, now) for item in free), default=inf)
 
+    def _over(self, item: QueuedBatch) -> float:
+        """Seconds for which a batch is held back because its chat has cost its share."""
+        return 0.0 if item.id in self._wanted else self._held_in(item.session)
+
     def _wait(self, item: QueuedBatch, now: float) -> float:
         """Seconds until a batch may be tried."""
+        if over := self._over(item):
+            return over
         if item.id in self._urgent or item.id in self._released:
             return 0.0
         wait = item.next_at - now
@@ -193,7 +222,7 @@ class Queue:
         try:
             batch = await self._journal.batch(item.id)
         except NotFoundError as error:  # a damaged journal; it must not stop the others
-            await self._journal.fail(item.id, str(error), None)
+            await self._journal.fail(item.id, failure_of(error), None)
             return False
         try:
             await self._learn(batch)
@@ -208,10 +237,12 @@ class Queue:
 
     async def _fail(self, batch: Batch, error: Exception) -> None:
         is_ours = not isinstance(error, GraphMemoryError)
-        reason = one_line(str(error), 300) or type(error).__name__
+        kind = failure_of(error)
         delay = None
         is_down = self._breaker.state is not BreakerState.CLOSED
-        if batch.attempts < len(self._retry_after):
+        if kind is Failure.RUNAWAY:
+            pass  # asked again, the model would only do it again
+        elif batch.attempts < len(self._retry_after):
             delay = self._retry_after[batch.attempts]
         elif is_down and self._retry_after:
             delay = self._retry_after[-1]
@@ -221,11 +252,11 @@ class Queue:
             batch.id,
             batch.attempts + 1,
             "dead" if delay is None else f"next in {delay:g} s",
-            reason,
+            brief(error),
             exc_info=error if is_ours else None,
         )
         next_at = None if delay is None else self._now() + delay
-        await self._journal.fail(batch.id, reason, next_at)
+        await self._journal.fail(batch.id, kind, next_at)
 
     async def close(self) -> None:
         """Stop what is under way; its batches stay in the queue."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..errors import Failure
 from ..journal import QueuedBatch
 from ..spending import Cost
 
@@ -16,7 +17,9 @@ class LearningStatus:
     Attributes:
         buffered: Messages that no batch has claimed.
         waiting, dead: Batches to be tried (again), and given up.
-        last_error: Of the newest batch that failed and is not learned yet; empty if none.
+        failed, failure: Number of the newest batch that failed and is not learned yet, and
+            why; 0 and empty if there is none.
+        over_share: Waiting batches whose chat has cost its share of the day.
         last_learned_at: Since the start; ``None`` if nothing was.
         calls, tokens_in, tokens_out: Asked of the model today.
     """
@@ -24,7 +27,9 @@ class LearningStatus:
     buffered: int
     waiting: int
     dead: int
-    last_error: str
+    failed: int
+    failure: str
+    over_share: int
     last_learned_at: float | None
     calls: int
     tokens_in: int
@@ -32,14 +37,22 @@ class LearningStatus:
 
     @classmethod
     def of(
-        cls, queue: Sequence[QueuedBatch], buffered: int, last_at: float | None, cost: Cost
+        cls,
+        queue: Sequence[QueuedBatch],
+        held: Sequence[QueuedBatch],
+        buffered: int,
+        last_at: float | None,
+        cost: Cost,
     ) -> LearningStatus:
         """The status that follows from what waits and what was asked."""
+        failed = next((batch for batch in reversed(queue) if batch.error), None)
         return cls(
             buffered=buffered,
             waiting=sum(1 for batch in queue if batch.state == "waiting"),
             dead=sum(1 for batch in queue if batch.state == "dead"),
-            last_error=next((batch.error for batch in reversed(queue) if batch.error), ""),
+            failed=failed.id if failed else 0,
+            failure=Failure.read(failed.error).value if failed else "",
+            over_share=len(held),
             last_learned_at=last_at,
             calls=cost.calls,
             tokens_in=cost.tokens_in,

@@ -25,8 +25,10 @@ from .nodes import (
     Layer,
     Status,
     is_entity,
+    persona_id,
     stable_id,
     user_id,
+    whole,
 )
 from .rows import (
     EPISODE,
@@ -92,7 +94,9 @@ __all__ = [
     "decode",
     "encode",
     "is_entity",
+    "persona_id",
     "session_of",
     "stable_id",
     "user_id",
+    "whole",
 ]

@@ -29,9 +29,19 @@ def stable_id(prefix: str, *parts: str) -> str:
     return f"{prefix}:{digest.hexdigest()}"
 
 
+def whole(id: str) -> str:
+    """A text from a platform as it can be stored: halves of characters are replaced."""
+    return id.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def persona_id(name: str) -> str:
+    """Key of a persona by its name, which may be any: none has that of :data:`NO_PERSONA`."""
+    return f"{name}%" if name.rstrip("%") == NO_PERSONA else name
+
+
 def user_id(platform: str, account: str) -> str:
     """Key of a user: platform type and account, e.g. ``aiocqhttp:10001``."""
-    return f"{platform}:{account}"
+    return whole(f"{platform}:{account}")
 
 
 def is_entity(node: str) -> bool:

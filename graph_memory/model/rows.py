@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 from .companion import CoreFact, FollowUp, InnerState, Mood
-from .nodes import GROUP, PRIVATE, Layer, Status, is_entity, user_id
+from .nodes import GROUP, PRIVATE, Layer, Status, is_entity, user_id, whole
 
 EPISODE = "episode"
 """Level of an episode that sums up nothing but messages."""
@@ -47,7 +47,8 @@ def session_of(platform: str, group: str, account: str, persona: str, **about: s
         about: ``title`` and ``umo``.
     """
     kind, key = (GROUP, group) if group else (PRIVATE, account)
-    circle = f"{platform}:{kind}:{key}"
+    circle, persona = whole(f"{platform}:{kind}:{key}"), whole(persona)
+    about = {field: whole(text) for field, text in about.items()}
     owner = "" if group else user_id(platform, account)
     name = circle.replace("%", "%25").replace("#", "%23")
     return Session(f"{name}#{persona}", circle, persona, owner, **about)

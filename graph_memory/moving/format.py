@@ -145,8 +145,8 @@ def unpack(data: Data, number: int) -> Piece:
                 if data["of"] not in ("user", "circle"):
                     raise _WrongError("of", "is neither user nor circle")
                 return data["of"], data["id"], data["at"]
-            case kind:
-                raise _WrongError("kind", f"{str(kind)[:40]!r} is unknown")
+            case _:
+                raise _WrongError("kind", "is unknown")
     except _WrongError as error:
         raise FormatError(error.reason, number, error.field) from None
 
@@ -162,14 +162,14 @@ Check = Callable[[Any], bool]
 
 
 def _text(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= MAX_TEXT and _is_storable(value)
+    return isinstance(value, str) and len(value) <= MAX_TEXT and is_storable(value)
 
 
 def _key(value: Any) -> bool:
     return _text(value) and len(value) <= MAX_KEY
 
 
-def _is_storable(value: str) -> bool:
+def is_storable(value: str) -> bool:
     """Whether a text can be written down: JSON can spell halves of characters."""
     return value.isascii() or not any(0xD800 <= ord(c) <= 0xDFFF for c in value)
 
@@ -236,7 +236,7 @@ def _row(data: Data) -> Row:
     _require(data, {"type": _text, "data": lambda value: isinstance(value, dict)})
     cls = ROW_TYPES.get(data["type"])
     if cls is None:
-        raise _WrongError("type", f"{data['type'][:40]!r} is unknown")
+        raise _WrongError("type", "is unknown")
     _require(data["data"], _fields_of(cls), but=())
     row = decode(data["type"], _cleaned(cls, data["data"]))
     if not row.id:

@@ -173,6 +173,8 @@ class Importer:
                 return self._stage(path, id, {"marks": marks, "extent": extent}, db)
         except OSError as error:
             raise FormatError(f"the file cannot be read: {error}") from error
+        except UnicodeEncodeError:
+            raise FormatError("half of a character (a lone surrogate) is no text") from None
 
     def _stage(self, path: Path, id: str, known: dict[str, Any], db: sqlite3.Connection) -> Stage:
         stage = Stage.make(path)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
-from ..errors import ClosedError, GraphMemoryError, NotFoundError
+from ..errors import ClosedError, GraphMemoryError, NotFoundError, brief
 from ..journal import Journal, arrivals, copies
 from ..journal.snapshot import reading
 from ..learn import Learning
@@ -222,7 +222,7 @@ class Mover:
         try:
             yield told
         except Exception as error:
-            self.problem = str(error) or type(error).__name__
+            self.problem = brief(error)
             self.failure = error
             raise
         finally:

@@ -6,8 +6,10 @@ Both languages have the same keys and the same placeholders; a test asserts it.
 
 from __future__ import annotations
 
+from ..errors import brief
 from .companion import COMPANION
 from .errors import ERRORS
+from .failures import FAILURES
 from .general import GENERAL
 from .heart import HEART
 from .moves import MOVES
@@ -16,7 +18,7 @@ from .privacy import PRIVACY
 from .tools import TOOLS
 from .usage import USAGE
 
-FAMILIES = (COMPANION, ERRORS, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS, USAGE)
+FAMILIES = (COMPANION, ERRORS, FAILURES, GENERAL, HEART, MOVES, PEOPLE, PRIVACY, TOOLS, USAGE)
 
 PHRASES: dict[str, dict[str, str]] = {
     language: {key: phrase for family in FAMILIES for key, phrase in family[language].items()}
@@ -24,7 +26,7 @@ PHRASES: dict[str, dict[str, str]] = {
 }
 
 
-def explain(language: str, error: object) -> str:
+def explain(language: str, error: BaseException) -> str:
     """What people are told of an error: its phrase, in English else its own words.
 
     Args:
@@ -34,7 +36,7 @@ def explain(language: str, error: object) -> str:
     key = f"error_{getattr(error, 'code', '')}"
     if key in PHRASES[language]:
         return say(language, key, **getattr(error, "values", {}))
-    return str(error) if language == "en" else say(language, "error_other")
+    return brief(error) if language == "en" else say(language, "error_other")
 
 
 def say(language: str, key: str, **values: object) -> str:

@@ -34,7 +34,7 @@ GENERAL: dict[str, dict[str, str]] = {
             "⏸ 今天的模型用量到了上限 {limit} token：学习等到零点再继续，"
             "调高 daily_llm_tokens 则立刻继续；聊天照常。"
         ),
-        "health_error": "最近的学习错误：{error}",
+        "health_error": "最近没学成：第 {batch} 批，{error}",
         "health_upkeep": "上次整理：{when}；累计删去旧消息 {thinned} 条",
         "health_web": "记忆网页：{url}",
         "health_problem": "⚠️ {problem}",
@@ -49,6 +49,10 @@ GENERAL: dict[str, dict[str, str]] = {
             "⚠️ 磁盘没有及时响应，新消息没有保存，聊天照常。请检查磁盘，之后会自动恢复。"
         ),
         "storage_damaged": "⚠️ 日志文件损坏，新消息没有保存，聊天照常。请恢复一份备份。",
+        "storage_replaced": (
+            "⚠️ 日志文件在运行中被删除、替换或截断了，新消息没有保存，聊天照常。"
+            "请把原来的文件放回去，或用 /memory restore 恢复备份，然后重载插件。"
+        ),
         "storage_broken": "⚠️ 日志写入失败，新消息没有保存，聊天照常。请检查磁盘，详情见日志。",
         "breaker": "⏸ {what}连续失败 {failures} 次，暂停使用，{seconds} 秒后再试：{reason}",
         "breaker_embedding": "向量模型",
@@ -105,7 +109,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "remembered": "🧠 记住了。",
         "group_off": "🧠 群聊记忆已关闭。",
         "flushed": "🧠 已学习 {batches} 批消息。",
-        "flushed_waiting": "🧠 已学习 {batches} 批消息，还有 {waiting} 批在等待重试：{error}",
+        "flushed_waiting": "还有 {waiting} 批没有学成。",
         "forget_what": "🧠 要忘掉哪一条？先用 /memory mine 或 /memory search 列出，再输入编号。",
         "forget_number": "🧠 没有编号 {number}，请先用 /memory mine 或 /memory search 列出。",
         "forget_denied": "🧠 没有这条记忆，或者它不是你的。",
@@ -179,7 +183,7 @@ GENERAL: dict[str, dict[str, str]] = {
             "⏸ Models have cost the {limit:token} that they may cost a day: learning goes on"
             " after midnight, or at once with a higher daily_llm_tokens. The chat goes on."
         ),
-        "health_error": "Last learning error: {error}",
+        "health_error": "Not learned lately: batch {batch}, {error}",
         "health_upkeep": "Last upkeep: {when}; {thinned:old message} deleted so far",
         "health_web": "Memory page: {url}",
         "health_problem": "⚠️ {problem}",
@@ -202,6 +206,11 @@ GENERAL: dict[str, dict[str, str]] = {
         "storage_damaged": (
             "⚠️ The journal's file is damaged: new messages are not kept, the chat goes on."
             " Restore a backup."
+        ),
+        "storage_replaced": (
+            "⚠️ The journal's file was deleted, replaced or cut off while it was in use: new"
+            " messages are not kept, the chat goes on. Put the file back or restore a backup"
+            " (/memory restore), then reload the plugin."
         ),
         "storage_broken": (
             "⚠️ The journal cannot be written: new messages are not kept, the chat goes on."
@@ -273,9 +282,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "remembered": "🧠 I will remember that.",
         "group_off": "🧠 Memory is turned off for groups.",
         "flushed": "🧠 Learned {batches:batch|batches} of messages.",
-        "flushed_waiting": (
-            "🧠 Learned {batches:batch|batches} of messages; {waiting} to be tried again: {error}"
-        ),
+        "flushed_waiting": "{waiting} more could not be learned.",
         "forget_what": "🧠 Forget which one? List them with /memory mine or /memory search first.",
         "forget_number": "🧠 There is no number {number}; list first with /memory mine or search.",
         "forget_denied": "🧠 There is no such memory, or it is not yours.",

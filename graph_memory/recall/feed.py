@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
-from ..errors import ClosedError, EmbeddingError, JournalError, StorageError
+from ..errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from ..journal import Event, Journal, Snapshot
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..ports import Embedder
@@ -171,7 +171,7 @@ class Feed:
                 if not self.problem:
                     known = isinstance(error, StorageError)
                     logger.warning("recall is held up: %s", error, exc_info=not known)
-                self.problem = str(error) or type(error).__name__
+                self.problem = brief(error)
                 self._wanted += 1
                 self._arrived.clear()
                 self._hurry.clear()

@@ -11,7 +11,7 @@ from datetime import tzinfo
 from typing import TypeVar
 
 from ..breaker import Breaker, RefusedError
-from ..errors import ClosedError, EmbeddingError, ExtractionError
+from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
 from ..journal import Event, Journal
 from ..model import Asker, Change, Erased, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
@@ -273,7 +273,7 @@ class Recaller:
             problem = f"not found within {deadline:g} s"
             self._complain("deadline", problem)
         except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
+            problem = brief(error)
             self._complain(type(error).__name__, problem, error)
         return Recall((), "", Trace(asker, self._now(), text, problem=problem))
 

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from ..complaint import Complaint
 from ..deletion import Tombstones, erasure, purge, retraction_marks
-from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError
+from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, brief
 from ..journal import Journal, copies
 from ..retention import DAY
 from . import restore, shelf
@@ -155,7 +155,7 @@ class Backups:
                 return
             except Exception as error:
                 trouble.make(error)
-                self.problem = f"no backup was made: {error}"
+                self.problem = f"no backup was made: {brief(error)}"
             await asyncio.sleep(LOOK)
 
     async def tend(self) -> Backup | None:
@@ -195,7 +195,7 @@ class Backups:
         except ClosedError:
             raise
         except (GraphMemoryError, OSError) as error:
-            self.problem = f"what is to be forgotten is still in some file: {error}"
+            self.problem = f"what is to be forgotten is still in some file: {brief(error)}"
             logger.warning("%s; trying again", self.problem)
             return
         await self._journal.alter(lambda db, _tell: retraction_marks.close(db, retracted))

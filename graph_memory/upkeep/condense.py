@@ -95,7 +95,8 @@ def answered(text: str, level: Level, pieces: Sequence[Piece], zone: tzinfo) -> 
     """A model's answer as it is kept; empty if it does not follow from the material."""
     said = " ".join(piece.text for piece in pieces)
     tongue = "zh" if is_chinese(said) else "en"
-    kept = one_line(text.translate(_ESCAPE), length(level, tongue) * 3 // 2)
+    limit = length(level, tongue) * 3 // 2
+    kept = one_line(text[: 8 * limit].translate(_ESCAPE), limit)
     words = set(terms(kept))
     days = (datetime.fromtimestamp(piece.at, zone) for piece in pieces)
     known = _numbers(said) | _numbers(" ".join(f"{day:%Y %m %d}" for day in days)) | _MONTHS

@@ -17,7 +17,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from ..breaker import Breaker, RefusedError
-from ..errors import ExtractionError, HeldBackError
+from ..errors import ExtractionError, Failure, HeldBackError
 from ..journal import Draft, Journal, Rows, aging
 from ..model import Episode, Forgotten, Message, Session, stable_id
 from ..ports import LanguageModel
@@ -190,7 +190,8 @@ class Records:
                 async with asyncio.timeout(ASK_TIMEOUT):
                     answer = await model.ask(request.system, request.prompt, where=session.umo)
         except TimeoutError as error:
-            raise ExtractionError(f"no answer within {ASK_TIMEOUT:g} s") from error
+            reason = f"no answer within {ASK_TIMEOUT:g} s"
+            raise ExtractionError(reason, Failure.TIMEOUT) from error
         return answered(answer.text, level, pieces, self._zone)
 
 

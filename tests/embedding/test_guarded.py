@@ -10,7 +10,7 @@ import pytest
 
 from graph_memory.breaker import Breaker, BreakerState
 from graph_memory.embedding import CachedEmbedder, GuardedEmbedder
-from graph_memory.errors import ClosedError, EmbeddingError
+from graph_memory.errors import ClosedError, EmbeddingError, Failure
 from graph_memory.journal import Journal
 from graph_memory.ports import Vectors
 
@@ -43,9 +43,9 @@ def guarded(inner: Flaky, late: float = 0.02) -> tuple[GuardedEmbedder, Breaker,
 async def test_what_fails_is_not_asked_until_the_pause_is_over():
     inner = Flaky()
     embedder, breaker, clock = guarded(inner)
-    inner.error = EmbeddingError("连接被拒绝")
-    for _ in range(50):
-        with pytest.raises(EmbeddingError, match="连接被拒绝"):
+    inner.error = EmbeddingError("连接被拒绝", Failure.UNREACHABLE)
+    for number in range(50):
+        with pytest.raises(EmbeddingError, match="连接被拒绝" if number < 3 else "unreachable"):
             await embedder.query("猫叫什么")
     assert inner.asked == 3
     assert (await embedder.passages(["豆包"])).shape == (1, 64), "the background goes on"
@@ -64,7 +64,7 @@ async def test_a_late_answer_is_a_failure_but_is_kept(tmp_path: Path):
     waiting = [asyncio.create_task(embedder.query(text)) for text in ("一", "二", "三")]
     while breaker.state is BreakerState.CLOSED:
         await asyncio.sleep(0.005)
-    with pytest.raises(EmbeddingError, match=r"no answer within 0\.02 s"):
+    with pytest.raises(EmbeddingError, match="timeout"):
         await embedder.query("四")
     inner.answers.set()
     assert np.isfinite(await asyncio.gather(*waiting)).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,8 @@ from astrbot.api.provider import ProviderRequest
 from astrbot.core.platform.message_type import MessageType
 
 from graph_memory.host import Host, WithWords
+from graph_memory.journal import Journal
+from graph_memory.model import NO_PERSONA, Message
 
 
 def host(config: dict[str, Any] | None = None, providers: tuple[str, ...] = ("p",)) -> Host:
@@ -116,6 +119,22 @@ async def test_members_of_a_group_share_a_session_under_unique_session() -> None
     assert first.user != other.user
 
 
+async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_path: Path) -> None:
+    event: Any = Event(group="4\ud8002", sender="1\udc00", session="s\ud800")
+    event.message_obj.message_id = "7\ud800"
+    event.message_obj.group.group_name = "读\ud800书会"
+    event.get_sender_name = lambda: "小\ud800红"
+    found = host()
+    caller = await found.caller(event)
+    assert caller
+    assert (caller.user, caller.session.circle) == ("aiocqhttp:1\ufffd", "aiocqhttp:group:4\ufffd2")
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    ref = found.reference(event)
+    said = Message(0, caller.session.id, caller.user, "小红", "你好", 1.0, ref)
+    assert (await journal.append(said, caller.session)).is_new
+    await journal.close()
+
+
 @pytest.mark.parametrize("sender", ["", "999"])
 async def test_nobody_speaks(sender: str) -> None:
     assert await host().caller(Event(sender=sender)) is None
@@ -128,6 +147,24 @@ async def test_the_requests_persona_wins() -> None:
     event.extras["provider_request"] = request
     assert await host().persona(event) == "life_advisor"
     assert await host().persona(Event()) == "default"
+
+
+async def test_a_persona_that_is_named_like_none_is_not_none() -> None:
+    found = host()
+    resolve = found._context.persona_manager.resolve_selected_persona
+
+    async def named(**asked: Any) -> tuple[Any, ...]:
+        persona, _, *more = await resolve(**asked)
+        return persona, {"name": persona, "prompt": "你是小美"}, *more
+
+    def unset(name: str) -> Any:
+        return SimpleNamespace(conversation=SimpleNamespace(persona_id=name))
+
+    assert await found.persona(Event(), unset(NO_PERSONA)) == NO_PERSONA
+    found._context.persona_manager.resolve_selected_persona = named
+    names = (NO_PERSONA, f"{NO_PERSONA}%", "mei", "mei%")
+    ids = [await found.persona(Event(), unset(name)) for name in names]
+    assert ids == [f"{NO_PERSONA}%", f"{NO_PERSONA}%%", "mei", "mei%"]
 
 
 def test_departure() -> None:

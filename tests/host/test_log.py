@@ -51,12 +51,12 @@ def test_trouble_is_told_once(astrbot: tuple[logging.Logger, Collected]) -> None
     bridge = LogBridge(logger).install()
     troubles = Troubles()
     for _ in range(3):
-        troubles.tell("hear", OSError("disk full"))
-    troubles.tell("remind", OSError("disk full"))
+        troubles.tell("hear", OSError(28, "disk full"))
+    troubles.tell("remind", OSError(28, "disk full"))
     troubles.tell("hear", ValueError("another"))
     bridge.remove()
     assert collected.lines == [
-        "ERROR hear: disk full",
-        "ERROR remind: disk full",
-        "ERROR hear: another",
+        "ERROR hear: OSError: disk full\nOSError: disk full",
+        "ERROR remind: OSError: disk full\nOSError: disk full",
+        "ERROR hear: ValueError\nValueError",
     ]

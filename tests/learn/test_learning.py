@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta, timezone
 from pathlib import Path
@@ -13,9 +14,9 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.breaker import Breaker
-from graph_memory.errors import ClosedError, ExtractionError
+from graph_memory.errors import ClosedError, ExtractionError, Failure
 from graph_memory.journal import Draft, Journal
-from graph_memory.learn import Learning
+from graph_memory.learn import Learning, learner
 from graph_memory.learn.prompt import VERSION
 from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
 from graph_memory.scope import Attendance
@@ -132,7 +133,7 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
     asked = await world.journal.look(lambda db: db.execute("SELECT prompt FROM batch").fetchall())
     assert asked == [(VERSION,)]
     status = await world.learning.status()
-    assert (status.buffered, status.waiting, status.dead, status.last_error) == (0, 0, 0, "")
+    assert (status.buffered, status.waiting, status.dead, status.failed) == (0, 0, 0, 0)
     assert (status.calls, status.tokens_in, status.tokens_out) == (1, 100, 10)
     assert status.last_learned_at == world.time
 
@@ -266,12 +267,13 @@ async def test_closing_while_the_model_thinks_costs_no_attempt(world: World):
 async def test_failures_back_off_then_wait_visibly_then_revive(
     world: World, caplog: pytest.LogCaptureFixture
 ):
-    world.script.script = [ExtractionError("没有额度")] * 4 + ["对不起，我不能。"]
+    refused = ExtractionError("没有额度", Failure.RATE_LIMIT)
+    world.script.script = [*[refused] * 4, "对不起，我不能。"]
     await world.hear("我喜欢猫")
     assert await world.learning.flush() == 0
     for attempt, delay in enumerate((30, 120, 600, 3600), 1):
         (queued,) = await world.journal.queue()
-        assert (queued.state, queued.attempts, queued.error) == ("waiting", attempt, "没有额度")
+        assert (queued.state, queued.attempts, queued.error) == ("waiting", attempt, "rate_limit")
         assert queued.next_at == world.time + delay
         world.time += delay - 1
         await world.learning.settle()
@@ -280,7 +282,7 @@ async def test_failures_back_off_then_wait_visibly_then_revive(
         await world.learning.settle()
     status = await world.learning.status()
     assert (status.waiting, status.dead, status.calls) == (0, 1, 5)
-    assert "对不起" in status.last_error
+    assert (status.failed, status.failure) == (1, "no_json")
     # The third and fourth failure belong to the outage that the breaker reported.
     assert sum(record.levelno >= logging.WARNING for record in caplog.records) == 4
     world.time += 9_999
@@ -293,7 +295,33 @@ async def test_failures_back_off_then_wait_visibly_then_revive(
     assert await world.learning.revive() == 1
     await world.learning.settle()
     assert len(await world.facts()) == 1
-    assert (await world.learning.status()).last_error == ""
+    assert (await world.learning.status()).failed == 0
+
+
+async def test_an_answer_without_end_is_not_asked_for_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    threads: list[threading.Thread] = []
+    read = learner.parse
+
+    def watched(*args: Any) -> Any:
+        threads.append(threading.current_thread())
+        return read(*args)
+
+    monkeypatch.setattr(learner, "parse", watched)
+    world.script.script = ["{" * 60_000, CATS]
+    await world.hear("我喜欢猫")
+    assert await world.learning.flush() == 0
+    assert threads
+    assert threading.main_thread() not in threads, "the bot goes on meanwhile"
+    (batch,) = await world.journal.queue()
+    assert (batch.state, batch.attempts, batch.error) == ("dead", 1, "runaway")
+    world.time += 9_999
+    await world.learning.settle()
+    assert len(world.script.calls) == 1
+    assert await world.learning.revive() == 1  # by an admin
+    await world.learning.settle()
+    assert len(await world.facts()) == 1
 
 
 async def test_a_flush_tries_a_batch_once(world: World, monkeypatch: pytest.MonkeyPatch):
@@ -340,7 +368,7 @@ async def test_a_model_that_breaks_in_an_unknown_way_is_a_failure_too(world: Wor
     world.script.script = [ZeroDivisionError("?"), CATS]
     await world.hear("我喜欢猫")
     assert await world.learning.flush() == 0
-    assert (await world.learning.status()).last_error == "?"
+    assert (await world.learning.status()).failure == "other"
     assert await world.learning.flush() == 1
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
+import json_repair
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.errors import ExtractionError
+from graph_memory.errors import ExtractionError, Failure
 from graph_memory.learn.extraction import Extraction, moment
-from graph_memory.learn.parse import parse
+from graph_memory.learn.parse import MAX_ENTITIES, MAX_FACTS, parse
 from graph_memory.model import PREDICATES, EntityType
 from graph_memory.ports import Answer
 
@@ -136,6 +138,37 @@ def test_bare_facts_are_facts():
 def test_nothing_usable_is_an_extraction_error(answer: Answer):
     with pytest.raises(ExtractionError):
         parse(answer)
+
+
+ENDLESS = '{"facts":[{"subject":"U1","statement":"'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer("{" * 60_000), Answer((ENDLESS * 2_000)[:60_000]), Answer("{" * 600),
+     Answer("好的。" * 20_000), Answer('{"facts": "' + "我喜欢猫" * 2_000), Answer(TEXT * 200),
+     Answer("", {"facts": ENDLESS * 100, "save": ENDLESS * 100}), Answer("", {"save": "{" * 600})],
+)  # fmt: skip
+def test_an_answer_without_end_is_not_mended(answer: Answer, monkeypatch: pytest.MonkeyPatch):
+    def mend(text: str) -> Any:
+        pytest.fail(f"{len(text)} characters")
+
+    monkeypatch.setattr(json_repair, "loads", mend)
+    if answer.arguments and "facts" in answer.arguments:
+        assert parse(answer).facts == ()  # it has our fields, and nothing is to be mended
+        return
+    with pytest.raises(ExtractionError) as raised:
+        parse(answer)
+    assert raised.value.kind is Failure.RUNAWAY
+
+
+def test_the_longest_honest_answer_is_read():
+    fact = {"subject": "U1", "predicate": "likes", "object": "E1", "evidence": "1,2,3"}
+    facts = [{**fact, "statement": f"{n * 7919 % 997} 张三喜欢" * 9} for n in range(60)]
+    things = [{"id": f"E{n}", "name": f"第{n}个", "type": "thing"} for n in range(MAX_ENTITIES)]
+    text = json.dumps({"facts": facts, "entities": things}, ensure_ascii=False, indent=2)
+    extraction = parse(Answer(text[:-3]))
+    assert (len(extraction.facts), len(extraction.entities)) == (MAX_FACTS, MAX_ENTITIES)
 
 
 json_values = st.recursive(

@@ -116,6 +116,18 @@ async def test_what_was_heard_is_not_imported_a_second_time(tmp_path: Path) -> N
         assert [p.since for p in await journal.presences()] == [T0 - DAY]
 
 
+@pytest.mark.parametrize("where", ["sender", "text", "name", "group", "id"])
+async def test_half_of_a_character_is_no_text(tmp_path: Path, where: str) -> None:
+    good = {"time": T0, "sender": "1", "text": "你好 \U0001f600"}  # written as two halves
+    text = "\n".join(json.dumps(line) for line in (good, {**good, where: "a\ud800"}))
+    path = put(tmp_path / "x.jsonl", text)
+    async with opened(tmp_path / "a") as journal:
+        with pytest.raises(FormatError) as caught:
+            await brought(journal, path, format="chat")
+        assert (caught.value.line, caught.value.field) == (2, where)
+        assert await everything(journal) == []
+
+
 @pytest.mark.parametrize(
     ("line", "field"),
     [

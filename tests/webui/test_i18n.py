@@ -61,7 +61,7 @@ def test_no_message_is_left_over() -> None:
         "bulk_js.", "compare.", "doctor.", "format.", "keys.", "kind.", "level.", "level_one.",
         "preview.", "purpose.", "barrier.", "edge.", "left.", "memory_kind.", "question.",
         "signal.", "standing.", "tuning.", "why.timing.", "rows.", "reason.", "skipped.",
-        "storage.", "strength.",
+        "storage.", "strength.", "failure.",
     )  # fmt: skip
     for key in catalogue("zh"):
         assert f"'{key}'" in source or key.startswith(composed), key

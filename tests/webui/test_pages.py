@@ -73,13 +73,14 @@ async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> 
         await memory.journal.append(said, LIFE)
         claimed = await memory.journal.claim(LIFE.id, len, lambda *_: Draft("learn", "claimed"))
         assert claimed
-        await memory.journal.fail(claimed[0].id, f"模型坏了 {XSS[0]}", None)
+        await memory.journal.fail(claimed[0].id, f"模型坏了 {XSS[0]}", None)  # as once kept
         async with client(application(memory)) as browser:
             await browser.post("/login", data={"key": KEY}, headers=OURS)
             page = await see(browser, "/")
             assert page.all("section", role="alert")
             assert "失败的批次 1" in page.text
-            assert f"模型坏了 {XSS[0]}" in page.text
+            assert f"第 {claimed[0].id} 批，意外的错误，详情见日志" in page.text
+            assert "模型坏了" not in page.text
             assert page.alive() == []
             assert "已重新排队：1 批对话" in (await press(browser, "/retry")).text
             assert "失败的批次 0" in (await see(browser, "/")).text

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import FormatError
 from ...model import BOT
-from ..format import MAX_KEY, MAX_TEXT, parse
+from ..format import MAX_KEY, MAX_TEXT, is_storable, parse
 from ..history import History, Line
 from ..stage import Stage
 from .base import Options, Stop, moment
@@ -50,7 +50,8 @@ def _line(data: dict[str, Any], options: Options, number: int) -> Line:
         value = data.get(name, "")
         if isinstance(value, int) and not isinstance(value, bool) and name != "text":
             data[name] = value = str(value)  # accounts are often written as numbers
-        if not isinstance(value, str) or len(value) > (MAX_TEXT if name == "text" else MAX_KEY):
+        limit = MAX_TEXT if name == "text" else MAX_KEY
+        if not isinstance(value, str) or len(value) > limit or not is_storable(value):
             raise FormatError("is no text, or too long", number, name)
     at = moment(data.get("time"), options.zone)
     if at is None:
