@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 import shutil
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from typing import TextIO
 from .. import private
 from ..errors import FormatError, JournalError, NotFoundError
 from ..journal import copies
+from ..text import clean
 
 IMPORTS, EXPORTS = "imports", "exports"
 MINE = "mine"
@@ -34,9 +34,6 @@ MAX_WAITING = 20
 MAX_NAME = 100
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
 """What some system does not allow in the name of a file."""
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
-)
 SLACK = 3
 """How many times its size a file may need while it is imported."""
 _OURS = secrets.token_hex(4)
@@ -122,20 +119,6 @@ def sweep(directory: Path, before: float) -> None:
                 left.unlink(missing_ok=True)
 
 
-def _seen(name: str) -> str:
-    """A name as it is seen, so that none looks like another or reads backwards.
-
-    Left out are marks of direction, what joins or splits letters, tags, variation selectors
-    and blanks that are letters to Unicode.
-    """
-    return "".join(
-        letter
-        for letter in name
-        if unicodedata.category(letter) not in {"Cf", "Co", "Cn", "Zl", "Zp"}
-        and not _BLANK.match(letter)
-    )
-
-
 class Incoming:
     """A file that is sent into ``imports/`` piece by piece; it is there whole or not at all.
 
@@ -150,7 +133,7 @@ class Incoming:
     """
 
     def __init__(self, directory: Path, name: str) -> None:
-        bare = _NOT_IN_NAMES.sub("_", _seen(name.replace("\\", "/").rpartition("/")[2]))
+        bare = _NOT_IN_NAMES.sub("_", clean(name.replace("\\", "/").rpartition("/")[2]))
         self._name = bare.strip(" .")[-MAX_NAME:].lstrip(" .")
         if not self._name.strip("_"):
             raise FormatError("a file needs a name")

@@ -21,7 +21,7 @@ from ..journal.rows import write
 from ..learn.record import MAX_TOKENS, record
 from ..model import BOT, NOBODY, Episode, Message, Session, session_of, user_id
 from ..text import clean, clean_name, tokens
-from .known import Held, Told, recognised
+from .deduplication import Held, Told, recognised
 from .stage import Stage
 
 EXACT = 120.0

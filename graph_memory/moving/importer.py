@@ -21,8 +21,8 @@ from ..errors import FormatError, JournalError
 from ..journal import Journal, arrivals, contents
 from ..journal.snapshot import reading
 from . import files
+from .deduplication import Held
 from .history import History
-from .known import Held
 from .merge import Merge, Progress, match
 from .runs import Run, saved
 from .sources.base import Options, Source, Stop, digest_of

@@ -112,7 +112,7 @@ def test_no_room_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("../../etc/passwd", "passwd"),
         ("C:\\Users\\me\\a b.json", "a b.json"),
         (".hidden.json", "hidden.json"),
-        ("a\x00b\r\n:<c>|.txt", "a_b_c_.txt"),
+        ("a\x00b\r\n:<c>|.txt", "ab_c_.txt"),
         ("x" * 300 + ".jsonl", "x" * 94 + ".jsonl"),
         ("\u202egnp.jsonl", "gnp.jsonl"),
         ("聊\u200b天\u3164\u2066记\ufe0f录\U000e0041.json\u200f", "聊天记录.json"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.model import BOT
-from graph_memory.moving.known import Held, Told, recognised
+from graph_memory.moving.deduplication import Held, Told, recognised
 
 ME, YOU, NOBODY = "qq:1", "qq:2", "qq:?"
 DAY = 86_400.0

@@ -1,4 +1,4 @@
-"""Lines that the memory heard itself, recognised in what another program wrote down (pure).
+"""Deduplication of imported lines that the memory heard itself (pure).
 
 The other program may not know when something was said, nor by whom, and other plugins may
 have put words around it before it was written down. So lines are compared from the newest
