@@ -21,7 +21,7 @@ from .text import tokens
 logger = logging.getLogger("graph_memory.spending")
 
 SHARES = 4
-"""One chat may cost at most the day's limit divided by how many chats there are, or by
+"""One person may cost at most the day's limit divided by how many people there are, or by
 this if there are more. So nobody can use up the day for all the others."""
 _NOTE = "usage"
 _MOST_ESTIMATED = 100_000
@@ -80,7 +80,7 @@ class Spending:
         self._limit = limit
         self._days: dict[str, dict[str, list[int]]] = {}
         # Not written down, since that would say who chats how much: a restart forgets it.
-        self._by_chat: dict[tuple[str, str], int] = {}
+        self._by_person: dict[tuple[str, str], float] = {}
         self._is_loaded = False
         self._is_dirty = False
         self._saving: asyncio.Task[None] | None = None
@@ -120,24 +120,32 @@ class Spending:
         """Seconds until models may be asked again; 0 if they may."""
         return self.today().pause
 
-    def pause_of(self, where: str, chats: int) -> float:
-        """Seconds until a chat that has cost its share may cost more; 0 if it may now.
+    def pause_of(self, user: str, people: int) -> float:
+        """Seconds until somebody who has cost their share may cost more; 0 if they may now.
 
         Args:
-            where: The chat's ``umo``.
-            chats: How many there are.
+            people: How many there are.
         """
-        share = self._limit / min(max(chats, 1), SHARES)
-        spent = self._by_chat.get((self._day(), where), 0)
+        share = self._limit / min(max(people, 1), SHARES)
+        spent = self._by_person.get((self._day(), user), 0.0)
         return self._until_midnight() if share and spent >= share else 0.0
 
-    def add(self, purpose: str, tokens_in: int, tokens_out: int, where: str = "") -> None:
-        """Count one call, for a chat if for any; it is written down in the background."""
+    def charge(self, said: Mapping[str, int], request: str, answer: Answer) -> None:
+        """Put what an answer has cost down to people, by how much each of them said.
+
+        Args:
+            said: Characters by user id.
+            request: All that the model was sent.
+        """
+        day, cost = self._day(), sum(_cost(request, answer))
+        self._by_person = {key: spent for key, spent in self._by_person.items() if key[0] == day}
+        for user, characters in said.items():
+            spent = self._by_person.get((day, user), 0.0)
+            self._by_person[day, user] = spent + cost * characters / sum(said.values())
+
+    def add(self, purpose: str, tokens_in: int, tokens_out: int) -> None:
+        """Count one call; it is written down in the background."""
         day = self._day()
-        self._by_chat = {key: spent for key, spent in self._by_chat.items() if key[0] == day}
-        if where:
-            spent = self._by_chat.get((day, where), 0) + tokens_in + tokens_out
-            self._by_chat[day, where] = spent
         counts = self._days.setdefault(day, {}).setdefault(purpose, [0, 0, 0])
         for index, more in enumerate((1, tokens_in, tokens_out)):
             counts[index] += more
@@ -194,7 +202,7 @@ class _Metered:
             answer = await self._model.ask(system, prompt, tool=tool, where=where)
         finally:
             asked = system + prompt + (json.dumps(tool.parameters) if tool else "")
-            self._spending.add(self._purpose, *_cost(asked, answer), where)
+            self._spending.add(self._purpose, *_cost(asked, answer))
         return answer
 
 

@@ -222,7 +222,8 @@ async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Cloc
     learning, commands = service.learning, Commands(service)
     for session, account in ((HOME, ZHANG), (AWAY, LI)):
         await learning.hear(session, account, account, "你好")
-    service.spending.add("learn", 5_000, 0, HOME.umo)  # half of the day, for one of two chats
+    half = Answer("", tokens_in=5_000)  # half of the day, for one of two people
+    service.spending.charge({ZHANG: 9}, "", half)
     async with asyncio.timeout(5):
         (kept,) = await learning.remember(HOME, ZHANG, "张三", "我对花生过敏")
         await learning.remember(AWAY, LI, "李四", "我对花生过敏")
@@ -244,16 +245,25 @@ async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Cloc
 
 async def test_who_is_alone_may_use_the_whole_day(journal: Journal, clock: Clock) -> None:
     spending = Spending(journal, CHINA, clock, 100)
-    for chats, share in ((1, 100), (2, 50), (3, 34), (4, 25), (99, 25)):
-        where = f"chat {chats}"
-        spending.add("learn", share - 1, 0, where)
-        assert spending.pause_of(where, chats) == 0
-        spending.add("learn", 1, 0, where)
-        assert spending.pause_of(where, chats) == MIDNIGHT - T0
+    for people, share in ((1, 100), (2, 50), (3, 34), (4, 25), (99, 25)):
+        who = f"person {people}"
+        spending.charge({who: 5}, "", Answer("", tokens_in=share - 1))
+        assert spending.pause_of(who, people) == 0
+        spending.charge({who: 5}, "", Answer("", tokens_in=1))
+        assert spending.pause_of(who, people) == MIDNIGHT - T0
     clock.now = MIDNIGHT
-    assert spending.pause_of("chat 4", 4) == 0
+    assert spending.pause_of("person 4", 4) == 0
     await spending.close()
-    assert "chat" not in (await journal.note("usage") or ""), "who chats how much is not kept"
+    assert "person" not in (await journal.note("usage") or ""), "who chats how much is not kept"
+
+
+async def test_who_says_little_beside_a_flood_is_charged_little(
+    journal: Journal, clock: Clock
+) -> None:
+    spending = Spending(journal, CHINA, clock, 400)
+    spending.charge({ZHANG: 9_900, LI: 100}, "", Answer("", tokens_in=200))
+    assert spending.pause_of(ZHANG, 9) > 0
+    assert spending.pause_of(LI, 9) == 0
 
 
 async def test_no_limit(tmp_path: Path, clock: Clock) -> None:

@@ -50,6 +50,7 @@ class QueuedBatch:
     Attributes:
         state: ``waiting`` or ``dead``.
         next_at: When it may be tried (again).
+        author: User id of who said most of it.
     """
 
     id: int
@@ -59,6 +60,7 @@ class QueuedBatch:
     next_at: float
     error: str
     created_at: float
+    author: str = ""
 
 
 def add(
@@ -219,8 +221,10 @@ def read_batch(db: sqlite3.Connection, id: int) -> Batch:
 def queued(db: sqlite3.Connection) -> list[QueuedBatch]:
     """Batches that are waiting or dead, oldest first."""
     rows = db.execute(
-        "SELECT id, session, state, attempts, next_at, error, created_at FROM batch"
-        " WHERE state != 'learned' ORDER BY id"
+        "SELECT id, session, state, attempts, next_at, error, created_at,"
+        " coalesce((SELECT sender FROM message m WHERE m.batch = b.id AND sender != 'bot'"
+        " GROUP BY sender ORDER BY sum(length(text)) DESC, sender LIMIT 1), '')"
+        " FROM batch b WHERE state != 'learned' ORDER BY id"
     )
     return [QueuedBatch(*row) for row in rows]
 

@@ -36,9 +36,6 @@ class _Buffer:
 class Buffers:
     """Which Sessions have something to be learned, and when.
 
-    Attributes:
-        circles: All chat windows that are known.
-
     Args:
         grace: Seconds for which a new message is left alone: until the request hook has
             run, it may still be moved to the Session of another persona.
@@ -48,7 +45,6 @@ class Buffers:
         self._settings = settings
         self._grace = grace
         self._sessions: dict[str, Session] = {}
-        self.circles: set[str] = set()
         self._buffers: dict[str, _Buffer] = {}
         self._where: dict[int, str] = {}
 
@@ -59,7 +55,6 @@ class Buffers:
     def know(self, session: Session) -> None:
         """Note what a Session is; before its first message."""
         self._sessions[session.id] = session
-        self.circles.add(session.circle)
 
     def session(self, id: str) -> Session | None:
         """A Session by id."""

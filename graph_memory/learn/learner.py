@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
@@ -102,6 +103,7 @@ class Learner:
                 lesson = await self._lesson(batch, known)
                 request = compose(batch, known, self._rules.zone, lesson)
                 answer = await self._ask(self._model, request, batch.session.umo)
+                self._spending.charge(_said(batch), request.system + request.prompt, answer)
                 # In a thread: what a model writes may take half a second to be mended.
                 fields = tuple(lesson.properties) if lesson else ()
                 extraction = await asyncio.to_thread(parse, answer, fields)
@@ -218,3 +220,12 @@ class Learner:
 def _has_words(batch: Batch) -> bool:
     """Whether people said anything that a model could learn from."""
     return any(m.is_human and terms(m.text) for m in batch.messages)
+
+
+def _said(batch: Batch) -> dict[str, int]:
+    """How many characters each person said in a batch."""
+    said: Counter[str] = Counter()
+    for message in batch.messages:
+        if message.is_human:
+            said[message.sender] += len(message.text)
+    return said

@@ -17,7 +17,7 @@ from ..breaker import Breaker
 from ..complaint import Complaint
 from ..errors import ClosedError
 from ..journal import Event, Journal, Rows
-from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Session, decode
+from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Session, User, decode
 from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
@@ -90,6 +90,7 @@ class Learning:
             journal, model, rules, self._spending, now, self.breaker, likeness, teach
         )
         self._buffers = Buffers(settings, grace)
+        self._people: set[str] = set()
         self._queue = Queue(
             journal,
             self._learner.learn,
@@ -97,7 +98,7 @@ class Learning:
             now=now,
             breaker=self.breaker,
             held=lambda: self._spending.pause,
-            held_in=self._share_pause,
+            held_for=self._share_pause,
             retry_after=retry_after,
         )
         self.look_again = self._queue.look_again
@@ -116,6 +117,7 @@ class Learning:
         await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             self._buffers.know(session)
+        self._people |= await self._journal.read(lambda rows: {u.id for u in rows.scan(User)})
         for buffer in await self._journal.buffers():
             for message in await self._journal.pending(buffer.session):
                 self._buffers.put(message, self._now(), time.monotonic())
@@ -183,6 +185,8 @@ class Learning:
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Message):
             self._buffers.put(event, self._now(), time.monotonic())
+            if event.is_human:
+                self._people.add(event.sender)
             self._wake_up()
         elif isinstance(event, Erased):
             self._buffers.drop(event.messages)
@@ -270,13 +274,12 @@ class Learning:
         """How learning is doing; of batches, in one chat window or everywhere."""
         cost = self._spending.today().costs.get(PURPOSE, Cost())
         queue = [b for b in await self._journal.queue() if self._is_in(b.session, circle)]
-        held = [b for b in queue if b.state == "waiting" and self._share_pause(b.session)]
+        held = [b for b in queue if b.state == "waiting" and self._share_pause(b.author)]
         return LearningStatus.of(queue, held, len(self._buffers), self._learner.last_at, cost)
 
-    def _share_pause(self, session: str) -> float:
-        """Seconds for which a Session's batches wait because its chat has cost its share."""
-        found = self._buffers.session(session)
-        return self._spending.pause_of(found.umo, len(self._buffers.circles)) if found else 0.0
+    def _share_pause(self, author: str) -> float:
+        """Seconds for which somebody's batches wait: they have cost their share of the day."""
+        return self._spending.pause_of(author, len(self._people))
 
     def _check_open(self) -> None:
         if self._loop is None:

@@ -5,7 +5,7 @@ here is a short record of each waiting batch and which are under way. No lock is
 a model thinks. While the breaker is open nothing is started, and when its pause is over
 one batch finds out for all of them: an outage costs one call a pause, however many batches
 wait, and no batch is given up because of it. Nor is one when the day's tokens are spent:
-all of them wait for midnight, as those of a chat do that has cost its share of the day.
+all of them wait for midnight, as those of somebody do who has cost their share of the day.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Queue:
         wake: Called when :meth:`step` has something new to do.
         breaker: The one around the model that learns.
         held: Seconds for which no batch may be tried though the model is well.
-        held_in: The same for the batches of one Session; an admin may ask for them still.
+        held_for: The same for the batches of one person; an admin may ask for them still.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Queue:
         now: Callable[[], float],
         breaker: Breaker,
         held: Callable[[], float] = lambda: 0.0,
-        held_in: Callable[[str], float] = lambda _session: 0.0,
+        held_for: Callable[[str], float] = lambda _author: 0.0,
         retry_after: tuple[float, ...] = RETRY_AFTER,
     ) -> None:
         self._journal = journal
@@ -67,7 +67,7 @@ class Queue:
         self._now = now
         self._breaker = breaker
         self._held = held
-        self._held_in = held_in
+        self._held_for = held_for
         self._retry_after = retry_after
         self._waiting: list[QueuedBatch] = []
         self._is_stale = True
@@ -106,7 +106,7 @@ class Queue:
         Args:
             probe: Find out with one of them whether it still is.
             again: Also those that have been tried since the start.
-            by_admin: Whatever share of the day their chat has cost.
+            by_admin: Whatever share of the day their authors have cost.
 
         Returns:
             For each, whether it was learned by the attempt that follows.
@@ -174,8 +174,8 @@ class Queue:
         return min((self._wait(item, now) for item in free), default=inf)
 
     def _over(self, item: QueuedBatch) -> float:
-        """Seconds for which a batch is held back because its chat has cost its share."""
-        return 0.0 if item.id in self._wanted else self._held_in(item.session)
+        """Seconds for which a batch is held back: who said most has cost their share."""
+        return 0.0 if item.id in self._wanted else self._held_for(item.author)
 
     def _wait(self, item: QueuedBatch, now: float) -> float:
         """Seconds until a batch may be tried."""

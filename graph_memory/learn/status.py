@@ -19,7 +19,7 @@ class LearningStatus:
         waiting, dead: Batches to be tried (again), and given up.
         failed, failure: Number of the newest batch that failed and is not learned yet, and
             why; 0 and empty if there is none.
-        over_share: Waiting batches whose chat has cost its share of the day.
+        over_share: Waiting batches of people who have cost their share of the day.
         last_learned_at: Since the start; ``None`` if nothing was.
         calls, tokens_in, tokens_out: Asked of the model today.
     """

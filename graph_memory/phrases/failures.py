@@ -17,7 +17,7 @@ FAILURES: dict[str, dict[str, str]] = {
         "failure_gone": "这批消息已经不在了",
         "failure_other": "意外的错误，详情见日志",
         "over_share": (
-            "⏸ 有 {count} 批等到零点再学：它们所在的聊天用完了自己今天那份 token。"
+            "⏸ 有 {count} 批等到零点再学：说这些话的人用完了自己今天那份 token。"
             "管理员可以用 /memory flush 让它们现在就学。"
         ),
     },
@@ -40,8 +40,8 @@ FAILURES: dict[str, dict[str, str]] = {
         "failure_gone": "its messages are gone",
         "failure_other": "an unexpected error; the log has the details",
         "over_share": (
-            "⏸ {count} batches wait for midnight: their chats have used their share of today's"
-            " tokens. /memory flush learns them now (admins)."
+            "⏸ {count:batch waits|batches wait} for midnight: whoever said it has used their"
+            " share of today's tokens. /memory flush learns them now (admins)."
         ),
     },
 }
