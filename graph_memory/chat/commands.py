@@ -199,8 +199,10 @@ class Commands:
         batches = await learning.flush(circle)
         status = await learning.status(circle)
         lines = [self._say("flushed", batches=batches)]
-        if waiting := status.waiting + status.dead:
-            lines.append(self._say("flushed_waiting", waiting=waiting))
+        if status.waiting:
+            lines.append(self._say("flushed_waiting", waiting=status.waiting))
+        if status.dead:
+            lines.append(self._say("flushed_dead", dead=status.dead))
         spending = self.memory.spending.today()
         if spending.pause:
             lines.append(self._say("spent", limit=spending.limit))

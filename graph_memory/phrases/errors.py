@@ -25,9 +25,9 @@ ERRORS: dict[str, dict[str, str]] = {
         "error_place": "“{name}”不是聊天、账号或平台",
         "error_locked": "另一个 AstrBot 正在使用数据目录，请关掉它",
         "error_directory": "数据目录 {path} 用不了，请检查它是否存在、可写",
-        "error_damaged": "日志文件损坏，请用 /memory restore 恢复一份备份",
-        "error_restore": "日志文件损坏，请用 /memory restore {backup} 恢复备份",
-        "error_ruined": "日志文件损坏，又没有可用的备份；把它移走可以从头开始",
+        "error_damaged": "日志文件 journal.sqlite3 损坏，请用 /memory restore 恢复一份备份",
+        "error_restore": "日志文件 journal.sqlite3 损坏，请用 /memory restore {backup} 恢复备份",
+        "error_ruined": "日志文件 journal.sqlite3 损坏，又没有可用的备份；把它移走可以从头开始",
         "error_full": "磁盘满了",
         "error_read_only": "数据目录只读",
         "error_busy": "别的程序占用着文件",
@@ -70,10 +70,10 @@ ERRORS: dict[str, dict[str, str]] = {
         "error_place": '"{name}" is no chat, account or platform',
         "error_locked": "another AstrBot uses the data directory; close it",
         "error_directory": "the data directory {path} cannot be used; see that it is writable",
-        "error_damaged": "the journal's file is damaged; put a backup back with /memory restore",
-        "error_restore": "the journal's file is damaged; /memory restore {backup} puts it back",
+        "error_damaged": "journal.sqlite3 is damaged; put a backup back with /memory restore",
+        "error_restore": "journal.sqlite3 is damaged; /memory restore {backup} puts it back",
         "error_ruined": (
-            "the journal's file is damaged and there is no good backup; move it away to begin"
+            "journal.sqlite3 is damaged and there is no good backup; move it away to begin"
             " with an empty memory"
         ),
         "error_full": "the disk is full",

@@ -49,7 +49,7 @@ PRIVACY: dict[str, dict[str, str]] = {
         "forgetme_first": "🧠 请先发送 /memory forgetme，看过说明再确认。",
         "forgetme_denied": "🧠 只有管理员可以在私聊里替别人删除。",
         "forgetme_done": (
-            "🧠 已彻底删除。备份和图谱文件一天之内清理完；在那之前恢复备份也不会回来。"
+            "🧠 已彻底删除。备份、图谱等文件里的残留一天之内清理完；在那之前恢复备份也不会回来。"
             "之后说的话会重新开始记；不想再被记住请用 /memory pause。对话历史请用 /reset 清除。"
         ),
         "forgetme_recorded": (
@@ -116,10 +116,10 @@ PRIVACY: dict[str, dict[str, str]] = {
         "forgetme_first": "🧠 Send /memory forgetme first and read what it does.",
         "forgetme_denied": "🧠 Only an admin can delete somebody else, in a private chat.",
         "forgetme_done": (
-            "🧠 Everything is deleted from the memory. Backups and the graph's file are clean"
-            " within a day; restoring one before then brings nothing back. What is said from"
-            " now on is remembered anew; /memory pause if you do not want that. /reset clears"
-            " the chat's history."
+            "🧠 Everything is deleted from the memory. What is left of it in files (backups, the"
+            " graph) is cleaned within a day; restoring a backup before then brings nothing"
+            " back. What is said from now on is remembered anew; /memory pause if you do not"
+            " want that. /reset clears the chat's history."
         ),
         "forgetme_recorded": (
             "⚠️ Nothing is deleted yet: the disk cannot be written. The wish is kept; it is"

@@ -126,8 +126,8 @@ async def test_the_next_day(companion: World) -> None:
     assert "你此刻的心情：" in block
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 小青喜欢登山", block)
     found, opened = world.chats[-1].tool_results
-    assert "小青: 我喜欢登山，下周想去华山看日出" in found
-    assert "小青: 我擅长攀岩" in opened
+    assert "〔小青〕我喜欢登山，下周想去华山看日出" in found
+    assert "〔小青〕我擅长攀岩" in opened
     assert "现在" not in injected(await world.say(1201, "好的"))
 
     look_up(world, "那天", "风筝")
@@ -136,7 +136,7 @@ async def test_the_next_day(companion: World) -> None:
     assert "上次聊天在约" in block
     found, opened = world.chats[-1].tool_results
     assert "周日去公园放" in found
-    assert "小白: 我喜欢放风筝，周日去公园放" in opened
+    assert "〔小白〕我喜欢放风筝，周日去公园放" in opened
 
     await world.learn()
     for place, count in (("private:1201", 2), (f"group:{group}", 2)):
@@ -214,7 +214,7 @@ async def test_commands(companion: World) -> None:
     await world.learn()
     listed = await world.qq.ask_private(1231, "/memory records")
     assert re.search(r"1\. \d{4}-\d\d-\d\d \d\d:\d\d · 4 条，\d 分钟 · 小弈喜欢下棋", listed)
-    assert "小弈: 我喜欢下棋" in await world.qq.ask_private(1231, "/记忆 记录 1")
+    assert "〔小弈〕我喜欢下棋" in await world.qq.ask_private(1231, "/记忆 记录 1")
     assert "已固定第 1 条" in await world.qq.ask_private(1231, "/memory core pin 1")
     assert "改为：我住在重庆" in await world.qq.ask_private(1231, "/memory core edit 2 我住在重庆")
     assert "我住在重庆" in injected(await world.say(1231, "在吗"))

@@ -75,7 +75,8 @@ async def test_a_group_that_was_heard_does_not_come_again_as_nobodys(world: Worl
     with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
         found = db.execute("SELECT sender, count(*) FROM message WHERE text = ?", (line,))
         assert found.fetchall() == [("aiocqhttp:966", 1)]
-        assert db.execute("SELECT * FROM message WHERE sender LIKE '%:?'").fetchall() == []
+        nobodys = "SELECT * FROM message WHERE sender LIKE '%:?' AND session LIKE '%:4961#%'"
+        assert db.execute(nobodys).fetchall() == []
 
 
 async def test_everybody_takes_their_own_away(world: World) -> None:

@@ -107,7 +107,7 @@ async def test_locked_directory(tmp_path: Path) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX)
     async with living(tmp_path) as world:
         assert (await world.say(631, "你好", "小秋")).answer == "echo: 你好"
-        assert "in use by another" in await world.status()
+        assert "另一个 AstrBot 正在使用数据目录" in await world.status()
         assert "暂时不可用" in await world.qq.ask_private(631, "/memory mine")
         assert world.bot.log.count("memory did not start") == 1
         os.close(handle)
