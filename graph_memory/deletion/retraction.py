@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..journal import undoing
 from ..journal.messages import by_ids
 from ..journal.rows import RETRACTED, Draft, Rows, write
-from ..model import Change, CoreFact, Episode, Erased, Fact, Name, Presence, decode
+from ..model import (
+    Change,
+    CoreFact,
+    Episode,
+    Erased,
+    Fact,
+    Forgotten,
+    Mention,
+    Name,
+    Presence,
+    decode,
+)
 from . import retraction_marks
 from .derived_state import DerivedState
 from .plan import Data, DeletionPlan, plan_for_message
@@ -42,7 +53,8 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
         return None
     (message,) = found
     gone, after = plan_for_message(db, message), DerivedState.of(db, message)
-    draft = _draft(db, gone, message.session)
+    kinds = (*_RESTING, Episode.kind, Forgotten.kind)
+    draft = _enter(db, Draft("chat", RETRACTED), gone, message.session, kinds)
     after.enter(db, draft, at)
     change = write(db, draft, at)
     if change:
@@ -67,19 +79,29 @@ def retract_again(db: sqlite3.Connection, at: float, tell: Tell) -> int:
     return len(found)
 
 
-def _draft(db: sqlite3.Connection, gone: DeletionPlan, session: str) -> Draft:
-    draft = Draft("chat", RETRACTED)
-    for kind, id, text in db.execute(
-        "SELECT kind, id, data FROM row INDEXED BY row_session WHERE session = ?"
-        " AND kind IN ('fact', 'episode', 'name', 'mention', 'forgotten', 'core_fact')",
-        (session,),
-    ):
-        data = json.loads(text)
-        left = gone.left(kind, id, data)
-        if left is None:
-            draft.drop.append((kind, id))
-        elif left != data:
-            draft.put.append(decode(kind, left))
+_RESTING = (Fact.kind, Name.kind, Mention.kind, CoreFact.kind)
+"""Kinds of rows that rest on messages by name, and can be there again after an undo."""
+
+
+def _enter(
+    db: sqlite3.Connection,
+    draft: Draft,
+    gone: DeletionPlan,
+    session: str,
+    kinds: Iterable[str] = _RESTING,
+) -> Draft:
+    """Enter into a draft what is left of the rows of a Session."""
+    for kind in kinds:
+        for id, text in db.execute(
+            "SELECT id, data FROM row INDEXED BY row_session WHERE kind = ? AND session = ?",
+            (kind, session),
+        ).fetchall():
+            data = json.loads(text)
+            left = gone.left(kind, id, data)
+            if left is None:
+                draft.drop.append((kind, id))
+            elif left != data:
+                draft.put.append(decode(kind, left))
     return draft
 
 
@@ -145,17 +167,7 @@ def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
     message = own[-1]  # what it rested on before was said earlier
     gone = plan_for_message(db, message)
     draft.put += undoing.unsaid(rows, message.session, [message.id])
-    for kind, id, text in db.execute(
-        "SELECT kind, id, data FROM row INDEXED BY row_session WHERE session = ?"
-        " AND kind IN ('fact', 'name', 'mention', 'core_fact')",
-        (message.session,),
-    ):
-        data = json.loads(text)
-        left = gone.left(kind, id, data)
-        if left is None:
-            draft.drop.append((kind, id))
-        elif left != data:
-            draft.put.append(decode(kind, left))
+    _enter(db, draft, gone, message.session)
     # What had to make room for it.
     room = [op for op in change.ops if op.kind == CoreFact.kind and op.before and not op.after]
     draft.put += [decode(op.kind, op.before) for op in room if op.before]

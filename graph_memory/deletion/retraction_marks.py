@@ -1,4 +1,4 @@
-"""Which messages were taken back, so that no restored backup brings them back.
+"""Marks of retracted messages, by which no restored backup brings them back.
 
 A mark says it with a hash of who said it and when: none of the words, and nothing that
 changes when a chat is moved. Backups themselves keep the message until the next daily one
