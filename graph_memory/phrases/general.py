@@ -110,7 +110,7 @@ GENERAL: dict[str, dict[str, str]] = {
         "group_off": "🧠 群聊记忆已关闭。",
         "flushed": "🧠 已学习 {batches} 批消息。",
         "flushed_waiting": "还有 {waiting} 批没有学成，等待重试。",
-        "flushed_dead": "有 {dead} 批已不再重试，/memory flush all 可以再试一次。",
+        "flushed_dead": "有 {dead} 批已不再重试，/memory flush 全部 可以再试一次。",
         "forget_what": "🧠 要忘掉哪一条？先用 /memory mine 或 /memory search 列出，再输入编号。",
         "forget_number": "🧠 没有编号 {number}，请先用 /memory mine 或 /memory search 列出。",
         "forget_denied": "🧠 没有这条记忆，或者它不是你的。",
