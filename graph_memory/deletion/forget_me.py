@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
 from ..embedding import text_hash
-from ..errors import StorageError, brief
+from ..errors import GraphMemoryError, StorageError, brief
 from ..journal import Journal, vectors
 from . import erasure
 from .tombstones import Tombstone, Tombstones
@@ -121,7 +121,7 @@ class ForgetMe:
             await self._unlink(user)
             with self._journal.long_work():
                 hashes = await self._journal.alter(lambda db, tell: _erase(db, user, stone, tell))
-        except StorageError as error:
+        except GraphMemoryError as error:
             return brief(error)
         del self._waiting[user]
         logger.info("a user was forgotten")

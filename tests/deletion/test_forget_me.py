@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me, purge, tombstones
-from graph_memory.errors import JournalError
+from graph_memory.errors import BondError, JournalError
 from graph_memory.journal import Draft
 from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, asker_of
 from graph_memory.service import MemoryService
@@ -350,6 +350,28 @@ async def test_a_journal_that_cannot_be_written_is_erased_later(
         assert "彻底忘记" in " ".join((await service.health()).problems)
     await until(lambda: not service.forget_me.waiting)
     assert PLANTED not in await recalled(service, CLUB, LI, "PLANTED秘")
+    await service.close()
+
+
+async def test_accounts_that_cannot_be_parted_yet_are_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(forget_me, "RETRY", 0.01)
+    service = await opened(tmp_path)
+    await live(service)
+    part = service.forget_me._unlink
+    asked: list[str] = []
+
+    async def once(user: str) -> None:
+        asked.append(user)
+        if len(asked) == 1:
+            raise BondError("alone", "parted meanwhile")
+        await part(user)
+
+    monkeypatch.setattr(service.forget_me, "_unlink", once)
+    assert await service.forget_me.forget(WANG) is Outcome.RECORDED
+    await until(lambda: not service.forget_me.waiting)
+    assert WANG not in {m.sender for m in await service.journal.newest_messages(1000)}
     await service.close()
 
 
