@@ -57,6 +57,8 @@ _HAN = re.compile(f"[{CJK}]")
 _TOKEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][a-z]+)?", re.UNICODE)
 _LATIN = re.compile(r"[A-Za-z0-9]+")
 _NO_SYMBOLS = re.compile(r"[\sA-Za-z0-9]+")
+_FENCE = str.maketrans("<>〔〕〘〙﹝﹞❲❳⦗⦘︹︺↪", "‹›()()()()()()→")
+"""What fences, attributions and the mark of a quotation are made of."""
 _STOP_WORDS = """
     a an the of to in on at for and or is are was were be been am do does did has have had
     i you he she it we they my your his her its our their me him them us this that these those
@@ -85,6 +87,16 @@ def clean(text: str, limit: int = MAX_MESSAGE) -> str:
 def one_line(text: str, limit: int) -> str:
     """``text`` on a single line of at most ``limit`` characters."""
     return clean(" ".join(text.split()), limit)
+
+
+def escape(text: str) -> str:
+    """Text that can neither open nor close a fence or an attribution in a prompt."""
+    return text.translate(_FENCE)
+
+
+def fenced(text: str, limit: int) -> str:
+    """Escaped text on a single line of at most ``limit`` characters."""
+    return escape(one_line(text, limit))
 
 
 @lru_cache(maxsize=16_384)

@@ -15,9 +15,8 @@ from ..health import describe, learning_failure
 from ..library import Correction, FactLine
 from ..model import Addressee, Fact, Quote
 from ..phrases import say
-from ..recall import escape
 from ..service import MemoryService
-from ..text import one_line
+from ..text import fenced, one_line
 from ..upkeep import Forecast
 from .caller import Caller
 from .exports import Exports
@@ -288,7 +287,7 @@ class Commands:
         return self._say(
             "fact_line",
             number=number,
-            statement=f"〔{who}〕{escape(line.fact.statement, MAX_STATEMENT)}",
+            statement=f"〔{who}〕{fenced(line.fact.statement, MAX_STATEMENT)}",
             date=f"{said:%Y-%m-%d}",
             strength=round(line.strength * 100),
         )

@@ -13,9 +13,9 @@ from ..companion import MAX_TEXT, Companion, Hit, Reading, Wanted
 from ..errors import NotFoundError
 from ..model import CoreFact, Episode, Message
 from ..phrases import say
-from ..recall import CLOSE, OPEN, escape, harmless
+from ..recall import CLOSE, OPEN
 from ..service import MemoryService
-from ..text import clean, clean_name, one_line, tokens
+from ..text import clean, clean_name, escape, fenced, one_line, tokens
 from .caller import Caller
 from .shown import Memory, Shown
 from .usage import misused
@@ -139,7 +139,7 @@ class Keepsakes:
     def _line(self, message: Message, who: str) -> str:
         """A message as it was said; further lines of it stand under it."""
         said = datetime.fromtimestamp(message.at, self._memory.zone)
-        text = harmless(clean(message.text)).replace("\n", "\n    ")
+        text = escape(clean(message.text)).replace("\n", "\n    ")
         return f"{said:%H:%M} 〔{who}〕{text}"
 
     def _moment(self, at: float) -> str:
@@ -251,4 +251,4 @@ def _around(text: str, keyword: str) -> str:
     words = keyword.casefold().split()
     places = [at for word in words if (at := text.casefold().find(word)) >= 0]
     start = max(0, min(places, default=0) - BEFORE)
-    return f"{'…' if start else ''}{escape(text[start:], MAX_HIT)}"
+    return f"{'…' if start else ''}{fenced(text[start:], MAX_HIT)}"

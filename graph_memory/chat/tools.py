@@ -14,9 +14,9 @@ from ..library import Correction
 from ..lookup import Findings, Path
 from ..model import Fact
 from ..phrases import say
-from ..recall import CLOSE, OPEN, Item, escape
+from ..recall import CLOSE, OPEN, Item
 from ..settings import Settings
-from ..text import one_line
+from ..text import fenced, one_line
 from .caller import Caller
 from .commands import MESSAGE, Commands
 from .shown import Memory
@@ -153,7 +153,7 @@ class Tools:
         facts = " → ".join(self._cited(caller, item) for item in path.facts)
         if not all(path.nodes):
             return f"- {facts}"
-        return f"- {' – '.join(escape(name, MAX_NAME) for name in path.nodes)}: {facts}"
+        return f"- {' – '.join(fenced(name, MAX_NAME) for name in path.nodes)}: {facts}"
 
     def _cited(self, caller: Caller, item: Item) -> str:
         """A line with the short id by which it can be meant."""
@@ -195,5 +195,5 @@ class Tools:
         return self._say("tool_unknown", id=one_line(id, MAX_NAME))
 
     def _done(self, key: str, text: str) -> str:
-        told = self._say(key, text=escape(text, MAX_TEXT))
+        told = self._say(key, text=fenced(text, MAX_TEXT))
         return f"{told}\n{self._say('tool_undo')}"

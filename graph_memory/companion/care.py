@@ -28,19 +28,16 @@ from ..model import (
     Erased,
     FollowUp,
     FollowUpStatus,
-    Forgotten,
     InnerState,
     Message,
     Session,
-    stable_id,
 )
 from ..phrases import say
 from ..ports import LanguageModel
-from ..recall import escape
 from ..retention import DAY
 from ..settings import Settings
 from ..spending import Spending
-from ..text import clean_name
+from ..text import clean_name, fenced
 from . import inner, lead, plans
 from .control import Intent, Word, read
 from .plans import ACTOR
@@ -286,14 +283,14 @@ class Care:
 
         state = await self._journal.read(look)
         said = await self._journal.look(lambda db: history.newest_of(db, session.id, SHOWN))
-        muted = await self._journal.read(lambda rows: [m.id for m in said if _is_muted(rows, m)])
+        muted = await self._journal.read(lambda rows: [m.id for m in said if rows.is_forgotten(m)])
         local = datetime.fromtimestamp(now, self._zone)
         ago = lead.elapsed(now - row.created_at, language)
         return "\n".join(
             [
                 "<record>",
                 say(language, "care_now", when=f"{local:%Y-%m-%d %H:%M}", ago=ago),
-                say(language, "care_reason", reason=escape(row.reason, MAX_LINE)),
+                say(language, "care_reason", reason=fenced(row.reason, MAX_LINE)),
                 *(inner.lines(state, language) if state else ()),
                 say(language, "care_said"),
                 *(self._line(message) for message in said if message.id not in muted),
@@ -304,7 +301,7 @@ class Care:
     def _line(self, message: Message) -> str:
         at = datetime.fromtimestamp(message.at, self._zone)
         who = clean_name(message.name) if message.is_human else say(self._language, "care_bot")
-        return f"{at:%m-%d %H:%M} {who or '?'}: {escape(message.text, MAX_LINE)}"
+        return f"{at:%m-%d %H:%M} {who or '?'}: {fenced(message.text, MAX_LINE)}"
 
     async def _speak(self, means: Means, session: Session, row: FollowUp, text: str) -> None:
         """Send it while no other reply is under way, unless something happened meanwhile."""
@@ -332,8 +329,3 @@ class Care:
 
     async def _commit(self, draft: Callable[[Rows], Draft | None]) -> Change | None:
         return await self._journal.commit(draft)
-
-
-def _is_muted(rows: Rows, message: Message) -> bool:
-    """Whether a message is not to be recalled any more."""
-    return rows.get(Forgotten, stable_id("x", message.session, str(message.id))) is not None

@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 from ..errors import NotFoundError
 from ..journal import Draft, Rows
-from ..learn.known import Known, safe
+from ..learn.known import Known
 from ..learn.lesson import Lesson
 from ..learn.parse import line_of
 from ..learn.prompt import language
 from ..model import Batch, InnerState, stable_id
 from ..phrases import say
-from ..recall import escape
+from ..text import fenced
 
 MAX_PART = 160
 """Characters of each of the three parts."""
@@ -43,7 +43,7 @@ def seed(session: str, tongue: str) -> InnerState:
 
 def lines(row: InnerState, tongue: str) -> list[str]:
     """The inner state as it is shown to the chat model, under a heading."""
-    told = [escape(text, MAX_PART) for text in (row.itself, row.other, row.bond)]
+    told = [fenced(text, MAX_PART) for text in (row.itself, row.other, row.bond)]
     parts = [f"- {text}" for text in told if text]
     return [say(tongue, "lead_inner"), *parts] if parts else []
 
@@ -69,7 +69,7 @@ class InnerLesson:
     def __init__(self, batch: Batch, current: InnerState) -> None:
         self._batch = batch
         self.lines: Sequence[str] = [
-            f"I {field}: {safe(getattr(current, part), MAX_PART)}"
+            f"I {field}: {fenced(getattr(current, part), MAX_PART)}"
             for field, part in _FIELDS.items()
         ]
         self._current = current

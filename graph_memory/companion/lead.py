@@ -7,8 +7,7 @@ from datetime import datetime, tzinfo
 
 from ..model import CoreFact, Episode, Mood
 from ..phrases import say
-from ..recall import escape
-from ..text import tokens
+from ..text import fenced, tokens
 from .core import MAX_TEXT
 from .mood import Feeling, decayed, name
 from .states import DAYS, State, day
@@ -76,7 +75,7 @@ def core(rows: Sequence[CoreFact], language: str) -> list[str]:
             "lead_core_line",
             number=row.number,
             kind=say(language, f"core_{row.type}"),
-            text=escape(row.text, MAX_TEXT),
+            text=fenced(row.text, MAX_TEXT),
         )
         for row in rows
     ]
@@ -96,7 +95,7 @@ def records(
     left = RECORDS_BUDGET
     for episode in episodes[:RECORDS]:
         began = datetime.fromtimestamp(episode.started_at, zone)
-        line = f"{began:%Y-%m-%d %H:%M} {escape(episode.summary, MAX_SUMMARY)}"
+        line = f"{began:%Y-%m-%d %H:%M} {fenced(episode.summary, MAX_SUMMARY)}"
         left -= tokens(line) + (8 if cite else 0)
         if left < 0:
             break

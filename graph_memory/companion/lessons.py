@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..journal import Draft, Rows
-from ..learn.known import Known, safe
+from ..learn.known import Known
 from ..learn.lesson import Lesson
 from ..learn.parse import line_of, numbers
 from ..learn.words import asks_to_remember, without_request
 from ..model import Batch, CoreFact, CoreKind, Fact, Message, Mood, stable_id
-from ..text import tokens
+from ..text import fenced, tokens
 from .core import MAX_TEXT, Shelf, kind_of, standing
 from .mood import BASELINE, Feeling, decayed, moved
 
@@ -75,7 +75,7 @@ class CoreLesson:
         spent = 0
         for row in sorted(found, key=lambda row: (-row.used_at, row.number)):
             number = len(self.shown) + 1
-            line = f"C{number} {known.label(row.user)} {row.type}: {safe(row.text, MAX_TEXT)}"
+            line = f"C{number} {known.label(row.user)} {row.type}: {fenced(row.text, MAX_TEXT)}"
             spent += tokens(line)
             if spent > SHOWN:
                 break

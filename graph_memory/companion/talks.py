@@ -20,7 +20,7 @@ from ..journal import Journal, Rows, chronicle, history
 from ..journal import messages as mail
 from ..journal.history import Pace, Search
 from ..learn.record import latest_episode, upcoming
-from ..model import Asker, Episode, Forgotten, Message, Session, is_entity, stable_id
+from ..model import Asker, Episode, Message, Session, is_entity
 from ..recall import Recaller, called, periods
 from ..scope import Rank, View, span
 
@@ -209,7 +209,7 @@ def _told(
     told: list[Message] = []
     while len(told) < search.limit:
         page = history.said(db, session, view.windows, search)
-        told += [m for m in page if m.id not in exclude and not _is_muted(rows, m)]
+        told += [m for m in page if m.id not in exclude and not rows.is_forgotten(m)]
         if len(page) < search.limit:
             break
         search = replace(search, below=page[-1].id)
@@ -250,7 +250,7 @@ def _open(db: sqlite3.Connection, views: Mapping[str, View], id: str, zone: tzin
     answers_muted = False
     for message in said:
         if message.is_human:
-            answers_muted = _is_muted(rows, message)
+            answers_muted = rows.is_forgotten(message)
         if not answers_muted and _is_inside(view, message):
             lines.append(message)
     return Reading(record, tuple(lines), max(0, record.messages - len(lines)))
@@ -262,9 +262,3 @@ def _is_inside(view: View, message: Message) -> bool:
 
 def _shows(view: View, record: Episode) -> bool:
     return view.rank(*span(record)) is Rank.OWN
-
-
-def _is_muted(rows: Rows, message: Message) -> bool:
-    """Whether a message is not to be recalled any more."""
-    id = stable_id("x", message.session, str(message.id))
-    return rows.get(Forgotten, id) is not None

@@ -201,6 +201,10 @@ class Rows:
         ).fetchone()
         return Message(*found) if found else None
 
+    def is_forgotten(self, message: Message) -> bool:
+        """Whether a message is not to be recalled, and so not to be learned from."""
+        return self.get(Forgotten, Forgotten.of(message.session, message.id).id) is not None
+
     def batches(self, until: Batch) -> int:
         """How many batches of its Session there were up to one."""
         (count,) = self._db.execute(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..errors import NotFoundError
-from ..model import Change, Forgotten, Message, Presence, Session, stable_id
+from ..model import Change, Forgotten, Message, Presence, Session
 from .messages import add, by_ids, open_batch
 from .rows import Draft, Rows, write
 
@@ -53,7 +53,7 @@ def _keep(
     if not is_new:
         return stored
     stored = replace(stored, batch=open_batch(db, [stored], at))
-    quiet = Forgotten(stable_id("x", stored.session, str(stored.id)), stored.session, stored.id)
+    quiet = Forgotten.of(stored.session, stored.id)
     change = write(db, Draft("chat", "evidence", [session, quiet], batch=stored.batch), at)
     if change:
         tell(change)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..errors import ConflictError, NotFoundError
-from ..model import Change, Forgotten, Op, Row, decode, stable_id
+from ..model import Change, Forgotten, Op, Row, decode
 from . import attendance
 from .rows import RETRACTED, Draft, Rows, read_change, write
 
@@ -22,7 +22,7 @@ def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
     Other facts that rest on the same messages speak for themselves.
     """
     ids = list(messages)
-    muted = [Forgotten(stable_id("x", session, str(id)), session, id) for id in ids]
+    muted = [Forgotten.of(session, id) for id in ids]
     # A summary tells what it sums up; what else it tells is in the other rows.
     untold = [replace(episode, summary="") for episode in rows.episodes_of(session, ids)]
     return [*muted, *untold]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from ..model import BOT, Batch, EntityType, Fact, Name, is_entity
-from ..text import clean_name, normalise, one_line, tokens
+from ..text import clean_name, fenced, normalise, tokens
 from . import ranking
 from .outlook import Outlook
 from .record import episode_at
@@ -93,11 +93,6 @@ class Known:
         ]
 
 
-def safe(text: str, limit: int) -> str:
-    """Chat text on one line, without the characters that our fences are made of."""
-    return one_line(text, limit).replace("<", "‹").replace(">", "›").replace(QUOTE, "→")
-
-
 def _person_line(label: str, person: Person) -> str:
     return f"{label} {person.name}".strip()
 
@@ -108,7 +103,7 @@ def _thing_line(label: str, thing: Thing) -> str:
 
 def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo) -> str:
     date = datetime.fromtimestamp(fact.said_at, zone).strftime("%Y-%m-%d")
-    return f"{number}. {date} {subject} {fact.predicate}: {safe(fact.statement, MAX_STATEMENT)}"
+    return f"{number}. {date} {subject} {fact.predicate}: {fenced(fact.statement, MAX_STATEMENT)}"
 
 
 def speakers(batch: Batch) -> dict[str, Person]:
@@ -216,7 +211,7 @@ def _apart(*names: str) -> list[str]:
     """Names that are not part of another one of them, as they are shown."""
     norms = [normalise(name) for name in names]
     return [
-        safe(name, MAX_NAME)
+        fenced(name, MAX_NAME)
         for at, name in enumerate(names)
         if not any(
             norms[at] in other and (norms[at] != other or place < at)
@@ -232,7 +227,7 @@ def _quote(known: Known, outlook: Outlook, batch: Batch, id: int) -> None:
     if said is None or not outlook.shows(said) or outlook.is_forgotten(said):
         return
     if id not in {message.id for message in batch.messages}:
-        words = safe(said.text, MAX_QUOTED).translate({ord("「"): "“", ord("」"): "”"})
+        words = fenced(said.text, MAX_QUOTED).translate({ord("「"): "“", ord("」"): "”"})
         known.quoted[id] = f"「{words}」"
 
 

@@ -15,7 +15,6 @@ from ..model import (
     EntityType,
     Episode,
     Fact,
-    Forgotten,
     Mention,
     Message,
     Name,
@@ -23,7 +22,6 @@ from ..model import (
     Session,
     asker_of,
     is_entity,
-    stable_id,
 )
 from ..retention import DAY
 from ..scope import Attendance, Policy, Rank, View, span, view
@@ -123,8 +121,7 @@ class Outlook:
 
     def is_forgotten(self, message: Message) -> bool:
         """Whether a message is not to be recalled, and so not to be learned from."""
-        id = stable_id("x", message.session, str(message.id))
-        return self.rows.get(Forgotten, id) is not None
+        return self.rows.is_forgotten(message)
 
     def is_replaced(self, fact: Fact) -> bool:
         """Whether a visible fact replaces this one."""

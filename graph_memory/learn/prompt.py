@@ -14,8 +14,8 @@ from typing import Any
 
 from ..model import BOT, PREDICATES, Batch, EntityType, Message
 from ..ports import ToolSchema
-from ..text import is_chinese
-from .known import QUOTE, Known, safe
+from ..text import fenced, is_chinese
+from .known import QUOTE, Known
 from .lesson import Lesson
 
 VERSION = 2
@@ -145,7 +145,7 @@ def compose(batch: Batch, known: Known, zone: tzinfo, lesson: Lesson | None = No
     lines = [words["group" if batch.session.is_group else "private"]]
     shown = known.lines(zone)
     if known.summary:
-        shown.insert(0, words["earlier"] + safe(known.summary, 200))
+        shown.insert(0, words["earlier"] + fenced(known.summary, 200))
     if lesson:
         shown += lesson.lines
     if shown:
@@ -198,11 +198,11 @@ def _turn(message: Message, batch: Batch, known: Known) -> str:
 
 def _shown(message: Message, known: Known) -> str:
     """What a message says, with labels for those it mentions."""
-    line = safe(message.text, len(message.text) + 1)
+    line = fenced(message.text, len(message.text) + 1)
     if len(line) > MAX_LINE:
         line = f"{line[: MAX_LINE * 3 // 4]} … {line[-(MAX_LINE // 4) :]}"
     for one in sorted(message.to, key=lambda one: -len(one.name)):
-        label, name = known.label(one.user), safe(one.name, len(one.name) + 1)
+        label, name = known.label(one.user), fenced(one.name, len(one.name) + 1)
         if one.quoted is None and label and name:
             line = re.sub(rf"@{re.escape(name)}(?!\w)", f"@{label}", line)
     return line

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 from .companion import CoreFact, FollowUp, InnerState, Mood
-from .nodes import GROUP, PRIVATE, Layer, Status, is_entity, user_id, whole
+from .nodes import GROUP, PRIVATE, Layer, Status, is_entity, stable_id, user_id, whole
 
 EPISODE = "episode"
 """Level of an episode that sums up nothing but messages."""
@@ -240,6 +240,11 @@ class Forgotten:
     id: str
     session: str
     message: int
+
+    @classmethod
+    def of(cls, session: str, message: int) -> Forgotten:
+        """The row of a message."""
+        return cls(stable_id("x", session, str(message)), session, message)
 
 
 Row = (

@@ -21,7 +21,6 @@ from ..model import (
     Name,
     Participation,
     Row,
-    stable_id,
 )
 
 Numbers = dict[int, int]
@@ -122,7 +121,7 @@ def renumbered(row: Row, numbers: Numbers, span: Span) -> Row | None:
             message = numbers.get(row.message)
             if message is None or message == row.message:
                 return row if message else None
-            return replace(row, id=stable_id("x", row.session, str(message)), message=message)
+            return Forgotten.of(row.session, message)
         case Episode():
             return _restretched(row, span(row.session, row.first_message, row.last_message))
         case _:

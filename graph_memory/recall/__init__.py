@@ -12,7 +12,7 @@ from .audit import Difference
 from .excerpt import Excerpt, Inquiry, Telling, called, excerpt, signed, standing, told
 from .period import periods
 from .recaller import EMBEDDING_SHARE, Recaller
-from .render import CLOSE, OPEN, escape, harmless, tongue, wording
+from .render import CLOSE, OPEN, tongue, wording
 from .search import Item, Recall
 from .times import Span
 from .trace import Reason, Trace, TracedCandidate
@@ -36,9 +36,7 @@ __all__ = [
     "Trace",
     "TracedCandidate",
     "called",
-    "escape",
     "excerpt",
-    "harmless",
     "periods",
     "signed",
     "standing",

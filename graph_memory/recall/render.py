@@ -14,7 +14,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from ..model import BOT, Asker, Episode, Fact, Layer, Message
-from ..text import clean_name, is_chinese, one_line, tokens, told_apart
+from ..text import clean_name, fenced, is_chinese, tokens, told_apart
 from .documents import Source
 from .index import Index
 from .rank import Candidate
@@ -22,8 +22,6 @@ from .sight import Sight
 
 MAX_LINE = 400
 """Characters of one memory that are shown."""
-_ESCAPE = str.maketrans("<>〔〕〘〙﹝﹞❲❳⦗⦘︹︺", "‹›()()()()()()")
-"""What the fence and the notes at the beginning of a line are made of."""
 
 
 class Group(IntEnum):
@@ -108,16 +106,6 @@ def led(block: str, lead: Sequence[str], words: Wording) -> str:
         return block
     rest = block.removeprefix(f"{OPEN}\n{words.note}\n") if block else CLOSE
     return "\n".join([OPEN, words.note, *lead, rest])
-
-
-def harmless(text: str) -> str:
-    """Text that cannot open or close the fence or a note."""
-    return text.translate(_ESCAPE)
-
-
-def escape(text: str, limit: int) -> str:
-    """Harmless text on one line."""
-    return harmless(one_line(text, limit))
 
 
 def _unstopped(text: str) -> str:
@@ -230,7 +218,7 @@ class Renderer:
     def _safe(self, text: str) -> str:
         """Escaped text; what is shown is weighed first, and comes again."""
         if text not in self._escaped:
-            self._escaped[text] = escape(text, MAX_LINE)
+            self._escaped[text] = fenced(text, MAX_LINE)
         return self._escaped[text]
 
     def _date(self, at: float) -> str:

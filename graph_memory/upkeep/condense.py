@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from ..text import is_chinese, one_line, terms
+from ..text import fenced, is_chinese, one_line, terms
 from .periods import Level
 
 VERSION = 1
@@ -50,7 +50,6 @@ guesses, no opinions. Answer with that text only.
 _NUMBERS = re.compile(r"\d+")
 _MONTHS = frozenset(map(str, range(1, 13)))
 """What is said in words may be answered in numbers: in May, 5月."""
-_ESCAPE = str.maketrans({"<": "‹", ">": "›"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,8 @@ def compose(level: Level, pieces: Sequence[Piece], zone: tzinfo) -> Prompt:
     shown = telling(pieces, MOST_PIECES)
     tongue = "zh" if is_chinese("\n".join(piece.text for piece in shown)) else "en"
     lines = [
-        f"[{number}] {datetime.fromtimestamp(piece.at, zone):%Y-%m-%d}: {_fenced(piece.text)}"
+        f"[{number}] {datetime.fromtimestamp(piece.at, zone):%Y-%m-%d}: "
+        f"{fenced(piece.text, MAX_PIECE)}"
         for number, piece in enumerate(shown, 1)
     ]
     system = INSTRUCTIONS[tongue].format(length=length(level, tongue))
@@ -96,7 +96,7 @@ def answered(text: str, level: Level, pieces: Sequence[Piece], zone: tzinfo) -> 
     said = " ".join(piece.text for piece in pieces)
     tongue = "zh" if is_chinese(said) else "en"
     limit = length(level, tongue) * 3 // 2
-    kept = one_line(text[: 8 * limit].translate(_ESCAPE), limit)
+    kept = fenced(text[: 8 * limit], limit)
     words = set(terms(kept))
     days = (datetime.fromtimestamp(piece.at, zone) for piece in pieces)
     known = _numbers(said) | _numbers(" ".join(f"{day:%Y %m %d}" for day in days)) | _MONTHS
@@ -144,8 +144,3 @@ def telling(pieces: Sequence[Piece], count: int) -> list[Piece]:
 def _gain(new: frozenset[str], worth: Counter[str], bag: frozenset[str]) -> float:
     # Whole numbers are added, so that the order of a set does not matter.
     return sum(worth[term] for term in new) / math.sqrt(1 + len(bag))
-
-
-def _fenced(text: str) -> str:
-    """Text on one line that cannot close the fence."""
-    return one_line(text, MAX_PIECE).translate(_ESCAPE)

@@ -19,7 +19,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from ..breaker import Breaker, RefusedError
 from ..errors import ExtractionError, Failure, HeldBackError
 from ..journal import Draft, Journal, Rows, aging
-from ..model import Episode, Forgotten, Message, Session, stable_id
+from ..model import Episode, Forgotten, Session
 from ..ports import LanguageModel
 from ..spending import Spending
 from ..text import terms
@@ -151,7 +151,7 @@ class Records:
         found: list[Piece] = []
         for part in due.parts:
             for said in aging.said(db, part, MOST_LINES - len(found)):
-                if len(set(terms(said.text))) >= FEW and not _is_forgotten(rows, said):
+                if len(set(terms(said.text))) >= FEW and not rows.is_forgotten(said):
                     text = f"{said.name}：{said.text}" if said.name else said.text
                     found.append(Piece(said.at, text, said.id))
         return found
@@ -202,13 +202,5 @@ def _stands(rows: Rows, due: Due, pieces: list[Piece]) -> bool:
     return (
         all(rows.get(Episode, part.id) == part for part in due.parts)
         and rows.has_messages(lines)
-        and not any(rows.get(Forgotten, _forgotten_id(session, id)) for id in lines)
+        and not any(rows.get(Forgotten, Forgotten.of(session, id).id) for id in lines)
     )
-
-
-def _is_forgotten(rows: Rows, said: Message) -> bool:
-    return rows.get(Forgotten, _forgotten_id(said.session, said.id)) is not None
-
-
-def _forgotten_id(session: str, message: int) -> str:
-    return stable_id("x", session, str(message))

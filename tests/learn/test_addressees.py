@@ -215,8 +215,7 @@ async def test_what_was_said_to_another_persona_is_not_shown(room: Chat, journal
 async def test_what_was_forgotten_is_not_shown(room: Chat, journal: Journal):
     old = await room.say("red", "忘了这句", "小红", ref="1@9")
     await room.learn(answer())
-    id = stable_id("x", old.session, str(old.id))
-    row = Forgotten(id, old.session, old.id)
+    row = Forgotten.of(old.session, old.id)
     await journal.commit(lambda rows: Draft("u", "forget", [row]))
     await room.say("zhang", "嗯", "张三", quote=Quote(RED, "小红", "1", "忘了这句"))
     assert lines(await prompt(room)) == [f"U1 张三: {QUOTE}U2 嗯"]

@@ -480,7 +480,7 @@ async def test_what_was_forgotten_meanwhile_is_not_learned(world: World):
     world.script.script = [ExtractionError("没有额度")]
     await world.hear("你好")
     (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "我对花生过敏")
-    gone = Forgotten(stable_id("x", HERE.id, "2"), HERE.id, 2)
+    gone = Forgotten.of(HERE.id, 2)
     await world.journal.commit(
         lambda _: Draft("owner", "forget", [gone], drop=[(Fact.kind, fact.id)])
     )

@@ -169,7 +169,7 @@ async def test_i_is_who_wrote_the_evidence(room: Chat):
 async def test_a_message_that_was_forgotten_proves_nothing(chat: Chat):
     line = await chat.say("zhang", "我喜欢猫", "张三")
     await chat.show()
-    gone = Forgotten(stable_id("x", chat.session.id, str(line.id)), chat.session.id, line.id)
+    gone = Forgotten.of(chat.session.id, line.id)
     await chat.journal.commit(lambda _: Draft("owner", "forget", [gone]))
     await chat.learn(answer(said("U1", "likes", "猫", "张三喜欢猫", 1)))
     assert await chat.facts() == {}

@@ -95,7 +95,7 @@ async def filled(journal: Journal) -> None:
             level="day",
             parts=(episode_id(GROUP.id, 1),),
         ),
-        Forgotten(stable_id("x", GROUP.id, "2"), GROUP.id, 2),
+        Forgotten.of(GROUP.id, 2),
         Merge("g:1", entity("落花生"), PEANUT, T0),
         Link("k:1", user("1"), user("2")),
         CoreFact("c:1", HER.id, user("1"), 1, "feeling", "小红怕黑", T0, T0, True, (4,)),

@@ -23,7 +23,6 @@ from graph_memory.model import (
     Mood,
     Session,
     asker_of,
-    stable_id,
 )
 from graph_memory.moving import visible
 from graph_memory.scope import Attendance, Policy, Rank, span, view
@@ -63,7 +62,7 @@ async def test_only_what_the_asker_may_see(tmp_path: Path) -> None:
             ),
             replace(old, id="f:gone", statement="归档的", status="archived"),
             fact(his, user("1"), user("1"), "小明说小红的坏话", at=T0 + 50),
-            Forgotten(stable_id("x", here.id, str(muted.id)), here.id, muted.id),
+            Forgotten.of(here.id, muted.id),
             Episode("ep:1", hers.id, T0, T0 + 60, 1, 1, 1, "聊了搬家"),
             CoreFact("c:1", hers.id, user("1"), 1, "fact", "小红怕黑", T0 + 70, T0 + 70),
             CoreFact("c:2", here.id, user("2"), 1, "fact", "小明怕高", T0 + 70, T0 + 70),

@@ -128,9 +128,7 @@ def histories(draw: st.DrawFn) -> History:
             history.steps.append(Episode(id, session.id, at, at + 600, 1, 3, 3, draw(sentences)))
         elif kind == "x" and messages:
             gone = draw(st.sampled_from(messages))
-            history.steps.append(
-                Forgotten(stable_id("x", gone.session, str(gone.id)), gone.session, gone.id)
-            )
+            history.steps.append(Forgotten.of(gone.session, gone.id))
         elif kind == "g":
             history.steps.append(draw(merges))
         elif kind == "l":

@@ -10,7 +10,6 @@ from graph_memory.model import (
     Presence,
     Status,
     asker_of,
-    stable_id,
 )
 from graph_memory.recall import Reason, Recall, signals
 from tests.makers import T0, entity, fact, group, name, private, user
@@ -232,7 +231,7 @@ async def test_what_was_just_said_is_no_memory(memory: Memory) -> None:
 async def test_forgetting_and_undoing_reach_recall(memory: Memory) -> None:
     await memory.open()
     said = await memory.say(HOME, ZHANG, "我偷偷报名了马拉松")
-    gone = Forgotten(stable_id("x", HOME.id, str(said.id)), HOME.id, said.id)
+    gone = Forgotten.of(HOME.id, said.id)
     change = await memory.know(gone, reason="forget")
     assert (await memory.ask(HOME, "马拉松报名")).items == ()
     assert change is not None

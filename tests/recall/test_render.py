@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from graph_memory.model import asker_of
 from graph_memory.recall.index import Index
 from graph_memory.recall.rank import Candidate
-from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, escape, wording
+from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, wording
 from graph_memory.scope import Attendance, Policy, view
-from graph_memory.text import tokens
+from graph_memory.text import fenced, tokens
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
 from .conftest import Memory
@@ -39,7 +39,7 @@ async def test_content_cannot_leave_the_fence(memory: Memory) -> None:
 
 @given(st.text(max_size=300))
 def test_escaped_text_is_one_line_without_fence(text: str) -> None:
-    escaped = escape(text, 200)
+    escaped = fenced(text, 200)
     assert len(escaped.splitlines()) <= 1
     assert len(escaped) <= 200
     assert "<" not in escaped

@@ -383,7 +383,7 @@ async def test_without_summaries_it_is_what_people_said_at_length(world):
         for n in range(4)
     ]  # fmt: skip
     await world.tell(*told)
-    quiet = Forgotten(stable_id("x", HOME.id, "4"), HOME.id, 4)
+    quiet = Forgotten.of(HOME.id, 4)
     await world.journal.commit(lambda _: Draft("owner", "forget", [quiet]))
     world.clock.at = MONDAY + timedelta(days=1)
     model = Writer(lambda _: "?")
