@@ -22,7 +22,8 @@ from ..journal.history import Pace, Search
 from ..learn.record import latest_episode, upcoming
 from ..model import Asker, Episode, Message, Session, is_entity
 from ..recall import Recaller, called, periods
-from ..scope import Rank, View, span
+from ..scope import Rank, View
+from ..visible_rows import VisibleRows
 
 FOUND = 10
 """Messages that one search shows."""
@@ -132,21 +133,22 @@ class Talks:
         )
         views, pace = self._own(asker), Pace(PATIENCE)
         hits = await self._journal.look(
-            lambda db: _search(db, views, search, frozenset(wanted.exclude), pace, self._zone)
+            lambda db: _search(
+                _visible(db, asker, views), db, views, search, wanted.exclude, pace, self._zone
+            )
         )
         return Findings(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
 
     async def recent(self, asker: Asker, session: Session, limit: int = LISTED) -> list[Episode]:
         """The last records of the Session in which is asked, newest first."""
-        view = self._own(asker).get(session.id)
-        if view is None:
-            return []
+        views = self._own(asker)
 
         def work(db: sqlite3.Connection) -> list[Episode]:
             found = {each.id: each for each in history.episodes(db, session.id, limit)}
             found |= _upcoming(db, session.id, self._zone)
             newest = sorted(found.values(), key=lambda each: (-each.ended_at, each.id))
-            return [each for each in newest[:limit] if _shows(view, each)]
+            visible = _visible(db, asker, views)
+            return [each for each in newest[:limit] if visible.shows(each)]
 
         return await self._journal.look(work)
 
@@ -163,7 +165,9 @@ class Talks:
                 no difference.
         """
         views = self._own(asker)
-        return await self._journal.look(lambda db: _open(db, views, id, self._zone))
+        return await self._journal.look(
+            lambda db: _open(_visible(db, asker, views), db, views, id, self._zone)
+        )
 
     def _own(self, asker: Asker) -> Mapping[str, View]:
         """The Sessions of the persona that is asked, as far as the asker may see them."""
@@ -171,23 +175,27 @@ class Talks:
         return {id: view for id, view in found.items() if view.rest is Rank.OWN}
 
 
+def _visible(db: sqlite3.Connection, asker: Asker, views: Mapping[str, View]) -> VisibleRows:
+    return VisibleRows(Rows(db), asker, lambda session: views.get(session.id), Rank.OWN)
+
+
 def _search(
+    visible: VisibleRows,
     db: sqlite3.Connection,
     views: Mapping[str, View],
     search: Search,
-    exclude: frozenset[int],
+    exclude: Collection[int],
     pace: Pace,
     zone: tzinfo,
 ) -> list[Hit]:
-    rows = Rows(db)
     found: list[Message] = []
     with pace.kept(db):
         for session, view in views.items():
-            found += _told(db, rows, session, view, search, exclude)
+            found += _told(db, visible.rows, session, view, search, exclude)
             found.sort(key=lambda message: (-message.at, -message.id))
             del found[FOUND:]
     waiting = {id: _upcoming(db, id, zone).values() for id in {m.session for m in found}}
-    hits = [hit for m in found if (hit := _hit(rows, views, m, waiting[m.session]))]
+    hits = [hit for m in found if (hit := _hit(visible, m, waiting[m.session]))]
     spoken = {_words(hit) for hit in hits if not hit.message.is_nobodys}
     return [hit for hit in hits if not (hit.message.is_nobodys and _words(hit) in spoken)]
 
@@ -203,7 +211,7 @@ def _told(
     session: str,
     view: View,
     search: Search,
-    exclude: frozenset[int],
+    exclude: Collection[int],
 ) -> list[Message]:
     """The newest messages of a Session that fit and were not forgotten."""
     told: list[Message] = []
@@ -216,15 +224,13 @@ def _told(
     return told[: search.limit]
 
 
-def _hit(
-    rows: Rows, views: Mapping[str, View], message: Message, waiting: Iterable[Episode]
-) -> Hit | None:
-    session = rows.get(Session, message.session)
+def _hit(visible: VisibleRows, message: Message, waiting: Iterable[Episode]) -> Hit | None:
+    session = visible.session(message.session)
     if session is None:
         return None
     holding = (each for each in waiting if each.first_message <= message.id <= each.last_message)
-    record = next(holding, None) or rows.episode(message.session, message.id)
-    is_seen = record is not None and _shows(views[message.session], record)
+    record = next(holding, None) or visible.rows.episode(message.session, message.id)
+    is_seen = record is not None and visible.shows(record)
     return Hit(message, session, record if is_seen else None)
 
 
@@ -235,13 +241,17 @@ def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, E
     return {each.id: each for each in upcoming(last, session, waiting, zone)}
 
 
-def _open(db: sqlite3.Connection, views: Mapping[str, View], id: str, zone: tzinfo) -> Reading:
-    rows = Rows(db)
-    record = rows.get(Episode, id)
+def _open(
+    visible: VisibleRows,
+    db: sqlite3.Connection,
+    views: Mapping[str, View],
+    id: str,
+    zone: tzinfo,
+) -> Reading:
+    record = visible.rows.get(Episode, id)
     for session in [record.session] if record else views:
         record = _upcoming(db, session, zone).get(id, record)
-    view = views.get(record.session) if record else None
-    if record is None or view is None or record.is_record or not _shows(view, record):
+    if record is None or record.is_record or not visible.shows(record):
         raise NotFoundError(f"there is no record {id}")
     said = chronicle.between(
         db, record.session, record.first_message, record.last_message, MOST_LINES
@@ -250,15 +260,7 @@ def _open(db: sqlite3.Connection, views: Mapping[str, View], id: str, zone: tzin
     answers_muted = False
     for message in said:
         if message.is_human:
-            answers_muted = rows.is_forgotten(message)
-        if not answers_muted and _is_inside(view, message):
+            answers_muted = visible.rows.is_forgotten(message)
+        if not answers_muted and visible.shows(message):
             lines.append(message)
     return Reading(record, tuple(lines), max(0, record.messages - len(lines)))
-
-
-def _is_inside(view: View, message: Message) -> bool:
-    return view.rank(*span(message)) is Rank.OWN
-
-
-def _shows(view: View, record: Episode) -> bool:
-    return view.rank(*span(record)) is Rank.OWN

@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..model import SINGLE_VALUED, Fact, Message, Name, Status, stable_id
 from ..retention import initial_half_life
 from ..text import normalise
-from .outlook import Outlook, replaced
+from ..visible_rows import SessionRows
 from .sheet import Sheet
 from .wording import gist, kin_words, same_value, says_no_more
 
@@ -37,22 +37,23 @@ def fact_id(
 class History:
     """The facts that one batch may see, with those it is about to write."""
 
-    def __init__(self, outlook: Outlook, sheet: Sheet) -> None:
-        self._outlook = outlook
+    def __init__(self, visible: SessionRows, sheet: Sheet) -> None:
+        self._visible = visible
         self._sheet = sheet
         self._known: dict[str, dict[str, Fact]] = {}
         self._called: dict[str, set[str]] = {}
 
     def _written(self, subject: str) -> dict[str, Fact]:
         """What this change writes about a node."""
-        is_one = self._outlook.is_one
+        is_one = self._visible.is_one
         return {f.id: f for f in self._sheet.all(Fact) if is_one(f.subject, subject)}
 
     def holds(self, fact: Fact) -> bool:
         """Whether a fact was neither ended nor replaced."""
-        if fact.valid_to is not None or self._outlook.is_replaced(fact):
+        if fact.valid_to is not None or self._visible.is_replaced(fact):
             return False
-        return fact.id not in replaced(self._written(fact.subject).values())
+        written = self._written(fact.subject).values()
+        return not any(fact.id in newer.supersedes for newer in written)
 
     def same(
         self, fact: Fact, subject: Iterable[str] = (), object: Iterable[str] = ()
@@ -65,7 +66,7 @@ class History:
         Args:
             subject, object: What they are called besides, in what is about to be written.
         """
-        here = self._outlook.session.id
+        here = self._visible.here.id
         written = self._written(fact.subject)
         names = self.names(fact.subject, subject)
         things = self.names(fact.object, object)
@@ -73,7 +74,7 @@ class History:
 
         def is_same(other: Fact) -> bool:
             is_alike = fact.predicate == other.predicate
-            is_one = self._outlook.is_one(fact.object, other.object)
+            is_one = self._visible.is_one(fact.object, other.object)
             if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
                 return is_alike and (is_one or self._is_value(fact.predicate, things, other))
             old = gist(other.statement, names)
@@ -97,8 +98,8 @@ class History:
             called: What it is called besides.
         """
         if node not in self._called:
-            self._called[node] = self._outlook.norms(node)
-        is_one = self._outlook.is_one
+            self._called[node] = self._visible.norms(node)
+        is_one = self._visible.is_one
         written = (n.norm for n in self._sheet.all(Name) if is_one(n.node, node))
         names = self._called[node].union(written, map(normalise, called))
         return names | kin_words(names)
@@ -106,11 +107,11 @@ class History:
     def _standing(self, subject: str) -> dict[str, Fact]:
         """What this Session knew about a node before this change."""
         if subject not in self._known:
-            outlook = self._outlook
+            visible = self._visible
             self._known[subject] = {
                 row.id: row
-                for node in sorted(outlook.nodes(subject))
-                for row in outlook.rows.find(Fact, session=outlook.session.id, a=node)
+                for node in sorted(visible.nodes(subject))
+                for row in visible.rows.find(Fact, session=visible.here.id, a=node)
             }
         return self._known[subject]
 
@@ -124,13 +125,13 @@ class History:
             return fact
         older = {old.id for old in replaces if self.may_replace(fact, old)}
         if fact.predicate in SINGLE_VALUED:
-            standing = self._outlook.history(fact.subject, fact.predicate)
+            standing = self._visible.history(fact.subject, fact.predicate)
             written = self._written(fact.subject)
             rivals = [
                 other
                 for other in {**{row.id: row for row in standing}, **written}.values()
                 if other.predicate == fact.predicate
-                and not self._outlook.is_one(other.object, fact.object)
+                and not self._visible.is_one(other.object, fact.object)
                 and other.valid_to is None
             ]
             newer = [o for o in rivals if _is_newer(o, fact) and self.may_replace(o, fact)]
@@ -144,7 +145,7 @@ class History:
     def may_replace(self, new: Fact, old: Fact) -> bool:
         """Whether the speaker of ``new`` has a say about ``old``: what people say about
         themselves is replaced by nobody else's word."""
-        is_one = self._outlook.is_one
+        is_one = self._visible.is_one
         is_own_word = is_one(old.speaker, old.subject)
         is_about = is_one(new.subject, old.subject) and new.id != old.id
         return is_about and (not is_own_word or is_one(new.speaker, old.subject))

@@ -1,6 +1,6 @@
 """What the model is shown of the memory: people, things and facts near a batch.
 
-All of it is visible to the Session that the batch belongs to (``outlook.py``). Rows are
+All of it is visible to the Session that the batch belongs to (``visible.py``). Rows are
 shown as small labels, which ``resolve.py`` maps back; a model never sees an id.
 """
 
@@ -12,10 +12,10 @@ from datetime import datetime, tzinfo
 
 from ..model import BOT, Batch, EntityType, Fact, Name, is_entity
 from ..text import clean_name, fenced, normalise, tokens
+from ..visible_rows import SessionRows
 from . import ranking
-from .outlook import Outlook
 from .record import episode_at
-from .words import kin_in, of
+from .words import kin_in, of, relative
 
 BUDGET = 400
 """Tokens that the known items may cost (``text.tokens``)."""
@@ -118,16 +118,16 @@ def speakers(batch: Batch) -> dict[str, Person]:
     }
 
 
-def candidates(outlook: Outlook, batch: Batch) -> list[str]:
+def candidates(visible: SessionRows, batch: Batch) -> list[str]:
     """Ids of the facts among which :func:`gather` chooses."""
     present = [person.node for person in speakers(batch).values()]
     said = "\n".join(m.text for m in batch.messages)
-    facts = ranking.candidates(outlook, present, _nodes(outlook, batch), said)
+    facts = ranking.candidates(visible, present, _nodes(visible, batch), said)
     return [fact.id for fact in facts]
 
 
 def gather(
-    outlook: Outlook, batch: Batch, zone: tzinfo, likeness: Mapping[str, float] | None = None
+    visible: SessionRows, batch: Batch, zone: tzinfo, likeness: Mapping[str, float] | None = None
 ) -> Known:
     """Choose what is shown beside a batch: what it names, then what is newest about the
     people who speak.
@@ -136,43 +136,43 @@ def gather(
         likeness: How like the batch facts are, by id, for their order.
     """
     text = "\n".join(m.text for m in batch.messages)
-    episode = episode_at(outlook.rows, batch.session.id, batch.messages[0].id)
+    episode = episode_at(visible.rows, batch.session.id, batch.messages[0].id)
     known = Known(people=speakers(batch))
     if episode is not None:
         known.episode, known.summary = episode.id, episode.summary
-    named = _nodes(outlook, batch)
+    named = _nodes(visible, batch)
     spent = 0
     for one in (one for message in batch.messages for one in message.to):
         if one.user not in ("", BOT):
-            spent += _introduce(known, outlook, one.user, BUDGET // 2 - spent, one.name)
+            spent += _introduce(known, visible, one.user, BUDGET // 2 - spent, one.name)
         if one.quoted:
-            _quote(known, outlook, batch, one.quoted)
+            _quote(known, visible, batch, one.quoted)
     present = [person.node for person in known.people.values() if person.speaks]
-    facts = ranking.candidates(outlook, present, named, text)
+    facts = ranking.candidates(visible, present, named, text)
     # Facts before things: only what is shown can be recognised as said again, while a
     # thing that is named again resolves by its name.
     said = [message.text for message in batch.messages]
-    for fact in ranking.ranked(outlook, facts, said, named, likeness or {}):
+    for fact in ranking.ranked(visible, facts, said, named, likeness or {}):
         if len(known.facts) == MAX_FACTS:
             break
         number = len(known.facts) + 1
         cost = tokens(_fact_line(number, fact, "U10", zone))
         if spent + cost > FOR_FACTS:
             continue
-        fact = replace(fact, subject=outlook.canonical(fact.subject))
+        fact = replace(fact, subject=visible.canonical(fact.subject))
         used = named.get(fact.subject, ())
-        spent += _introduce(known, outlook, fact.subject, FOR_FACTS - spent - cost, used=used)
+        spent += _introduce(known, visible, fact.subject, FOR_FACTS - spent - cost, used=used)
         if known.label(fact.subject):
             known.facts[number] = fact
             spent += cost
     for node, used in named.items():
-        spent += _introduce(known, outlook, node, BUDGET - spent, used=used)
+        spent += _introduce(known, visible, node, BUDGET - spent, used=used)
     return known
 
 
 def _introduce(
     known: Known,
-    outlook: Outlook,
+    visible: SessionRows,
     node: str,
     budget: int,
     mentioned: str | None = None,
@@ -184,13 +184,13 @@ def _introduce(
         mentioned: What a mention calls it (that may be nothing); ``None`` if it is none.
         used: By which names the batch speaks of it; shown beside the one it had last.
     """
-    called = outlook.called(node)
+    called = visible.called(node)
     if known.label(node) or (called is None and mentioned is None):
         return 0
     if is_entity(node):
         name = " / ".join(_apart(called.text, *used)) if called else ""
         label, room = f"E{len(known.things) + 1}", len(known.things) < MAX_THINGS
-        thing = Thing(node, name, outlook.type_of(node) or EntityType.TOPIC)
+        thing = Thing(node, name, visible.type_of(node) or EntityType.TOPIC)
         cost = tokens(_thing_line(label, thing))
         if room and cost <= budget:
             known.things[label] = thing
@@ -221,21 +221,21 @@ def _apart(*names: str) -> list[str]:
     ]
 
 
-def _quote(known: Known, outlook: Outlook, batch: Batch, id: int) -> None:
+def _quote(known: Known, visible: SessionRows, batch: Batch, id: int) -> None:
     """Show how a quoted message begins, if this Session may see it."""
-    said = outlook.rows.message(id)
-    if said is None or not outlook.shows(said) or outlook.is_forgotten(said):
+    said = visible.rows.message(id)
+    if said is None or not visible.shows(said) or visible.rows.is_forgotten(said):
         return
     if id not in {message.id for message in batch.messages}:
         words = fenced(said.text, MAX_QUOTED).translate({ord("「"): "“", ord("」"): "”"})
         known.quoted[id] = f"「{words}」"
 
 
-def _nodes(outlook: Outlook, batch: Batch) -> dict[str, tuple[str, ...]]:
+def _nodes(visible: SessionRows, batch: Batch) -> dict[str, tuple[str, ...]]:
     """Each node that a batch names, and in which words."""
     text = "\n".join(m.text for m in batch.messages)
-    named = _named(outlook, normalise(text))
-    relatives = _relatives(outlook, batch)
+    named = _named(visible, normalise(text))
+    relatives = _relatives(visible, batch)
     order = dict.fromkeys((*relatives, *named))
     return {
         node: (*((named[node],) if node in named else ()), *relatives.get(node, ()))
@@ -243,7 +243,7 @@ def _nodes(outlook: Outlook, batch: Batch) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _relatives(outlook: Outlook, batch: Batch) -> dict[str, tuple[str, str]]:
+def _relatives(visible: SessionRows, batch: Batch) -> dict[str, tuple[str, str]]:
     """Who is known as a speaker's mother, boss …, where the speaker says that word: the
     word, and with whose they are.
 
@@ -253,27 +253,27 @@ def _relatives(outlook: Outlook, batch: Batch) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for message in batch.messages:
         for word in kin_in(normalise(message.text)) if message.is_human else ():
-            node = outlook.relative(message.sender, word)
+            node = relative(visible, message.sender, word)
             if node is not None:
                 found[node] = (word, of(message.name, word))
     return found
 
 
-def _named(outlook: Outlook, text: str) -> dict[str, str]:
+def _named(visible: SessionRows, text: str) -> dict[str, str]:
     """Each node that ``text`` names and by which name, those with the longest names first.
 
     People are those of this chat window: two who share a name elsewhere are strangers, and
     two who share it here are not told apart by it.
     """
     found: dict[str, Name] = {}
-    for name in outlook.rows.names_in(text):
-        if not _occurs(name.norm, text) or not outlook.shows(name):
+    for name in visible.rows.names_in(text):
+        if not _occurs(name.norm, text) or not visible.shows(name):
             continue
-        if not is_entity(name.node) and outlook.bearers(name.norm, seen=True) != {
-            outlook.canonical(name.node)
+        if not is_entity(name.node) and visible.bearers(name.norm, seen=True) != {
+            visible.canonical(name.node)
         }:
             continue
-        node = outlook.canonical(name.node)
+        node = visible.canonical(name.node)
         best = found.get(node)
         if best is None or len(name.norm) > len(best.norm):
             found[node] = name

@@ -16,10 +16,10 @@ from ..ports import Answer, LanguageModel
 from ..retention import RESTATED, used
 from ..spending import Spending
 from ..text import is_chinese, one_line, terms
+from ..visible_rows import SessionRows
 from .extraction import Extraction, FactClaim
 from .known import Known, candidates, gather, speakers
 from .lesson import Lesson, Teacher
-from .outlook import Outlook
 from .parse import parse
 from .prompt import VERSION, Request, compose
 from .resolve import Resolution, Rules, resolve
@@ -173,22 +173,22 @@ class Learner:
         known = Known(people=speakers(batch))
         await self._journal.commit(draft)
 
-    def _outlook(self, rows: Rows, batch: Batch) -> Outlook:
-        return Outlook(rows, batch.session, self._rules.policy, self._rules.attendance)
+    def _visible(self, rows: Rows, batch: Batch) -> SessionRows:
+        return SessionRows(rows, batch.session, self._rules.policy, self._rules.attendance)
 
     def _without_forgotten(self, rows: Rows, batch: Batch) -> Batch:
-        outlook = self._outlook(rows, batch)
-        kept = tuple(m for m in batch.messages if not outlook.is_forgotten(m))
+        visible = self._visible(rows, batch)
+        kept = tuple(m for m in batch.messages if not visible.rows.is_forgotten(m))
         return replace(batch, messages=kept)
 
     async def _known(self, batch: Batch) -> Known:
         """What the model is shown of the memory."""
         likeness: Mapping[str, float] = {}
         if self._likeness:
-            facts = await self._journal.read(lambda r: candidates(self._outlook(r, batch), batch))
+            facts = await self._journal.read(lambda r: candidates(self._visible(r, batch), batch))
             likeness = await self._likeness([m.id for m in batch.messages if m.is_human], facts)
         return await self._journal.read(
-            lambda rows: gather(self._outlook(rows, batch), batch, self._rules.zone, likeness)
+            lambda rows: gather(self._visible(rows, batch), batch, self._rules.zone, likeness)
         )
 
     async def _lesson(self, batch: Batch, known: Known) -> Lesson | None:

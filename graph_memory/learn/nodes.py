@@ -24,11 +24,11 @@ from ..model import (
     stable_id,
 )
 from ..text import normalise, one_line, terms
+from ..visible_rows import SessionRows
 from .extraction import EntityClaim, FactClaim
 from .known import Known, Person
-from .outlook import Outlook
 from .wording import kin_words
-from .words import BOT_WORDS, FIRST, KIN, ONLY, SECOND, is_generic, kin, of
+from .words import BOT_WORDS, FIRST, KIN, ONLY, SECOND, is_generic, kin, of, relative
 
 _USER_LABEL = re.compile(r"u\d{1,3}")
 _ENTITY_LABEL = re.compile(r"e\d{1,3}")
@@ -53,9 +53,9 @@ class Nodes:
     """Resolves the references of one answer."""
 
     def __init__(
-        self, outlook: Outlook, batch: Batch, known: Known, claims: Iterable[EntityClaim]
+        self, visible: SessionRows, batch: Batch, known: Known, claims: Iterable[EntityClaim]
     ) -> None:
-        self._outlook = outlook
+        self._visible = visible
         self._batch = batch
         self._known = known
         self._session = batch.session
@@ -74,7 +74,7 @@ class Nodes:
         persona = self._session.persona
         name = BOT.upper() if persona in ("", NO_PERSONA) else one_line(persona, 64)
         id = stable_id("e", f"bot:{persona}", BOT)
-        return Node(self._outlook.canonical(id), (name or BOT.upper(),), EntityType.BOT)
+        return Node(self._visible.canonical(id), (name or BOT.upper(),), EntityType.BOT)
 
     def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
         """The node that is meant.
@@ -127,10 +127,10 @@ class Nodes:
         """The user behind a label, or somebody of the name if it was not given for them."""
         given = {message.sender, *message.mentions}
         said = normalise(message.text)
-        used = [norm for norm in sorted(self._outlook.norms(person.node)) if norm in said]
-        own = {self._outlook.canonical(person.node)}
+        used = [norm for norm in sorted(self._visible.norms(person.node)) if norm in said]
+        own = {self._visible.canonical(person.node)}
         names = [person.name, *used]
-        shared = [name for name in names if self._outlook.bearers(normalise(name)) - own]
+        shared = [name for name in names if self._visible.bearers(normalise(name)) - own]
         if person.node in given or not shared:
             return self.by_id(person.node)
         return self._somebody(shared[0], EntityType.PERSON, ())
@@ -159,14 +159,14 @@ class Nodes:
 
     def by_id(self, id: str) -> Node:
         """A node that is known already, under the name it was last called."""
-        id = self._outlook.canonical(id)
-        called = self._outlook.called(id)
+        id = self._visible.canonical(id)
+        called = self._visible.called(id)
         names = (called.text,) if called else ()
         if not names and (mentioned := self._mentioned.get(id)):
             names = (mentioned,)
         if not is_entity(id):
             return Node(id, names)
-        return Node(id, names, self._outlook.type_of(id) or EntityType.TOPIC)
+        return Node(id, names, self._visible.type_of(id) or EntityType.TOPIC)
 
     def text(self, reference: str) -> str:
         """What a reference reads like when it is a value and no node; empty for labels."""
@@ -180,7 +180,7 @@ class Nodes:
     def topic(self, text: str) -> Node:
         """A topic to hang a fact on whose object is no node of its own."""
         name = one_line(text, 32)
-        id = self._outlook.canonical(stable_id("e", "", normalise(name)))
+        id = self._visible.canonical(stable_id("e", "", normalise(name)))
         return Node(id, (name,), EntityType.TOPIC)
 
     def first_said(self, name: str) -> Message | None:
@@ -204,11 +204,11 @@ class Nodes:
     def _is_called(self, node: str, claim: EntityClaim) -> bool:
         """Whether a known label was used for what it stands for."""
         wanted = {normalise(name) for name in (claim.name, *claim.aliases)}
-        called = self._outlook.called(node)
+        called = self._visible.called(node)
         if called is not None and called.norm in wanted:
             return True
-        is_one = self._outlook.is_one
-        return any(is_one(n.node, node) for norm in wanted for n in self._outlook.names(norm))
+        is_one = self._visible.is_one
+        return any(is_one(n.node, node) for norm in wanted for n in self._visible.names(norm))
 
     def _named(
         self, text: str, type: EntityType | None, aliases: tuple[str, ...], message: Message
@@ -224,15 +224,15 @@ class Nodes:
             person = self._person(norm, message)
             if person is not None:
                 return self.by_id(person)
-            if self._outlook.bearers(norm):
+            if self._visible.bearers(norm):
                 type = EntityType.PERSON
         return self._somebody(text, type, aliases)
 
     def _somebody(self, text: str, type: EntityType | None, aliases: tuple[str, ...]) -> Node:
         """Whoever or whatever is called that and is no user."""
         norm = normalise(text)
-        entity, is_what = self._entity(self._outlook.names(norm), norm, type)
-        return Node(self._outlook.canonical(entity), (text, *aliases), is_what)
+        entity, is_what = self._entity(self._visible.names(norm), norm, type)
+        return Node(self._visible.canonical(entity), (text, *aliases), is_what)
 
     def _person(self, norm: str, message: Message | None = None) -> str | None:
         """The one user of this chat window who is called that.
@@ -241,10 +241,10 @@ class Nodes:
             message: Of several it is the one whom it mentions or quotes.
         """
         mentioned = {user for user, name in self._mentioned.items() if normalise(name) == norm}
-        users = self._outlook.bearers(norm) | mentioned
+        users = self._visible.bearers(norm) | mentioned
         if message and len(users) > 1:
             users &= {*message.mentions}
-        seen = mentioned.union(self._outlook.canonical(n.node) for n in self._outlook.names(norm))
+        seen = mentioned.union(self._visible.canonical(n.node) for n in self._visible.names(norm))
         return users.pop() if len(users) == 1 and users <= seen else None
 
     def _entity(
@@ -258,11 +258,11 @@ class Nodes:
         for name in names:
             if not is_entity(name.node):
                 continue
-            is_what = self._outlook.type_of(name.node) or EntityType.TOPIC
+            is_what = self._visible.type_of(name.node) or EntityType.TOPIC
             is_somebody = is_what is EntityType.PERSON
             if type is not None and is_person != is_somebody and is_what is not EntityType.TOPIC:
                 continue
-            if (is_person or is_somebody) and not self._outlook.is_same_circle(name.session):
+            if (is_person or is_somebody) and not self._visible.is_same_circle(name.session):
                 continue
             here = name.session == self._session.id
             key = (name.node == own, here, name.last_at, name.node)
@@ -291,8 +291,8 @@ class Nodes:
         return self._kin_of(speaker, name, word) if word in KIN else None
 
     def _kin_of(self, user: str, name: str, word: str) -> Node:
-        own = self._outlook.canonical(kin(self._session.circle, user, word))
-        known = self._outlook.relative(user, word)
+        own = self._visible.canonical(kin(self._session.circle, user, word))
+        known = relative(self._visible, user, word)
         return Node(known or own, (of(name, word),), EntityType.PERSON)
 
     def _owned(self, alias: str, speaker: str) -> str:
@@ -311,11 +311,11 @@ class Nodes:
         colleague who goes by another name.
         """
         named = {normalise(a) for a in aliases if not kin_words([normalise(a)])}
-        own = {norm for norm in self._outlook.norms(relative.id) if not kin_words([norm])}
-        known = self._outlook.called(relative.id) is not None
+        own = {norm for norm in self._visible.norms(relative.id) if not kin_words([norm])}
+        known = self._visible.called(relative.id) is not None
         if named and not known:
             before = {
-                self._outlook.canonical(node) for norm in named for node in self._people(norm)
+                self._visible.canonical(node) for norm in named for node in self._people(norm)
             }
             if len(before) == 1:
                 found = self.by_id(before.pop())
@@ -328,9 +328,9 @@ class Nodes:
 
     def _people(self, norm: str) -> set[str]:
         """The people of this chat window who do not chat and are called that."""
-        here = (n for n in self._outlook.names(norm) if self._outlook.is_same_circle(n.session))
+        here = (n for n in self._visible.names(norm) if self._visible.is_same_circle(n.session))
         return {
             n.node
             for n in here
-            if is_entity(n.node) and self._outlook.type_of(n.node) is EntityType.PERSON
+            if is_entity(n.node) and self._visible.type_of(n.node) is EntityType.PERSON
         }

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ..model import Fact, Status
 from ..text import normalise, terms
-from .outlook import Outlook
+from ..visible_rows import SessionRows
 
 MAX_LOOKED_AT = 150
 """Newest facts about one node among which those to show are chosen."""
@@ -25,29 +25,29 @@ _SMOOTHING = 5.0
 
 
 def candidates(
-    outlook: Outlook, present: Iterable[str], named: Iterable[str], text: str
+    visible: SessionRows, present: Iterable[str], named: Iterable[str], text: str
 ) -> list[Fact]:
     """The current facts about those who speak, about and with what is named, and those of
     this Session that are worded much like the batch, whatever they are about."""
     near: dict[str, Fact] = {}
     for node in present:
-        near.update((fact.id, fact) for fact in outlook.facts_of(node, MAX_LOOKED_AT))
+        near.update((fact.id, fact) for fact in visible.facts_of(node, MAX_LOOKED_AT))
     for node in named:
-        near.update((fact.id, fact) for fact in outlook.facts_of(node, MAX_LOOKED_AT))
-        near.update((fact.id, fact) for fact in outlook.facts_with(node, MAX_LOOKED_AT))
+        near.update((fact.id, fact) for fact in visible.facts_of(node, MAX_LOOKED_AT))
+        near.update((fact.id, fact) for fact in visible.facts_with(node, MAX_LOOKED_AT))
     words = set(terms(text))
-    for fact in outlook.facts_here(MAX_LOOKED_AT):
+    for fact in visible.facts_here(MAX_LOOKED_AT):
         if len(words.intersection(terms(fact.statement))) >= ALIKE:
             near.setdefault(fact.id, fact)
     return [
         fact
         for fact in near.values()
-        if fact.status == Status.ACTIVE and fact.valid_to is None and not outlook.is_replaced(fact)
+        if fact.status == Status.ACTIVE and fact.valid_to is None and not visible.is_replaced(fact)
     ]
 
 
 def ranked(
-    outlook: Outlook,
+    visible: SessionRows,
     facts: Iterable[Fact],
     said: Iterable[str],
     named: Mapping[str, Collection[str]],
@@ -66,7 +66,7 @@ def ranked(
         named: What they name, and in which words.
         likeness: Of facts to the batch, by id; empty: by words only.
     """
-    by_words = _by_words(outlook, list(facts), said, named)
+    by_words = _by_words(visible, list(facts), said, named)
     alike = [fact for fact in by_words if fact.id in likeness]
     if not alike:
         return by_words
@@ -77,13 +77,13 @@ def ranked(
 
 
 def _by_words(
-    outlook: Outlook,
+    visible: SessionRows,
     facts: list[Fact],
     said: Iterable[str],
     named: Mapping[str, Collection[str]],
 ) -> list[Fact]:
     words = {fact.id: set(terms(fact.statement)) for fact in facts}
-    ends = {f.id: {outlook.canonical(f.subject), outlook.canonical(f.object)} for f in facts}
+    ends = {f.id: {visible.canonical(f.subject), visible.canonical(f.object)} for f in facts}
     known = Counter(word for each in words.values() for word in each)
     # What is in every other fact says little about which of them is meant.
     weight = {word: math.log1p(len(facts) / count) for word, count in known.items()}

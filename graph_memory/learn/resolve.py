@@ -35,11 +35,11 @@ from ..model import (
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..scope import Attendance, Policy
 from ..text import is_chinese, normalise, one_line, terms
+from ..visible_rows import SessionRows
 from .extraction import EntityClaim, Extraction, FactClaim, moment
 from .history import MAX_EVIDENCE, History, ended, fact_id, repeated
 from .known import Known
 from .nodes import Node, Nodes
-from .outlook import Outlook
 from .sheet import Sheet
 
 _LITERAL = frozenset({"is_named", "age", "birthday"})
@@ -110,11 +110,11 @@ class Resolution:
         self._known = known
         self._rules = rules
         self._now = now
-        self._outlook = Outlook(rows, batch.session, rules.policy, rules.attendance)
+        self._visible = SessionRows(rows, batch.session, rules.policy, rules.attendance)
         claims = extraction.entities if extraction.worth else ()
-        self._nodes = Nodes(self._outlook, batch, known, claims)
+        self._nodes = Nodes(self._visible, batch, known, claims)
         self._humans = [m for m in batch.messages if m.is_human]
-        self._history = History(self._outlook, self.sheet)
+        self._history = History(self._visible, self.sheet)
         self._touched: set[str] = set()
         self._mentioned: set[str] = set()
         if extraction.worth:
@@ -136,7 +136,7 @@ class Resolution:
     def _learn(self, claim: FactClaim) -> None:
         messages = self._batch.messages
         cited = [messages[n - 1] for n in sorted(set(claim.evidence)) if 0 < n <= len(messages)]
-        cited = [m for m in cited if not self._outlook.is_forgotten(m)]
+        cited = [m for m in cited if not self._visible.rows.is_forgotten(m)]
         evidence = [m for m in cited if m.is_human] or cited
         if not evidence:
             return
@@ -241,7 +241,7 @@ class Resolution:
     def _shown(self, numbers: Iterable[int]) -> list[Fact]:
         """Known facts by the numbers they were shown under, as they stand now."""
         ids = (self._known.facts[n].id for n in numbers if n in self._known.facts)
-        found = ((id, self._outlook.fact(id)) for id in dict.fromkeys(ids))
+        found = ((id, self._visible.fact(id)) for id in dict.fromkeys(ids))
         return [self.sheet.get(Fact, id) or fact for id, fact in found if fact is not None]
 
     def _end(self, fact: Fact) -> None:
@@ -273,7 +273,7 @@ class Resolution:
         """
         words = set(terms(fact.statement))
         names = self._history.names(fact.subject)
-        is_one = self._outlook.is_one
+        is_one = self._visible.is_one
         spoken = [m for m in self._humans if speaker is None or is_one(m.sender, speaker)]
 
         def likeness(message: Message) -> tuple[bool, float, int]:

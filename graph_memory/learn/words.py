@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..model import stable_id
+from ..model import is_entity, stable_id
+from ..text import normalise
+from ..visible_rows import SessionRows
 
 _FIRST_TEXT = "我 本人 自己 我自己 俺 咱 i me myself"
 _SECOND_TEXT = "你 您 你自己 you yourself"
@@ -85,6 +87,30 @@ def of(name: str, word: str) -> str:
     """
     full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
     return full if name else word
+
+
+def relative(visible: SessionRows, user: str, word: str) -> str | None:
+    """Who is known as somebody's mother, boss …; ``None`` if nobody is.
+
+    That is a person of their own, or one who was known by name before it was said what
+    they are to that somebody.
+
+    Args:
+        word: One of :data:`KIN`.
+    """
+    own = visible.canonical(kin(visible.here.circle, user, word))
+    if visible.called(own) is not None:
+        return own
+    # By the names that nobody else in this chat window bears.
+    names = (n for n in visible.norms(user) if len(visible.bearers(n, seen=True)) == 1)
+    found = {
+        visible.canonical(name.node)
+        for called in names
+        for each in same_kin(word)
+        for name in visible.names(normalise(of(called, each)))
+        if is_entity(name.node) and visible.is_same_circle(name.session)
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def same_kin(word: str) -> set[str]:

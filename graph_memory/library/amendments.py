@@ -29,7 +29,7 @@ from ..model import (
 )
 from ..retention import initial_half_life
 from ..text import clean_name, normalise, one_line
-from .sight import Sight
+from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
 """Characters of a statement."""
@@ -68,7 +68,7 @@ def forgetting(rows: Rows, fact: Fact, actor: str) -> Draft:
 
 
 def correcting(
-    rows: Rows, sight: Sight, wanted: Correction, evidence: Message, now: float
+    rows: Rows, visible: VisibleRows, wanted: Correction, evidence: Message, now: float
 ) -> Draft:
     """The draft that says how it is, beside what others said and instead of own words.
 
@@ -81,7 +81,7 @@ def correcting(
     Raises:
         NotFoundError: It is not the asker's to correct.
     """
-    old = sight.own(wanted.fact)
+    old = visible.own(wanted.fact)
     if not _may_correct(old, wanted.asker):
         raise NotFoundError(f"there is no fact {wanted.fact} that you could correct")
     here = evidence.session
@@ -91,10 +91,10 @@ def correcting(
         colon = ": " if said.isascii() else "："
         said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
     at = evidence.at
-    same = [fact for fact in [old, *_same(rows, sight, old)] if fact.speaker in own]
+    same = [fact for fact in [old, *_same(rows, visible, old)] if fact.speaker in own]
     nodes: list[Row] = [User(wanted.user), *_called(rows, here, wanted.user, name, at)]
     object = old.object
-    if not _is_said(rows, sight, object, said):
+    if not _is_said(rows, visible, object, said):
         object, made = topic(rows, here, said, at)
         nodes += made
     new = replace(
@@ -110,7 +110,7 @@ def correcting(
         half_life=initial_half_life(old.importance),
         use_count=1,
         valid_from=at if old.valid_to is None else old.valid_from,
-        valid_to=_until(rows, sight, old),
+        valid_to=_until(rows, visible, old),
         status=Status.ACTIVE.value,
         archived_at=None,
         supersedes=tuple(fact.id for fact in same),
@@ -127,7 +127,7 @@ def _may_correct(fact: Fact, asker: Asker) -> bool:
     return fact.subject in asker.accounts or fact.speaker != fact.subject
 
 
-def _same(rows: Rows, sight: Sight, fact: Fact) -> list[Fact]:
+def _same(rows: Rows, visible: VisibleRows, fact: Fact) -> list[Fact]:
     """The other visible rows that say the same, in whichever Session."""
     norm = normalise(fact.statement)
     return [
@@ -136,28 +136,28 @@ def _same(rows: Rows, sight: Sight, fact: Fact) -> list[Fact]:
         if other.id != fact.id
         and other.predicate == fact.predicate
         and (normalise(other.statement) == norm or fact.predicate in SINGLE_VALUED)
-        and sight.shows(other)
+        and visible.shows(other)
     ]
 
 
-def _until(rows: Rows, sight: Sight, fact: Fact) -> float | None:
+def _until(rows: Rows, visible: VisibleRows, fact: Fact) -> float | None:
     """Until when the correction holds: what is over or replaced is corrected as the past."""
     if fact.valid_to is not None:
         return fact.valid_to
     newer = [
         other
         for other in rows.history(fact.subject)
-        if fact.id in other.supersedes and sight.shows(other)
+        if fact.id in other.supersedes and visible.shows(other)
     ]
     starts = [each.said_at if each.valid_from is None else each.valid_from for each in newer]
     return min(starts, default=None)
 
 
-def _is_said(rows: Rows, sight: Sight, node: str, text: str) -> bool:
+def _is_said(rows: Rows, visible: VisibleRows, node: str, text: str) -> bool:
     """Whether a text names a node, by a name that the asker may know."""
     norm = normalise(text)
     return any(
-        name.norm and name.norm in norm for name in rows.find(Name, a=node) if sight.shows(name)
+        name.norm and name.norm in norm for name in rows.find(Name, a=node) if visible.shows(name)
     )
 
 

@@ -17,10 +17,10 @@ from ..retention import fades_at, strength
 from ..scope import Attendance, Rank
 from ..settings import Settings
 from ..text import clean, clean_name
+from ..visible_rows import VisibleRows, view_for
 from .amendments import Correction, correcting, forgetting
 from .handling import Action, Effect, amending, effect, handling
 from .lines import Called, FactDetail, FactLine, Overview
-from .sight import Sight
 
 OWNER = "owner"
 """Actor of changes made with the web UI's key."""
@@ -148,24 +148,24 @@ class Library:
 
     # ------------------------------------------------------------------ askers
 
-    def _sight(self, rows: Rows, asker: Asker) -> Sight:
-        return Sight(rows, asker, self._settings.policy, self._attendance)
+    def _visible(self, rows: Rows, asker: Asker) -> VisibleRows:
+        return VisibleRows(rows, asker, view_for(asker, self._settings.policy, self._attendance))
 
     async def mine(self, asker: Asker, limit: int = 20) -> list[FactLine]:
         """What the asker may see of what is known about the asker, strongest first."""
 
         def work(rows: Rows) -> list[FactLine]:
-            sight = self._sight(rows, asker)
+            visible = self._visible(rows, asker)
             about = {
                 fact.id: fact
                 for account in asker.accounts
                 for fact in rows.about(account)
-                if fact.status == Status.ACTIVE and sight.rank(fact) is Rank.OWN
+                if fact.status == Status.ACTIVE and visible.rank(fact) is Rank.OWN
             }
             gone = {old for fact in about.values() for old in fact.supersedes}
             current = [fact for fact in about.values() if fact.id not in gone]
-            names = sight.names({n for f in current for n in (f.subject, f.object)})
-            lines = [self._line(f, names, sight.session(f.session), False) for f in current]
+            names = visible.names_of({n for f in current for n in (f.subject, f.object)})
+            lines = [self._line(f, names, visible.session(f.session), False) for f in current]
             return sorted(lines, key=lambda line: (-line.strength, line.fact.id))[:limit]
 
         return await self._journal.read(work)
@@ -185,7 +185,7 @@ class Library:
         """
 
         def resolve(rows: Rows) -> Draft:
-            fact = _existing(rows, id) if asker is None else self._sight(rows, asker).own(id)
+            fact = _existing(rows, id) if asker is None else self._visible(rows, asker).own(id)
             return forgetting(rows, fact, actor)
 
         return _done(await self._journal.commit(resolve), id)
@@ -205,7 +205,7 @@ class Library:
         def resolve(rows: Rows) -> Draft:
             for said in found:
                 is_own = asker is None or said.sender in asker.accounts
-                if is_own and (asker is None or self._sight(rows, asker).shows(said)):
+                if is_own and (asker is None or self._visible(rows, asker).shows(said)):
                     return Draft(actor, "forget", put=unsaid(rows, said.session, [said.id]))
             raise NotFoundError(f"there is no message {message} of yours")
 
@@ -220,7 +220,7 @@ class Library:
         now = self._now()
 
         def draft(rows: Rows, evidence: Message) -> Draft:
-            return correcting(rows, self._sight(rows, wanted.asker), wanted, evidence, now)
+            return correcting(rows, self._visible(rows, wanted.asker), wanted, evidence, now)
 
         def work(db: sqlite3.Connection, tell: testimony.Tell) -> Change | None:
             said = Message(

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from graph_memory.journal import Journal
 from graph_memory.learn.known import Known, gather
-from graph_memory.learn.outlook import Outlook
 from graph_memory.learn.parse import parse
 from graph_memory.learn.record import cutter, latest_episode, record
 from graph_memory.learn.resolve import Rules, resolve
@@ -26,6 +25,7 @@ from graph_memory.model import (
 )
 from graph_memory.ports import Answer
 from graph_memory.scope import Attendance, Policy
+from graph_memory.visible_rows import SessionRows
 
 from ..makers import T0, user
 
@@ -88,7 +88,7 @@ class Chat:
         def look(rows):
             rules = self.rules
             return gather(
-                Outlook(rows, batch.session, rules.policy, rules.attendance), batch, CHINA
+                SessionRows(rows, batch.session, rules.policy, rules.attendance), batch, CHINA
             )
 
         self.known = await self.journal.read(look)

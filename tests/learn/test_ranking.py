@@ -12,11 +12,11 @@ import pytest_asyncio
 from graph_memory import embedding
 from graph_memory.journal import Draft
 from graph_memory.learn.known import candidates, gather
-from graph_memory.learn.outlook import Outlook
 from graph_memory.learn.ranking import ranked
 from graph_memory.model import Entity, Fact
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.visible_rows import SessionRows
 
 from ..makers import T0, entity, fact, name, private, user
 from .chat import CHINA, Chat
@@ -68,16 +68,16 @@ async def test_a_paraphrase_brings_up_what_is_known(
     batch = await chat.claim()
     await memory.settle()
 
-    def outlook(rows):
-        return Outlook(rows, HOME, chat.rules.policy, chat.rules.attendance)
+    def visible(rows):
+        return SessionRows(rows, HOME, chat.rules.policy, chat.rules.attendance)
 
-    ids = await memory.journal.read(lambda rows: candidates(outlook(rows), batch))
+    ids = await memory.journal.read(lambda rows: candidates(visible(rows), batch))
     assert len(ids) == 65
     likeness = await memory.recall.likeness([m.id for m in batch.messages], ids)
     assert set(likeness) == set(ids)
-    plain = await memory.journal.read(lambda rows: gather(outlook(rows), batch, CHINA))
-    found = await memory.journal.read(lambda rows: gather(outlook(rows), batch, CHINA, likeness))
-    again = await memory.journal.read(lambda rows: gather(outlook(rows), batch, CHINA, likeness))
+    plain = await memory.journal.read(lambda rows: gather(visible(rows), batch, CHINA))
+    found = await memory.journal.read(lambda rows: gather(visible(rows), batch, CHINA, likeness))
+    again = await memory.journal.read(lambda rows: gather(visible(rows), batch, CHINA, likeness))
     # What is last may be there because it was short enough for the room that was left.
     assert statement not in [f.statement for f in plain.facts.values()][:5]
     assert statement in [f.statement for f in found.facts.values()][:5]

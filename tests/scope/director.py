@@ -10,7 +10,6 @@ from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.learn.extraction import EntityClaim, Extraction, FactClaim
 from graph_memory.learn.known import gather
-from graph_memory.learn.outlook import Outlook
 from graph_memory.learn.record import cutter, latest_episode, record
 from graph_memory.learn.resolve import Rules as Resolving
 from graph_memory.learn.resolve import resolve
@@ -36,6 +35,7 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.service import MemoryService
+from graph_memory.visible_rows import SessionRows
 from tests import makers
 from tests.makers import T0
 
@@ -226,8 +226,8 @@ class Director:
         rules = Resolving(self.memory.settings.policy, self.memory.attendance, self.memory.zone)
 
         def draft(rows):  # type: ignore[no-untyped-def]
-            outlook = Outlook(rows, batch.session, rules.policy, rules.attendance)
-            known = gather(outlook, batch, rules.zone)
+            visible = SessionRows(rows, batch.session, rules.policy, rules.attendance)
+            known = gather(visible, batch, rules.zone)
             answer = extraction(batch, tuple(known.facts), step.replaces, step.restates)
             return resolve(rows, batch, answer, known, rules, self.at)
 

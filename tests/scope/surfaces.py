@@ -13,12 +13,12 @@ from graph_memory.chat.tools import Tools
 from graph_memory.graph import GraphState
 from graph_memory.journal import Rows
 from graph_memory.learn.known import gather
-from graph_memory.learn.outlook import Outlook
 from graph_memory.learn.prompt import compose
 from graph_memory.learn.resolve import Rules, resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall
 from graph_memory.service import MemoryService
+from graph_memory.visible_rows import SessionRows
 
 from .director import extraction
 
@@ -106,7 +106,7 @@ class Surfaces:
         batch = Batch(0, session, (said,))
 
         def work(rows: Rows) -> Given:
-            known = gather(Outlook(rows, session, policy, attendance), batch, memory.zone)
+            known = gather(SessionRows(rows, session, policy, attendance), batch, memory.zone)
             numbers = tuple(known.facts)
             answer = extraction(batch, numbers, replaces=True, restates=True)
             rules = Rules(policy, attendance, memory.zone)

@@ -27,10 +27,11 @@ from graph_memory.chat.commands import Commands
 from graph_memory.deletion import name_search, plan
 from graph_memory.errors import GraphMemoryError, NotFoundError
 from graph_memory.journal import messages
-from graph_memory.library import amendments, sight
+from graph_memory.library import amendments
 from graph_memory.model import NO_PERSONA, Fact, Session
 from graph_memory.moving import Options
 from graph_memory.service import MemoryService
+from graph_memory.visible_rows import VisibleRows
 from tests import makers
 
 from . import oracle
@@ -258,16 +259,16 @@ def names_are_looked_for_everywhere(bench: Bench) -> None:
 def anybody_may_correct(bench: Bench) -> None:
     """A correction asks for no right."""
     bench.set(amendments, "_may_correct", lambda *_: True)
-    bench.set(sight.Sight, "own", _any)
+    bench.set(VisibleRows, "own", _any)
 
 
 def anybody_may_forget(bench: Bench) -> None:
     """Forgetting a fact asks for no right."""
-    bench.set(sight.Sight, "own", _any)
+    bench.set(VisibleRows, "own", _any)
 
 
-def _any(self: sight.Sight, wanted: str) -> Fact:
-    found = self._rows.get(Fact, wanted)
+def _any(self: VisibleRows, wanted: str) -> Fact:
+    found = self.rows.get(Fact, wanted)
     if found is None:
         raise NotFoundError(wanted)
     return found

@@ -1,0 +1,248 @@
+"""Rows of the journal that one asker may see, decided row by row by ``scope.py``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from .errors import NotFoundError
+from .journal import Rows
+from .model import (
+    Asker,
+    EntityType,
+    Episode,
+    Fact,
+    Mention,
+    Message,
+    Name,
+    Participation,
+    Session,
+    asker_of,
+    is_entity,
+)
+from .retention import DAY
+from .scope import Attendance, Policy, Rank, View, span, view
+
+YEAR = 365 * DAY
+"""For which a name that somebody no longer bears is not another's alone."""
+
+Scoped = Name | Mention | Participation | Episode | Fact | Message
+R = TypeVar("R", Name, Mention, Participation, Fact)
+ViewOf = Callable[[Session], View | None]
+"""What may be seen of a Session; ``None``: nothing."""
+
+
+def view_for(asker: Asker, policy: Policy, attendance: Attendance) -> ViewOf:
+    """What an asker may see, by the rules of ``scope.py``."""
+    return lambda session: view(session, asker, policy, attendance)
+
+
+class VisibleRows:
+    """Rows that one asker may see; lives as long as one piece of work on ``rows``.
+
+    Args:
+        least: How a row has to stand to the asker's persona at least.
+    """
+
+    def __init__(
+        self, rows: Rows, asker: Asker, view_of: ViewOf, least: Rank = Rank.FOREIGN
+    ) -> None:
+        self.rows = rows
+        self.asker = asker
+        self._view_of = view_of
+        self._least = least
+        self._sessions: dict[str, Session | None] = {}
+        self._views: dict[str, View | None] = {}
+
+    def session(self, id: str) -> Session | None:
+        """A Session, seen or not."""
+        if id not in self._sessions:
+            self._sessions[id] = self.rows.get(Session, id)
+        return self._sessions[id]
+
+    def rank(self, row: Scoped) -> Rank:
+        """How a row stands to the asker."""
+        if row.session not in self._views:
+            session = self.session(row.session)
+            self._views[row.session] = self._view_of(session) if session else None
+        seen = self._views[row.session]
+        return seen.rank(*span(row)) if seen else Rank.HIDDEN
+
+    def shows(self, row: Scoped) -> bool:
+        """Whether a row may be seen."""
+        return self.rank(row) >= self._least
+
+    def find(self, cls: type[R], nodes: Iterable[str], newest: int | None = None) -> list[R]:
+        """The visible rows about one of some nodes.
+
+        Args:
+            newest: How many of each node are looked at, those that changed last.
+        """
+        found = (row for a in sorted(nodes) for row in self.rows.find(cls, a=a, newest=newest))
+        return [row for row in found if self.shows(row)]
+
+    def own(self, id: str) -> Fact:
+        """A fact that the asker may see and has a say in: about them, or said by them.
+
+        Raises:
+            NotFoundError: There is none. Whether it does not exist, is not to be seen or
+                is somebody else's makes no difference.
+        """
+        fact = self.rows.get(Fact, id)
+        people = {fact.subject, fact.object, fact.speaker} if fact else set[str]()
+        if fact is not None and self.asker.accounts & people and self.shows(fact):
+            return fact
+        raise NotFoundError(f"there is no fact {id} of yours")
+
+    def names_of(self, nodes: Iterable[str]) -> dict[str, str]:
+        """What nodes are called where the asker can see it; else their account."""
+        found: dict[str, str] = {}
+        identities = self.rows.identities()
+        for node in nodes:
+            visible = self.find(Name, identities.nodes(node))
+            newest = max(visible, key=lambda name: (name.last_at, name.id), default=None)
+            found[node] = newest.text if newest else node.rsplit(":", 1)[-1]
+        return found
+
+
+class SessionRows(VisibleRows):
+    """Rows that the Session which is learned into may see as its own.
+
+    Whatever learning offers to the model, resolves a name to, strengthens or replaces is
+    among them; rows of other personas let in by ``cross_persona_search`` are not.
+    """
+
+    def __init__(
+        self, rows: Rows, session: Session, policy: Policy, attendance: Attendance
+    ) -> None:
+        self._identities = rows.identities()
+        accounts = self._identities.accounts(session.owner)
+        asker = asker_of(session, session.owner or None, accounts)
+        super().__init__(rows, asker, view_for(asker, policy, attendance), Rank.OWN)
+        self.here = session
+        self._sessions[session.id] = session
+        self._history: dict[tuple[str, str], list[Fact]] = {}
+        self._called: dict[str, Name | None] = {}
+
+    def is_same_circle(self, session: str) -> bool:
+        """Whether a Session is of the same chat window."""
+        found = self.session(session)
+        return found is not None and found.circle == self.here.circle
+
+    # ---------------------------------------------------------------- nodes
+
+    def canonical(self, node: str) -> str:
+        """The node under which this Session knows a node: of merged entities the survivor,
+        of all accounts of whoever owns this private chat the one that owns it."""
+        if node in self.asker.accounts:
+            return self.here.owner
+        return self._identities.canonical(node)
+
+    def nodes(self, node: str) -> frozenset[str]:
+        """All that are one with a node here, the node included."""
+        accounts = self.asker.accounts
+        return accounts if node in accounts else self._identities.nodes(node)
+
+    def is_one(self, node: str, other: str) -> bool:
+        """Whether two nodes are one here."""
+        return self.canonical(node) == self.canonical(other)
+
+    def type_of(self, entity: str) -> EntityType | None:
+        """What an entity is, by where it was mentioned; ``None`` if it never was."""
+        here = self.here.id
+        seen = self.find(Mention, self.nodes(entity))
+        last = max(
+            seen,
+            key=lambda m: (m.session == here, m.entity == entity, m.last_at, m.id),
+            default=None,
+        )
+        return EntityType(last.type) if last else None
+
+    # ---------------------------------------------------------------- facts
+
+    def facts_of(self, subject: str, limit: int) -> list[Fact]:
+        """The newest visible facts about a node, those of this Session first."""
+        found: dict[str, Fact] = {}
+        for node in sorted(self.nodes(subject)):
+            own = self.rows.find(Fact, session=self.here.id, a=node, newest=limit)
+            found.update((fact.id, fact) for fact in own if self.shows(fact))
+        found.update((fact.id, fact) for fact in self.find(Fact, self.nodes(subject), limit))
+        return list(found.values())
+
+    def facts_here(self, limit: int) -> list[Fact]:
+        """The newest facts of this Session, whatever they are about."""
+        found = self.rows.find(Fact, session=self.here.id, newest=limit)
+        return [fact for fact in found if self.shows(fact)]
+
+    def facts_with(self, object: str, limit: int) -> list[Fact]:
+        """The newest visible facts with a node as object."""
+        nodes = sorted(self.nodes(object))
+        found = (fact for node in nodes for fact in self.rows.find(Fact, b=node, newest=limit))
+        return [fact for fact in found if self.shows(fact)]
+
+    def fact(self, id: str) -> Fact | None:
+        """A fact as it stands now, if it may be seen."""
+        found = self.rows.get(Fact, id)
+        return found if found and self.shows(found) else None
+
+    def history(self, subject: str, predicate: str = "") -> list[Fact]:
+        """The visible facts about a node that replace others or have ``predicate``."""
+        key = (self.canonical(subject), predicate)
+        if key not in self._history:
+            nodes = sorted(self.nodes(subject))
+            found = (fact for node in nodes for fact in self.rows.history(node, predicate))
+            self._history[key] = [fact for fact in found if self.shows(fact)]
+        return self._history[key]
+
+    def is_replaced(self, fact: Fact) -> bool:
+        """Whether a visible fact replaces this one."""
+        return any(fact.id in newer.supersedes for newer in self.history(fact.subject))
+
+    # ---------------------------------------------------------------- names
+
+    def names(self, norm: str) -> list[Name]:
+        """The visible names that read ``norm``."""
+        return [name for name in self.rows.find(Name, b=norm) if self.shows(name)]
+
+    def norms(self, node: str) -> set[str]:
+        """All that a node is called in what may be seen, normalised."""
+        return {name.norm for name in self.find(Name, self.nodes(node))}
+
+    def called(self, node: str) -> Name | None:
+        """What a node was called last, in this Session if it was ever named here."""
+        if node not in self._called:
+            here = self.here.id
+            self._called[node] = max(
+                self.find(Name, self.nodes(node)),
+                key=lambda name: (name.session == here, name.last_at, name.id),
+                default=None,
+            )
+        return self._called[node]
+
+    def bearers(self, norm: str, *, seen: bool = False) -> set[str]:
+        """The users of this chat window who are called that.
+
+        Who goes by another name now counts for a year after the name was last theirs.
+
+        Args:
+            seen: Only as far as may be seen, for what the model is shown; else whatever
+                persona they spoke to.
+        """
+        last: dict[str, float] = {}
+        for name in self.rows.find(Name, b=norm):
+            if not is_entity(name.node) and self._is_here(name, seen=seen):
+                user = self.canonical(name.node)
+                last[user] = max(last.get(user, name.last_at), name.last_at)
+        newest = max(last.values(), default=0.0)
+        return {u for u, at in last.items() if newest - at <= YEAR or at >= self._spoke(u, seen)}
+
+    def _spoke(self, user: str, seen: bool) -> float:
+        """When a user last spoke in this chat window."""
+        found = (row for node in self.nodes(user) for row in self.rows.find(Participation, a=node))
+        return max(
+            (row.last_at for row in found if self._is_here(row, seen=seen)), default=math.inf
+        )
+
+    def _is_here(self, row: Name | Participation, *, seen: bool) -> bool:
+        return self.is_same_circle(row.session) and (not seen or self.shows(row))
