@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .model import Change, Link, Merge, Row, decode, is_entity
+from .model import Change, Link, Merge, Row, is_entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,10 @@ class Identities:
         for op in change.ops:
             if op.kind not in (Merge.kind, Link.kind):
                 continue
-            if op.after is None:
+            if op.row is None:
                 self.drop(op.kind, op.id)
             else:
-                self.put(decode(op.kind, op.after))
+                self.put(op.row)
 
     # ----------------------------------------------------------------- reading
 

@@ -24,8 +24,8 @@ from ..model import (
     InnerState,
     Message,
     Mood,
+    Op,
     Row,
-    decode,
 )
 from ..retention import DAY
 
@@ -181,22 +181,19 @@ class States:
             self._missed = dict.fromkeys(self._missed, True)
         elif isinstance(event, Change):
             for op in event.ops:
-                self._alter(op.kind, op.id, op.before, op.after)
+                if op.kind in _KEPT:
+                    self._alter(op)
 
-    def _alter(
-        self, kind: str, id: str, before: dict[str, object] | None, after: dict[str, object] | None
-    ) -> None:
-        if kind not in _KEPT:
-            return
-        session = str((after or before or {}).get("session", ""))
+    def _alter(self, op: Op) -> None:
+        session = str((op.after or op.before or {}).get("session", ""))
         self._miss(session)
         state = self._states.get(session)
         if state is None:
             return
-        if after is not None:
-            state.put(decode(kind, after))
+        if op.row is not None:
+            state.put(op.row)
         else:
-            state.rows.get(kind, {}).pop(id, None)
+            state.rows.get(op.kind, {}).pop(op.id, None)
 
     def _miss(self, session: str) -> None:
         if session in self._missed:

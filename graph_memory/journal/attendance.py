@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from ..model import Change, Erased, Presence, Session, decode
+from ..model import Change, Erased, Presence, Session
 from . import messages as mail
 from .rows import Rows, read_change
 
@@ -130,8 +130,8 @@ def _moved(change: Change) -> dict[str, tuple[str, str]]:
     """The groups' Sessions that a change moved: the circles they were in, and came to."""
     found = {}
     for op in change.ops:
-        if op.kind == Session.kind and op.before and op.after:
-            old, new = (decode(op.kind, data) for data in (op.before, op.after))
+        if op.kind == Session.kind:
+            old, new = op.was, op.row
             if isinstance(old, Session) and isinstance(new, Session) and old.is_group:
                 found[op.id] = old.circle, new.circle
     return {id: ways for id, ways in found.items() if ways[0] != ways[1]}

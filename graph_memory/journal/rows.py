@@ -279,10 +279,10 @@ def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
     )
     number = int(cursor.lastrowid or 0)
     for op in ops:
-        if op.after is None:
+        if op.row is None:
             db.execute("DELETE FROM row WHERE kind = ? AND id = ?", (op.kind, op.id))
             continue
-        session, a, b = index_keys(decode(op.kind, op.after))
+        session, a, b = index_keys(op.row)
         db.execute(
             "INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?, ?)",
             (op.kind, op.id, session, a, b, json.dumps(op.after, ensure_ascii=False), number),

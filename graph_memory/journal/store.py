@@ -57,6 +57,7 @@ class Journal:
         self._listeners: list[Callable[[Event], None]] = []
         self._outbox: list[Event] = []
         self._patient = 0
+        self._sessions: dict[str, Session] = {}
 
     @classmethod
     async def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
@@ -115,6 +116,7 @@ class Journal:
                 result = work(db)
                 db.execute("COMMIT")
             except BaseException:
+                self._sessions.clear()
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
@@ -124,11 +126,28 @@ class Journal:
 
         return await self._writer.run(transaction, None if self._patient else patience)
 
+    async def _alter(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """A transaction that may write Sessions."""
+
+        def forgetful(db: sqlite3.Connection) -> T:
+            self._sessions.clear()
+            return work(db)
+
+        return await self._transact(forgetful)
+
     def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
         change = write(db, draft, self._now()) if draft else None
         if change:
             self._outbox.append(change)
             attendance.come_back(db, change, self._outbox.append)
+        return change
+
+    def _meet(self, db: sqlite3.Connection, session: Session) -> Change | None:
+        """Write a Session that is new or has changed; one that is known as it is costs nothing."""
+        if self._sessions.get(session.id) == session:
+            return None
+        change = self._write(db, Draft("chat", "session", [session]))
+        self._sessions[session.id] = session
         return change
 
     # ------------------------------------------------------- rows and changes
@@ -143,7 +162,7 @@ class Journal:
         Returns:
             The change; ``None`` if there was nothing to do (see ``rows.write``).
         """
-        return await self._transact(lambda db: self._write(db, resolve(Rows(db))))
+        return await self._alter(lambda db: self._write(db, resolve(Rows(db))))
 
     async def undo(self, number: int, actor: str) -> Change | None:
         """Take a change back by a change of its own.
@@ -156,10 +175,11 @@ class Journal:
 
     async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
         """Run a piece of this room's own work in a transaction, with what tells listeners."""
-        return await self._transact(lambda db: work(db, self._outbox.append))
+        return await self._alter(lambda db: work(db, self._outbox.append))
 
     async def tidy(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run ``compact`` or ``empty_log`` of ``erasure.py``: no transaction can hold them."""
+        self._sessions.clear()
         try:
             return await self._writer.run(work)
         finally:
@@ -210,7 +230,7 @@ class Journal:
         """
 
         def work(db: sqlite3.Connection) -> Appended:
-            change = self._write(db, Draft("chat", "session", [session]))
+            change = self._meet(db, session)
             to = (mail.addressee(db, session.circle, quote),) if quote else ()
             said = replace(message, to=to + message.to)
             appended = Appended(*mail.add(db, said, session), change)
@@ -226,7 +246,7 @@ class Journal:
         """Move a buffered message to another Session; false if it was claimed already."""
 
         def work(db: sqlite3.Connection) -> tuple[bool, Change | None]:
-            change = self._write(db, Draft("chat", "session", [session]))
+            change = self._meet(db, session)
             moved = mail.retag(db, message, session.id)
             if moved:
                 self._outbox += mail.by_ids(db, [message])

@@ -17,7 +17,7 @@ from ..breaker import Breaker
 from ..complaint import Complaint
 from ..errors import ClosedError
 from ..journal import Event, Journal, Rows
-from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Session, User, decode
+from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Session, User
 from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
@@ -192,10 +192,8 @@ class Learning:
             self._buffers.drop(event.messages)
         elif isinstance(event, Change):
             for op in event.ops:
-                if op.kind == Session.kind and op.after is not None:
-                    session = decode(Session.kind, op.after)
-                    assert isinstance(session, Session)
-                    self._buffers.know(session)
+                if op.kind == Session.kind and isinstance(op.row, Session):
+                    self._buffers.know(op.row)
 
     async def flush(self, circle: str | None = None) -> int:
         """Learn now what is buffered or waiting, in one chat window or everywhere.

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from .rows import Row, decode
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Op:
     """One row written (``after``) or deleted (``after is None``).
 
     ``before`` is what stood there, ``None`` if nothing did; both are encoded rows.
+    ``was`` and ``row`` are the same decoded, once for all who ask.
     """
 
     kind: str
     id: str
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+
+    @cached_property
+    def was(self) -> Row | None:
+        """The row that stood there."""
+        return None if self.before is None else decode(self.kind, self.before)
+
+    @cached_property
+    def row(self) -> Row | None:
+        """The row that was written."""
+        return None if self.after is None else decode(self.kind, self.after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from ..model import (
     Row,
     Session,
     Status,
-    decode,
     is_entity,
 )
 from ..ports import Vectors
@@ -78,12 +77,12 @@ class Index:
     def apply(self, change: Change) -> None:
         """Follow a change."""
         for op in change.ops:
-            if op.before is not None:
-                self._forget_links(op.kind, op.id, op.before)
-            if op.after is None:
+            if op.kind == Fact.kind and isinstance(op.was, Fact):
+                self._forget_links(op.was)
+            if op.row is None:
                 self.drop(op.kind, op.id)
             else:
-                self.put(decode(op.kind, op.after))
+                self.put(op.row)
 
     def put(self, row: Row) -> None:
         """Enter a row or its newer state; kinds that recall does not use are ignored."""
@@ -166,13 +165,9 @@ class Index:
                 if cited is not None:
                     self._citations.add(number, cited)
 
-    def _forget_links(self, kind: str, id: str, before: dict[str, object]) -> None:
-        if kind != Fact.kind:
-            return
-        old = decode(kind, before)
-        assert isinstance(old, Fact)
+    def _forget_links(self, old: Fact) -> None:
         for replaced in old.supersedes:
-            self._replacing[replaced].pop(id, None)
+            self._replacing[replaced].pop(old.id, None)
 
     def _refresh(self, source: Source) -> bool:
         """Put a newer state in place; if it is found or linked otherwise, remove the old."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping
 
-from ..model import Asker, Change, Erased, Presence, Session, decode
+from ..model import Asker, Change, Erased, Presence, Session
 from ..scope import OPEN, Attendance, Policy, View, standpoint, view
 
 _ASKERS = 256
@@ -44,12 +44,10 @@ class Views:
             if op.kind != Session.kind:
                 continue
             self._known.clear()
-            if op.after is None:
-                self._sessions.pop(op.id, None)
+            if isinstance(op.row, Session):
+                self._sessions[op.id] = op.row
             else:
-                row = decode(op.kind, op.after)
-                assert isinstance(row, Session)
-                self._sessions[op.id] = row
+                self._sessions.pop(op.id, None)
 
     def of(self, asker: Asker) -> Mapping[str, View]:
         """What ``asker`` may see, by Session id; other Sessions are hidden.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -301,3 +302,13 @@ async def test_a_closed_journal_says_so(tmp_path: Path):
     await journal.close()
     with pytest.raises(ClosedError):
         await journal.last_change()
+
+
+async def test_a_session_that_another_change_wrote_is_met_anew(journal: Journal) -> None:
+    said = message(HERE, ZHANG, "在吗", T0)
+    await journal.append(said, HERE)
+    assert (await journal.append(said, HERE)).change is None
+    await journal.commit(put(replace(HERE, title="别处")))
+    back = (await journal.append(said, HERE)).change
+    assert back
+    assert back.ops[0].row == HERE
