@@ -30,20 +30,22 @@ if MISSING:
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not
     from graph_memory import host
-    from graph_memory.chat.commands import Caller, Commands
+    from graph_memory.chat.memory_commands import Commands
     from graph_memory.chat.usage import alone
     from graph_memory.errors import ClosedError
     from graph_memory.host import hooks
     from graph_memory.service import MemoryService
     from graph_memory.settings import Settings
+    from graph_memory.turn import Turn
 else:
     from .graph_memory import host
-    from .graph_memory.chat.commands import Caller, Commands
+    from .graph_memory.chat.memory_commands import Commands
     from .graph_memory.chat.usage import alone
     from .graph_memory.errors import ClosedError
     from .graph_memory.host import hooks
     from .graph_memory.service import MemoryService
     from .graph_memory.settings import Settings
+    from .graph_memory.turn import Turn
 
 PRIORITY = 7
 """Of the hooks. Handlers of equal priority change places when a plugin is reloaded."""
@@ -124,8 +126,7 @@ class GraphMemory(Star):
         self, event: AstrMessageEvent, memory: MemoryService, request: ProviderRequest
     ) -> None:
         """Put what is relevant before the model."""
-        if commands := self.runtime.commands:
-            await hooks.remind(self.host, memory, commands, event, request)
+        await hooks.remind(self.host, memory, event, request)
 
     @filter.on_llm_response(priority=PRIORITY)
     @hook
@@ -156,10 +157,13 @@ class GraphMemory(Star):
     # ----------------------------------------------------------------- commands
 
     async def answer(
-        self, event: AstrMessageEvent, ask: Callable[[Commands, Caller], Awaitable[str]]
+        self,
+        event: AstrMessageEvent,
+        ask: Callable[[Commands, Turn], Awaitable[str]],
+        text: str | None = None,
     ) -> MessageEventResult:
-        """A command's answer, whatever happens."""
-        return event.plain_result(await self.runtime.ask(event, ask))
+        """A command's answer, whatever happens; ``text`` is what is said behind it."""
+        return event.plain_result(await self.runtime.ask(event, ask, text))
 
     @filter.custom_filter(host.Mistyped, priority=BEFORE_CORE)
     async def mistyped(self, event: AstrMessageEvent) -> Reply:
@@ -190,39 +194,32 @@ class GraphMemory(Star):
     @memory_group.command("search", alias={"查找", "搜索"})
     async def search(self, event: AstrMessageEvent, text: GreedyStr) -> Reply:
         """查找记忆 · look something up"""
-        yield await self.answer(event, lambda commands, caller: commands.search(caller, text))
+        yield await self.answer(event, lambda commands, turn: commands.search(turn, text))
 
     @memory_group.command("remember", alias={"记住"})
     async def remember(self, event: AstrMessageEvent, text: GreedyStr) -> Reply:
         """记住一件事 · remember something"""
-        said = host.speech(event, text)
-        yield await self.answer(
-            event,
-            lambda commands, caller: commands.remember(caller, said.text, said.to, said.quote),
-        )
+        yield await self.answer(event, Commands.remember, text)
 
     @memory_group.command("forget", alias={"忘掉", "忘记"})
     async def forget(self, event: AstrMessageEvent, which: GreedyStr) -> Reply:
         """忘掉列出的一条 · forget a listed line"""
-        yield await self.answer(event, lambda commands, caller: commands.forget(caller, which))
+        yield await self.answer(event, lambda commands, turn: commands.forget(turn, which))
 
     @memory_group.command("correct", alias={"更正", "纠正"})
     async def correct(self, event: AstrMessageEvent, which: GreedyStr) -> Reply:
         """更正列出的一条 · say how a listed line really is"""
-        ref = self.host.reference(event)
-        yield await self.answer(
-            event, lambda commands, caller: commands.correct(caller, which, ref=ref)
-        )
+        yield await self.answer(event, lambda commands, turn: commands.correct(turn, which))
 
     @memory_group.command("records", alias={"记录"})
     async def records(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """最近的对话记录 · recent conversations"""
-        yield await self.answer(event, lambda commands, who: commands.keepsakes.records(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.records.records(turn, what))
 
     @memory_group.command("core", alias={"核心"})
     async def core(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """始终记得的要点 · what is always kept in mind"""
-        yield await self.answer(event, lambda commands, who: commands.keepsakes.core(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.records.core(turn, what))
 
     @memory_group.command("undo", alias={"撤销"})
     async def undo(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
@@ -232,44 +229,44 @@ class GraphMemory(Star):
     @memory_group.command("why", alias={"为什么"})
     async def why(self, event: AstrMessageEvent, more: GreedyStr) -> Reply:
         """上次回复想起了什么 · what the last reply recalled"""
-        yield await self.answer(event, alone("why", more, lambda who, one: who.privacy.why(one)))
+        yield await self.answer(event, alone("why", more, lambda of, turn: of.privacy.why(turn)))
 
     @memory_group.command("pause", alias={"暂停"})
     async def pause(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """不再记我说的话 · remember nothing I say"""
-        yield await self.answer(event, lambda commands, who: commands.privacy.pause(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.privacy.pause(turn, what))
 
     @memory_group.command("resume", alias={"继续"})
     async def resume(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """又开始记 · remember again"""
-        yield await self.answer(event, lambda commands, who: commands.privacy.resume(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.privacy.resume(turn, what))
 
     @memory_group.command("forgetme", alias={"忘记我"})
     async def forgetme(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """彻底删除我 · delete me for good"""
-        yield await self.answer(event, lambda commands, who: commands.privacy.forget_me(who, what))
+        yield await self.answer(event, lambda of, turn: of.privacy.forget_me(turn, what))
 
     @memory_group.command("inner", alias={"内心"})
     async def inner(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """我的内心 · my inner state"""
-        yield await self.answer(event, lambda commands, who: commands.heart.inner(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.inner.inner(turn, what))
 
     @memory_group.command("proactive", alias={"主动"})
     async def proactive(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """打算主动说的话 · when I mean to speak first"""
-        yield await self.answer(event, lambda commands, who: commands.heart.proactive(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.inner.proactive(turn, what))
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("people", alias={"人物"})
     async def people(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """合并人物、关联账号（管理员）· merge people, link accounts (admins)"""
-        yield await self.answer(event, lambda commands, who: commands.people.answer(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.people.answer(turn, what))
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("flush", alias={"学习"})
     async def flush(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """立刻学习（管理员）· learn now (admins)"""
-        yield await self.answer(event, lambda commands, caller: commands.flush(caller, what))
+        yield await self.answer(event, lambda commands, turn: commands.flush(turn, what))
 
     @filter.permission_type(filter.PermissionType.ADMIN)
     @memory_group.command("preview", alias={"预览"})
@@ -306,9 +303,9 @@ class GraphMemory(Star):
     async def import_(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """导入历史（管理员）· bring a history in (admins)"""
 
-        async def ask(commands: Commands, caller: Caller) -> str:
+        async def ask(commands: Commands, turn: Turn) -> str:
             around = await host.surroundings(self.context, event)
-            return await commands.moves.import_(caller, what, around)
+            return await commands.moves.import_(turn, what, around)
 
         yield await self.answer(event, ask)
 
@@ -316,7 +313,7 @@ class GraphMemory(Star):
     @memory_group.command("move", alias={"迁移"})
     async def move(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
         """聊天换了号（管理员）· a chat has moved (admins)"""
-        yield await self.answer(event, lambda commands, who: commands.moves.move(who, what))
+        yield await self.answer(event, lambda commands, turn: commands.moves.move(turn, what))
 
     @host.own_chat
     @filter.custom_filter(host.Unclaimed)

@@ -39,6 +39,7 @@ from .phrases import explain
 from .ports import Embedder, LanguageModel
 from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
+from .references import References
 from .scope import Attendance
 from .settings import Settings
 from .spending import Spending
@@ -118,6 +119,7 @@ class MemoryService:
         )
         self.viewpoints = Viewpoints(journal, self.recall, settings.policy, attendance, identities)
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
+        self.references = References(can_open=settings.enable_function_calling)
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
         self.moving = Mover(directory, journal, self.learning, self.spending, now)
         self._doctor = Doctor(journal, self.graph, self.recall)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.doctor import Checkup
 from graph_memory.graph.check import check
 from graph_memory.journal import Draft, examine
@@ -20,6 +20,7 @@ from graph_memory.model import Entity, Episode, Fact, Forgotten, User, asker_of
 from graph_memory.phrases import PHRASES
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from .makers import entity, fact, group, name, private, user
 from .scripted import HashEmbedder
@@ -29,7 +30,7 @@ HOME, CLUB = private("zhang"), group("读书会")
 CLIMBING, TEA = entity("爬山"), entity("龙井")
 HOBBY = fact(HOME, ZHANG, CLIMBING, "张三喜欢爬山")
 OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
-admin = Caller(HOME, ZHANG, "张三", is_admin=True)
+admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
 
 @pytest_asyncio.fixture

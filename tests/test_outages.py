@@ -11,18 +11,19 @@ from pathlib import Path
 import pytest
 
 from graph_memory.breaker import BreakerState
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.model import Presence, asker_of
 from graph_memory.ports import Answer, ToolSchema, Vectors
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from .makers import T0, group, message, private, user
 from .scripted import HashEmbedder, ScriptedModel
 
 ZHANG = user("zhang")
 HOME = private("zhang")
-admin = Caller(HOME, ZHANG, "张三", is_admin=True)
+admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
 
 class Hanging(HashEmbedder):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.errors import ExtractionError, HeldBackError
 from graph_memory.journal import Journal
 from graph_memory.model import Fact, asker_of
@@ -22,6 +22,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.spending import Account, Cost, Spending
 from graph_memory.text import tokens
+from graph_memory.turn import Turn
 
 from .learn.scripted import ScriptedModel, answer, said
 from .makers import T0, private, user
@@ -32,8 +33,8 @@ MIDNIGHT = T0 + 6_400.0
 """The one that follows T0 (22:13) in China."""
 ZHANG, HOME = user("zhang"), private("zhang")
 LI, AWAY = user("li"), private("li")
-zhang = Caller(HOME, ZHANG, "张三")
-admin = Caller(private("boss"), user("boss"), "老板", is_admin=True)
+zhang = Turn(HOME, ZHANG, "张三")
+admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 TOOL = ToolSchema("save", "", {"type": "object"})
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
 
@@ -282,7 +283,7 @@ async def test_what_is_to_be_remembered_is_kept_verbatim_at_once(
     service = await opened(tmp_path, clock, model, 10_000)
     service.spending.add("learn", 10_000, 0)
     async with asyncio.timeout(5):
-        await Commands(service).remember(zhang, "我对花生过敏")
+        await Commands(service).remember(replace(zhang, text="我对花生过敏"))
     assert await facts(service) == ["张三：我对花生过敏"]
     assert model.calls == []
     await service.close()

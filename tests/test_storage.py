@@ -16,13 +16,14 @@ from typing import Any
 
 import pytest
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.deletion import erasure
 from graph_memory.errors import DamagedError, JournalError, StorageError
 from graph_memory.journal import Journal, StorageState, store
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from .disks import Disk, small_disk
 from .makers import message, private, user
@@ -30,7 +31,7 @@ from .scripted import ScriptedModel
 
 ZHANG = user("zhang")
 HOME = private("zhang")
-admin = Caller(HOME, ZHANG, "张三", is_admin=True)
+admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
 
 def nothing(_: str) -> dict[str, Any]:

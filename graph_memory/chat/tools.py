@@ -1,4 +1,4 @@
-"""What the chat model may do by itself on behalf of whoever speaks, and is told.
+"""Tools of the chat model: what it may do by itself on behalf of whoever speaks, and is told.
 
 It never may more than that person: an admin's rights are not lent to a model, which
 anybody's words can talk into something. It changes only what it was shown for them.
@@ -7,7 +7,7 @@ anybody's words can talk into something. It changes only what it was shown for t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import NotFoundError
 from ..library import Correction
@@ -15,11 +15,12 @@ from ..lookup import Findings, Path
 from ..model import Fact
 from ..phrases import say
 from ..recall import CLOSE, OPEN, Item
+from ..references import Reference
 from ..settings import Settings
 from ..text import fenced, one_line
-from .caller import Caller
-from .commands import MESSAGE, Commands
-from .shown import Memory
+from ..turn import Turn
+from .answers import Answers
+from .memory_commands import MESSAGE, Commands
 
 FOUND = 12
 """Memories that one look-up shows at most, besides paths."""
@@ -69,7 +70,7 @@ def offered(settings: Settings) -> tuple[Tool, ...]:
     return TOOLS + (RECORD_TOOLS if "records" in settings.companion else ())
 
 
-class Tools:
+class Tools(Answers):
     """The tools of one open memory.
 
     Args:
@@ -77,54 +78,44 @@ class Tools:
     """
 
     def __init__(self, commands: Commands) -> None:
-        self._memory = commands.memory
+        super().__init__(commands.memory)
         self._commands = commands
-        self._language = commands.memory.settings.language
 
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
-
-    async def use(
-        self, caller: Caller, tool: str, given: Mapping[str, object], message: int = 0
-    ) -> str:
-        """Do what the model asks for; what it gives is hostile text.
-
-        Args:
-            message: Id of the message that is being answered; 0 if it is not stored.
-        """
+    async def use(self, turn: Turn, tool: str, given: Mapping[str, object]) -> str:
+        """Do what the model asks for; what it gives is hostile text."""
         text = {key: str(value or "").strip() for key, value in given.items()}
         match tool:
             case RECALL.name:
                 query, person = text.get("query", ""), text.get("person", "")
-                return await self.recall(caller, query, person, text.get("time_range", ""), message)
+                return await self.recall(turn, query, person, text.get("time_range", ""))
             case REMEMBER.name:
-                return await self._commands.remember(caller, text.get("text", ""))
+                return await self._commands.remember(
+                    replace(turn, text=text.get("text", ""), to=(), quote=None)
+                )
             case CORRECT.name:
-                return await self.correct(caller, text.get("id", ""), text.get("text", ""), message)
+                return await self.correct(turn, text.get("id", ""), text.get("text", ""))
             case FORGET.name:
-                return await self.forget(caller, text.get("id", ""))
+                return await self.forget(turn, text.get("id", ""))
             case SEARCH.name:
                 keyword, person = text.get("keyword", ""), text.get("person", "")
                 when = text.get("time", "")
-                return await self._commands.keepsakes.search(caller, keyword, person, when, message)
+                return await self._commands.records.search(turn, keyword, person, when)
             case OPEN_RECORD.name:
                 page = text.get("page", "").removesuffix(".0")
-                return await self._commands.keepsakes.open(caller, text.get("id", ""), page)
+                return await self._commands.records.open(turn, text.get("id", ""), page)
         raise NotFoundError(f"there is no tool {tool}")
 
-    async def recall(
-        self, caller: Caller, query: str, person: str = "", time_range: str = "", message: int = 0
-    ) -> str:
-        """What the caller may know about something, fenced as data."""
+    async def recall(self, turn: Turn, query: str, person: str = "", time_range: str = "") -> str:
+        """What the speaker may know about something, fenced as data."""
         if not (query or person or time_range):
             return self._say("found_what")
-        found = await self._memory.lookup.find(
-            caller.asker,
+        found = await self.memory.lookup.find(
+            turn.asker,
             query,
             person=one_line(person, MAX_NAME),
             time=one_line(time_range, MAX_NAME),
             limit=FOUND,
-            exclude=(message,) if message else (),
+            exclude=(turn.message.id,) if turn.message else (),
         )
         if not found.is_known:
             return self._say("found_nobody")
@@ -138,57 +129,55 @@ class Tools:
         ]
         if not found.items and not found.paths:
             return "\n".join([self._say("found_nothing"), *notes])
-        return "\n".join(
-            [OPEN, self._say("found_note"), *self._lines(caller, found), CLOSE, *notes]
-        )
+        return "\n".join([OPEN, self._say("found_note"), *self._lines(turn, found), CLOSE, *notes])
 
-    def _lines(self, caller: Caller, found: Findings) -> Sequence[str]:
-        lines = [f"- {self._cited(caller, item)}" for item in found.items]
+    def _lines(self, turn: Turn, found: Findings) -> Sequence[str]:
+        lines = [f"- {self._cited(turn, item)}" for item in found.items]
         if found.paths:
             lines.append(self._say("found_paths"))
-            lines += [self._path(caller, path) for path in found.paths]
+            lines += [self._path(turn, path) for path in found.paths]
         return lines
 
-    def _path(self, caller: Caller, path: Path) -> str:
-        facts = " → ".join(self._cited(caller, item) for item in path.facts)
+    def _path(self, turn: Turn, path: Path) -> str:
+        facts = " → ".join(self._cited(turn, item) for item in path.facts)
         if not all(path.nodes):
             return f"- {facts}"
         return f"- {' – '.join(fenced(name, MAX_NAME) for name in path.nodes)}: {facts}"
 
-    def _cited(self, caller: Caller, item: Item) -> str:
+    def _cited(self, turn: Turn, item: Item) -> str:
         """A line with the short id by which it can be meant."""
-        short = self._commands.shown.cite(caller, Memory(item.kind, item.id, item.text))
+        short = self.memory.references.cite(turn, Reference(item.kind, item.id, item.text))
         return f"[{short}] {item.text}"
 
-    async def correct(self, caller: Caller, id: str, text: str, message: int) -> str:
-        """Replace a fact that was shown by what the caller said just now."""
-        memory = self._commands.shown.cited(caller, id)
+    async def correct(self, turn: Turn, id: str, text: str) -> str:
+        """Replace a fact that was shown by what the speaker said just now."""
+        memory = self.memory.references.cited(turn, id)
         unknown = self._say("tool_unknown", id=one_line(id, MAX_NAME))
         if memory is None or memory.kind != Fact.kind or not text:
             return unknown
-        if refusal := self._commands.refusal(caller):
+        if refusal := self._commands.refusal(turn):
             return refusal
-        if not message:
+        if not turn.message:
             return self._say("tool_speechless")
         correction = Correction(
-            memory.id, text, caller.session, caller.asker, caller.user, caller.name, message
+            memory.id, text, turn.session, turn.asker, turn.user, turn.name, turn.message.id
         )
         try:
-            await self._memory.library.correct(correction)
+            await self.memory.library.correct(correction)
         except NotFoundError:
             return unknown
         return self._done("tool_corrected", text)
 
-    async def forget(self, caller: Caller, id: str) -> str:
-        """Forget a memory that was shown and is the caller's."""
-        memory = self._commands.shown.cited(caller, id)
-        library = self._memory.library
+    async def forget(self, turn: Turn, id: str) -> str:
+        """Forget a memory that was shown and is the speaker's."""
+        memory = self.memory.references.cited(turn, id)
+        library = self.memory.library
         try:
             if memory is not None and memory.kind == Fact.kind:
-                await library.forget(memory.id, caller.asker, caller.user)
+                await library.forget(memory.id, turn.asker, turn.user)
                 return self._done("tool_forgotten", memory.text)
             if memory is not None and memory.kind == MESSAGE:
-                await library.unsay(int(memory.id), caller.asker, caller.user)
+                await library.unsay(int(memory.id), turn.asker, turn.user)
                 return self._done("tool_forgotten", memory.text)
         except NotFoundError:
             pass

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,13 +19,16 @@ from astrbot.api import FunctionTool, ToolSet
 from astrbot.core.agent.message import TextPart
 from astrbot.core.utils.active_event_registry import active_event_registry
 
-from ..chat.commands import Caller
-from ..model import NO_PERSONA, persona_id, session_of, user_id, whole
+from ..model import NO_PERSONA, Session, persona_id, session_of, user_id, whole
 from ..ports import ToolSchema
 from ..text import clean_name
+from ..turn import Turn
+from .speech import speech
 
 logger = logging.getLogger("graph_memory.host")
 
+TURN = "graph_memory_turn"
+"""Where an event of AstrBot's keeps its turn."""
 ATTEMPTS = 2
 """Requests per question to a chat model; learning has its own, patient retries."""
 GET_TIMEOUT = 5.0
@@ -81,30 +85,52 @@ class Host:
 
     # ------------------------------------------------------------ who and where
 
-    async def caller(self, event: Any, request: Any = None) -> Caller | None:
-        """Who speaks in ``event``, where, and to which persona.
+    async def turn(self, event: Any, request: Any = None, text: str | None = None) -> Turn | None:
+        """The conversational turn of ``event``; worked out once, and kept with the event.
 
         Args:
             request: AstrBot's request to the model, which knows the persona best.
+            text: The part of what is said that counts (behind a command, say).
 
         Returns:
-            ``None`` if nobody does: the bot itself, or a sender without an account.
+            ``None`` if nobody speaks: the bot itself, or a sender without an account.
         """
+        turn: Turn | None = event.get_extra(TURN) or await self._turn(event, request, text)
+        if turn and request:
+            persona = await self.persona(event, request)
+            if persona != turn.session.persona:
+                turn = replace(turn, session=self._session(event, persona))
+        event.set_extra(TURN, turn)
+        return turn
+
+    async def _turn(self, event: Any, request: Any, text: str | None) -> Turn | None:
         account = event.get_sender_id()
         if not account or account == str(event.get_self_id() or ""):
             return None
-        platform, group = event.get_platform_name(), str(event.get_group_id() or "")
-        session = session_of(
-            platform,
+        user = user_id(event.get_platform_name(), account)
+        said = speech(event, text)
+        return Turn(
+            self._session(event, await self.persona(event, request)),
+            user,
+            clean_name(event.get_sender_name() or account),
+            said.text,
+            said.to,
+            said.quote,
+            self.reference(event),
+            event.is_admin(),
+            self.accounts(user),
+        )
+
+    def _session(self, event: Any, persona: str) -> Session:
+        group = str(event.get_group_id() or "")
+        return session_of(
+            event.get_platform_name(),
             group,
-            account,
-            await self.persona(event, request),
+            event.get_sender_id(),
+            persona,
             title=_title(event, group),
             umo=_origin(event, group),
         )
-        user = user_id(platform, account)
-        name = clean_name(event.get_sender_name() or account)
-        return Caller(session, user, name, event.is_admin(), self.accounts(user))
 
     async def persona(self, event: Any, request: Any = None) -> str:
         """Id of the persona that answers in this chat; ``[%None]`` if none does."""
@@ -147,7 +173,7 @@ class Host:
         raw = getattr(event.message_obj, "raw_message", None)
         return isinstance(raw, Mapping) and raw.get("notice_type") == "group_decrease"
 
-    async def recalled(self, event: Any) -> tuple[str, str, str] | None:
+    async def retracted(self, event: Any) -> tuple[str, str, str] | None:
         """The message that a notice (撤回) says was taken back.
 
         Returns:
@@ -176,7 +202,7 @@ class Host:
             segments = [part for part in found["message"] if part.get("type") == "text"]
             return "".join(str(part["data"]["text"]) for part in segments)
         except Exception as error:  # whatever an adapter makes of it
-            logger.debug("a recalled message of the bot's is not known any more: %s", error)
+            logger.debug("a retracted message of the bot's is not known any more: %s", error)
             return ""
 
     def reference(self, event: Any) -> str:

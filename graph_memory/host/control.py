@@ -20,11 +20,11 @@ from astrbot.api.event import MessageChain
 from astrbot.api.message_components import Plain
 from astrbot.core.agent.message import TextPart
 
-from ..chat.commands import Caller
 from ..companion import Reply, Word, neutral, read
 from ..phrases import say
 from ..service import MemoryService
-from .astrbot import Host
+from ..turn import Turn
+from .astrbot import TURN, Host
 
 logger = logging.getLogger("graph_memory.plugin")
 
@@ -38,16 +38,16 @@ _REPLY, _RUN = "graph_memory_reply", "graph_memory_run"
 _SILENT = "graph_memory_silent"
 
 
-def prepare(host: Host, memory: MemoryService, event: Any, caller: Caller) -> None:
+def prepare(host: Host, memory: MemoryService, event: Any, turn: Turn) -> None:
     """Have the answer whole before any of it is sent, if it may hold control words."""
-    if memory.companion.words(caller.session) and host.is_local(event.unified_msg_origin):
+    if memory.companion.words(turn.session) and host.is_local(event.unified_msg_origin):
         event.set_extra("enable_streaming", False)
         event.set_extra(_WHOLE, True)
 
 
-def teach(memory: MemoryService, event: Any, request: Any, caller: Caller) -> None:
+def teach(memory: MemoryService, event: Any, request: Any, turn: Turn) -> None:
     """Tell the model of the words that are on; what others typed is made plain text."""
-    words = memory.companion.words(caller.session)
+    words = memory.companion.words(turn.session)
     # Somebody else may have turned streaming on again.
     is_whole = event.get_extra(_WHOLE) and event.get_extra("enable_streaming") is False
     if not words or not is_whole or event.get_extra("action_type") == "live":
@@ -123,9 +123,9 @@ def decorate(event: Any) -> None:
         result.chain = kept
 
 
-async def stands(memory: MemoryService, event: Any) -> bool:
+async def stands(memory: MemoryService, turn: Turn) -> bool:
     """Whether what is answered is there still: it may be taken back meanwhile."""
-    message = event.get_extra("graph_memory_message")
+    message = turn.message
     if not message:
         return True
     try:
@@ -138,18 +138,18 @@ async def stands(memory: MemoryService, event: Any) -> bool:
 async def go_on(host: Host, memory: MemoryService, event: Any) -> None:
     """Let the model add one message, if it wants to; what was said is sent by now."""
     reply, run = event.get_extra(_REPLY), event.get_extra(_RUN)
-    caller: Caller | None = event.get_extra("graph_memory_caller")
-    if not caller or not reply or not run or Word.WANT_MORE not in reply.words:
+    turn: Turn | None = event.get_extra(TURN)
+    if not turn or not reply or not run or Word.WANT_MORE not in reply.words:
         return
     event.set_extra(_REPLY, None)  # once
-    if reply.is_silent or memory.spending.pause or not await stands(memory, event):
+    if reply.is_silent or memory.spending.pause or not await stands(memory, turn):
         return
     more = await _more(host, memory, event, run)
     if not more:
         return
     await event.send(MessageChain().message(more))
     _append(run, more)
-    await memory.learning.reply(caller.session, more, to=caller.user)
+    await memory.learning.reply(turn.session, more, to=turn.user)
 
 
 async def _more(host: Host, memory: MemoryService, event: Any, run: Any) -> str:

@@ -11,10 +11,11 @@ from typing import Any
 from astrbot.api.message_components import File, Plain
 from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
-from ..chat.commands import Caller, Commands
 from ..chat.exports import Taken
+from ..chat.memory_commands import Commands
 from ..chat.moves import Surroundings
 from ..model import NO_PERSONA
+from ..turn import Turn as Caller
 
 logger = logging.getLogger("graph_memory.host")
 

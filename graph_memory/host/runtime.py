@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..access import Access
-from ..chat.commands import Caller, Commands
-from ..chat.personas import Personas
-from ..chat.restores import Restores
+from ..chat.backup_commands import BackupCommands
+from ..chat.memory_commands import Commands
+from ..chat.persona_commands import PersonaCommands
 from ..chat.tools import Tools
 from ..chat.usage import unknown
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
@@ -25,6 +25,7 @@ from ..phrases import explain, say
 from ..ports import Embedder
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
+from ..turn import Turn
 from .astrbot import Host
 from .handlers import memory_tools
 from .log import LogBridge, Troubles
@@ -57,6 +58,8 @@ class Web(Protocol):
     async def stop(self) -> None: ...
 
 
+Ask = Callable[[Commands, Turn], Awaitable[str]]
+"""A command, given who speaks: what it answers."""
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Keeps some settings and goes by them from now on."""
 Serve = Callable[[MemoryService, Access, Settings, Tune | None], Awaitable[Web]]
@@ -83,7 +86,7 @@ class Runtime:
         self._context, self._config = context, config
         self.settings, self._wrong = read(config)
         self.host = Host(context)
-        self.personas = Personas(self.host, self.settings.language)
+        self.personas = PersonaCommands(self.host, self.settings.language)
         self.memory: MemoryService | None = None
         self.commands: Commands | None = None
         self._directory = directory
@@ -288,21 +291,21 @@ class Runtime:
             wrong = GraphMemoryError(f"{where}: {brief(error)}").told("hook")
             self.memory.problems[where] = explain(self.settings.language, wrong)
 
-    async def ask(self, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]) -> str:
-        """What a command says, or why it cannot."""
+    async def ask(self, event: Any, ask: Ask, text: str | None = None) -> str:
+        """What a command says, or why it cannot.
+
+        Args:
+            text: What is said behind the command; the whole message by default.
+        """
         language = self.settings.language
         if self.commands is None:
             key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
             return say(language, key, reason=self.problem)
-        return await self.answered(self._answer(self.commands, event, ask))
+        return await self.answered(self._answer(self.commands, event, ask, text))
 
-    async def _answer(
-        self, commands: Commands, event: Any, ask: Callable[[Commands, Caller], Awaitable[str]]
-    ) -> str:
-        caller = await self.host.caller(event)
-        if caller is None:
-            return say(self.settings.language, "unknown_sender")
-        return await ask(commands, caller)
+    async def _answer(self, commands: Commands, event: Any, ask: Ask, text: str | None) -> str:
+        turn = await self.host.turn(event, text=text)
+        return await ask(commands, turn) if turn else say(self.settings.language, "unknown_sender")
 
     async def answered(self, answer: Awaitable[str]) -> str:
         """An answer, or that there is none; never raises."""
@@ -324,7 +327,7 @@ class Runtime:
         if not (event.is_admin() and event.is_private_chat()):
             return say(language, "restore_private")
         try:
-            restores = Restores(self._directory(), language, self.host.zone)
+            restores = BackupCommands(self._directory(), language, self.host.zone)
             answer, is_prepared = await restores.answer(text)
             if is_prepared:
                 await self._close()
@@ -337,12 +340,7 @@ class Runtime:
         return answer
 
     async def _use(self, event: Any, tool: str, given: Mapping[str, Any]) -> str:
-        message = event.get_extra("graph_memory_message")
-
-        async def use(commands: Commands, caller: Caller) -> str:
-            return await Tools(commands).use(caller, tool, given, message.id if message else 0)
-
-        return await self.ask(event, use)
+        return await self.ask(event, lambda commands, turn: Tools(commands).use(turn, tool, given))
 
 
 _unfinished: set[asyncio.Task[None]] = set()

@@ -9,20 +9,21 @@ from typing import Any
 
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.tools import Tools
 from graph_memory.library import Correction
 from graph_memory.model import Fact, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
 from ..scripted import ScriptedModel
 
 ROOM = group("7901")
 REAL, CLONE, WITNESS = user("10701"), user("10702"), user("10703")
-real, clone = Caller(ROOM, REAL, "赵云飞"), Caller(ROOM, CLONE, "赵云飞")
-witness = Caller(ROOM, WITNESS, "旁观者")
+real, clone = Turn(ROOM, REAL, "赵云飞"), Turn(ROOM, CLONE, "赵云飞")
+witness = Turn(ROOM, WITNESS, "旁观者")
 TOLD = "赵云飞最喜欢榴莲了"
 
 
@@ -50,14 +51,14 @@ async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
     await service.close()
 
 
-async def hear(service: MemoryService, *lines: tuple[Caller, str]) -> None:
+async def hear(service: MemoryService, *lines: tuple[Turn, str]) -> None:
     for who, text in lines:
         await service.learning.hear(ROOM, who.user, who.name, text)
     await service.learning.flush()
     await service.settle()
 
 
-async def reminded(service: MemoryService, who: Caller, text: str) -> list[str]:
+async def reminded(service: MemoryService, who: Turn, text: str) -> list[str]:
     """What somebody's model is told that has a word in it."""
     found = await service.recall.remind(asker_of(who.session, who.user), f"{text}的事")
     return [line for line in found.block.split("\n") if text in line and "摘要" not in line]
@@ -91,7 +92,7 @@ async def test_namesakes_are_told_apart_wherever_they_are_shown(service: MemoryS
     one = await tools.recall(witness, "跑步", "赵云飞(0702)")
     assert "〔赵云飞(0702)〕我同意" in one
     assert "我每天" not in one
-    kept = await Commands(service).keepsakes.search(witness, "跑步")
+    kept = await Commands(service).records.search(witness, "跑步")
     assert "〔赵云飞(0701)〕我每天" in kept
     assert "〔赵云飞(0702)〕我同意" in kept
 
@@ -131,7 +132,7 @@ async def test_others_words_are_recalled_after_a_correction(service: MemoryServi
     await commands.mine(real)
     await commands.correct(real, "1 赵云飞其实最恨榴莲")
     await service.settle()
-    assert TOLD in await commands.keepsakes.search(witness, "榴莲")
+    assert TOLD in await commands.records.search(witness, "榴莲")
 
 
 async def test_nothing_invisible_is_heard_or_makes_anybody_present(service: MemoryService) -> None:

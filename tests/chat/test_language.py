@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.caller import Caller
-from graph_memory.chat.commands import Commands
+from graph_memory.chat.backup_commands import BackupCommands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.moves import Surroundings
-from graph_memory.chat.restores import Restores
 from graph_memory.chat.usage import Unknown, alone, unknown
 from graph_memory.errors import (
     DamagedError,
@@ -29,11 +28,12 @@ from graph_memory.errors import (
 from graph_memory.phrases import PHRASES, explain, say
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings, read
+from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
 
-ME = Caller(private("1"), user("1"), "7")
-OWNER = Caller(private("9"), user("9"), "9", is_admin=True)
+ME = Turn(private("1"), user("1"), "7")
+OWNER = Turn(private("9"), user("9"), "9", is_admin=True)
 ROOM = replace(group("5"), title="5")
 IN_GROUP = replace(ME, session=ROOM)
 NOWHERE = Surroundings()
@@ -83,16 +83,16 @@ async def everything(memory: MemoryService, language: str) -> list[str]:
     for caller in (ME, IN_GROUP, OWNER, replace(OWNER, session=ROOM)):
         found += [await ask(caller) for ask in (c.help, c.status, c.mine, c.undo, c.preview)]
         found += [await c.search(caller, text) for text in ("", word, "0000")]
-        found += [await c.remember(caller, text) for text in ("", f"{word} 1")]
+        found += [await c.remember(replace(caller, text=text)) for text in ("", f"{word} 1")]
         await memory.recall.settle()
         found += [await c.mine(caller), await c.correct(caller, f"1 {word} 2")]
         found += [await c.forget(caller, which) for which in ("", "99", "1 2", "1", "f:0")]
         found += [await c.correct(caller, which) for which in ("", "1", f"99 {word}")]
         found += [await c.undo(caller) for _ in range(5)]
         found += [await c.flush(caller, what) for what in ("", "all", "xyz")]
-        p, k, h = c.privacy, c.keepsakes, c.heart
+        p, k, h = c.privacy, c.records, c.inner
         found += [await p.pause(caller, what) for what in ("", "group", "qun")]
-        found += [await c.remember(caller, word)]
+        found += [await c.remember(replace(caller, text=word))]
         found += [await p.resume(caller, what) for what in ("", "group", "qun")]
         await memory.recall.remind(caller.asker, f"{word}?")
         found += [await p.why(caller)]
@@ -122,7 +122,7 @@ async def test_every_answer_is_in_one_language(memory: MemoryService, language: 
     (folder / "a.jsonl").write_text(json.dumps(line), "utf-8")
     (folder / "bad.jsonl").write_text(f'{json.dumps(line)}\n{{"time": "?"}}', "utf-8")
     told = await everything(memory, language)
-    restores = Restores(memory.directory, language, UTC)
+    restores = BackupCommands(memory.directory, language, UTC)
     name = (await memory.backups.make()).name
     (memory.directory / "backups" / f"x{name}").write_bytes(b"0" * 9000)
     told += [(await restores.answer(what))[0] for what in ("", name, "foo", f"{name} xyz")]

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.chat.caller import Caller
 from graph_memory.chat.exports import PAUSE, Exports
 from graph_memory.chat.moves import Moves, Surroundings
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 from tests.makers import T0, group, private, user
 
 HERS = private("1")
-RED = Caller(HERS, user("1"), "小红")
-OWNER = Caller(private("7"), user("7"), "主人", is_admin=True)
+RED = Turn(HERS, user("1"), "小红")
+OWNER = Turn(private("7"), user("7"), "主人", is_admin=True)
 NOWHERE = Surroundings()
 
 

@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.tools import RECALL, RECORD_TOOLS, SEARCH, TOOLS, Tools
 from graph_memory.errors import NotFoundError
 from graph_memory.journal import Draft
-from graph_memory.model import Entity, Fact, User
+from graph_memory.model import Entity, Fact, Message, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import T0, entity, fact, group, name, private, user
 from ..sources import ROOT
@@ -28,10 +29,10 @@ ZHANG, LI, WANG = user("zhang"), user("li"), user("wang")
 HOME, CLUB = private("zhang"), group("读书会")
 CLIMBING, PEANUTS, TEA, CAT = entity("爬山"), entity("花生"), entity("龙井"), entity("豆豆")
 
-zhang = Caller(HOME, ZHANG, "张三")
-zhang_in_club = Caller(CLUB, ZHANG, "张三")
-li_in_club = Caller(CLUB, LI, "李四")
-admin_in_club = Caller(CLUB, user("boss"), "老板", is_admin=True)
+zhang = Turn(HOME, ZHANG, "张三")
+zhang_in_club = Turn(CLUB, ZHANG, "张三")
+li_in_club = Turn(CLUB, LI, "李四")
+admin_in_club = Turn(CLUB, user("boss"), "老板", is_admin=True)
 
 SECRET = fact(HOME, ZHANG, PEANUTS, "张三对花生过敏", predicate="allergic_to")
 HOBBY = fact(CLUB, ZHANG, CLIMBING, "张三喜欢爬山")
@@ -78,7 +79,7 @@ def tools(commands: Commands) -> Tools:
     return Tools(commands)
 
 
-async def said(service: MemoryService, caller: Caller, text: str) -> int:
+async def said(service: MemoryService, caller: Turn, text: str) -> int:
     """A message of a caller's, as the hook stores it."""
     message = await service.learning.hear(caller.session, caller.user, caller.name, text)
     assert message
@@ -163,7 +164,7 @@ async def test_nothing_to_look_for(tools: Tools) -> None:
 async def test_correcting(tools: Tools, commands: Commands, service: MemoryService) -> None:
     id = id_of(await tools.recall(zhang, "花生过敏"), "张三对花生过敏")
     message = await said(service, zhang, "其实我不对花生过敏，是腰果")
-    done = await tools.correct(zhang, id, "我对腰果过敏，对花生不过敏", message)
+    done = await tools.correct(answering(zhang, message), id, "我对腰果过敏，对花生不过敏")
     assert done.startswith("已更正：我对腰果过敏")
     assert "/memory undo" in done
     await service.settle()
@@ -178,6 +179,12 @@ async def test_correcting(tools: Tools, commands: Commands, service: MemoryServi
     assert "张三对花生过敏" in await commands.mine(zhang)
 
 
+def answering(turn: Turn, message: int) -> Turn:
+    """The turn whose stored message is the one with this id."""
+    said = Message(message, turn.session.id, turn.user, turn.name, "", 0.0)
+    return replace(turn, message=said)
+
+
 async def facts(service: MemoryService) -> list[Fact]:
     return await service.journal.read(lambda rows: rows.find(Fact))
 
@@ -186,11 +193,11 @@ async def test_a_correction_rests_on_what_the_person_said(
     tools: Tools, service: MemoryService
 ) -> None:
     id = id_of(await tools.recall(zhang, "花生过敏"), "花生")
-    assert "没有用户的消息" in await tools.correct(zhang, id, "张三不过敏", 0)
+    assert "没有用户的消息" in await tools.correct(zhang, id, "张三不过敏")
     others = await said(service, li_in_club, "大家好呀")
-    assert "没有编号" in await tools.correct(zhang, id, "张三不过敏", others)
+    assert "没有编号" in await tools.correct(answering(zhang, others), id, "张三不过敏")
     await service.learning.pauses.pause("user", ZHANG)
-    assert "没有编号" not in await tools.correct(zhang, id, "张三不过敏", others)
+    assert "没有编号" not in await tools.correct(answering(zhang, others), id, "张三不过敏")
     assert [f.statement for f in await facts(service) if "不过敏" in f.statement] == []
 
 
@@ -239,12 +246,14 @@ async def test_only_what_was_shown_is_changed(
     ):
         unknown = f"没有编号为 {id} 的记忆可以改动。请先用 memory_recall 查找。"
         assert await tools.forget(caller, id) == unknown
-        assert await tools.correct(caller, id, "换个说法", message) == unknown
+        assert await tools.correct(answering(caller, message), id, "换个说法") == unknown
     theirs = id_of(await tools.recall(admin_in_club, "张三 爬山"), "张三喜欢爬山")
     unknown = f"没有编号为 {theirs} 的记忆可以改动。请先用 memory_recall 查找。"
     assert await tools.forget(admin_in_club, theirs) == unknown, "a model has no admin's rights"
-    about_li = id_of(await tools.recall(zhang_in_club, "李四 龙井"), "李四爱喝龙井")
-    assert "没有编号" in await tools.correct(zhang_in_club, about_li, "李四爱喝咖啡", message)
+    theirs = id_of(await tools.recall(zhang_in_club, "李四 龙井"), "李四爱喝龙井")
+    assert "没有编号" in await tools.correct(
+        answering(zhang_in_club, message), theirs, "李四爱喝咖啡"
+    )
     assert await facts(service) == before
     assert "已忘掉" in await commands.forget(zhang, shown), "a command takes the id as well"
 
@@ -252,7 +261,7 @@ async def test_only_what_was_shown_is_changed(
 async def test_what_is_hidden_meanwhile_is_as_good_as_gone(
     tools: Tools, service: MemoryService
 ) -> None:
-    in_private = Caller(private("li"), LI, "李四")
+    in_private = Turn(private("li"), LI, "李四")
     id = id_of(await tools.recall(in_private, "李四 龙井"), "李四爱喝龙井")
     service.attendance.forget(LI)
     assert "没有编号" in await tools.forget(in_private, id)

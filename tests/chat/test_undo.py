@@ -12,17 +12,18 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.model import CoreFact, Fact, Message
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
 from ..scripted import ScriptedModel
 
 ZHANG, LI = user("zhang"), user("li")
-zhang = Caller(private("zhang"), ZHANG, "张三")
-zhang_in_club = Caller(group("读书会"), ZHANG, "张三")
+zhang = Turn(private("zhang"), ZHANG, "张三")
+zhang_in_club = Turn(group("读书会"), ZHANG, "张三")
 li_in_club = replace(zhang_in_club, user=LI, name="李四")
 admin_in_club = replace(zhang_in_club, user=user("boss"), name="老板", is_admin=True)
 
@@ -59,20 +60,20 @@ async def commands(tmp_path: Path, request: Any) -> AsyncIterator[Commands]:
     await service.close()
 
 
-async def shown(commands: Commands, caller: Caller, word: str) -> str:
+async def shown(commands: Commands, caller: Turn, word: str) -> str:
     """All that the commands and tools tell of a word."""
     await commands.memory.learning.flush()
     await commands.memory.recall.settle()
-    listing = await commands.keepsakes.records(caller)
+    listing = await commands.records.records(caller)
     found = [
         await commands.mine(caller),
         await commands.search(caller, word),
-        await commands.keepsakes.search(caller, word),
+        await commands.records.search(caller, word),
         listing,
-        await commands.keepsakes.core(caller),
+        await commands.records.core(caller),
     ]
     if "1. " in listing:
-        found.append(await commands.keepsakes.records(caller, "1"))
+        found.append(await commands.records.records(caller, "1"))
     recall = await commands.memory.recall.remind(caller.asker, f"{word}怎么走？")
     return "\n".join([*found, recall.block])
 
@@ -82,9 +83,9 @@ def number_of(listing: str, text: str) -> str:
 
 
 @pytest.mark.parametrize("caller", [zhang, zhang_in_club])
-async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller: Caller) -> None:
+async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller: Turn) -> None:
     await commands.memory.learning.hear(caller.session, ZHANG, "张三", "我们聊聊吃饭的事")
-    assert "记住了" in await commands.remember(caller, "我们周五聚餐改到韶山冲饭店")
+    assert "记住了" in await commands.remember(replace(caller, text="我们周五聚餐改到韶山冲饭店"))
     assert "韶山冲" in await shown(commands, caller, "韶山冲饭店")
     assert "撤销上一次记住" in await commands.undo(caller)
     after = await shown(commands, caller, "韶山冲饭店")
@@ -116,7 +117,7 @@ async def test_undo_of_remember_leaves_what_others_said(tmp_path: Path) -> None:
     service = await opened(tmp_path, None)
     commands = Commands(service)
     await service.learning.hear(zhang_in_club.session, LI, "李四", "韶山冲饭店的剁椒鱼头好吃")
-    await commands.remember(zhang_in_club, "周五聚餐改到韶山冲饭店")
+    await commands.remember(replace(zhang_in_club, text="周五聚餐改到韶山冲饭店"))
     await commands.undo(zhang_in_club)
     found = await shown(commands, li_in_club, "韶山冲饭店")
     assert "剁椒鱼头" in found
@@ -124,7 +125,7 @@ async def test_undo_of_remember_leaves_what_others_said(tmp_path: Path) -> None:
     await service.close()
 
 
-async def heard(commands: Commands, text: str, caller: Caller = zhang_in_club) -> Message:
+async def heard(commands: Commands, text: str, caller: Turn = zhang_in_club) -> Message:
     message = await commands.memory.learning.hear(caller.session, caller.user, caller.name, text)
     assert message
     await commands.memory.recall.settle()
@@ -154,7 +155,7 @@ async def test_words_that_search_shows_can_be_forgotten_by_who_said_them(
 async def test_undo_goes_on_to_what_was_before(tmp_path: Path) -> None:
     service = await opened(tmp_path, None)
     commands = Commands(service)
-    await commands.remember(zhang, "我养了一只叫芝麻的猫")
+    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
     await commands.forget(zhang, number_of(await commands.mine(zhang), "芝麻"))
     assert "又记起来" in await commands.undo(zhang)
     assert "撤销上一次记住" in await commands.undo(zhang)
@@ -166,7 +167,7 @@ async def test_undo_goes_on_to_what_was_before(tmp_path: Path) -> None:
 async def test_remember_correct_undo_forget_undo(tmp_path: Path) -> None:
     service = await opened(tmp_path, None)
     commands = Commands(service)
-    await commands.remember(zhang, "我养了一只叫芝麻的猫")
+    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
     await commands.correct(zhang, f"{number_of(await commands.mine(zhang), '芝麻')} 猫叫汤圆")
     assert "撤销上一次更正" in await commands.undo(zhang)
     await commands.forget(zhang, number_of(await commands.mine(zhang), "芝麻"))
@@ -181,8 +182,8 @@ async def test_remember_correct_undo_forget_undo(tmp_path: Path) -> None:
 async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(tmp_path: Path) -> None:
     service = await opened(tmp_path, None)
     commands = Commands(service)
-    await commands.remember(zhang, "我养了一只叫芝麻的猫")
-    await commands.remember(zhang, "我住在长沙")
+    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
+    await commands.remember(replace(zhang, text="我住在长沙"))
     number = number_of(await commands.mine(zhang), "长沙")
     await commands.correct(zhang, f"{number} 我住在岳阳")
     (new,) = [fact for fact in await rows(commands, Fact) if "岳阳" in fact.statement]
@@ -191,7 +192,7 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(tmp_path:
     assert "撤销不了" in told
     assert not re.search(r"\d", told), "no inner number"
     assert "撤销上一次记住" in await commands.undo(zhang), "an earlier one"
-    await commands.remember(zhang, "我喜欢剁椒鱼头")
+    await commands.remember(replace(zhang, text="我喜欢剁椒鱼头"))
     assert "撤销上一次记住" in await commands.undo(zhang), "the newest comes first again"
     assert "撤销上一次记住" in await commands.undo(zhang)
     assert "没有可以撤销" in await commands.undo(zhang)

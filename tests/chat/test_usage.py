@@ -13,18 +13,18 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.chat.caller import Caller
-from graph_memory.chat.commands import Commands
+from graph_memory.chat.backup_commands import BackupCommands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.moves import Surroundings
-from graph_memory.chat.restores import Restores
 from graph_memory.chat.usage import alone, misused, nearest
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
 
-ME = Caller(private("1"), user("1"), "小红")
-OWNER = Caller(private("7"), user("7"), "主人", is_admin=True)
+ME = Turn(private("1"), user("1"), "小红")
+OWNER = Turn(private("7"), user("7"), "主人", is_admin=True)
 ADMIN = replace(OWNER, session=group("9"))
 NOWHERE = Surroundings()
 Act = Callable[[Commands], Awaitable[Any]]
@@ -72,9 +72,9 @@ ACTS: dict[str, tuple[Act, str]] = {
     "import to=foo": (lambda c: c.moves.import_(OWNER, "a.jsonl to=foo", NOWHERE), "foo"),
     "import too=foo": (lambda c: c.moves.import_(OWNER, "a.jsonl too=foo", NOWHERE), "“to=”"),
     "import nofile": (lambda c: c.moves.import_(OWNER, "nofile.json", NOWHERE), "nofile.json"),
-    "records 1 x": (lambda c: c.keepsakes.records(ME, "1 x"), "/记忆 记录"),
-    "core pin 1 x": (lambda c: c.keepsakes.core(ME, "pin 1 x"), "用法"),
-    "inner history x": (lambda c: c.heart.inner(ME, "history x"), "用法"),
+    "records 1 x": (lambda c: c.records.records(ME, "1 x"), "/记忆 记录"),
+    "core pin 1 x": (lambda c: c.records.core(ME, "pin 1 x"), "用法"),
+    "inner history x": (lambda c: c.inner.inner(ME, "history x"), "用法"),
     "forget 1 2": (lambda c: c.forget(ME, "1 2"), "没有编号 1 2"),
 }
 
@@ -105,7 +105,7 @@ async def test_the_right_words_still_act(memory: MemoryService) -> None:
 
 async def test_a_restore_is_confirmed_in_as_many_words(memory: MemoryService) -> None:
     name = (await memory.backups.make()).name
-    restores = Restores(memory.directory, "zh", UTC)
+    restores = BackupCommands(memory.directory, "zh", UTC)
     for words in (f"{name} 确任", f"{name} confirm it", f"{name} x"):
         told, is_prepared = await restores.answer(words)
         assert "/记忆 恢复" in told

@@ -9,13 +9,13 @@ from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from graph_memory.chat.caller import Caller
-from graph_memory.chat.commands import Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.tools import Tools
 from graph_memory.model import Message, Row, Session
 from graph_memory.recall import Recall
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
+from graph_memory.turn import Turn
 
 from ..learn.scripted import ScriptedModel
 from ..makers import T0, group, private, user
@@ -23,11 +23,11 @@ from ..makers import T0, group, private, user
 CHINA = timezone(timedelta(hours=8))
 ZHANG, LI = user("zhang"), user("li")
 HOME, OTHER, CLUB, HERS = private("zhang"), private("zhang", "lan"), group("100"), private("li")
-zhang = Caller(HOME, ZHANG, "张三")
-zhang_to_lan = Caller(OTHER, ZHANG, "张三")
-zhang_in_club = Caller(CLUB, ZHANG, "张三")
-li_in_club = Caller(CLUB, LI, "李四")
-li = Caller(HERS, LI, "李四")
+zhang = Turn(HOME, ZHANG, "张三")
+zhang_to_lan = Turn(OTHER, ZHANG, "张三")
+zhang_in_club = Turn(CLUB, ZHANG, "张三")
+li_in_club = Turn(CLUB, LI, "李四")
+li = Turn(HERS, LI, "李四")
 SETTINGS = replace(Settings(), companion=PARTS, recall_deadline=10_000)
 
 
@@ -49,7 +49,7 @@ class World:
         """Let time pass."""
         self.clock[0] += seconds
 
-    async def say(self, caller: Caller, text: str, *, wait: float = 20.0) -> Message:
+    async def say(self, caller: Turn, text: str, *, wait: float = 20.0) -> Message:
         """Somebody says something, as the plugin hears it."""
         await self.memory.companion.attend(caller.session)
         said = await self.memory.learning.hear(caller.session, caller.user, caller.name, text)
@@ -63,14 +63,19 @@ class World:
         await self.memory.learning.reply(session, text)
         self.later(20)
 
-    def lead(self, caller: Caller, text: str, message: Message | None = None) -> str:
+    def lead(self, caller: Turn, text: str, message: Message | None = None) -> str:
         """What goes before everything that is recalled."""
-        return "\n".join(self.commands.keepsakes.lead(caller, text, message))
+        return "\n".join(self.lines(caller, text, message))
 
-    async def ask(self, caller: Caller, text: str) -> tuple[Recall, str]:
+    def lines(self, turn: Turn, text: str, message: Message | None) -> list[str]:
+        """As :meth:`lead`, line by line."""
+        cite = self.memory.references.citing(turn)
+        return self.memory.companion.lead(turn.asker, turn.session, text, message, cite)
+
+    async def ask(self, caller: Turn, text: str) -> tuple[Recall, str]:
         """Say something to the bot; what it is reminded of, and the companion's part."""
         said = await self.say(caller, text, wait=0)
-        lead = self.commands.keepsakes.lead(caller, text, said)
+        lead = self.lines(caller, text, said)
         found = await self.memory.recall.remind(
             caller.asker,
             text,

@@ -268,7 +268,7 @@ def test_of_the_companion_nothing_is_left(bare: ModuleType) -> None:
         assert f"{BARE}.graph_memory.{name}" not in sys.modules
     for method in ("settle", "decorate", "go_on", "records", "core", "inner", "proactive"):
         assert not hasattr(bare.GraphMemory, method)
-    commands = importlib.import_module(f"{BARE}.graph_memory.chat.commands")
+    commands = importlib.import_module(f"{BARE}.graph_memory.chat.memory_commands")
     assert not hasattr(commands, "Keepsakes")
 
 

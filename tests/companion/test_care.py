@@ -277,7 +277,7 @@ async def test_what_is_shown_is_data(tmp_path: Path) -> None:
 
 async def test_listing_and_cancelling(tmp_path: Path) -> None:
     async with scene(tmp_path) as now:
-        heart = now.world.commands.heart
+        heart = now.world.commands.inner
         assert "没有" in await heart.proactive(zhang)
         await now.plan()
         assert f"1. 2026-09-21 22:16 · {REASON}" in await heart.proactive(zhang)
@@ -304,7 +304,7 @@ async def test_off(tmp_path: Path) -> None:
         start(world, voice, model)
         await world.memory.companion.care.plan(HOME, ZHANG, ASK)
         assert await world.rows(FollowUp) == []
-        assert "proactive" in await world.commands.heart.proactive(zhang)
+        assert "proactive" in await world.commands.inner.proactive(zhang)
 
 
 async def test_forgetting_the_user(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ async def test_nobody_else_sees_them(world: World) -> None:
     for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
         await world.say(other, "在吗")
         assert "打雷" not in world.lead(other, "在吗")
-        assert "打雷" not in await world.commands.keepsakes.core(other)
+        assert "打雷" not in await world.commands.records.core(other)
     assert "打雷" in world.lead(zhang, "在吗")
 
 
@@ -138,7 +138,7 @@ async def test_what_does_not_rest_on_the_users_own_words_is_left_out(
 
 async def test_remember_acts_at_once_in_a_private_chat(world: World) -> None:
     world.model.script.append(answer(said("U1", "allergic_to", "花生", "张三对花生过敏", 1)))
-    assert "记" in await world.commands.remember(zhang, "我对花生过敏")
+    assert "记" in await world.commands.remember(replace(zhang, text="我对花生过敏"))
     assert [row.text for row in await world.rows(CoreFact)] == ["张三对花生过敏"]
     await world.say(zhang, "记住我的生日是五月三日")
     await world.learn(answer(said("U1", "birthday", "五月三日", "张三的生日是五月三日", 1)))
@@ -152,14 +152,14 @@ async def test_remember_acts_at_once_in_a_private_chat(world: World) -> None:
 
 
 async def test_without_an_answer_of_the_model_it_is_kept_as_said(world: World) -> None:
-    await world.commands.remember(zhang, "钥匙在花盆下面")
+    await world.commands.remember(replace(zhang, text="钥匙在花盆下面"))
     assert ["钥匙在花盆下面" in row.text for row in await world.rows(CoreFact)] == [True]
 
 
 async def test_people_pin_edit_and_drop_their_own(world: World) -> None:
     await world.say(zhang, "我喜欢登山，也喜欢游泳")
     await world.learn(core(claim("张三喜欢登山"), claim("张三喜欢游泳")))
-    ask = world.commands.keepsakes.core
+    ask = world.commands.records.core
     assert "1. [事实] 张三喜欢登山\n" in await ask(zhang)
     assert "已固定第 1 条" in await ask(zhang, "pin 1")
     assert "📌" in await ask(zhang)
@@ -185,7 +185,7 @@ async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: Worl
     await world.say(zhang, "我常去华山")
 
     async def drop() -> None:
-        await world.commands.keepsakes.core(zhang, "drop 1")
+        await world.commands.records.core(zhang, "drop 1")
 
     gate = world.model.gate = asyncio.Event()
     world.model.asked.clear()

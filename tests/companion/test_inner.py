@@ -29,7 +29,7 @@ async def test_begins_with_a_seed_and_is_rewritten(tmp_path: Path) -> None:
     async with living(tmp_path, ONLY) as world:
         message = await world.say(zhang, "你好呀")
         assert "还不了解对方" in world.lead(zhang, "你好呀", message)
-        assert "还不了解对方" in await world.commands.heart.inner(zhang)
+        assert "还不了解对方" in await world.commands.inner.inner(zhang)
         await world.learn(answer(inner=FIRST))  # the first batch is not asked
         assert await world.rows(InnerState) == []
         assert "inner" not in world.model.calls[-1].tool.parameters["properties"]  # type: ignore[union-attr]
@@ -79,13 +79,13 @@ async def test_nobody_else_sees_it(tmp_path: Path) -> None:
         for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
             message = await world.say(other, "你好")
             assert "嘴硬心软" not in world.lead(other, "你好", message)
-            assert "嘴硬心软" not in await world.commands.heart.inner(other)
-            assert "嘴硬心软" not in await world.commands.heart.inner(other, "history")
+            assert "嘴硬心软" not in await world.commands.inner.inner(other)
+            assert "嘴硬心软" not in await world.commands.inner.inner(other, "history")
 
 
 async def test_history_and_the_way_back(tmp_path: Path) -> None:
     async with living(tmp_path, ONLY) as world:
-        heart = world.commands.heart
+        heart = world.commands.inner
         assert "还没有" in await heart.inner(zhang, "history")
         await batch(world, FIRST)
         await batch(world, {"user": "他很固执。"})
@@ -110,7 +110,7 @@ async def test_it_goes_with_the_user(tmp_path: Path) -> None:
         await batch(world, FIRST)
         await world.memory.forget_me.forget(zhang.user)
         assert await world.rows(InnerState) == []
-        assert "还没有" in await world.commands.heart.inner(zhang, "history")
+        assert "还没有" in await world.commands.inner.inner(zhang, "history")
         message = await world.say(zhang, "我又来了")
         assert "嘴硬心软" not in world.lead(zhang, "我又来了", message)
 
@@ -122,4 +122,4 @@ async def test_off(tmp_path: Path) -> None:
         await batch(world, FIRST)
         assert await world.rows(InnerState) == []
         assert all(call.tool == TOOL for call in world.model.calls)
-        assert "inner_state" in await world.commands.heart.inner(zhang)
+        assert "inner_state" in await world.commands.inner.inner(zhang)

@@ -167,9 +167,9 @@ async def test_each_part_alone(tmp_path: Path) -> None:
             world.later(HOUR)
             _, lead = await world.ask(zhang, "在吗")
             assert [word in lead for word in shown.values()] == [each == part for each in shown]
-            told = await world.commands.keepsakes.core(zhang)
+            told = await world.commands.records.core(zhang)
             assert ("没有开启" in told) == (part != "core_facts")
-            told = await world.commands.keepsakes.records(zhang)
+            told = await world.commands.records.records(zhang)
             assert ("没有开启" in told) == (part != "records")
 
 

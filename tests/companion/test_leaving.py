@@ -90,7 +90,7 @@ async def test_inner_state_and_mood_go_back_to_before_it(world: World) -> None:
     assert row.version == 3
     assert await world.rows(Mood) == [mood]
     assert left(world) == []
-    told = await world.commands.heart.inner(zhang, "history")
+    told = await world.commands.inner.inner(zhang, "history")
     assert "他嘴硬心软" in told
     assert "第 2 版" not in told
     await world.say(zhang, "在吗")
@@ -112,7 +112,7 @@ async def test_what_it_began_with_it_has_again(world: World) -> None:
     assert left(world) == []
     await world.say(zhang, "在吗")
     assert "还不了解对方" in world.lead(zhang, "在吗")
-    assert "还没有" in await world.commands.heart.inner(zhang, "history")
+    assert "还没有" in await world.commands.inner.inner(zhang, "history")
 
 
 async def test_what_was_understood_before_stays_as_it_is(world: World) -> None:
@@ -129,7 +129,7 @@ async def test_a_version_that_was_brought_back_meanwhile_goes_too(world: World) 
     await say(world, f"我的{PLANTED}是七号仓库", "7")
     await world.learn(answer())
     await batches(world, answer(inner={"user": f"他藏着{PLANTED}"}))
-    heart = world.commands.heart
+    heart = world.commands.inner
     assert "已换回" in await heart.inner(zhang, "back 2")
     assert "已换回" in await heart.inner(zhang, "back 2")
     assert PLANTED in (await world.rows(InnerState))[0].other
@@ -172,7 +172,7 @@ async def test_what_was_meant_because_of_it_is_meant_no_more(caring: World) -> N
     await take_back(caring, "7")
     (row,) = await caring.rows(FollowUp)
     assert (row.reason, row.status) == ("问问考得怎么样", "dropped")  # by the newer one
-    assert "没有" in await caring.commands.heart.proactive(zhang)
+    assert "没有" in await caring.commands.inner.proactive(zhang)
     assert left(caring) == []
 
 
@@ -206,8 +206,8 @@ async def test_a_record_tells_neither_of_it_nor_of_what_was_answered(world: Worl
     await world.say(zhang, "在吗")
     assert PLANTED not in world.lead(zhang, "在吗")
     assert "爬山" in await world.tools.use(zhang, "search_history", {"keyword": "爬山"})
-    await world.commands.keepsakes.records(zhang)
-    told = await world.commands.keepsakes.records(zhang, "2")
+    await world.commands.records.records(zhang)
+    told = await world.commands.records.records(zhang, "2")
     assert [each for each in ("爬山好呀", "风景不错", "下次带我去") if each not in told] == []
     assert PLANTED not in told
 

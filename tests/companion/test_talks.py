@@ -121,7 +121,7 @@ async def test_a_conversation_is_a_record_before_it_is_learned(world: World) -> 
     await trip(world)
     await world.say(zhang, "我买了一艘皮划艇")
     await world.answer(HOME, "什么颜色的？")
-    records = world.commands.keepsakes.records
+    records = world.commands.records.records
     listed = await records(zhang)
     assert re.search(r"1\. .* · 2 条，1 分钟 · （正在进行）\n2\. .* · 3 条", listed)
     assert listed.count("正在进行") == 1
@@ -187,7 +187,7 @@ async def test_only_within_scope(world: World) -> None:
         for short in ids(mine):
             told = await world.tools.use(other, "open_record", {"id": short})
             assert "没有编号为" in told
-        assert "没有编号" in await world.commands.keepsakes.records(other, ids(mine)[0])
+        assert "没有编号" in await world.commands.records.records(other, ids(mine)[0])
         with pytest.raises(Exception, match="there is no record"):
             await world.memory.companion.talks.open(other.asker, record.id)
     shown = await world.tools.use(zhang_in_club, "search_history", {"keyword": "华山"})
@@ -274,19 +274,19 @@ async def test_a_search_that_takes_too_long_says_so(
 
 
 async def test_records_are_listed_and_opened_by_number(world: World) -> None:
-    assert "还没有" in await world.commands.keepsakes.records(zhang)
+    assert "还没有" in await world.commands.records.records(zhang)
     await trip(world)
     await world.say(zhang, "早上好")
     await world.learn(answer(said("U1", "likes", "茶", "张三喜欢茶", 1), worth=True))
     world.later(600)
-    listed = await world.commands.keepsakes.records(zhang)
+    listed = await world.commands.records.records(zhang)
     assert re.search(r"1\. \d{4}-\d\d-\d\d \d\d:\d\d · 1 条，1 分钟 · （没有摘要）", listed)
     assert re.search(r"2\. .* · 3 条，1 分钟 · 张三打算周末去华山看日出，两点出发。", listed)
-    opened = await world.commands.keepsakes.records(zhang, "2")
+    opened = await world.commands.records.records(zhang, "2")
     assert "定两点的闹钟" in opened
-    assert "没有编号 9" in await world.commands.keepsakes.records(zhang, "9")
+    assert "没有编号 9" in await world.commands.records.records(zhang, "9")
     await world.commands.mine(zhang)
-    assert "没有编号 1" in await world.commands.keepsakes.records(zhang, "1")
+    assert "没有编号 1" in await world.commands.records.records(zhang, "1")
 
 
 async def test_recent_summaries_are_in_the_block_with_their_ids(world: World) -> None:

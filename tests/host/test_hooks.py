@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import asyncio
 import threading
 from pathlib import Path
@@ -15,6 +17,7 @@ from .. import astrbot_root  # noqa: F401
 from astrbot.core.provider.entities import LLMResponse
 
 from graph_memory.companion import Word
+from graph_memory.host.astrbot import TURN
 from graph_memory.host import control, hooks
 from graph_memory.model import BOT, FollowUp
 
@@ -39,7 +42,7 @@ async def asked(world: World) -> Event:
     message = await world.memory.learning.hear(
         HOME, zhang.user, zhang.name, "我今天感冒了", ref="7@1"
     )
-    event = Event(graph_memory_message=message, graph_memory_caller=zhang)
+    event = Event(**{TURN: replace(zhang, message=message)})
     event.set_extra("graph_memory_words", frozenset(Word))
     return event
 

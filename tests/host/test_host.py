@@ -41,6 +41,7 @@ class Event:
 
     def __init__(self, *, group: str = "", sender: str = "10001", session: str = "") -> None:
         self._group, self._sender = group, sender
+        self.message_str, self.is_at_or_wake_command = "你好", False
         self._session = session or group or sender
         about = SimpleNamespace(group_name="读书会") if group else None
         self.message_obj = SimpleNamespace(
@@ -78,12 +79,18 @@ class Event:
     def get_extra(self, key: str) -> Any:
         return self.extras.get(key)
 
+    def set_extra(self, key: str, value: Any) -> None:
+        self.extras[key] = value
+
+    def get_messages(self) -> list[Any]:
+        return []
+
     def is_admin(self) -> bool:
         return False
 
 
 async def test_private_chat() -> None:
-    caller = await host().caller(Event())
+    caller = await host().turn(Event())
     assert caller
     assert caller.user == "aiocqhttp:10001"
     assert caller.session.circle == "aiocqhttp:private:10001"
@@ -95,23 +102,23 @@ async def test_accounts_that_are_linked_ask_together() -> None:
     found = host()
     both = frozenset({"aiocqhttp:10001", "telegram:7"})
     found.accounts = lambda user: both if user in both else frozenset((user,))
-    caller = await found.caller(Event())
+    caller = await found.turn(Event())
     assert caller
     assert caller.asker.accounts == both
     assert caller.asker.user == "aiocqhttp:10001"
 
 
 async def test_group() -> None:
-    caller = await host().caller(Event(group="42"))
+    caller = await host().turn(Event(group="42"))
     assert caller
     assert caller.session.circle == "aiocqhttp:group:42"
     assert (caller.session.owner, caller.session.title) == ("", "读书会")
 
 
 async def test_members_of_a_group_share_a_session_under_unique_session() -> None:
-    first = await host().caller(Event(group="42", session="10001_42"))
-    other = await host().caller(Event(group="42", sender="10002", session="10002_42"))
-    plain = await host().caller(Event(group="42"))
+    first = await host().turn(Event(group="42", session="10001_42"))
+    other = await host().turn(Event(group="42", sender="10002", session="10002_42"))
+    plain = await host().turn(Event(group="42"))
     assert first
     assert other
     assert plain
@@ -125,7 +132,7 @@ async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_pa
     event.message_obj.group.group_name = "读\ud800书会"
     event.get_sender_name = lambda: "小\ud800红"
     found = host()
-    caller = await found.caller(event)
+    caller = await found.turn(event)
     assert caller
     assert (caller.user, caller.session.circle) == ("aiocqhttp:1\ufffd", "aiocqhttp:group:4\ufffd2")
     journal = await Journal.open(tmp_path / "journal.sqlite3")
@@ -137,7 +144,7 @@ async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_pa
 
 @pytest.mark.parametrize("sender", ["", "999"])
 async def test_nobody_speaks(sender: str) -> None:
-    assert await host().caller(Event(sender=sender)) is None
+    assert await host().turn(Event(sender=sender)) is None
 
 
 async def test_the_requests_persona_wins() -> None:
@@ -209,7 +216,7 @@ USERS = {"sender": {"user_id": 10001}, "message": [{"type": "text", "data": {"te
     ],
 )
 async def test_recalled(event: Any, meant: tuple[str, str, str] | None) -> None:
-    assert await host().recalled(event) == meant
+    assert await host().retracted(event) == meant
 
 
 def test_injection_is_neither_stored_nor_cached() -> None:

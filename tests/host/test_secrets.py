@@ -14,13 +14,14 @@ import pytest_asyncio
 from astrbot.core.log import _LoguruInterceptHandler
 from loguru import logger as loguru
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.errors import EmbeddingError
 from graph_memory.host.log import LogBridge, Troubles
 from graph_memory.host.providers import ProviderModel
 from graph_memory.ports import Vectors
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings, read
+from graph_memory.turn import Turn
 
 from ..learn.scripted import Line, ScriptedModel
 from ..makers import group, private, user
@@ -34,8 +35,8 @@ PROVIDER = "Bad request: prompt was QUETZAL77"
 KEY = "page-key-AXOLOTL99"
 SECRETS = ("998877", "QUOKKA55", "QUETZAL77", "AXOLOTL99")
 HOME, WU, CLUB = private("wu"), user("wu"), group("读书会")
-boss = Caller(private("boss"), user("boss"), "老板", is_admin=True)
-boss_in_club = Caller(CLUB, user("boss"), "老板", is_admin=True)
+boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
+boss_in_club = Turn(CLUB, user("boss"), "老板", is_admin=True)
 
 
 @pytest.fixture

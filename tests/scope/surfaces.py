@@ -4,11 +4,11 @@ the caller may not see."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta, timezone
 from typing import Any
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.tools import Tools
 from graph_memory.graph import GraphState
 from graph_memory.journal import Rows
@@ -18,6 +18,7 @@ from graph_memory.learn.resolve import Rules, resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall
 from graph_memory.service import MemoryService
+from graph_memory.turn import Turn
 from graph_memory.visible_rows import SessionRows
 
 from .director import extraction
@@ -32,7 +33,7 @@ class Surfaces:
     """All surfaces of a memory for one caller."""
 
     memory: MemoryService
-    caller: Caller
+    caller: Turn
     commands: Commands = field(init=False)
     tools: Tools = field(init=False)
 
@@ -74,23 +75,29 @@ class Surfaces:
 
     async def _companion(self, question: str) -> Given:
         """What the companion puts before the model and tells of what it keeps."""
-        caller, keepsakes, heart = self.caller, self.commands.keepsakes, self.commands.heart
+        caller, records, inner = self.caller, self.commands.records, self.commands.inner
         await self.memory.companion.attend(caller.session)
         word = question[:2]
         given: Given = {
-            "lead": keepsakes.lead(caller, question, None),
-            "/records": await keepsakes.records(caller),
-            "/core": await keepsakes.core(caller),
-            "/inner": await heart.inner(caller),
-            "/inner history": await heart.inner(caller, "history"),
-            "/proactive": await heart.proactive(caller),
-            "search_history": await keepsakes.search(caller, word),
-            "search_history, person": await keepsakes.search(caller, "", "小红"),
-            "search_history, time": await keepsakes.search(caller, word, "", "昨天"),
+            "lead": self.memory.companion.lead(
+                caller.asker,
+                caller.session,
+                question,
+                None,
+                self.memory.references.citing(caller),
+            ),
+            "/records": await records.records(caller),
+            "/core": await records.core(caller),
+            "/inner": await inner.inner(caller),
+            "/inner history": await inner.inner(caller, "history"),
+            "/proactive": await inner.proactive(caller),
+            "search_history": await records.search(caller, word),
+            "search_history, person": await records.search(caller, "", "小红"),
+            "search_history, time": await records.search(caller, word, "", "昨天"),
         }
         found = sorted(set(re.findall(r"m:[0-9a-f]+", "".join(map(str, given.values())))))
         for id in found[:3]:
-            given[f"open_record {id}"] = await keepsakes.open(caller, id)
+            given[f"open_record {id}"] = await records.open(caller, id)
         care = self.memory.companion.care
         given["what is shown before speaking first"] = [
             await care._record(caller.session, row) for row in await care.standing(caller.session)
@@ -123,11 +130,13 @@ class Surfaces:
 
     async def refused(self, id: str) -> Given:
         """What is answered about a fact that is not there for the caller."""
+        said = Message(1, self.caller.session.id, self.caller.user, self.caller.name, "不对", 0.0)
+        turn = replace(self.caller, message=said)
         return {
             "/forget hidden": await self.commands.forget(self.caller, id),
             "/correct hidden": await self.commands.correct(self.caller, f"{id} 我不吃花生"),
             "memory_forget hidden": await self.tools.forget(self.caller, id),
-            "memory_correct hidden": await self.tools.correct(self.caller, id, "不吃花生", 1),
+            "memory_correct hidden": await self.tools.correct(turn, id, "不吃花生"),
         }
 
     async def alter(self, question: str) -> Given:

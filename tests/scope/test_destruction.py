@@ -22,8 +22,7 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from graph_memory.chat.caller import Caller
-from graph_memory.chat.commands import Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.deletion import name_search, plan
 from graph_memory.errors import GraphMemoryError, NotFoundError
 from graph_memory.journal import messages
@@ -31,6 +30,7 @@ from graph_memory.library import amendments
 from graph_memory.model import NO_PERSONA, Fact, Session
 from graph_memory.moving import Options
 from graph_memory.service import MemoryService
+from graph_memory.turn import Turn
 from graph_memory.visible_rows import VisibleRows
 from tests import makers
 
@@ -99,8 +99,8 @@ class Harmful:
         """Do one thing; what is refused is refused."""
         await getattr(self, f"_{harm.what.replace(' ', '_')}")(harm)
 
-    def _caller(self, harm: Harm) -> Caller:
-        return Caller(harm.place, HARMFUL, harm.nick)
+    def _caller(self, harm: Harm) -> Turn:
+        return Turn(harm.place, HARMFUL, harm.nick)
 
     def _fact(self, harm: Harm) -> str:
         known = self._director.facts

@@ -13,11 +13,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graph_memory.chat.caller import Caller
 from graph_memory.model import Message, Row, Session, decode
 from graph_memory.scope import Rank, span
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
+from graph_memory.turn import Turn
 from tests.recall.hashing import HashingEmbedder
 
 from . import oracle
@@ -47,8 +47,8 @@ class Ask:
         return self.chat.owner or self.who
 
     @property
-    def caller(self) -> Caller:
-        return Caller(self.chat, self.user, self.name, accounts=self.accounts)
+    def caller(self) -> Turn:
+        return Turn(self.chat, self.user, self.name, accounts=self.accounts)
 
     @property
     def listener(self) -> Listener:

@@ -1,4 +1,4 @@
-"""What ``/memory people`` answers: who and what is one, without AstrBot.
+"""Commands that merge entities and link accounts.
 
 For admins in a private chat: the answers show names and facts of anybody.
 """
@@ -13,10 +13,9 @@ from ..errors import BondError, NotFoundError
 from ..identity import Identities
 from ..journal import Rows
 from ..model import Entity, Fact, Name, Session, is_entity
-from ..phrases import say
-from ..service import MemoryService
 from ..text import normalise, one_line
-from .caller import Caller
+from ..turn import Turn
+from .answers import Answers
 
 LISTED = 20
 """Lines in a list."""
@@ -54,20 +53,12 @@ class _Unclear(Exception):  # noqa: N818 - an answer, not an error
     """A word means nothing, or several things; carries what to say then."""
 
 
-class People:
-    """The commands by which the owner says who and what is one."""
+class PeopleCommands(Answers):
+    """``/memory people``, by which the owner says who and what is one."""
 
-    def __init__(self, memory: MemoryService) -> None:
-        self._memory = memory
-        self._bonds = memory.bonds
-        self._language = memory.settings.language
-
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
-
-    async def answer(self, caller: Caller, text: str = "") -> str:
+    async def answer(self, turn: Turn, text: str = "") -> str:
         """Do what ``text`` says: merge, split, link or unlink; list what is one without it."""
-        if not caller.is_owner:
+        if not turn.is_owner:
             return self._say("people_private")
         words = ["".join(found) for found in _WORD.findall(text)]
         try:
@@ -75,13 +66,13 @@ class People:
                 case []:
                     return await self._list()
                 case ["merge", first, second]:
-                    return await self._merge(caller, first, second)
+                    return await self._merge(turn, first, second)
                 case ["split", word]:
-                    return await self._split(caller, word)
+                    return await self._split(turn, word)
                 case ["link", first, second]:
-                    return await self._link(caller, first, second)
+                    return await self._link(turn, first, second)
                 case ["unlink", word]:
-                    return await self._unlink(caller, word)
+                    return await self._unlink(turn, word)
                 case _:
                     return self._say("people_how")
         except _Unclear as unclear:
@@ -90,7 +81,7 @@ class People:
             return self._say(f"people_{error.code}")
 
     async def _list(self) -> str:
-        merges, links = await self._bonds.merges(), await self._bonds.links()
+        merges, links = await self.memory.bonds.merges(), await self.memory.bonds.links()
         lines = [
             self._say(
                 "people_merge_line",
@@ -109,21 +100,21 @@ class People:
 
     # ---------------------------------------------------------------- entities
 
-    async def _merge(self, caller: Caller, first: str, second: str) -> str:
+    async def _merge(self, turn: Turn, first: str, second: str) -> str:
         node, into = await self._one(first, _survivors), await self._one(second, _survivors)
-        await self._bonds.merge(node.node, into.node, caller.user)
+        await self.memory.bonds.merge(node.node, into.node, turn.user)
         return self._say("people_merged", **_pair(node, into))
 
-    async def _split(self, caller: Caller, word: str) -> str:
+    async def _split(self, turn: Turn, word: str) -> str:
         node = (await self._one(word, _absorbed)).node
-        change = await self._bonds.split(node, caller.user)
+        change = await self.memory.bonds.split(node, turn.user)
         survivor = next(op.before["into"] for op in change.ops if op.before and "into" in op.before)
 
         def look(rows: Rows) -> tuple[_Found, _Found]:
             identities = rows.identities()
             return _describe(rows, identities, node), _describe(rows, identities, survivor)
 
-        return self._say("people_split", **_pair(*await self._memory.journal.read(look)))
+        return self._say("people_split", **_pair(*await self.memory.journal.read(look)))
 
     async def _one(self, word: str, choose: Choose) -> _Found:
         """The entity that is meant by a name or by the beginning of an id.
@@ -142,7 +133,7 @@ class People:
             found = [_describe(rows, identities, node) for node in meant]
             return found, bool(things or not nodes)
 
-        found, has_things = await self._memory.journal.read(look)
+        found, has_things = await self.memory.journal.read(look)
         if len(found) == 1:
             return found[0]
         word = one_line(word, MAX_NAME)
@@ -166,21 +157,21 @@ class People:
 
     # ---------------------------------------------------------------- accounts
 
-    async def _link(self, caller: Caller, first: str, second: str) -> str:
-        one, other = _user(caller, first), _user(caller, second)
+    async def _link(self, turn: Turn, first: str, second: str) -> str:
+        one, other = _user(turn, first), _user(turn, second)
         try:
-            await self._bonds.link(one, other, caller.user)
+            await self.memory.bonds.link(one, other, turn.user)
         except NotFoundError:
             return self._say("people_stranger")
         return self._say("people_linked", accounts=await self._linked(one))
 
-    async def _unlink(self, caller: Caller, word: str) -> str:
-        user = _user(caller, word)
-        await self._bonds.unlink(user, caller.user)
+    async def _unlink(self, turn: Turn, word: str) -> str:
+        user = _user(turn, word)
+        await self.memory.bonds.unlink(user, turn.user)
         return self._say("people_unlinked", account=user)
 
     async def _linked(self, user: str) -> str:
-        everybody = await self._bonds.links()
+        everybody = await self.memory.bonds.links()
         accounts = next((each for each in everybody if user in each), {})
         return " = ".join(_account(name, id) for id, name in accounts.items())
 
@@ -236,6 +227,6 @@ def _account(name: str, user: str) -> str:
     return f"{one_line(name, MAX_NAME)} [{user}]" if name else f"[{user}]"
 
 
-def _user(caller: Caller, word: str) -> str:
-    """The user id of an account; without a platform, one of the caller's."""
-    return word if ":" in word else f"{caller.user.partition(':')[0]}:{word}"
+def _user(turn: Turn, word: str) -> str:
+    """The user id of an account; without a platform, one of the speaker's."""
+    return word if ":" in word else f"{turn.user.partition(':')[0]}:{word}"

@@ -1,6 +1,6 @@
-"""What ``/memory records`` and ``/memory core`` answer, and the tools that open records.
+"""Commands and tools for conversation records, and commands for core facts.
 
-Records are looked through with the rights of whoever asks; core facts are the caller's own,
+Records are looked through with the rights of whoever asks; core facts are the speaker's own,
 of the chat in which they ask, and nobody else's.
 """
 
@@ -12,12 +12,11 @@ from datetime import datetime
 from ..companion import MAX_TEXT, Companion, Hit, Reading, Wanted
 from ..errors import NotFoundError
 from ..model import CoreFact, Episode, Message
-from ..phrases import say
 from ..recall import CLOSE, OPEN
-from ..service import MemoryService
+from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
-from .caller import Caller
-from .shown import Memory, Shown
+from ..turn import Turn
+from .answers import Answers
 from .usage import misused
 
 PAGE = 1_500
@@ -34,93 +33,64 @@ _EDIT = frozenset({"edit", "改", "修改"})
 _DROP = frozenset({"drop", "删", "删除", "去掉"})
 
 
-class Keepsakes:
-    """Records and core facts, for people and for the chat model.
-
-    Args:
-        shown: What people and the model were shown.
-    """
-
-    def __init__(self, memory: MemoryService, shown: Shown) -> None:
-        self._memory = memory
-        self._shown = shown
-        self._language = memory.settings.language
+class RecordCommands(Answers):
+    """Conversation records and core facts, for people and for the chat model."""
 
     @property
     def _companion(self) -> Companion:
-        return self._memory.companion
-
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
-
-    def cite(self, caller: Caller, record: Episode) -> str:
-        """The short id of a record that is shown."""
-        return self._shown.cite(caller, Memory(Episode.kind, record.id, record.summary))
-
-    def lead(self, caller: Caller, text: str, message: Message | None) -> list[str]:
-        """What the companion puts before everything that is recalled."""
-        can_open = self._memory.settings.enable_function_calling
-        return self._companion.lead(
-            caller.asker,
-            caller.session,
-            text,
-            message,
-            (lambda record: self.cite(caller, record)) if can_open else None,
-        )
+        return self.memory.companion
 
     # -------------------------------------------------------------------- tools
 
-    async def search(
-        self, caller: Caller, keyword: str, person: str = "", time: str = "", message: int = 0
-    ) -> str:
+    async def search(self, turn: Turn, keyword: str, person: str = "", time: str = "") -> str:
         """Messages of any age that have words in them, fenced as data, with their records."""
         wanted = Wanted(
             one_line(keyword, 200),
             one_line(person, MAX_NAME),
             one_line(time, MAX_NAME),
-            (message,) if message else (),
+            (turn.message.id,) if turn.message else (),
         )
         if not (wanted.keyword or wanted.person or wanted.time):
             return self._say("found_what")
-        found = await self._companion.talks.search(caller.asker, wanted)
+        found = await self._companion.talks.search(turn.asker, wanted)
         if not found.is_known:
             return self._say("found_nobody")
         notes = [] if found.is_dated else [self._say("found_undated")]
         notes += [] if found.is_whole else [self._say("history_partly")]
         if not found.hits:
             return "\n".join([self._say("history_none"), *notes])
-        said = await self._memory.lookup.signed(caller.asker, [hit.message for hit in found.hits])
+        said = await self.memory.lookup.signed(turn.asker, [hit.message for hit in found.hits])
         lines = [
-            self._hit(caller, hit, who, wanted.keyword)
+            self._hit(turn, hit, who, wanted.keyword)
             for hit, who in zip(found.hits, said, strict=True)
         ]
         return "\n".join([OPEN, self._say("history_note"), *lines, CLOSE, *notes])
 
-    def _hit(self, caller: Caller, hit: Hit, who: str, keyword: str) -> str:
-        short = f"[{self.cite(caller, hit.record)}] " if hit.record else ""
+    def _hit(self, turn: Turn, hit: Hit, who: str, keyword: str) -> str:
+        short = f"[{self.memory.references.record(turn, hit.record)}] " if hit.record else ""
         where = ""
-        if hit.session.circle != caller.session.circle and hit.session.title:
+        if hit.session.circle != turn.session.circle and hit.session.title:
             where = self._say("history_where", title=clean_name(hit.session.title))
         said = self._moment(hit.message.at)
         return f"- {short}{said} 〔{who}〕{where}{_around(hit.message.text, keyword)}"
 
-    async def open(self, caller: Caller, id: str, page: str = "") -> str:
+    async def open(self, turn: Turn, id: str, page: str = "") -> str:
         """A record that was shown, word for word."""
-        memory = self._shown.cited(caller, id)
+        memory = self.memory.references.cited(turn, id)
         if memory is None or memory.kind != Episode.kind:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
         try:
-            found = await self._companion.talks.open(caller.asker, memory.id)
+            found = await self._companion.talks.open(turn.asker, memory.id)
         except NotFoundError:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
-        lines, note = await self._page(caller, found, page)
+        lines, note = await self._page(turn, found, page)
         return "\n".join([OPEN, self._say("record_note"), *lines, CLOSE, note])
 
-    async def _page(self, caller: Caller, found: Reading, page: str) -> tuple[list[str], str]:
+    async def _page(self, turn: Turn, found: Reading, page: str) -> tuple[list[str], str]:
         """The lines of a page, and which one it is."""
         pages: list[list[str]] = [[]]
         left = PAGE
-        said = await self._memory.lookup.signed(caller.asker, found.lines)
+        said = await self.memory.lookup.signed(turn.asker, found.lines)
         for message, who in zip(found.lines, said, strict=True):
             line = self._line(message, who)
             left -= tokens(line)
@@ -138,16 +108,13 @@ class Keepsakes:
 
     def _line(self, message: Message, who: str) -> str:
         """A message as it was said; further lines of it stand under it."""
-        said = datetime.fromtimestamp(message.at, self._memory.zone)
+        said = datetime.fromtimestamp(message.at, self.memory.zone)
         text = escape(clean(message.text)).replace("\n", "\n    ")
         return f"{said:%H:%M} 〔{who}〕{text}"
 
-    def _moment(self, at: float) -> str:
-        return f"{datetime.fromtimestamp(at, self._memory.zone):%Y-%m-%d %H:%M}"
-
     # ----------------------------------------------------------------- commands
 
-    async def records(self, caller: Caller, which: str = "") -> str:
+    async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
         if not self._companion.has("records"):
             return self._say("part_off", part="records")
@@ -155,11 +122,13 @@ class Keepsakes:
         if page.strip() and not page.strip().isdecimal():
             return misused(self._language, "records", page)
         if which:
-            return await self._read(caller, which, page.strip())
-        found = await self._companion.talks.recent(caller.asker, caller.session)
+            return await self._read(turn, which, page.strip())
+        found = await self._companion.talks.recent(turn.asker, turn.session)
         if not found:
             return self._say("records_none")
-        self._shown.number(caller, [Memory(Episode.kind, r.id, r.summary) for r in found])
+        self.memory.references.number(
+            turn, [Reference(Episode.kind, r.id, r.summary) for r in found]
+        )
         lines = [
             self._say(
                 "records_line",
@@ -179,31 +148,31 @@ class Keepsakes:
             return (told + self._say("records_open")).lstrip()
         return told or self._say("records_untold")
 
-    async def _read(self, caller: Caller, which: str, page: str) -> str:
+    async def _read(self, turn: Turn, which: str, page: str) -> str:
         is_number = which.isdecimal() and len(which) < 6
         memory = (
-            self._shown.numbered(caller, int(which))
+            self.memory.references.numbered(turn, int(which))
             if is_number
-            else self._shown.cited(caller, which)
+            else self.memory.references.cited(turn, which)
         )
         unknown = self._say("record_number", number=one_line(which, MAX_NAME))
         if memory is None or memory.kind != Episode.kind:
             return unknown
         try:
-            found = await self._companion.talks.open(caller.asker, memory.id)
+            found = await self._companion.talks.open(turn.asker, memory.id)
         except NotFoundError:
             return unknown
-        lines, note = await self._page(caller, found, page)
+        lines, note = await self._page(turn, found, page)
         return "\n".join([self._say("record_title", note=note), *lines])
 
-    async def core(self, caller: Caller, what: str = "") -> str:
-        """The caller's core facts in this chat, or a change to one of them."""
+    async def core(self, turn: Turn, what: str = "") -> str:
+        """The turn's core facts in this chat, or a change to one of them."""
         if not self._companion.has("core_facts"):
             return self._say("part_off", part="core_facts")
         verb, _, rest = what.strip().partition(" ")
         number, _, text = rest.strip().partition(" ")
         if not verb:
-            return await self._cores(caller)
+            return await self._cores(turn)
         verb = verb.casefold()
         text = one_line(clean(text), MAX_TEXT)
         is_known = verb in _PIN | _UNPIN | _EDIT | _DROP
@@ -215,22 +184,20 @@ class Keepsakes:
         def change(row: CoreFact) -> CoreFact | None:
             if verb in _DROP:
                 return None
-            if verb in _EDIT:  # in the caller's words, which learning leaves alone
+            if verb in _EDIT:  # in the speaker's words, which learning leaves alone
                 return replace(row, text=text, pinned=True)
             return replace(row, pinned=verb in _PIN)
 
         try:
-            await self._companion.alter(
-                caller.session, caller.asker, int(number), caller.user, change
-            )
+            await self._companion.alter(turn.session, turn.asker, int(number), turn.user, change)
         except NotFoundError:
             return self._say("core_number", number=number)
         key = "dropped" if verb in _DROP else "edited" if verb in _EDIT else ""
         key = key or ("pinned" if verb in _PIN else "unpinned")
         return self._say(f"core_{key}", number=number, text=text)
 
-    async def _cores(self, caller: Caller) -> str:
-        found = await self._companion.core(caller.asker, caller.session)
+    async def _cores(self, turn: Turn) -> str:
+        found = await self._companion.core(turn.asker, turn.session)
         if not found:
             return self._say("core_none")
         lines = [

@@ -21,7 +21,7 @@ from .usage import misused
 LISTED = 10
 
 
-class Restores:
+class BackupCommands:
     """Backups as an owner sees them.
 
     Args:

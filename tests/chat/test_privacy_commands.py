@@ -12,24 +12,25 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.deletion import Tombstones, erasure, retraction
 from graph_memory.errors import JournalError
 from graph_memory.journal import Draft
 from graph_memory.model import Episode, Fact, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import QQ, T0, entity, fact, group, private, user
 from ..scripted import ScriptedModel
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, LIS, CLUB = private("zhang"), private("li"), group("读书会")
-zhang = Caller(HOME, ZHANG, "张三")
-zhang_in_club = Caller(CLUB, ZHANG, "张三")
-li_in_club = Caller(CLUB, LI, "李四")
-li = Caller(LIS, LI, "李四")
-boss = Caller(private("boss"), user("boss"), "老板", is_admin=True)
+zhang = Turn(HOME, ZHANG, "张三")
+zhang_in_club = Turn(CLUB, ZHANG, "张三")
+li_in_club = Turn(CLUB, LI, "李四")
+li = Turn(LIS, LI, "李四")
+boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 boss_in_club = replace(boss, session=CLUB)
 
 
@@ -59,7 +60,7 @@ def commands(memory: MemoryService) -> Commands:
     return Commands(memory)
 
 
-async def remind(memory: MemoryService, caller: Caller, text: str) -> str:
+async def remind(memory: MemoryService, caller: Turn, text: str) -> str:
     await memory.settle()
     return (await memory.recall.remind(caller.asker, text)).block
 
@@ -97,7 +98,7 @@ async def test_why_shows_nobody_more_than_they_may_see_now(
     assert "花生" not in await commands.privacy.why(li_in_club)
     assert "还没有哪次" in await commands.privacy.why(li)
     assert "花生" in await commands.privacy.why(zhang)
-    another = Caller(private("zhang", "other"), ZHANG, "张三")
+    another = Turn(private("zhang", "other"), ZHANG, "张三")
     assert "花生" in await commands.privacy.why(another), "about the user: all personas know"
     await memory.library.forget(public.id, None, "owner")
     await memory.recall.settle()
@@ -125,7 +126,7 @@ async def test_a_pause_of_a_person_holds_everywhere(memory: MemoryService, comma
     for session in (HOME, CLUB):
         assert await memory.learning.hear(session, ZHANG, "张三", "别记这个") is None
         assert await memory.learning.reply(session, "好的张三，别记这个", to=ZHANG) is None
-    assert "没有记下" in await commands.remember(zhang, "别记这个")
+    assert "没有记下" in await commands.remember(replace(zhang, text="别记这个"))
     await memory.learning.hear(CLUB, LI, "李四", "我可以记", at=T0)
     assert await told(memory) == ["我养了一只橘猫", "我可以记"]
     assert "橘猫" in await remind(memory, zhang, "我养了什么猫"), "recall goes on"

@@ -1,26 +1,26 @@
-"""What was shown to whom."""
+"""References to lines that were shown."""
 
 from __future__ import annotations
 
 import pytest
 
-from graph_memory.chat import shown
-from graph_memory.chat.caller import Caller
-from graph_memory.chat.shown import Memory, Shown
+from graph_memory import references
+from graph_memory.references import Reference, References
+from graph_memory.turn import Turn
 
-from ..makers import group, private, user
+from .makers import group, private, user
 
 HOME, CLUB = private("zhang"), group("1")
-zhang, zhang_in_club = Caller(HOME, user("zhang"), "张三"), Caller(CLUB, user("zhang"), "张三")
-li_in_club = Caller(CLUB, user("li"), "李四")
+zhang, zhang_in_club = Turn(HOME, user("zhang"), "张三"), Turn(CLUB, user("zhang"), "张三")
+li_in_club = Turn(CLUB, user("li"), "李四")
 
 
-def line(id: str) -> Memory:
-    return Memory("fact", id, f"关于{id}")
+def line(id: str) -> Reference:
+    return Reference("fact", id, f"关于{id}")
 
 
 def test_an_id_is_short_stable_and_ones_own() -> None:
-    known = Shown()
+    known = References()
     short = known.cite(zhang, line("f:1"))
     assert len(short) == len("m:1a2b")
     assert known.cite(zhang, line("f:1")) == short
@@ -39,18 +39,18 @@ def test_an_id_is_short_stable_and_ones_own() -> None:
 
 
 def test_two_things_never_have_one_id() -> None:
-    known = Shown()
-    many = [line(f"f:{number}") for number in range(shown.MAX_CITED)]
+    known = References()
+    many = [line(f"f:{number}") for number in range(references.MAX_CITED)]
     ids = [known.cite(zhang, each) for each in many]
     assert [known.cited(zhang, id) for id in ids] == many
-    assert Memory("fact", "7", "") != Memory("message", "7", "")
-    assert known.cite(zhang, Memory("fact", "7", "")) != known.cite(
-        zhang, Memory("message", "7", "")
+    assert Reference("fact", "7", "") != Reference("message", "7", "")
+    assert known.cite(zhang, Reference("fact", "7", "")) != known.cite(
+        zhang, Reference("message", "7", "")
     )
 
 
 def test_after_a_restart_a_line_has_the_same_id_once_it_is_shown_again() -> None:
-    before, after = Shown(), Shown()
+    before, after = References(), References()
     before.cite(zhang, line("f:2"))
     short = before.cite(zhang, line("f:1"))
     assert after.cited(zhang, short) is None
@@ -59,8 +59,8 @@ def test_after_a_restart_a_line_has_the_same_id_once_it_is_shown_again() -> None
 
 
 def test_ids_that_would_be_alike_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown, "SHORTEST", 1)
-    known = Shown()
+    monkeypatch.setattr(references, "SHORTEST", 1)
+    known = References()
     many = [line(f"f:{number}") for number in range(40)]
     ids = [known.cite(zhang, each) for each in many]
     assert len(set(ids)) == len(many)
@@ -68,9 +68,9 @@ def test_ids_that_would_be_alike_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_long_ago_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown, "MAX_CITED", 2)
-    monkeypatch.setattr(shown, "MAX_PLACES", 2)
-    known = Shown()
+    monkeypatch.setattr(references, "MAX_CITED", 2)
+    monkeypatch.setattr(references, "MAX_PLACES", 2)
+    known = References()
     first, *rest = [known.cite(zhang, line(f"f:{number}")) for number in range(3)]
     assert known.cited(zhang, first) is None
     assert all(known.cited(zhang, id) for id in rest)

@@ -1,4 +1,4 @@
-"""What ``/memory`` answers: text in, text out, nothing of AstrBot.
+"""The ``/memory`` commands: text in, text out, nothing of AstrBot.
 
 Everybody sees what recall would show them here, so a private matter never surfaces in a
 group. What concerns everyone's memory is for admins, and its contents for admins in a
@@ -8,27 +8,24 @@ private chat only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
 from ..library import Correction, FactLine
-from ..model import Addressee, Fact, Quote
-from ..phrases import say
+from ..model import Fact
+from ..references import Reference
 from ..service import MemoryService
 from ..text import fenced, one_line
+from ..turn import Turn
 from ..upkeep import Forecast
-from .caller import Caller
+from .answers import Answers
 from .exports import Exports
-from .heart import Heart
-from .keepsakes import Keepsakes
+from .inner_commands import InnerCommands
 from .moves import Moves
-from .people import People
-from .privacy import Privacy
-from .shown import Memory, Shown
+from .people_commands import PeopleCommands
+from .privacy_commands import PrivacyCommands
+from .record_commands import RecordCommands
 from .usage import EVERYTHING, help_text, misused
-
-__all__ = ["Caller", "Commands"]
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
@@ -38,79 +35,75 @@ MESSAGE = "message"
 UNDONE = frozenset({"undone_forget", "undone_correct", "undone_remember"})
 
 
-class Commands:
+class Commands(Answers):
     """The commands of one open memory.
 
     Attributes:
         memory: The memory.
-        shown: What people were shown, by which they say what they mean.
         privacy: Those by which people look after what is known about them.
         people: Those by which the owner says who and what is one.
         moves, exports: Those by which memories come and go.
-        keepsakes: Records and core facts.
-        heart: The inner state, and speaking first.
+        records: Conversation records and core facts.
+        inner: The inner state and proactive messages.
 
     Args:
         web: Where the memory page is; empty if it is off.
     """
 
     def __init__(self, memory: MemoryService, web: str = "") -> None:
-        self.memory = memory
-        self._language = memory.settings.language
-        self.shown = Shown()
+        super().__init__(memory)
         self.web = web
-        self.privacy = Privacy(memory)
-        self.people = People(memory)
+        self.privacy = PrivacyCommands(memory)
+        self.people = PeopleCommands(memory)
         self.moves = Moves(memory)
         self.exports = Exports(memory)
-        self.keepsakes = Keepsakes(memory, self.shown)
-        self.heart = Heart(memory)
+        self.records = RecordCommands(memory)
+        self.inner = InnerCommands(memory)
         self._stuck: set[int] = set()
         """Changes of which people were told that they cannot be undone."""
 
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
-
     # ------------------------------------------------------------------ asking
 
-    async def help(self, caller: Caller) -> str:
+    async def help(self, turn: Turn) -> str:
         """What there is."""
         return help_text(self._language)
 
-    async def status(self, caller: Caller) -> str:
+    async def status(self, turn: Turn) -> str:
         """How the memory is doing; details for admins only."""
-        if caller.is_owner:
+        if turn.is_owner:
             health = await self.memory.health()
             return describe(health, self._language, self.memory.zone, self.web)
-        mine = await self.memory.library.mine(caller.asker, limit=1000)
+        mine = await self.memory.library.mine(turn.asker, limit=1000)
         lines = [self._say("status", mine=len(mine))]
-        if caller.is_admin:
+        if turn.is_admin:
             lines.append(self._say("status_more"))
         return "\n".join(lines)
 
-    async def mine(self, caller: Caller) -> str:
-        """What is known about the caller, as far as it may be shown here."""
-        found = await self.memory.library.mine(caller.asker, limit=LISTED)
+    async def mine(self, turn: Turn) -> str:
+        """What is known about the speaker, as far as it may be shown here."""
+        found = await self.memory.library.mine(turn.asker, limit=LISTED)
         if not found:
             return self._say("mine_none")
-        listed = [Memory(Fact.kind, line.fact.id, line.fact.statement) for line in found]
-        self.shown.number(caller, listed)
-        said = await self.memory.lookup.signed(caller.asker, [line.fact for line in found])
+        listed = [Reference(Fact.kind, line.fact.id, line.fact.statement) for line in found]
+        self.memory.references.number(turn, listed)
+        said = await self.memory.lookup.signed(turn.asker, [line.fact for line in found])
         lines = [
             self._fact(number, line, who)
             for number, (line, who) in enumerate(zip(found, said, strict=True), 1)
         ]
         return "\n".join([self._say("mine_title"), *lines, self._say("forget_hint")])
 
-    async def search(self, caller: Caller, text: str) -> str:
+    async def search(self, turn: Turn, text: str) -> str:
         """What comes to mind at ``text``."""
         if not text:
             return self._say("search_what")
-        found = await self.memory.recall.search(caller.asker, text, LISTED)
+        found = await self.memory.recall.search(turn.asker, text, LISTED)
         if not found.items:
             return self._say("search_none")
         meant = [item for item in found.items if item.kind in (Fact.kind, MESSAGE)]
-        self.shown.number(caller, [Memory(item.kind, item.id, item.text) for item in meant])
+        self.memory.references.number(
+            turn, [Reference(item.kind, item.id, item.text) for item in meant]
+        )
         numbers = {(item.kind, item.id): number for number, item in enumerate(meant, 1)}
         lines = [
             self._say("item_numbered", number=number, text=item.text)
@@ -121,13 +114,13 @@ class Commands:
         hint = [self._say("forget_hint")] if meant else []
         return "\n".join([self._say("search_title"), *lines, *hint])
 
-    async def preview(self, caller: Caller) -> str:
+    async def preview(self, turn: Turn) -> str:
         """What the settings would forget, and when; told to an admin in private only, as
         even how much there is says something of what others said elsewhere."""
         settings = self.memory.settings
         if not settings.time_decay_rate or not settings.min_importance_threshold:
             return self._say("preview_never")
-        if not caller.is_owner:
+        if not turn.is_owner:
             return self._say("preview_private")
         lines = [self._say("preview_title")]
         listed: set[str] = set()
@@ -135,11 +128,11 @@ class Commands:
             lines += self._forecast(forecast, listed)
         return "\n".join(lines)
 
-    async def backup(self, caller: Caller) -> str:
+    async def backup(self, turn: Turn) -> str:
         """Copy the journal now."""
         return self._say("backup_made", name=(await self.memory.backups.make()).name)
 
-    async def doctor(self, caller: Caller) -> str:
+    async def doctor(self, turn: Turn) -> str:
         """Check journal, graph and index, and mend them; tells no contents."""
         checkup = await self.memory.doctor()
         lines = [self._say("doctor_title", seconds=round(checkup.seconds, 1))]
@@ -155,38 +148,32 @@ class Commands:
 
     # ---------------------------------------------------------------- changing
 
-    def refusal(self, caller: Caller) -> str:
-        """Why nothing the caller says may be stored here; empty if it may."""
-        if caller.session.is_group and not self.memory.settings.enable_group_learning:
+    def refusal(self, turn: Turn) -> str:
+        """Why nothing the speaker says may be stored here; empty if it may."""
+        if turn.session.is_group and not self.memory.settings.enable_group_learning:
             return self._say("group_off")
-        if self.memory.learning.pauses.covers(caller.session, caller.user):
+        if self.memory.learning.pauses.covers(turn.session, turn.user):
             return self._say("remember_paused")
         return ""
 
-    async def remember(
-        self,
-        caller: Caller,
-        text: str,
-        to: tuple[Addressee, ...] = (),
-        quote: Quote | None = None,
-    ) -> str:
-        """Remember ``text`` at once; whom it mentions and what it quotes as in ``hear``."""
-        if not text:
+    async def remember(self, turn: Turn) -> str:
+        """Remember at once what a turn says."""
+        if not turn.text:
             return self._say("remember_what")
-        if refusal := self.refusal(caller):
+        if refusal := self.refusal(turn):
             return refusal
         await self.memory.learning.remember(
-            caller.session,
-            caller.user,
-            caller.name,
-            text,
-            to=to,
-            quote=quote,
-            besides=self.memory.companion.remembering(caller.session, caller.user),
+            turn.session,
+            turn.user,
+            turn.name,
+            turn.text,
+            to=turn.to,
+            quote=turn.quote,
+            besides=self.memory.companion.remembering(turn.session, turn.user),
         )
         return self._say("remembered")
 
-    async def flush(self, caller: Caller, what: str = "") -> str:
+    async def flush(self, turn: Turn, what: str = "") -> str:
         """Learn now what has gathered in this chat, or everywhere (``all``)."""
         learning = self.memory.learning
         everywhere = what.casefold() in EVERYTHING
@@ -194,7 +181,7 @@ class Commands:
             return misused(self._language, "flush", what, EVERYTHING)
         if everywhere:
             await learning.revive()
-        circle = None if everywhere else caller.session.circle
+        circle = None if everywhere else turn.session.circle
         batches = await learning.flush(circle)
         status = await learning.status(circle)
         lines = [self._say("flushed", batches=batches)]
@@ -209,68 +196,67 @@ class Commands:
             lines.append(learning_failure(status, self._language))
         return "\n".join(lines)
 
-    async def forget(self, caller: Caller, which: str) -> str:
-        """Forget a fact by its number in the caller's last list, or by its id."""
+    async def forget(self, turn: Turn, which: str) -> str:
+        """Forget a fact by its number in the speaker's last list, or by its id."""
         if not which:
             return self._say("forget_what")
-        memory = self._meant(caller, which)
+        memory = self._meant(turn, which)
         if memory is None:
             return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
-        asker = None if caller.is_admin else caller.asker
+        asker = None if turn.is_admin else turn.asker
         try:
             if memory.kind == MESSAGE:
-                await self.memory.library.unsay(int(memory.id), asker, caller.user)
+                await self.memory.library.unsay(int(memory.id), asker, turn.user)
             else:
-                await self.memory.library.forget(memory.id, asker, caller.user)
+                await self.memory.library.forget(memory.id, asker, turn.user)
         except NotFoundError:
             return self._say("forget_denied")
         if memory.text:
             return self._say("forgotten", statement=one_line(memory.text, MAX_STATEMENT))
         return self._say("forgotten_id")
 
-    async def correct(self, caller: Caller, which: str, *, ref: str = "") -> str:
+    async def correct(self, turn: Turn, which: str) -> str:
         """Replace a listed fact by how it really is.
 
         Args:
             which: Its number or id, and then the words.
-            ref: The platform's id of the command.
         """
         which, _, words = which.strip().partition(" ")
         if not which or not words.strip():
             return self._say("correct_what")
-        memory = self._meant(caller, which)
+        memory = self._meant(turn, which)
         if memory is None:
             return self._say("forget_number", number=which)
-        if refusal := self.refusal(caller):
+        if refusal := self.refusal(turn):
             return refusal
         try:
             await self.memory.library.correct(
                 Correction(
                     memory.id,
                     words,
-                    caller.session,
-                    caller.asker,
-                    caller.user,
-                    caller.name,
-                    ref=ref,
+                    turn.session,
+                    turn.asker,
+                    turn.user,
+                    turn.name,
+                    ref=turn.ref,
                 )
             )
         except NotFoundError:
             return self._say("correct_denied")
         return self._say("corrected", statement=one_line(words, MAX_STATEMENT))
 
-    def _meant(self, caller: Caller, which: str) -> Memory | None:
+    def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""
         if which.isdecimal():
-            return self.shown.numbered(caller, int(which))
-        if cited := self.shown.cited(caller, which):
+            return self.memory.references.numbered(turn, int(which))
+        if cited := self.memory.references.cited(turn, which):
             return cited
-        return None if " " in which else Memory(Fact.kind, which, "")
+        return None if " " in which else Reference(Fact.kind, which, "")
 
-    async def undo(self, caller: Caller) -> str:
-        """Take the caller's last change back."""
+    async def undo(self, turn: Turn) -> str:
+        """Take the speaker's last change back."""
         try:
-            undone = await self.memory.library.undo(None, caller.user, self._stuck)
+            undone = await self.memory.library.undo(None, turn.user, self._stuck)
         except NotFoundError:
             return self._say("undo_none")
         except ConflictError as error:
@@ -283,12 +269,11 @@ class Commands:
     # --------------------------------------------------------------- rendering
 
     def _fact(self, number: int, line: FactLine, who: str) -> str:
-        said = datetime.fromtimestamp(line.fact.said_at, self.memory.zone)
         return self._say(
             "fact_line",
             number=number,
             statement=f"〔{who}〕{fenced(line.fact.statement, MAX_STATEMENT)}",
-            date=f"{said:%Y-%m-%d}",
+            date=self._date(line.fact.said_at),
             strength=round(line.strength * 100),
         )
 

@@ -1,4 +1,4 @@
-"""What ``/memory inner`` and ``/memory proactive`` answer.
+"""Commands about the inner state and proactive messages.
 
 Both are about the chat in which they are asked, under the persona that is on there. Follow-ups
 are made in private chats only, and told nowhere else.
@@ -7,16 +7,14 @@ are made in private chats only, and told nowhere else.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
 from ..companion import bring_back, inner_id, seed
 from ..errors import NotFoundError
 from ..journal import Draft, Rows, history
 from ..model import InnerState, decode
-from ..phrases import say
-from ..service import MemoryService
 from ..text import one_line
-from .caller import Caller
+from ..turn import Turn
+from .answers import Answers
 
 LISTED = 10
 MAX_TEXT = 200
@@ -25,43 +23,33 @@ _BACK = frozenset({"back", "换回", "恢复"})
 _CANCEL = frozenset({"cancel", "取消"})
 
 
-class Heart:
-    """The inner state and speaking first, for people."""
-
-    def __init__(self, memory: MemoryService) -> None:
-        self._memory = memory
-        self._language = memory.settings.language
-
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
-
-    def _moment(self, at: float) -> str:
-        return f"{datetime.fromtimestamp(at, self._memory.zone):%Y-%m-%d %H:%M}"
+class InnerCommands(Answers):
+    """``/memory inner`` and ``/memory proactive``."""
 
     # ------------------------------------------------------------- inner state
 
-    async def inner(self, caller: Caller, what: str = "") -> str:
+    async def inner(self, turn: Turn, what: str = "") -> str:
         """What the persona has understood, what it was before, or that again."""
-        if not self._memory.companion.has("inner_state"):
+        if not self.memory.companion.has("inner_state"):
             return self._say("part_off", part="inner_state")
         verb, _, number = what.strip().casefold().partition(" ")
         if not verb:
-            return await self._inner(caller)
+            return await self._inner(turn)
         if verb in _HISTORY and not number:
-            return await self._history(caller)
+            return await self._history(turn)
         if verb in _BACK and number.strip().isdecimal():
-            return await self._back(caller, number.strip()[:6])
+            return await self._back(turn, number.strip()[:6])
         return self._say("inner_what")
 
-    async def _inner(self, caller: Caller) -> str:
-        id = inner_id(caller.session.id)
-        found = await self._memory.journal.read(lambda rows: rows.get(InnerState, id))
+    async def _inner(self, turn: Turn) -> str:
+        id = inner_id(turn.session.id)
+        found = await self.memory.journal.read(lambda rows: rows.get(InnerState, id))
         lines = [
             self._say("inner_title", version=found.version, when=self._moment(found.at))
             if found
             else self._say("inner_title_seed")
         ]
-        lines += self._parts(found or seed(caller.session.id, self._language))
+        lines += self._parts(found or seed(turn.session.id, self._language))
         return "\n".join([*lines, self._say("inner_hint")])
 
     def _parts(self, row: InnerState) -> list[str]:
@@ -72,67 +60,67 @@ class Heart:
             if text
         ]
 
-    async def _versions(self, caller: Caller) -> list[InnerState]:
+    async def _versions(self, turn: Turn) -> list[InnerState]:
         """Every text there was, newest first, the present one first of all."""
-        id = inner_id(caller.session.id)
-        found = await self._memory.journal.look(
+        id = inner_id(turn.session.id)
+        found = await self.memory.journal.look(
             lambda db: history.versions(db, InnerState.kind, id, 4 * LISTED)
         )
         rows: dict[InnerState, InnerState] = {}
         for data in found:
             row = decode(InnerState.kind, data)
             # What was taken back left a version without words.
-            if isinstance(row, InnerState) and row.session == caller.session.id and _says(row):
+            if isinstance(row, InnerState) and row.session == turn.session.id and _says(row):
                 rows.setdefault(replace(row, version=0, at=0.0), row)
         return list(rows.values())[:LISTED]
 
-    async def _history(self, caller: Caller) -> str:
+    async def _history(self, turn: Turn) -> str:
         lines = [self._say("inner_history")]
-        for number, row in enumerate(await self._versions(caller), 1):
+        for number, row in enumerate(await self._versions(turn), 1):
             when = self._moment(row.at)
             lines.append(self._say("inner_version", number=number, version=row.version, when=when))
             lines += self._parts(row)
         return "\n".join(lines) if len(lines) > 1 else self._say("inner_none")
 
-    async def _back(self, caller: Caller, number: str) -> str:
-        if caller.session.is_group and not caller.is_admin:
+    async def _back(self, turn: Turn, number: str) -> str:
+        if turn.session.is_group and not turn.is_admin:
             return self._say("inner_admins")
-        found = await self._versions(caller)
+        found = await self._versions(turn)
         unknown = self._say("inner_number", number=number)
         if not 0 < int(number) <= len(found):
             return unknown
-        wanted, now = found[int(number) - 1], self._memory.now()
+        wanted, now = found[int(number) - 1], self.memory.now()
 
         def draft(rows: Rows) -> Draft:
-            return bring_back(rows, caller.session.id, wanted, caller.user, now)
+            return bring_back(rows, turn.session.id, wanted, turn.user, now)
 
         try:
-            await self._memory.journal.commit(draft)
+            await self.memory.journal.commit(draft)
         except NotFoundError:
             return unknown
         return self._say("inner_back")
 
     # ---------------------------------------------------------- speaking first
 
-    async def proactive(self, caller: Caller, what: str = "") -> str:
+    async def proactive(self, turn: Turn, what: str = "") -> str:
         """When the persona means to speak first in this chat, or not any more."""
-        care = self._memory.companion.care
+        care = self.memory.companion.care
         if not care.is_on:
             return self._say("part_off", part="proactive")
-        if caller.session.is_group:
+        if turn.session.is_group:
             return self._say("care_private")
         verb, _, number = what.strip().casefold().partition(" ")
         number = number.strip()[:6]
         if verb and not (verb in _CANCEL and number.isdecimal()):
             return self._say("care_what")
-        found = await care.standing(caller.session)
+        found = await care.standing(turn.session)
         if not verb:
             return self._plans([(row.due_at, row.reason) for row in found])
         if not 0 < int(number) <= len(found):
             return self._say("care_number", number=number)
         row = found[int(number) - 1]
         try:
-            await care.cancel(row, caller.user)
+            await care.cancel(row, turn.user)
         except NotFoundError:
             return self._say("care_number", number=number)
         return self._say("care_cancelled", reason=one_line(row.reason, MAX_TEXT))

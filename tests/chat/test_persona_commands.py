@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph_memory.chat.personas import Personas
+from graph_memory.chat.persona_commands import PersonaCommands
 from graph_memory.model import NO_PERSONA
 
 
@@ -34,14 +34,14 @@ class Chats:
 
 
 async def test_list() -> None:
-    text = await Personas(Chats(), "zh").choose(None, "")
+    text = await PersonaCommands(Chats(), "zh").choose(None, "")
     assert "default, tech_assistant, life_advisor" in text
     assert "当前：default" in text
 
 
 async def test_switch_and_unset() -> None:
     chats = Chats()
-    personas = Personas(chats, "zh")
+    personas = PersonaCommands(chats, "zh")
     assert "“life_advisor”" in await personas.choose(None, "life_advisor")
     assert chats.chosen == "life_advisor"
     await personas.choose(None, "unset")
@@ -53,7 +53,7 @@ async def test_switch_and_unset() -> None:
 @pytest.mark.parametrize("name", ["nobody", "Tech_Assistant", "{0}", "[%None]"])
 async def test_unknown_ones_change_nothing(name: str) -> None:
     chats = Chats()
-    personas = Personas(chats, "en")
+    personas = PersonaCommands(chats, "en")
     for text in (await personas.choose(None, name), await personas.begin(None, name)):
         assert name in text
         assert "There are: default" in text
@@ -62,12 +62,12 @@ async def test_unknown_ones_change_nothing(name: str) -> None:
 
 async def test_new_conversation() -> None:
     chats = Chats()
-    assert "“tech_assistant”" in await Personas(chats, "zh").begin(None, "tech_assistant")
+    assert "“tech_assistant”" in await PersonaCommands(chats, "zh").begin(None, "tech_assistant")
     assert (chats.chosen, chats.conversations) == ("tech_assistant", 2)
 
 
 async def test_a_session_rule_is_told() -> None:
-    personas = Personas(Chats(rule="life_advisor"), "zh")
+    personas = PersonaCommands(Chats(rule="life_advisor"), "zh")
     for text in (
         await personas.choose(None, "tech_assistant"),
         await personas.begin(None, "tech_assistant"),

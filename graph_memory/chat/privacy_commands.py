@@ -1,17 +1,16 @@
-"""What ``/memory why``, ``pause``, ``resume`` and ``forgetme`` answer, without AstrBot."""
+"""Commands for privacy: why, pause, resume, forget me."""
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from datetime import datetime
 
 from ..journal.catalogue import is_known
-from ..phrases import say
 from ..recall import Explained
 from ..service import MemoryService
 from ..text import one_line
-from .caller import Caller
+from ..turn import Turn
+from .answers import Answers
 from .usage import CONFIRM as _YES
 from .usage import misused, nearest
 
@@ -22,25 +21,21 @@ MAX_WISHES = 500
 _GROUP = {"group", "群", "本群", "全群"}
 
 
-class Privacy:
+class PrivacyCommands(Answers):
     """The commands by which people look after what is known about them."""
 
     def __init__(self, memory: MemoryService) -> None:
-        self._memory = memory
-        self._language = memory.settings.language
+        super().__init__(memory)
         self._wishes: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
-
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
 
     # --------------------------------------------------------------------- why
 
-    async def why(self, caller: Caller) -> str:
+    async def why(self, turn: Turn) -> str:
         """What the last reply in this chat was reminded of, and why.
 
-        In a group, of what the group may see; in private, of the caller's own.
+        In a group, of what the group may see; in private, of the speaker's own.
         """
-        found = await self._memory.recall.explain(caller.asker)
+        found = await self.memory.recall.explain(turn.asker)
         if found is None:
             return self._say("why_none")
         if found.problem:
@@ -58,88 +53,87 @@ class Privacy:
 
     def _why(self, number: int, line: Explained) -> str:
         joint = "、" if self._language == "zh" else ", "
-        said = datetime.fromtimestamp(line.at, self._memory.zone)
         return self._say(
             "why_line",
             number=number,
             text=one_line(line.text, MAX_LINE),
-            date=f"{said:%Y-%m-%d}",
+            date=self._date(line.at),
             reasons=joint.join(self._say(f"why_{reason}") for reason in line.reasons),
         )
 
     # ------------------------------------------------------------------- pause
 
-    async def pause(self, caller: Caller, what: str = "") -> str:
-        """Store nothing new of the caller, or (for admins) of this group."""
+    async def pause(self, turn: Turn, what: str = "") -> str:
+        """Store nothing new of the speaker, or (for admins) of this group."""
         if what and not _is_group(what):
             return misused(self._language, "pause", what, _GROUP)
-        pauses = self._memory.learning.pauses
+        pauses = self.memory.learning.pauses
         if not _is_group(what):
-            await pauses.pause("user", caller.user)
+            await pauses.pause("user", turn.user)
             return self._say("paused")
-        if not (caller.is_admin and caller.session.is_group):
+        if not (turn.is_admin and turn.session.is_group):
             return self._say("pause_admins")
-        await pauses.pause("circle", caller.session.circle)
+        await pauses.pause("circle", turn.session.circle)
         return self._say("paused_group")
 
-    async def resume(self, caller: Caller, what: str = "") -> str:
+    async def resume(self, turn: Turn, what: str = "") -> str:
         """Store what is said again."""
         if what and not _is_group(what):
             return misused(self._language, "resume", what, _GROUP)
-        pauses = self._memory.learning.pauses
+        pauses = self.memory.learning.pauses
         if not _is_group(what):
-            await pauses.resume("user", caller.user)
+            await pauses.resume("user", turn.user)
             return self._say("resumed")
-        if not (caller.is_admin and caller.session.is_group):
+        if not (turn.is_admin and turn.session.is_group):
             return self._say("pause_admins")
-        await pauses.resume("circle", caller.session.circle)
+        await pauses.resume("circle", turn.session.circle)
         return self._say("resumed_group")
 
     # ------------------------------------------------------------------ forget
 
-    async def forget_me(self, caller: Caller, what: str = "") -> str:
-        """Erase the caller (or whom an owner names) for good, once that is confirmed.
+    async def forget_me(self, turn: Turn, what: str = "") -> str:
+        """Erase the speaker (or whom an owner names) for good, once that is confirmed.
 
         Args:
             what: A word of confirmation, or for owners: an account or a user id.
         """
-        place = (caller.user, caller.session.circle)
+        place = (turn.user, turn.session.circle)
         if what.casefold() in _YES:
             user, asked = self._wishes.pop(place, ("", 0.0))
-            if not user or self._memory.now() - asked > CONFIRM:
+            if not user or self.memory.now() - asked > CONFIRM:
                 return self._say("forgetme_first")
-            return self._say(f"forgetme_{await self._memory.forget_me.forget(user)}")
-        user = caller.user
+            return self._say(f"forgetme_{await self.memory.forget_me.forget(user)}")
+        user = turn.user
         if what:
-            platform = caller.user.partition(":")[0]
+            platform = turn.user.partition(":")[0]
             user = what if ":" in what else f"{platform}:{what}"
-        if refusal := await self._refusal(caller, user, what):
+        if refusal := await self._refusal(turn, user, what):
             return refusal
-        if wait := await self._memory.forget_me.due_in(user):
+        if wait := await self.memory.forget_me.due_in(user):
             return self._say("forgetme_soon", minutes=math.ceil(wait / 60))
-        self._wishes[place] = (user, self._memory.now())
+        self._wishes[place] = (user, self.memory.now())
         while len(self._wishes) > MAX_WISHES:
             self._wishes.popitem(last=False)
-        is_self = user == caller.user
+        is_self = user == turn.user
         who = self._say("forgetme_you") if is_self else self._say("forgetme_user", user=user)
         ask = self._say("forgetme_ask", who=who, minutes=round(CONFIRM / 60))
-        others = sorted(self._memory.identities.accounts(user) - {user})
+        others = sorted(self.memory.identities.accounts(user) - {user})
         if not others:
             return ask
         # Whose other accounts these are is nothing for a group.
         joint = "、" if self._language == "zh" else ", "
-        key = "forgetme_only" if caller.session.is_group else "forgetme_others"
+        key = "forgetme_only" if turn.session.is_group else "forgetme_others"
         return "\n".join([self._say(key, who=who, accounts=joint.join(others)), ask])
 
-    async def _refusal(self, caller: Caller, user: str, what: str) -> str:
+    async def _refusal(self, turn: Turn, user: str, what: str) -> str:
         """Why a user is not erased for who asks; empty if they may be."""
-        if user == caller.user:
+        if user == turn.user:
             return ""
         if nearest(what, _YES):
             return misused(self._language, "forgetme", what, _YES)
-        if not caller.is_owner:
+        if not turn.is_owner:
             return self._say("forgetme_denied")
-        if not await self._memory.journal.look(lambda db: is_known(db, user)):
+        if not await self.memory.journal.look(lambda db: is_known(db, user)):
             return self._say("no_account", user=one_line(user, MAX_LINE))
         return ""
 

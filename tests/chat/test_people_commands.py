@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.errors import BondError, NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.journal.catalogue import FactFilter
 from graph_memory.model import Entity, Fact, Link, Merge, Session, User
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import T0, entity, fact, group, name, private, user
 
@@ -27,7 +28,7 @@ CLUB, WORK = group("读书会"), group("同事")
 MING, OTHER_MING = entity("小明", CLUB.circle), entity("小明", WORK.circle)
 TEA, LONGJING = entity("茶"), entity("龙井茶")
 
-boss = Caller(private("boss"), user("boss"), "老板", is_admin=True)
+boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 
 READS = fact(CLUB, MING, TEA, "小明爱读侦探小说")
 WORKS = fact(WORK, OTHER_MING, TEA, "小明负责测试", at=T0 + 5)
@@ -48,9 +49,9 @@ ROWS = [
 ]
 
 
-def caller(session: Session, who: str, memory: MemoryService, is_admin: bool = False) -> Caller:
+def caller(session: Session, who: str, memory: MemoryService, is_admin: bool = False) -> Turn:
     """Somebody who speaks, as the host finds out."""
-    return Caller(session, who, who, is_admin, memory.identities.accounts(who))
+    return Turn(session, who, who, is_admin=is_admin, accounts=memory.identities.accounts(who))
 
 
 @pytest_asyncio.fixture

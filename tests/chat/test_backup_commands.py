@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from pathlib import Path
 
-from graph_memory.chat.restores import Restores
+from graph_memory.chat.backup_commands import BackupCommands
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
@@ -19,7 +19,7 @@ async def hear(memory: MemoryService, text: str) -> None:
 
 
 async def test_a_backup_is_listed_previewed_and_put_in_place(tmp_path: Path) -> None:
-    restores = Restores(tmp_path, "zh", UTC)
+    restores = BackupCommands(tmp_path, "zh", UTC)
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC)
     assert await restores.answer("") == ("🧠 还没有备份。用 /memory backup 立即备份一份。", False)
     await hear(memory, "我养了一只猫")
@@ -41,7 +41,7 @@ async def test_a_backup_is_listed_previewed_and_put_in_place(tmp_path: Path) -> 
 
 
 async def test_what_is_no_backup_is_refused_whatever_it_is_called(tmp_path: Path) -> None:
-    restores = Restores(tmp_path, "en", UTC)
+    restores = BackupCommands(tmp_path, "en", UTC)
     for name in ("nothing", "../journal.sqlite3", "/etc/passwd confirm"):
         answer, is_prepared = await restores.answer(name)
         assert "There is no backup" in answer

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.commands import Caller, Commands
+from graph_memory.chat.memory_commands import Commands
 from graph_memory.journal import Draft
 from graph_memory.model import Entity, Episode, Fact, Session, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import T0, entity, fact, group, name, private, user
 
@@ -23,10 +24,10 @@ ZHANG, LI = user("zhang"), user("li")
 HOME, CLUB = private("zhang"), group("读书会")
 CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
 
-zhang = Caller(HOME, ZHANG, "张三")
-zhang_in_club = Caller(CLUB, ZHANG, "张三")
-li_in_club = Caller(CLUB, LI, "李四")
-admin = Caller(private("boss"), user("boss"), "老板", is_admin=True)
+zhang = Turn(HOME, ZHANG, "张三")
+zhang_in_club = Turn(CLUB, ZHANG, "张三")
+li_in_club = Turn(CLUB, LI, "李四")
+admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 admin_in_club = replace(admin, session=CLUB)
 
 
@@ -91,7 +92,7 @@ async def test_mine_shows_what_may_be_shown_here(commands: Commands) -> None:
     in_club = await commands.mine(zhang_in_club)
     assert "爬山" in in_club
     assert "花生" not in in_club
-    assert "还没有" in await commands.mine(Caller(private("new"), user("new"), "新人"))
+    assert "还没有" in await commands.mine(Turn(private("new"), user("new"), "新人"))
 
 
 async def test_search(commands: Commands) -> None:
@@ -113,7 +114,9 @@ async def test_forget_by_number_and_undo(commands: Commands) -> None:
 
 async def test_correct_by_number_and_undo(commands: Commands, service: MemoryService) -> None:
     number = number_of(await commands.mine(zhang), "花生")
-    told = await commands.correct(zhang, f"{number} 我对花生不过敏，对腰果过敏{{x}}", ref="9@1")
+    told = await commands.correct(
+        replace(zhang, ref="9@1"), f"{number} 我对花生不过敏，对腰果过敏{{x}}"
+    )
     assert "已更正：我对花生不过敏，对腰果过敏{x}" in told
     mine = await commands.mine(zhang)
     assert "张三：我对花生不过敏，对腰果过敏{x}" in mine
@@ -235,17 +238,19 @@ async def test_preview_when_nothing_is_ever_forgotten(
 
 
 async def test_remember(commands: Commands, service: MemoryService) -> None:
-    assert "记住了" in await commands.remember(zhang, "我的生日是五月三日")
+    assert "记住了" in await commands.remember(replace(zhang, text="我的生日是五月三日"))
     assert "五月三日" in await commands.mine(zhang)
     assert "五月三日" not in await commands.mine(zhang_in_club)
-    assert "要记住什么" in await commands.remember(zhang, "")
+    assert "要记住什么" in await commands.remember(replace(zhang, text=""))
 
 
 async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(
     tmp_path: Path, clock: Clock
 ) -> None:
     service = await opened(tmp_path, clock, enable_group_learning=False, language="en")
-    assert "turned off" in await Commands(service).remember(zhang_in_club, "我喜欢围棋")
+    assert "turned off" in await Commands(service).remember(
+        replace(zhang_in_club, text="我喜欢围棋")
+    )
     assert not [m for m in await service.journal.newest_messages(10) if "围棋" in m.text]
     await service.close()
 

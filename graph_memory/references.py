@@ -1,4 +1,4 @@
-"""What people and the model were shown, so that they can say which of it they mean.
+"""References to lines that people and the model were shown.
 
 A numbered line is meant by its number, a cited one by a short id (``m:1a2b``). Both count
 only for whoever was shown them, where they were shown them: a short id of anything else
@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from .caller import Caller
+from .model import Episode
+from .turn import Turn
 
 MAX_PLACES = 500
 """Askers whose lines are remembered; the one that was silent longest goes first."""
@@ -26,7 +29,7 @@ SHORTEST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Reference:
     """A line that was shown.
 
     Attributes:
@@ -39,35 +42,48 @@ class Memory:
     text: str
 
 
-class Shown:
-    """What was shown to whom."""
+class References:
+    """What was shown to whom.
 
-    def __init__(self) -> None:
+    Args:
+        can_open: Whether the chat model has tools to open a conversation record.
+    """
+
+    def __init__(self, *, can_open: bool = True) -> None:
+        self._can_open = can_open
         self._places: OrderedDict[tuple[str, str], _Place] = OrderedDict()
 
-    def number(self, caller: Caller, lines: list[Memory]) -> None:
+    def number(self, turn: Turn, lines: list[Reference]) -> None:
         """Remember a list whose lines are numbered from 1; an older list is forgotten."""
-        self._place(caller).lines = lines
+        self._place(turn).lines = lines
 
-    def cite(self, caller: Caller, line: Memory) -> str:
+    def cite(self, turn: Turn, line: Reference) -> str:
         """The short id of a line that is shown now, ``m:`` and some digits."""
-        return self._place(caller).cite(line)
+        return self._place(turn).cite(line)
 
-    def numbered(self, caller: Caller, number: int) -> Memory | None:
+    def record(self, turn: Turn, record: Episode) -> str:
+        """The short id of a conversation record that is shown now."""
+        return self.cite(turn, Reference(Episode.kind, record.id, record.summary))
+
+    def citing(self, turn: Turn) -> Callable[[Episode], str] | None:
+        """Gives conversation records their short ids, if the chat model can open them."""
+        return partial(self.record, turn) if self._can_open else None
+
+    def numbered(self, turn: Turn, number: int) -> Reference | None:
         """The line of the last list with this number."""
-        place = self._places.get(_key(caller))
+        place = self._places.get(_key(turn))
         fits = place is not None and 1 <= number <= len(place.lines)
         return place.lines[number - 1] if place and fits else None
 
-    def cited(self, caller: Caller, id: str) -> Memory | None:
+    def cited(self, turn: Turn, id: str) -> Reference | None:
         """The line that was shown with this short id, however it is written."""
-        place = self._places.get(_key(caller))
+        place = self._places.get(_key(turn))
         word = id.strip(" []【】()（）").casefold().replace("：", ":")
         return place.cited.get(f"m:{word.removeprefix('m:')}") if place else None
 
-    def _place(self, caller: Caller) -> _Place:
-        place = self._places.setdefault(_key(caller), _Place())
-        self._places.move_to_end(_key(caller))
+    def _place(self, turn: Turn) -> _Place:
+        place = self._places.setdefault(_key(turn), _Place())
+        self._places.move_to_end(_key(turn))
         while len(self._places) > MAX_PLACES:
             self._places.popitem(last=False)
         return place
@@ -77,10 +93,10 @@ class _Place:
     """What one asker was shown in one chat."""
 
     def __init__(self) -> None:
-        self.lines: list[Memory] = []
-        self.cited: OrderedDict[str, Memory] = OrderedDict()
+        self.lines: list[Reference] = []
+        self.cited: OrderedDict[str, Reference] = OrderedDict()
 
-    def cite(self, line: Memory) -> str:
+    def cite(self, line: Reference) -> str:
         digest = hashlib.blake2b(f"{line.kind}\x1f{line.id}".encode(), digest_size=16).hexdigest()
         for digits in range(SHORTEST, len(digest) + 1):
             short = f"m:{digest[:digits]}"
@@ -94,5 +110,5 @@ class _Place:
         return short
 
 
-def _key(caller: Caller) -> tuple[str, str]:
-    return caller.user, caller.session.circle
+def _key(turn: Turn) -> tuple[str, str]:
+    return turn.user, turn.session.circle

@@ -26,7 +26,7 @@ class Chats(Protocol):
     async def new_conversation(self, event: Any, persona: str) -> str | None: ...
 
 
-class Personas:
+class PersonaCommands:
     """Listing and switching personas.
 
     Args:
