@@ -17,6 +17,7 @@ from graph_memory.learn.prompt import compose
 from graph_memory.learn.resolve import Rules, resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall
+from graph_memory.references import References
 from graph_memory.service import MemoryService
 from graph_memory.turn import Turn
 from graph_memory.visible_rows import SessionRows
@@ -38,6 +39,8 @@ class Surfaces:
     tools: Tools = field(init=False)
 
     def __post_init__(self) -> None:
+        # Which lines were listed before belongs to the asker, and each one starts with none.
+        self.memory.references = References()
         self.commands = Commands(self.memory)
         self.tools = Tools(self.commands)
 
