@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from functools import partial
 
+from .dates import periods
 from .errors import GraphError
 from .graph import GraphStore, Step
 from .model import Asker, Fact, Message
@@ -26,7 +27,6 @@ from .recall import (
     Recaller,
     Telling,
     excerpt,
-    periods,
     signed,
     standing,
     told,
@@ -114,7 +114,7 @@ class Lookup:
         Args:
             query: A question or some words; may be empty if there is a person or a time.
             person: Only what is about somebody of this name or was said by them.
-            time: Only what was said, or began, at this time (``recall/period.py``).
+            time: Only what was said, or began, at this time (``dates.periods``).
             exclude: Ids of messages not to show.
 
         Raises:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from ..dates import periods
 from ..episode import continues
 from ..errors import NotFoundError
 from ..journal import Journal, Rows, chronicle, history
@@ -21,7 +22,7 @@ from ..journal import messages as mail
 from ..journal.history import Pace, Search
 from ..learn.record import latest_episode, upcoming
 from ..model import Asker, Episode, Message, Session, is_entity
-from ..recall import Recaller, called, periods
+from ..recall import Recaller, called
 from ..scope import Rank, View
 from ..visible_rows import VisibleRows
 
@@ -42,7 +43,7 @@ class Wanted:
     Attributes:
         keyword: Words, all of which occur.
         person: What who said it, or who is spoken of, is called here.
-        time: As in ``recall/period.py``.
+        time: As in ``dates.periods``.
         exclude: Ids of messages not to show.
     """
 

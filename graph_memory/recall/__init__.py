@@ -4,17 +4,15 @@
 journal, and ``search.py`` runs one search: ``sight.py`` shows an asker's part of the
 index, ``flow.py`` its conversations, ``signals.py`` and ``rank.py`` put it in order,
 ``choose.py`` picks, ``render.py`` writes, ``trace.py`` tells why, ``why.py`` tells people.
-``audit.py`` compares an index with a new one; ``excerpt.py`` and ``period.py`` look things
-up by person and time.
+``audit.py`` compares an index with a new one; ``excerpt.py`` looks things up by
+person and time.
 """
 
 from .audit import Difference
 from .excerpt import Excerpt, Inquiry, Telling, called, excerpt, signed, standing, told
-from .period import periods
 from .recaller import EMBEDDING_SHARE, Recaller
 from .render import CLOSE, OPEN, tongue, wording
 from .search import Item, Recall
-from .times import Span
 from .trace import Reason, Trace, TracedCandidate
 from .why import Explained, Explanation
 
@@ -31,13 +29,11 @@ __all__ = [
     "Reason",
     "Recall",
     "Recaller",
-    "Span",
     "Telling",
     "Trace",
     "TracedCandidate",
     "called",
     "excerpt",
-    "periods",
     "signed",
     "standing",
     "told",

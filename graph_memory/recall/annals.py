@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta, tzinfo
+from datetime import tzinfo
 
+from ..dates import past_periods
 from ..model import Episode
 from ..scope import Rank, View, span
-from .period import FIRST_MONTHS, periods
-from .times import YEARS, Span
 
 MOST = 4
 """Records that one question is answered with."""
@@ -29,12 +28,6 @@ _ASKED = re.compile(
     r"|\bwhat (?:we|i) (?:talked|did|discussed)|\bwhat (?:has )?happened|\brecap\b|\bsummar",
     re.IGNORECASE,
 )
-_SEASON = re.compile(
-    r"(春)[天季]|(夏)[天季]|(秋)[天季]|(冬)[天季]"
-    r"|\b(?:last|that|this|in) (?:(?:the )?(?:(spring)|(summer)|(autumn|fall)|(winter)))\b",
-    re.IGNORECASE,
-)
-_LAST_SEASON = re.compile(r"\blast (?:spring|summer|autumn|fall|winter)\b", re.IGNORECASE)
 
 
 class Annals:
@@ -71,7 +64,7 @@ class Annals:
         if not _ASKED.search(text):
             return []
         chosen: list[tuple[Episode, Rank]] = []
-        for since, until in _times(text, now, zone):
+        for since, until in past_periods(text, now, zone):
             found = self._within(since, until, views)
             chosen = [*chosen, *(each for each in found if each not in chosen)]
         chosen.sort(key=lambda each: (-each[1], -each[0].messages, each[0].id))
@@ -107,21 +100,3 @@ def _share(record: Episode, since: float, until: float) -> float:
     """How much of a record's time is within another."""
     common = min(record.ended_at, until) - max(record.started_at, since)
     return max(0.0, common) / max(1.0, _length(record))
-
-
-def _times(text: str, now: float, zone: tzinfo) -> list[Span]:
-    """The times a question names; a season without a year is that of each of the last years."""
-    found = periods(text, now, zone)
-    season = _SEASON.search(text)
-    if found or season is None:
-        # "去年5月" is read as last year and as May of any year: it is where both agree.
-        within = [a for a in found if any(a != b and b[0] <= a[0] and a[1] <= b[1] for b in found)]
-        return within or found
-    which = next(number for number, group in enumerate(season.groups()) if group) % 4
-    today = datetime.fromtimestamp(now, zone).replace(hour=0, minute=0, second=0, microsecond=0)
-    for year in range(today.year, today.year - YEARS - 1, -1):
-        start = today.replace(year, FIRST_MONTHS[which], 1)
-        end = (start + timedelta(95)).replace(day=1)
-        if end <= today:
-            found.append((start.timestamp(), end.timestamp()))
-    return found[:1] if _LAST_SEASON.search(text) else found

@@ -12,6 +12,7 @@ from datetime import tzinfo
 
 import numpy as np
 
+from ..dates import Span
 from ..model import Asker, Episode, Fact, Message, Name
 from ..scope import Rank, span
 from ..text import normalise
@@ -22,7 +23,6 @@ from .rank import Candidate
 from .render import Renderer, Wording
 from .search import Item
 from .sight import Sight
-from .times import Span
 
 MOST_LOOKED_AT = 5_000
 """Documents that are looked through for what was said of a person or at a time."""

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..dates import Span
 from ..model import Fact, is_entity
 from .index import Index
 from .sight import Sight
 from .signals import Scores, best
-from .times import Span
 
 NAMED = 0.15
 """Preference for facts about a node that was named, damped by its degree."""

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..dates import Span, spans
 from ..model import Fact, Message
 from ..retention import strength
 from ..scope import Rank
@@ -30,7 +31,6 @@ from .relevance import fuse, lift_conversations
 from .sight import Citation, Sight
 from .signals import Bag, Scores, best, meaning, words
 from .successors import follow
-from .times import Span, spans
 from .turns import turns
 from .vary import vary
 from .vote import vote

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any
 
+from ..dates import number
 from ..stopwords import weight as commonplace
 from ..text import characters, terms
 
@@ -29,7 +30,6 @@ _WHOLE = 6
 _WITH_UNIT = re.compile(r"(\d{1,5})\s?([月日号年点岁周天个楼层米斤元块])")
 _SPELLED = re.compile(r"([一二三四五六七八九十]{1,3})(?=[月日号点岁])")
 _NUMBERS = re.compile(r"\d|[一二三四五六七八九十][月日号点岁]")
-_DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")}
 _PIECES = re.compile(r"\d+|[^\W\d_]+")
 _SAME = str.maketrans("日", "号")
 _BORDERLESS = "\u3040"
@@ -78,7 +78,7 @@ def search_terms(text: str) -> tuple[str, ...]:
     if not _NUMBERS.search(text):
         return tuple(terms(text))
     folded = _SPELLED.sub(
-        lambda found: str(_number(found[1])), unicodedata.normalize("NFKC", text).casefold()
+        lambda found: str(number(found[1])), unicodedata.normalize("NFKC", text).casefold()
     )
     found: list[str] = []
     for term in terms(folded):
@@ -91,18 +91,10 @@ def search_terms(text: str) -> tuple[str, ...]:
             found += [_plain(piece) for piece in pieces]
             if len(pieces) > 1:
                 found.append(term)
-    for number, unit in _WITH_UNIT.findall(folded):
-        found.append(_plain(number) + unit.translate(_SAME))
+    for digits, unit in _WITH_UNIT.findall(folded):
+        found.append(_plain(digits) + unit.translate(_SAME))
     return tuple(found)
 
 
 def _plain(digits: str) -> str:
     return digits.lstrip("0") or "0" if len(digits) < _WHOLE else digits
-
-
-def _number(spelled: str) -> int:
-    """The number up to 99 that Chinese characters spell."""
-    tens, ten, ones = spelled.partition("十")
-    if not ten:
-        return int("".join(str(_DIGITS[digit]) for digit in spelled))
-    return 10 * _DIGITS.get(tens, 1) + _DIGITS.get(ones, 0)

@@ -1,0 +1,312 @@
+"""Dates, time phrases and Chinese numerals in Chinese and English text.
+
+"昨天", "三天前", "上个月", "去年5月", "last week", "on May 3rd, 2023", "in June" become spans
+of time. A day or a month without a year means any year. What leaves this module is seconds
+since the epoch, or digits.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
+
+from .text import normalise
+
+Span = tuple[float, float]
+
+YEARS = 5
+"""How many years back a date without a year may be."""
+
+_DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五六七八九")} | {"两": "2"}
+_TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
+_COUNTS = {"a": 1, "an": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 4,
+           "几": 4, "半": 0.5}  # fmt: skip
+_UNIT = {
+    "天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30, "年": 365,
+    "day": 1, "week": 7, "month": 30, "year": 365,
+}  # fmt: skip
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAYS_AGO = {"今天": 0, "今早": 0, "今晚": 0, "昨天": 1, "昨晚": 1, "前天": 2, "today": 0,
+             "yesterday": 1, "last night": 1}  # fmt: skip
+
+_NEAR = re.compile(
+    r"(?<!大)(今天|今早|今晚|昨天|昨晚|前天)|\b(today|yesterday|last night)\b", re.IGNORECASE
+)
+_AGO = re.compile(
+    r"(\d{1,3}|[一二两三四五六七八九十几半])\s?个?(天|日|周|星期|礼拜|月|年)(?:之|以)?前"
+    r"|\b(\d{1,3}|an?|two|three|four|five|six|a few) (day|week|month|year)s? ago\b",
+    re.IGNORECASE,
+)
+_LAST = re.compile(
+    r"([上这本])个?(周|星期|礼拜|月)|(去年|前年|今年)"
+    r"|\b(last|this|past) (week(?:end)?|month|year)\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(r"(?:(\d{4})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年")
+_ENGLISH = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}"
+    rf"|{_MONTH}(?: (\d{{1,2}})(?:st|nd|rd|th)?\b)?)"
+    rf",?(?: (\d{{4}}))?\b|\b(?:in|of|since|during) ((?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b")
+_DATE = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"
+_RANGE = re.compile(
+    rf"\s*(?P<first>{_DATE})?\s*(?P<to>\.\.|~|—|–|至|到|\bto\b)?\s*(?P<last>{_DATE})?\s*"
+)
+_SEASON = re.compile(
+    r"(?P<zh>[春夏秋冬])(?P<end>[天季])?"
+    r"|(?P<lead>\b(?:last|that|this|in) (?:the )?)?\b(?P<en>spring|summer|autumn|fall|winter)\b",
+    re.IGNORECASE,
+)
+_FIRST_MONTHS = {
+    "春": 3, "夏": 6, "秋": 9, "冬": 12,
+    "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
+}  # fmt: skip
+_LAST_SEASON = re.compile(r"\blast (?:spring|summer|autumn|fall|winter)\b", re.IGNORECASE)
+_WRITTEN = re.compile(
+    r"(\d{4})\s*(?:[-/.年]\s*(\d{1,2})\s*(?:[-/.月]\s*(\d{1,2})\s*日?"
+    r"(?:[\sT]*(\d{1,2})[:：](\d{2}))?)?)?"
+)
+_DAY_OF_YEAR = re.compile(
+    r"(?:(?P<year>\d{4})[年/.-])?(?P<month>\d{1,2})(?:月|[/.-])(?P<day>\d{1,2})(?!\d)"
+)
+_SPOKEN_DAY = re.compile(
+    rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+    r"(?:,? (?P<year>\d{4}))?"
+)
+
+
+def arabic(text: str) -> str:
+    """Text with its Chinese numbers up to 99 in digits."""
+    whole = _TENS.sub(lambda m: f"{_DIGITS.get(m[1], '1')}{_DIGITS.get(m[2], '0')}", text)
+    return "".join(_DIGITS.get(letter, letter) for letter in whole)
+
+
+def number(spelled: str) -> int:
+    """The number that digits or Chinese numerals up to 99 spell.
+
+    Raises:
+        ValueError: They spell none.
+    """
+    return int(arabic(spelled))
+
+
+def birthday(text: str) -> str:
+    """A day of the year in one form, ``year-month-day``; other text normalised.
+
+    The year may be empty. Days of the lunar calendar are left as they are.
+    """
+    norm = arabic(normalise(text))
+    found = _DAY_OF_YEAR.search(norm) or _SPOKEN_DAY.search(norm)
+    if found is None or "农历" in norm or "阴历" in norm:
+        return norm
+    month = found["month"]
+    named = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
+    return f"{found['year'] or ''}-{named}-{int(found['day'])}"
+
+
+def moment(text: str, zone: tzinfo) -> float | None:
+    """The beginning of the year, month, day or minute that ``text`` starts with.
+
+    Args:
+        text: ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``; also with
+            ``/``, ``.`` or 年月日.
+        zone: Whose calendar it is.
+
+    Returns:
+        Seconds since the epoch; ``None`` if it is no date.
+    """
+    found = _WRITTEN.match(text.strip())
+    if not found:
+        return None
+    year, month, day, hour, minute = (int(part) if part else None for part in found.groups())
+    try:
+        return datetime(
+            year or 0, month or 1, day or 1, hour or 0, minute or 0, tzinfo=zone
+        ).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def timestamp(value: object, zone: tzinfo) -> float | None:
+    """A machine-written time as seconds since the epoch; ``None`` if it is none.
+
+    Args:
+        value: Seconds, milliseconds (if that large), or ISO 8601.
+        zone: Of ISO times that name none.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
+        return seconds if 0 < seconds < 1e11 else None
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value.strip())
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
+    """The times that a text speaks of, as seconds ``(start, end)``; mostly none."""
+    today = datetime.fromtimestamp(now, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    found = (*_relative(text, today), *_dates(text, today))
+    return [(start.timestamp(), end.timestamp()) for start, end in found]
+
+
+def _relative(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
+    day = timedelta(1)
+    for match in _NEAR.finditer(text):
+        start = today - _DAYS_AGO[match[0].lower()] * day
+        yield start, start + day
+    for match in _AGO.finditer(text):
+        spelled = (match[1] or match[3]).lower()
+        count = _COUNTS[spelled] if spelled in _COUNTS else number(spelled)
+        days = count * _UNIT[(match[2] or match[4]).lower()]
+        middle = today - days * day
+        around = (days // 4 if days > 3 else 0) * day
+        yield middle - around, middle + day + around
+    for match in _LAST.finditer(text):
+        which, unit = match[1] or match[3] or match[4], match[2] or match[5] or ""
+        yield _period(which.lower(), unit.lower(), today)
+
+
+def _period(which: str, unit: str, today: datetime) -> tuple[datetime, datetime]:
+    back = which in ("上", "last", "past")
+    if which in ("去年", "前年", "今年") or unit == "year":
+        year = today.year - {"去年": 1, "前年": 2, "今年": 0}.get(which, int(back))
+        return today.replace(year, 1, 1), today.replace(year + 1, 1, 1)
+    if unit in ("月", "month"):
+        first = today.replace(day=1)
+        start = (first - timedelta(1)).replace(day=1) if back else first
+        return start, (start + timedelta(32)).replace(day=1)
+    start = today - timedelta(today.weekday() + 7 * back)
+    return start, start + timedelta(7)
+
+
+def _dates(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
+    for match in _CHINESE.finditer(text):
+        yield from _days(match[1] or match[4], match[2], match[3], today)
+    for match in _ENGLISH.finditer(text):
+        name = match[2] or match[3]
+        if name and name.lower() == "may" and not (match[1] or match[4] or match[5]):
+            continue  # the verb
+        month = str(_MONTHS.index(name[:3].lower()) + 1) if name else None
+        yield from _days(match[5] or match[6], month, match[1] or match[4], today)
+    for match in _ISO.finditer(text):
+        yield from _days(match[1], match[2], match[3], today)
+
+
+def _days(
+    year: str | None, month: str | None, day: str | None, today: datetime
+) -> Iterator[tuple[datetime, datetime]]:
+    years = [int(year)] if year else range(today.year - YEARS, today.year + 1)
+    for each in years:
+        try:
+            if month is None:
+                yield today.replace(each, 1, 1), today.replace(each + 1, 1, 1)
+            elif day is None:
+                start = today.replace(each, int(month), 1)
+                yield start, (start + timedelta(32)).replace(day=1)
+            else:
+                start = today.replace(each, int(month), int(day))
+                yield start, start + timedelta(1)
+        except (ValueError, OverflowError):
+            continue  # no such day
+
+
+def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
+    """The times that a text names, as seconds ``(start, end)``; empty if it names none.
+
+    Dates ("2026-01", "2026-01-05..2026-02", "2026-01..") are taken at their word; anything
+    else is read like a question ("上周", "去年夏天", "last month"). A side of a range that is
+    left out is open.
+    """
+    dated = _RANGE.fullmatch(text)
+    if dated and (dated["first"] or dated["last"]):
+        first, last = (_day(dated[side], zone) for side in ("first", "last"))
+        if dated["to"] is None:
+            return [first] if first else []
+        start = first[0] if first else -math.inf
+        end = last[1] if last else math.inf
+        if (dated["first"] and not first) or (dated["last"] and not last) or end <= start:
+            return []
+        return [(start, end)]
+    return _seasons(text, spans(text, now, zone), zone)
+
+
+def _day(text: str | None, zone: tzinfo) -> Span | None:
+    """A day, month or year; ``None`` if there is no such day."""
+    if not text:
+        return None
+    year, month, day = ([int(part) for part in text.split("-")] + [0, 0])[:3]
+    try:
+        start = datetime(year, month or 1, day or 1, tzinfo=zone)
+        if day:
+            end = start + timedelta(1)
+        elif month:
+            end = (start + timedelta(32)).replace(day=1)
+        else:
+            end = start.replace(year + 1)
+        return start.timestamp(), end.timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
+    """The times that a question about a time as a whole names, newest first if several.
+
+    A season without a year is that of each of the last years.
+    """
+    found = periods(text, now, zone)
+    month = _season(text, is_clear=True)
+    if found or month is None:
+        # "去年5月" is read as last year and as May of any year: it is where both agree.
+        within = [a for a in found if any(a != b and b[0] <= a[0] and a[1] <= b[1] for b in found)]
+        return within or found
+    today = datetime.fromtimestamp(now, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    for year in range(today.year, today.year - YEARS - 1, -1):
+        start, end = _quarter(today.replace(year, 1, 1), month)
+        if end <= today:
+            found.append((start.timestamp(), end.timestamp()))
+    return found[:1] if _LAST_SEASON.search(text) else found
+
+
+def _season(text: str, *, is_clear: bool) -> int | None:
+    """First month of the season that is named.
+
+    Args:
+        is_clear: Whether it has to be clear by itself (春天, in spring; not 春).
+    """
+    for named in _SEASON.finditer(text):
+        if not is_clear or named["end"] or named["lead"]:
+            return _FIRST_MONTHS[(named["zh"] or named["en"]).lower()]
+    return None
+
+
+def _quarter(year: datetime, month: int) -> tuple[datetime, datetime]:
+    """A season of a year; winter begins in it."""
+    begin = year.replace(month=month, day=1)
+    return begin, (begin + timedelta(95)).replace(day=1)
+
+
+def _seasons(text: str, found: list[Span], zone: tzinfo) -> list[Span]:
+    """Of each year that was named only its season, if one is."""
+    month = _season(text, is_clear=False)
+    if month is None:
+        return found
+    narrowed: list[Span] = []
+    for start, end in found:
+        if end - start < 365 * 86_400 - 7_200:
+            narrowed.append((start, end))
+            continue
+        begin, finish = _quarter(datetime.fromtimestamp(start, zone), month)
+        narrowed.append((begin.timestamp(), finish.timestamp()))
+    return narrowed

@@ -1,0 +1,143 @@
+"""Dates, time phrases and numerals as people write them."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.dates import arabic, number, past_periods, periods, spans, timestamp
+from tests.recall.conftest import SHANGHAI
+
+NOW = datetime(2026, 9, 23, 15, 30, tzinfo=SHANGHAI)  # a Wednesday
+
+
+def days(text: str) -> list[tuple[str, str]]:
+    return [
+        tuple(f"{datetime.fromtimestamp(at, SHANGHAI):%Y-%m-%d}" for at in span)  # type: ignore[misc]
+        for span in spans(text, NOW.timestamp(), SHANGHAI)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("昨天我吃了什么", "2026-09-22", "2026-09-23"),
+        ("前天说的", "2026-09-21", "2026-09-22"),
+        ("三天前买的鞋", "2026-09-20", "2026-09-21"),
+        ("上周的会", "2026-09-14", "2026-09-21"),
+        ("上个月的账单", "2026-08-01", "2026-09-01"),
+        ("去年的旅行", "2025-01-01", "2026-01-01"),
+        ("2024年3月的事", "2024-03-01", "2024-04-01"),
+        ("what did I say yesterday", "2026-09-22", "2026-09-23"),
+        ("last week", "2026-09-14", "2026-09-21"),
+        ("on May 3rd, 2023", "2023-05-03", "2023-05-04"),
+        ("the week before 16 November 2023", "2023-11-16", "2023-11-17"),
+        ("in 2022", "2022-01-01", "2023-01-01"),
+        ("since 2024-02-29", "2024-02-29", "2024-03-01"),
+    ],
+)
+def test_times_that_people_name(text: str, start: str, end: str) -> None:
+    assert (start, end) in days(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["我对花生过敏吗", "may I ask", "第3个问题", "2月30日", "99年前后"]
+)
+def test_no_time_where_none_is_meant(text: str) -> None:
+    assert days(text) == [] or text == "99年前后"
+
+
+def test_a_month_without_a_year_is_any_year() -> None:
+    assert ("2024-12-01", "2025-01-01") in days("12月我去了哪")
+    assert ("2025-06-01", "2025-07-01") in days("camping in June")
+
+
+def day(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=SHANGHAI).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2026", "2026-01-01", "2027-01-01"),
+        ("2026-12", "2026-12-01", "2027-01-01"),
+        ("2026-02-28", "2026-02-28", "2026-03-01"),
+        ("2026-01..2026-03", "2026-01-01", "2026-04-01"),
+        (" 2026-01-05 ~ 2026-02 ", "2026-01-05", "2026-03-01"),
+        ("2025到2026", "2025-01-01", "2027-01-01"),
+        ("2025-11 to 2026-01-02", "2025-11-01", "2026-01-03"),
+        ("上周", "2026-09-14", "2026-09-21"),
+        ("last month", "2026-08-01", "2026-09-01"),
+        ("去年", "2025-01-01", "2026-01-01"),
+        ("去年夏天", "2025-06-01", "2025-09-01"),
+        ("今年春天聊的", "2026-03-01", "2026-06-01"),
+        ("in 2024, autumn", "2024-09-01", "2024-12-01"),
+        ("前年冬天", "2024-12-01", "2025-03-01"),
+        ("上周夏天", "2026-09-14", "2026-09-21"),
+    ],
+)
+def test_periods(text: str, start: str, end: str) -> None:
+    assert periods(text, NOW.timestamp(), SHANGHAI) == [(day(start), day(end))]
+
+
+def test_open_sides() -> None:
+    assert periods("2026-03..", NOW.timestamp(), SHANGHAI) == [(day("2026-03-01"), math.inf)]
+    assert periods("..2026-03", NOW.timestamp(), SHANGHAI) == [(-math.inf, day("2026-04-01"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "..", "2026-13", "2026-02-30..", "2026-03..2026-01", "0000", "不知道", "9999-12-31"],
+)
+def test_what_names_no_time(text: str) -> None:
+    assert periods(text, NOW.timestamp(), SHANGHAI) == []
+
+
+@given(st.text(alphabet="0123456789-. ~至去年夏上周月日", max_size=24))
+def test_anything_may_be_asked(text: str) -> None:
+    assert all(start < end for start, end in periods(text, NOW.timestamp(), SHANGHAI))
+
+
+@pytest.mark.parametrize(
+    ("spelled", "expected"),
+    [("十", 10), ("二十四", 24), ("两", 2), ("十五", 15), ("三十", 30), ("7", 7)],
+)
+def test_numerals(spelled: str, expected: int) -> None:
+    assert number(spelled) == expected
+    assert arabic(f"第{spelled}层") == f"第{expected}层"
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("那年夏天我们聊了什么", "2026-06-01", "2026-09-01"),
+        ("what did we do last winter", "2025-12-01", "2026-03-01"),
+        ("去年5月聊了什么", "2025-05-01", "2025-06-01"),
+    ],
+)
+def test_periods_that_are_over(text: str, start: str, end: str) -> None:
+    assert past_periods(text, NOW.timestamp(), SHANGHAI)[0] == (day(start), day(end))
+
+
+def test_a_character_of_a_season_is_no_season() -> None:
+    assert past_periods("春节我们聊了什么", NOW.timestamp(), SHANGHAI) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1_700_000_000, 1.7e9),
+        (1_700_000_000_000, 1.7e9),
+        ("2023-11-14T22:13:20+00:00", 1.7e9),
+        ("2023-11-15 06:13:20", 1.7e9),
+        (True, None),
+        (-1, None),
+        ("soon", None),
+    ],
+)
+def test_timestamps(value: object, expected: float | None) -> None:
+    assert timestamp(value, SHANGHAI) == expected
