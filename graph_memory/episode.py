@@ -9,16 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 
-from .model import Message, stable_id
+from .model import Message
 
 GAP = 600.0
 """Seconds of silence that end an episode."""
 MAX_MESSAGES = 200
-
-
-def episode_id(session: str, first_message: int) -> str:
-    """Id of the episode of ``session`` that begins with a message."""
-    return stable_id("ep", session, str(first_message))
 
 
 def continues(started_at: float, last_at: float, messages: int, at: float, zone: tzinfo) -> bool:

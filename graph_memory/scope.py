@@ -21,28 +21,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
-from .model import (
-    Asker,
-    CoreFact,
-    Entity,
-    Episode,
-    Fact,
-    FollowUp,
-    Forgotten,
-    InnerState,
-    Layer,
-    Link,
-    Mention,
-    Merge,
-    Message,
-    Mood,
-    Name,
-    Participation,
-    Presence,
-    Row,
-    Session,
-    User,
-)
+from .model import Asker, Layer, Message, Presence, Row, Session
 
 Window = tuple[float, float]
 ALWAYS: tuple[Window, ...] = ((-math.inf, math.inf),)
@@ -223,18 +202,6 @@ def span(row: Row | Message) -> tuple[Layer, float, float]:
     Raises:
         TypeError: The row belongs to no Session (``User``, ``Entity``, …).
     """
-    match row:
-        case Fact():
-            return row.layer, row.said_at, row.said_at
-        case Message():
-            return Layer.SESSION, row.at, row.at
-        case Episode():
-            return Layer.SESSION, row.started_at, row.ended_at
-        case Name() | Mention() | Participation():
-            return Layer.SESSION, row.first_at, row.first_at
-        case CoreFact() | Mood() | InnerState():
-            return Layer.SESSION, row.at, row.at
-        case FollowUp():
-            return Layer.SESSION, row.created_at, row.created_at
-        case User() | Entity() | Merge() | Link() | Session() | Forgotten():
-            raise TypeError(f"{row.kind} rows have no scope of their own")
+    if isinstance(row, Message):
+        return Layer.SESSION, row.at, row.at
+    return (row.layer, *row.span)

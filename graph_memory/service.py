@@ -20,7 +20,7 @@ from pathlib import Path
 from .access import PLAIN_KEY, Access, forget_plain_key
 from .bonds import Bonds
 from .breaker import Breaker
-from .companion import Companion
+from .companion import Companion, register_rows
 from .deletion import ForgetMe, Tombstones
 from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder, GuardedEmbedder
@@ -47,6 +47,8 @@ from .upkeep import Backups, Upkeep, open_journal
 from .viewpoints import Viewpoints
 
 logger = logging.getLogger("graph_memory.service")
+
+register_rows()
 
 EMBEDDING_PAUSES = (30.0, 120.0, 600.0)
 """Seconds between attempts to load an embedder; the last one repeats."""

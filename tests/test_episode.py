@@ -8,8 +8,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.episode import GAP, MAX_MESSAGES, continues, episode_id, split
-from graph_memory.model import Message
+from graph_memory.episode import GAP, MAX_MESSAGES, continues, split
+from graph_memory.model import Message, episode_id
 
 from .makers import message, private, user
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..companion import bring_back, inner_id, seed
+from ..companion import InnerState, bring_back, inner_id, seed
 from ..errors import NotFoundError
 from ..journal import Draft, Rows, history
-from ..model import InnerState, decode
+from ..model import decode
 from ..text import one_line
 from ..turn import Turn
 from .answers import Answers

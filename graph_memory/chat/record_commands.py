@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ..companion import MAX_TEXT, Companion, Hit, Reading, Wanted
+from ..companion import MAX_TEXT, Companion, CoreFact, Hit, Reading, Wanted
 from ..errors import NotFoundError
-from ..model import CoreFact, Episode, Message
+from ..model import Episode, Message
 from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens

@@ -9,6 +9,7 @@ learns for more, ``core.py`` keeps core facts, ``mood.py`` lets feelings fade (p
 """
 
 from .companion import Companion
+from .companion_rows import CoreFact, InnerState, register_rows
 from .control import Intent, Reply, Word, neutral, read
 from .core import MAX_TEXT, MOST
 from .inner import bring_back, inner_id, seed
@@ -18,7 +19,9 @@ __all__ = [
     "MAX_TEXT",
     "MOST",
     "Companion",
+    "CoreFact",
     "Hit",
+    "InnerState",
     "Intent",
     "Reading",
     "Reply",
@@ -29,5 +32,6 @@ __all__ = [
     "inner_id",
     "neutral",
     "read",
+    "register_rows",
     "seed",
 ]

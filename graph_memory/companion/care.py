@@ -23,15 +23,7 @@ from ..errors import ClosedError, ExtractionError, Failure, GraphMemoryError, No
 from ..hours import midnight, quiet_hours
 from ..journal import Draft, Event, Journal, Rows, history
 from ..learn import Learning
-from ..model import (
-    Change,
-    Erased,
-    FollowUp,
-    FollowUpStatus,
-    InnerState,
-    Message,
-    Session,
-)
+from ..model import Change, Erased, Message, Session
 from ..phrases import say
 from ..ports import LanguageModel
 from ..retention import DAY
@@ -39,6 +31,7 @@ from ..settings import Settings
 from ..spending import Spending
 from ..text import clean_name, fenced
 from . import inner, lead, plans
+from .companion_rows import FollowUp, FollowUpStatus, InnerState
 from .control import Intent, Word, read
 from .plans import ACTOR
 

@@ -12,23 +12,13 @@ from ..errors import JournalError, NotFoundError
 from ..journal import Draft, Journal, Rows
 from ..learn.known import Known
 from ..learn.lesson import Lesson, Teacher
-from ..model import (
-    Asker,
-    Batch,
-    Change,
-    CoreFact,
-    CoreKind,
-    Fact,
-    InnerState,
-    Message,
-    Mood,
-    Session,
-)
+from ..model import Asker, Batch, Change, Fact, Message, Session
 from ..recall import Recaller, tongue
 from ..scope import Rank, View, span
 from ..settings import Settings
 from . import inner, lead
 from .care import Care
+from .companion_rows import CoreFact, CoreKind, InnerState, Mood
 from .control import Word
 from .core import Shelf, standing
 from .lead import Cite

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from ..journal import Draft, Rows
-from ..model import CoreFact, CoreKind, stable_id
+from ..model import stable_id
 from ..text import normalise, one_line
+from .companion_rows import CoreFact, CoreKind
 
 MOST = 30
 MAX_TEXT = 100

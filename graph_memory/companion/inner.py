@@ -17,9 +17,10 @@ from ..learn.known import Known
 from ..learn.lesson import Lesson
 from ..learn.parse import line_of
 from ..learn.prompt import language
-from ..model import Batch, InnerState, stable_id
+from ..model import Batch, stable_id
 from ..phrases import say
 from ..text import fenced
+from .companion_rows import InnerState
 
 MAX_PART = 160
 """Characters of each of the three parts."""

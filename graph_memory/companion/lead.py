@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
-from ..model import CoreFact, Episode, Mood
+from ..model import Episode
 from ..phrases import say
 from ..text import fenced, tokens
+from .companion_rows import CoreFact, Mood
 from .core import MAX_TEXT
 from .mood import Feeling, decayed, name
 from .states import DAYS, State, day

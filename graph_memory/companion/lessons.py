@@ -17,8 +17,9 @@ from ..learn.known import Known
 from ..learn.lesson import Lesson
 from ..learn.parse import line_of, numbers
 from ..learn.words import asks_to_remember, without_request
-from ..model import Batch, CoreFact, CoreKind, Fact, Message, Mood, stable_id
+from ..model import Batch, Fact, Message, stable_id
 from ..text import fenced, tokens
+from .companion_rows import CoreFact, CoreKind, Mood
 from .core import MAX_TEXT, Shelf, kind_of, standing
 from .mood import BASELINE, Feeling, decayed, moved
 

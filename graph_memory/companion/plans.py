@@ -10,8 +10,9 @@ from datetime import tzinfo
 
 from ..hours import midnight
 from ..journal import Draft, Rows
-from ..model import FollowUp, FollowUpStatus, Session, stable_id
+from ..model import Session, stable_id
 from ..retention import DAY
+from .companion_rows import FollowUp, FollowUpStatus
 from .control import Intent
 
 ACTOR = "companion"

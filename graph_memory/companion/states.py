@@ -14,20 +14,9 @@ from datetime import datetime, tzinfo
 
 from ..episode import continues
 from ..journal import Event, Journal, Rows, history
-from ..model import (
-    EPISODE,
-    Change,
-    CoreFact,
-    Episode,
-    Erased,
-    FollowUp,
-    InnerState,
-    Message,
-    Mood,
-    Op,
-    Row,
-)
+from ..model import EPISODE, Change, Episode, Erased, Message, Op, Row
 from ..retention import DAY
+from .companion_rows import CoreFact, FollowUp, InnerState, Mood
 
 MOST = 500
 """Sessions that are kept; the one that was silent longest goes first."""

@@ -1,10 +1,8 @@
 """Derived state of a Session: rows that rest on messages without naming them.
 
-These are inner state, mood and follow-ups.
-
-The first two are written anew with what was learned last, each on top of the one before, so
-whatever was written since a message was learned may be told by it. A follow-up is meant
-while an answer is given, so any that was meant since may be about it.
+Some are written anew with what was learned last, each on top of the one before, so whatever
+was written since a message was learned may be told by it. Others are made while an answer
+is given, so any that was made since may be about it (``Basis.LEARNED``, ``Basis.MOMENT``).
 """
 
 from __future__ import annotations
@@ -12,13 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..journal.rows import Draft, Rows
-from ..model import FollowUp, InnerState, Message, Mood, decode
-from .plan import PARTS, Data, Key
-
-_REWRITTEN = (InnerState.kind, Mood.kind)
+from ..model import Basis, Data, Message, Row, decode, kind_named, registered
+from .plan import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,37 +44,38 @@ class DerivedState:
             "SELECT ops FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id", (learned, needle)
         ):
             for kind, id, was, became in json.loads(text):
-                if kind in _REWRITTEN and (was or became)["session"] == message.session:
+                if _basis(kind) is Basis.LEARNED and (was or became)["session"] == message.session:
                     before.setdefault((kind, id), was)
         return cls(message, learned, before)
 
     def enter(self, db: sqlite3.Connection, draft: Draft, at: float) -> None:
         """Let what stood before stand again; what was meant since is meant no more."""
-        draft.drop += [(FollowUp.kind, row.id) for row in self._meant(db)]
+        draft.drop += [(row.kind, row.id) for row in self._made(db)]
         for (kind, id), data in self.before.items():
             if data is None:
                 draft.drop.append((kind, id))
                 continue
             row = decode(kind, data)
-            if isinstance(row, InnerState):
-                # A version of its own, so that none in between can be had by an undo.
-                current = Rows(db).get(InnerState, id) or row
-                row = replace(row, version=current.version + 1, at=at)
-            draft.put.append(row)
+            draft.put.append(row.brought_back(Rows(db).get(type(row), id) or row, at))
 
-    def _meant(self, db: sqlite3.Connection) -> Iterator[FollowUp]:
-        for row in Rows(db).find(FollowUp, session=self.message.session):
-            if row.created_at >= self.message.at:
-                yield row
+    def _made(self, db: sqlite3.Connection) -> Iterator[Row]:
+        for cls in [cls for cls in registered() if cls.basis is Basis.MOMENT]:
+            for row in Rows(db).find(cls, session=self.message.session):
+                if row.span[0] >= self.message.at:
+                    yield row
 
     def left(self, kind: str, id: str, state: Data | None, change: int) -> Data | None:
         """What the log may keep of a state of a row that a change found or left."""
-        if state is None or state.get("session") != self.message.session:
+        cls = kind_named(kind)
+        if state is None or cls is None or state.get("session") != self.message.session:
             return state
-        if kind == FollowUp.kind and state["created_at"] >= self.message.at:
-            return {**state, "reason": ""}
-        if kind == InnerState.kind and change >= self.learned and (kind, id) in self.before:
+        goes = cls.basis is Basis.MOMENT and state[cls.times[0]] >= self.message.at
+        if cls.basis is Basis.LEARNED and change >= self.learned and (kind, id) in self.before:
             stands = self.before[kind, id] or {}
-            if any(state[part] != stands.get(part) for part in PARTS):
-                return {**state, **dict.fromkeys(PARTS, "")}
-        return state
+            goes = any(state[field] != stands.get(field) for field in cls.words)
+        return {**state, **dict.fromkeys(cls.words, "")} if goes else state
+
+
+def _basis(kind: str) -> Basis:
+    cls = kind_named(kind)
+    return cls.basis if cls else Basis.NONE

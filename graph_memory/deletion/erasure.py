@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from ..journal import Journal, attendance, vectors
 from ..journal.schema import migrations_of
-from ..model import Change, Entity, Episode, Erased, Fact, Merge, Op
-from .plan import Data, DeletionPlan, changes_about, orphans, plan_for_user
+from ..model import Change, Data, Entity, Episode, Erased, Fact, Merge, Op, registered
+from .plan import DeletionPlan, changes_about, orphans, plan_for_user
 
 ACTOR = "erasure"
 """Actor of the change that stands for an erasure, and of what the user did otherwise."""
@@ -74,13 +74,9 @@ def users(db: sqlite3.Connection) -> set[str]:
     known = {id for ids in _turned_to(db).values() for id in ids}
     found = db.execute(
         "SELECT sender FROM message UNION SELECT user FROM presence"
-        " UNION SELECT id FROM row WHERE kind = 'user'"
-        " UNION SELECT a FROM row WHERE kind IN"
-        " ('fact', 'name', 'participation', 'core_fact', 'follow_up')"
-        " UNION SELECT b FROM row WHERE kind = 'fact'"
-        " UNION SELECT json_extract(data, '$.speaker') FROM row WHERE kind = 'fact'"
-        " UNION SELECT json_extract(data, '$.owner') FROM row WHERE kind = 'session'"
-        " UNION SELECT actor FROM change"
+        " UNION SELECT json_extract(r.data, n.value) FROM row r JOIN json_each(?) k"
+        " ON k.key = r.kind JOIN json_each(k.value) n UNION SELECT actor FROM change",
+        (json.dumps({cls.kind: [f"$.{field}" for field in cls.nodes] for cls in registered()}),),
     )
     known |= {id for (id,) in found}
     return {id for id in known if id and ":" in id and not id.startswith("e:")}

@@ -14,13 +14,10 @@ import re
 import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any
 
-from ..model import BOT, EntityType, Name, is_entity
+from ..model import BOT, Data, EntityType, Name, is_entity
 from ..stopwords import weight
 from ..text import CJK, normalise, terms
-
-Data = dict[str, Any]
 
 MAX_NAMES = 50
 """Names of one person that are looked for: those borne last."""

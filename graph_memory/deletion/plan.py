@@ -9,42 +9,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..episode import GAP
 from ..journal.aging import thinned
 from ..journal.messages import answers
-from ..model import (
-    BOT,
-    EPISODE,
-    CoreFact,
-    Episode,
-    Fact,
-    FollowUp,
-    Forgotten,
-    InnerState,
-    Link,
-    Mention,
-    Message,
-    Mood,
-    Name,
-    Participation,
-    Session,
-    is_entity,
-)
-from ..model import User as UserRow
+from ..model import BOT, EPISODE, Data, Fact, Mention, Message, Name, is_entity, kind_named
 from ..text import normalise
 from .name_search import Named, search
 
-Data = dict[str, Any]
 Key = tuple[str, str]
 _NODES = {Name.kind: "node", Mention.kind: "entity"}
-PARTS = ("itself", "other", "bond")
-"""What of an inner state is words."""
 NOBODY = "-"
 """No user's id."""
 
@@ -103,55 +82,31 @@ class DeletionPlan:
         """What is left of a state of a row; ``None`` if nothing is."""
         if data is None or (kind, id) in self.rows or data.get("session") in self.sessions:
             return None
-        if kind == Fact.kind:
-            return self._fact(data)
-        if kind == Episode.kind:
-            return self._episode(data)
-        place = data.get("session", "")
-        gone = {
-            Session.kind: id in self.sessions,
-            UserRow.kind: id == self.user,
-            Name.kind: self._is_user(data.get("node", ""), place),
-            Mention.kind: self._is_user(data.get("entity", ""), place),
-            Participation.kind: data.get("user") == self.user,
-            Forgotten.kind: data.get("message") in self._ids,
-            Link.kind: self.user in (data.get("a"), data.get("b")),
-            FollowUp.kind: data.get("user") == self.user,
-            CoreFact.kind: data.get("user") == self.user
-            or not self._ids.isdisjoint(data.get("evidence", ())),
-            # Nobody can tell whose words they rest on; a mood says when the last were.
-            InnerState.kind: bool(self.messages.get(place))
-            or self.named.is_in(place, "\n".join(data.get(part, "") for part in PARTS)),
-            Mood.kind: bool(self.messages.get(place)),
-        }
-        return None if gone.get(kind) else data
+        if cls := kind_named(kind):
+            return cls.left(data, self)
+        # Nobody knows any more what it means.
+        is_theirs = self.own(data.get("session", "")) or self.user in data.values()
+        return None if is_theirs else data
 
-    def _is_user(self, node: str, session: str) -> bool:
+    def is_node(self, node: str, session: str) -> bool:
+        """Whether a node of a Session is the user."""
         return node == self.user or (session, node) in self.named.nodes
 
-    def _fact(self, data: Data) -> Data | None:
-        ends = (data["subject"], data["object"], data["speaker"])
-        if any(self._is_user(node, data["session"]) for node in ends):
-            return None
-        evidence = data["evidence"]
-        others = [message for message in evidence if message not in self._ids]
-        if len(others) == len(evidence):
-            return data
-        return {**data, "evidence": others} if others else None
+    def is_message(self, id: int) -> bool:
+        """Whether a message goes."""
+        return id in self._ids
 
-    def _episode(self, data: Data) -> Data | None:
-        session, first, last = data["session"], data["first_message"], data["last_message"]
-        own = _within(self.messages.get(session, []), first, last)
-        named = sum(place == session and first <= id <= last for place, id in self.named.lines)
-        people = [user for user in data["participants"] if user != self.user]
-        messages = data["messages"] - own - named
-        is_involved = own or self.user in data["participants"]
-        if is_involved and (not people or messages <= 0):
-            return None
-        # A summary tells what all of them said.
-        blank = is_involved or self.named.is_in(session, data["summary"])
-        summary = "" if blank else data["summary"]
-        return {**data, "participants": people, "messages": messages, "summary": summary}
+    def own(self, session: str, first: int = 0, last: int = sys.maxsize) -> int:
+        """How many of the user's messages and of the answers to them are in a stretch."""
+        return _within(self.messages.get(session, []), first, last)
+
+    def naming(self, session: str, first: int, last: int) -> int:
+        """How many of the bot's lines in a stretch name the user, and go for that alone."""
+        return sum(place == session and first <= id <= last for place, id in self.named.lines)
+
+    def is_named(self, session: str, text: str) -> bool:
+        """Whether a text of a Session names the user."""
+        return self.named.is_in(session, text)
 
 
 def _within(ids: list[int], first: int, last: int) -> int:

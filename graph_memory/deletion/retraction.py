@@ -10,30 +10,23 @@ from ..journal import undoing
 from ..journal.messages import by_ids
 from ..journal.rows import RETRACTED, Draft, Rows, write
 from ..model import (
+    Basis,
     Change,
-    CoreFact,
+    Data,
     Episode,
     Erased,
     Fact,
     Forgotten,
-    Mention,
-    Name,
     Presence,
     decode,
+    kind_named,
+    registered,
 )
 from . import retraction_marks
 from .derived_state import DerivedState
-from .plan import Data, DeletionPlan, plan_for_message
+from .plan import DeletionPlan, plan_for_message
 
 Tell = Callable[[Change | Presence | Erased], None]
-
-_WORDS = {
-    Fact.kind: ("statement",),
-    Episode.kind: ("summary",),
-    Name.kind: ("text", "norm"),
-    CoreFact.kind: ("text",),
-}
-"""What of a row is somebody's words."""
 
 
 def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
@@ -53,8 +46,7 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
         return None
     (message,) = found
     gone, after = plan_for_message(db, message), DerivedState.of(db, message)
-    kinds = (*_RESTING, Episode.kind, Forgotten.kind)
-    draft = _enter(db, Draft("chat", RETRACTED), gone, message.session, kinds)
+    draft = _enter(db, Draft("chat", RETRACTED), gone, message.session, _resting())
     after.enter(db, draft, at)
     change = write(db, draft, at)
     if change:
@@ -79,8 +71,10 @@ def retract_again(db: sqlite3.Connection, at: float, tell: Tell) -> int:
     return len(found)
 
 
-_RESTING = (Fact.kind, Name.kind, Mention.kind, CoreFact.kind)
-"""Kinds of rows that rest on messages by name, and can be there again after an undo."""
+def _resting(*but: str) -> list[str]:
+    """Kinds of rows of a Session that messages take with them, some left out."""
+    derived = (Basis.LEARNED, Basis.MOMENT)
+    return [cls.kind for cls in registered() if cls.basis not in derived and cls.kind not in but]
 
 
 def _enter(
@@ -88,7 +82,7 @@ def _enter(
     draft: Draft,
     gone: DeletionPlan,
     session: str,
-    kinds: Iterable[str] = _RESTING,
+    kinds: Iterable[str],
 ) -> Draft:
     """Enter into a draft what is left of the rows of a Session."""
     for kind in kinds:
@@ -113,15 +107,15 @@ def _blank(
     rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
 
     def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
-        goes = (kind, id) in rows
-        if kind == Fact.kind and gone.left(kind, id, state) is None and not goes:
+        cls, goes = kind_named(kind), (kind, id) in rows
+        if cls and cls.basis is Basis.ANY and gone.left(kind, id, state) is None and not goes:
             # One that stands was said by others, too.
             query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
             goes = db.execute(query, (kind, id)).fetchone() is None
-        if kind == CoreFact.kind:
+        if cls and cls.basis is Basis.EACH:
             goes = gone.left(kind, id, state) is None
-        if state and goes and kind in _WORDS:
-            return {**state, **dict.fromkeys(_WORDS[kind], "")}
+        if cls and state and goes and cls.basis not in (Basis.LEARNED, Basis.MOMENT):
+            return {**state, **dict.fromkeys(cls.words, "")}
         return after.left(kind, id, state, number)
 
     needle = json.dumps(after.message.session, ensure_ascii=False)
@@ -167,8 +161,9 @@ def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
     message = own[-1]  # what it rested on before was said earlier
     gone = plan_for_message(db, message)
     draft.put += undoing.unsaid(rows, message.session, [message.id])
-    _enter(db, draft, gone, message.session)
-    # What had to make room for it.
-    room = [op for op in change.ops if op.kind == CoreFact.kind and op.before and not op.after]
-    draft.put += [decode(op.kind, op.before) for op in room if op.before]
+    _enter(db, draft, gone, message.session, _resting(Episode.kind, Forgotten.kind))
+    for op in change.ops:
+        cls = kind_named(op.kind)
+        if cls and cls.basis is Basis.EACH and op.before and not op.after:
+            draft.put.append(cls.of_data(op.before))  # it had to make room
     return draft

@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from ..model import EPISODE, ROW_TYPES, Episode, Erased, Message, decode
+from ..model import EPISODE, Basis, Episode, Erased, Message, registered
 from . import vectors
 from .messages import by_ids
 
@@ -17,8 +17,6 @@ THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
 COUNT = "thinned messages"
 """Note: how many messages were deleted because they were old."""
-_CITING = [kind for kind, cls in ROW_TYPES.items() if hasattr(cls, "evidence")]
-"""Kinds of rows that rest on messages."""
 
 
 def unlearned(db: sqlite3.Connection, session: str) -> int | None:
@@ -42,7 +40,7 @@ def episodes(db: sqlite3.Connection, session: str, since: float) -> list[Episode
         " AND json_extract(data, '$.started_at') >= ? ORDER BY id",
         (session, since),
     )
-    return [decode(Episode.kind, json.loads(text)) for (text,) in found]  # type: ignore[misc]
+    return [Episode.of_data(json.loads(text)) for (text,) in found]
 
 
 def has_news(db: sqlite3.Connection, session: str, before: float, seen: int) -> bool:
@@ -111,13 +109,14 @@ def thin(
     if not old:
         return 0, 0
     first, last = old[0][0], old[-1][0]
+    citing = [cls.kind for cls in registered() if cls.basis in (Basis.ANY, Basis.EACH)]
     cited = {
         id
         for (id,) in db.execute(
             "SELECT e.value FROM row f INDEXED BY row_session, json_each(f.data, '$.evidence') e"
             " WHERE f.kind IN (SELECT value FROM json_each(?)) AND f.session = ?"
             " AND e.value BETWEEN ? AND ?",
-            (json.dumps(_CITING), session, first, last),
+            (json.dumps(citing), session, first, last),
         )
     }
     told = list(_told(db, session, first, last))

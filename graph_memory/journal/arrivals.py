@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..model import (
+    Basis,
     Change,
-    CoreFact,
     Episode,
     Erased,
     Fact,
@@ -23,6 +23,7 @@ from ..model import (
     Row,
     Session,
     decode,
+    registered,
 )
 from . import attendance
 from . import messages as mail
@@ -253,9 +254,10 @@ def _untell(
             draft.put.append(replace(fact, evidence=others))
         else:
             draft.drop.append((Fact.kind, fact.id))
-    for core in rows.scan(CoreFact):
-        if not gone.isdisjoint(core.evidence):
-            draft.drop.append((CoreFact.kind, core.id))
+    for kind in [kind for kind in registered() if kind.basis is Basis.EACH]:
+        for row in rows.scan(kind):
+            if not gone.isdisjoint(row.cited):
+                draft.drop.append((row.kind, row.id))
     for forgotten in rows.scan(Forgotten):
         if forgotten.message in gone:
             draft.drop.append((Forgotten.kind, forgotten.id))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model import decode
-from .rows import index_keys
 from .storage import failure
 from .worker import open_to_read
 
@@ -110,7 +109,7 @@ def _rows(
     ):
         try:
             row = decode(kind, json.loads(data))
-            keys = index_keys(row)
+            keys = row.index_keys
         except (ValueError, TypeError, KeyError, AttributeError):
             unreadable.append(f"{kind} {id}")
             continue

@@ -14,20 +14,14 @@ from ..model import (
     EPISODE,
     Batch,
     Change,
-    CoreFact,
     Episode,
     Fact,
-    FollowUp,
     Forgotten,
-    InnerState,
     Link,
-    Mention,
     Merge,
     Message,
-    Mood,
     Name,
     Op,
-    Participation,
     Row,
     decode,
     encode,
@@ -60,32 +54,6 @@ class Draft:
     prompt: int = 0
 
 
-def index_keys(row: Row) -> tuple[str, str, str]:
-    """Session and two look-up keys of a row: ``(session, a, b)``.
-
-    ``a`` and ``b`` are subject and object of a fact, node and normalised text of a
-    name, entity of a mention, user of a participation, a core fact or a follow-up, the
-    two that a merge or a link joins.
-    """
-    match row:
-        case Fact():
-            return row.session, row.subject, row.object
-        case Name():
-            return row.session, row.node, row.norm
-        case Mention():
-            return row.session, row.entity, ""
-        case Participation() | CoreFact() | FollowUp():
-            return row.session, row.user, ""
-        case Merge():
-            return "", row.node, row.into
-        case Link():
-            return "", row.a, row.b
-        case Episode() | Forgotten() | Mood() | InnerState():
-            return row.session, "", ""
-        case _:
-            return "", "", ""
-
-
 class Rows:
     """Rows as they stand now. Usable on the thread that was handed them only."""
 
@@ -97,7 +65,7 @@ class Rows:
         found = self._db.execute(
             "SELECT data FROM row WHERE kind = ? AND id = ?", (cls.kind, id)
         ).fetchone()
-        return decode(cls.kind, json.loads(found[0])) if found else None  # type: ignore[return-value]
+        return cls.of_data(json.loads(found[0])) if found else None
 
     def find(
         self,
@@ -108,7 +76,7 @@ class Rows:
         b: str | None = None,
         newest: int | None = None,
     ) -> list[R]:
-        """Rows of ``cls`` by their keys (see :func:`index_keys`), in order of id.
+        """Rows of ``cls`` by their keys (``Row.index_keys``), in order of id.
 
         Args:
             newest: How many at most, those that changed last, newest first.
@@ -125,7 +93,7 @@ class Rows:
             f"SELECT data FROM row{index} WHERE kind = :kind{where} ORDER BY {order}",
             {"kind": cls.kind, "newest": newest, **given},
         )
-        return [decode(cls.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+        return [cls.of_data(json.loads(data)) for (data,) in rows]
 
     def about(self, node: str) -> list[Fact]:
         """The facts of which a node is subject or object, in order of id."""
@@ -144,7 +112,7 @@ class Rows:
             " OR json_extract(data, '$.predicate') = ?) ORDER BY id",
             (subject, predicate),
         )
-        return [decode(Fact.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+        return [Fact.of_data(json.loads(data)) for (data,) in rows]
 
     def episode(self, session: str, message: int | None = None) -> Episode | None:
         """The episode of a Session that holds a message; ``None`` for its last one."""
@@ -161,7 +129,7 @@ class Rows:
                 "level": EPISODE,
             },
         ).fetchone()
-        return decode(Episode.kind, json.loads(found[0])) if found else None  # type: ignore[return-value]
+        return Episode.of_data(json.loads(found[0])) if found else None
 
     def episodes_of(self, session: str, messages: Iterable[int]) -> list[Episode]:
         """The episodes and records of a Session that hold one of some messages, in order of
@@ -175,7 +143,7 @@ class Rows:
             " AND json_extract(data, '$.first_message') <= ? ORDER BY id",
             (session, ids[0], ids[-1]),
         )
-        found: list[Episode] = [decode(Episode.kind, json.loads(data)) for (data,) in rows]  # type: ignore[misc]
+        found = [Episode.of_data(json.loads(data)) for (data,) in rows]
         return [e for e in found if any(e.first_message <= id <= e.last_message for id in ids)]
 
     def identities(self) -> Identities:
@@ -282,7 +250,7 @@ def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
         if op.row is None:
             db.execute("DELETE FROM row WHERE kind = ? AND id = ?", (op.kind, op.id))
             continue
-        session, a, b = index_keys(op.row)
+        session, a, b = op.row.index_keys
         db.execute(
             "INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?, ?)",
             (op.kind, op.id, session, a, b, json.dumps(op.after, ensure_ascii=False), number),

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import tzinfo
 
-from ..episode import continues, episode_id, split
+from ..episode import continues, split
 from ..journal import Draft, Rows
-from ..model import Episode, Message, Participation, Session, User, stable_id
+from ..model import Episode, Message, Participation, Session, User, episode_id, stable_id
 from ..text import tokens
 from .sheet import Sheet
 

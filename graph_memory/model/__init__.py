@@ -1,6 +1,6 @@
 """The things this memory talks about.
 
-Everything here is a frozen dataclass without behaviour beyond reading itself.
+Everything here is a frozen dataclass without behaviour beyond what a kind of row means.
 Times are seconds since the epoch in UTC (``float``), ids are strings, and text has
 already been cleaned by :func:`graph_memory.text.clean`.
 
@@ -12,7 +12,22 @@ fixed when it is written; who may be reminded of it follows from that alone
 
 from .changes import Change, Op
 from .chat import Addressee, Asker, Batch, Erased, Message, Presence, Quote, asker_of
-from .companion import CoreFact, CoreKind, FollowUp, FollowUpStatus, InnerState, Mood
+from .kinds import (
+    EPISODE,
+    Entity,
+    Episode,
+    Fact,
+    Forgotten,
+    Link,
+    Mention,
+    Merge,
+    Name,
+    Participation,
+    Session,
+    User,
+    episode_id,
+    session_of,
+)
 from .nodes import (
     BOT,
     GROUP,
@@ -30,24 +45,19 @@ from .nodes import (
     user_id,
     whole,
 )
-from .rows import (
-    EPISODE,
-    ROW_TYPES,
-    Entity,
-    Episode,
-    Fact,
-    Forgotten,
-    Link,
-    Mention,
-    Merge,
-    Name,
-    Participation,
+from .row import (
+    Basis,
+    Data,
+    Gone,
     Row,
-    Session,
-    User,
+    SessionRow,
+    Span,
+    Stretch,
     decode,
     encode,
-    session_of,
+    kind_named,
+    register,
+    registered,
 )
 
 __all__ = [
@@ -58,29 +68,25 @@ __all__ = [
     "NO_PERSONA",
     "PREDICATES",
     "PRIVATE",
-    "ROW_TYPES",
     "SINGLE_VALUED",
     "Addressee",
     "Asker",
+    "Basis",
     "Batch",
     "Change",
-    "CoreFact",
-    "CoreKind",
+    "Data",
     "Entity",
     "EntityType",
     "Episode",
     "Erased",
     "Fact",
-    "FollowUp",
-    "FollowUpStatus",
     "Forgotten",
-    "InnerState",
+    "Gone",
     "Layer",
     "Link",
     "Mention",
     "Merge",
     "Message",
-    "Mood",
     "Name",
     "Op",
     "Participation",
@@ -88,13 +94,20 @@ __all__ = [
     "Quote",
     "Row",
     "Session",
+    "SessionRow",
+    "Span",
     "Status",
+    "Stretch",
     "User",
     "asker_of",
     "decode",
     "encode",
+    "episode_id",
     "is_entity",
+    "kind_named",
     "persona_id",
+    "register",
+    "registered",
     "session_of",
     "stable_id",
     "user_id",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .rows import Row, decode
+from .row import Row, decode
 
 
 @dataclass(frozen=True)

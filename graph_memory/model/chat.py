@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from .kinds import Session
 from .nodes import BOT, NOBODY
-from .rows import Session
 
 
 @dataclass(frozen=True, slots=True)

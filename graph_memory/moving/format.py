@@ -20,7 +20,6 @@ from ..journal.contents import Claim
 from ..model import (
     GROUP,
     PRIVATE,
-    ROW_TYPES,
     Addressee,
     Message,
     Name,
@@ -30,6 +29,7 @@ from ..model import (
     decode,
     encode,
     is_entity,
+    kind_named,
     user_id,
 )
 from ..text import MAX_MESSAGE, clean, clean_name, normalise
@@ -234,7 +234,7 @@ def _require(data: Data, fields: Mapping[str, Check], but: tuple[str, ...] = ("k
 
 def _row(data: Data) -> Row:
     _require(data, {"type": _text, "data": lambda value: isinstance(value, dict)})
-    cls = ROW_TYPES.get(data["type"])
+    cls: Any = kind_named(data["type"])
     if cls is None:
         raise _WrongError("type", "is unknown")
     _require(data["data"], _fields_of(cls), but=())

@@ -6,27 +6,18 @@ What comes in widens what stands and never narrows it, and a second time it adds
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from ..episode import episode_id
 from ..model import (
     Addressee,
-    CoreFact,
     Episode,
     Fact,
-    Forgotten,
     Mention,
     Message,
     Name,
     Participation,
     Row,
 )
-
-Numbers = dict[int, int]
-Stretch = tuple[int, int, int, int]
-"""Numbers of the first and last message of a stretch of a Session, old ones and new ones."""
-Span = Callable[[str, int, int], Stretch | None]
 
 
 def join(standing: Row | None, coming: Row) -> Row:
@@ -91,53 +82,9 @@ def _fact(standing: Fact, coming: Fact) -> Fact:
 
 def referred(piece: Row | Message) -> tuple[int, ...]:
     """The messages that a piece refers to one by one."""
-    match piece:
-        case Message():
-            return tuple(each.quoted for each in piece.to if each.quoted)
-        case Fact() | CoreFact():
-            return piece.evidence
-        case Forgotten():
-            return (piece.message,)
-        case _:
-            return ()
-
-
-def renumbered(row: Row, numbers: Numbers, span: Span) -> Row | None:
-    """A row for a memory in which messages have other numbers.
-
-    Ids that are made of a message's number change with it.
-
-    Args:
-        numbers: New numbers by old ones; a message that is not there is gone.
-        span: What is there of a stretch of a Session, from one old number to another.
-
-    Returns:
-        ``None`` if it was about a message that is gone.
-    """
-    match row:
-        case Fact() | CoreFact():
-            return replace(row, evidence=tuple(numbers[id] for id in row.evidence if id in numbers))
-        case Forgotten():
-            message = numbers.get(row.message)
-            if message is None or message == row.message:
-                return row if message else None
-            return Forgotten.of(row.session, message)
-        case Episode():
-            return _restretched(row, span(row.session, row.first_message, row.last_message))
-        case _:
-            return row
-
-
-def _restretched(row: Episode, stretch: Stretch | None) -> Episode:
-    if stretch is None:  # nothing of it is left but its summary
-        return replace(row, first_message=0, last_message=0)
-    *old, first, last = stretch
-    if old == [first, last]:
-        return row
-    id = row.id
-    if id == episode_id(row.session, row.first_message):
-        id = episode_id(row.session, first)
-    return replace(row, id=id, first_message=first, last_message=last)
+    if isinstance(piece, Message):
+        return tuple(each.quoted for each in piece.to if each.quoted)
+    return piece.cited
 
 
 def renamed(row: Episode, names: dict[str, str]) -> Episode:
@@ -146,7 +93,7 @@ def renamed(row: Episode, names: dict[str, str]) -> Episode:
     return row if parts == row.parts else replace(row, parts=parts)
 
 
-def requoted(message: Message, numbers: Numbers) -> Message:
+def requoted(message: Message, numbers: dict[int, int]) -> Message:
     """A message whose quotes lead to the new numbers; 0 if what is quoted is not there."""
     to = tuple(
         Addressee(each.user, each.name, numbers.get(each.quoted, 0)) if each.quoted else each

@@ -20,7 +20,7 @@ from ..journal.contents import Claim
 from ..journal.pauses import pause
 from ..journal.snapshot import reading
 from ..model import Episode, Message, Row, Session
-from .join import join, referred, renamed, renumbered, requoted
+from .join import join, referred, renamed, requoted
 from .runs import Run, add
 from .sources.own import OwnFile
 from .stage import Stage
@@ -250,7 +250,7 @@ class Merge:
         if self._run.keeps:
             return others
         numbers = self._stage.numbers(id for row in others for id in referred(row))
-        moved = (renumbered(row, numbers, self._stage.span) for row in others)
+        moved = (row.renumbered(numbers, self._stage.span) for row in others)
         return [
             renamed(row, self._names(row)) if isinstance(row, Episode) and row.parts else row
             for row in moved
@@ -261,7 +261,7 @@ class Merge:
         """The ids that the parts of a record have in the memory."""
         here = Rows(self._stage.db)
         parts = [part for id in record.parts if (part := here.get(Episode, id))]
-        moved = [(part.id, renumbered(part, {}, self._stage.span)) for part in parts]
+        moved = [(part.id, part.renumbered({}, self._stage.span)) for part in parts]
         return {old: row.id for old, row in moved if row is not None}
 
     def _join(

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..journal import Rows, arrivals, contents
 from ..journal import messages as mail
-from ..model import Asker, CoreFact, Episode, Fact, Forgotten, Message, Session, Status
+from ..model import Asker, Episode, Fact, Forgotten, Message, Session, Status, registered
 from ..scope import Attendance, Policy, Rank, View, span, view
 from .format import line
 
@@ -64,10 +64,7 @@ def _session(
         if _shows(sight, fact):
             more = {"outdated": True} if fact.id in replaced else {}
             yield {"kind": "fact", "at": fact.said_at, "text": fact.statement, **more}
-    cores = [c for c in rows.find(CoreFact, session=session.id) if c.user in asker.accounts]
-    for core in sorted(cores, key=lambda core: (core.at, core.id)):
-        if core.text and sight.rank(*span(core)) is Rank.OWN:
-            yield {"kind": "core", "at": core.at, "text": core.text}
+    yield from _own(rows, session, sight, asker)
     episodes = [e for e in rows.find(Episode, session=session.id) if e.summary]
     for episode in sorted(episodes, key=lambda episode: (episode.started_at, episode.id)):
         if _shows(sight, episode):
@@ -79,3 +76,19 @@ def _session(
             # As in recall: the bot's own lines are none of its memories.
             if said.is_human and said.id not in muted and _shows(sight, said):
                 yield {"kind": "message", "at": said.at, "name": said.name, "text": said.text}
+
+
+def _own(rows: Rows, session: Session, sight: View, asker: Asker) -> Iterator[dict[str, Any]]:
+    """What is kept of who asks and shown to nobody else (``Row.exported``)."""
+    for kind in registered():
+        if not kind.exported:
+            continue
+        own = [
+            row
+            for row in rows.find(kind, session=session.id)
+            if all(getattr(row, field) in asker.accounts for field in kind.nodes)
+            and sight.rank(*span(row)) is Rank.OWN
+        ]
+        for row in sorted(own, key=lambda row: (row.span, row.id)):
+            if text := getattr(row, kind.words[0]):
+                yield {"kind": kind.exported, "at": row.span[0], "text": text}

@@ -11,9 +11,10 @@ import pytest
 
 from graph_memory.companion import Intent
 from graph_memory.companion.care import PURPOSE, STALE
+from graph_memory.companion.companion_rows import FollowUp, FollowUpStatus
 from graph_memory.companion.plans import RETRY, TRIES
 from graph_memory.errors import ExtractionError
-from graph_memory.model import BOT, FollowUp, FollowUpStatus, Session
+from graph_memory.model import BOT, Session
 from graph_memory.retention import DAY
 from graph_memory.settings import Settings
 

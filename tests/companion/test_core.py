@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from graph_memory.companion.companion_rows import CoreFact, CoreKind
 from graph_memory.companion.core import MOST, Shelf
 from graph_memory.journal import Draft, Rows
-from graph_memory.model import CoreFact, CoreKind
 
 from ..learn.scripted import answer, said
 from .support import (

@@ -10,9 +10,10 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.chat.tools import RECORD_TOOLS, TOOLS, offered
+from graph_memory.companion.companion_rows import Mood
 from graph_memory.companion.lead import elapsed
 from graph_memory.companion.mood import HALF_LIFE
-from graph_memory.model import Erased, Mood
+from graph_memory.model import Erased
 
 from ..learn.scripted import answer
 from .support import (

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest_asyncio
 
+from graph_memory.companion.companion_rows import FollowUp, InnerState, Mood
 from graph_memory.companion.control import Intent
 from graph_memory.companion.mood import BASELINE
-from graph_memory.model import BOT, Episode, FollowUp, InnerState, Message, Mood
+from graph_memory.model import BOT, Episode, Message
 
 from ..learn.scripted import ScriptedModel, answer
 from .support import (

@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from graph_memory.companion.companion_rows import InnerState, Mood
 from graph_memory.deletion import erasure
 from graph_memory.embedding import text_hash
 from graph_memory.journal import Draft, Journal, Rows
@@ -21,9 +22,7 @@ from graph_memory.model import (
     Entity,
     Episode,
     Fact,
-    InnerState,
     Message,
-    Mood,
     Name,
     Quote,
     Session,

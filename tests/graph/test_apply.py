@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graph_memory.companion.companion_rows import CoreFact, FollowUp, InnerState, Mood
 from graph_memory.errors import GraphError
 from graph_memory.graph import records
 from graph_memory.graph.apply import apply, delta
@@ -22,15 +23,11 @@ from graph_memory.identity import Identities
 from graph_memory.journal import Draft, Journal, Rows
 from graph_memory.model import (
     Change,
-    CoreFact,
     Entity,
     Fact,
-    FollowUp,
     Forgotten,
-    InnerState,
     Link,
     Merge,
-    Mood,
     Op,
     Row,
     Session,

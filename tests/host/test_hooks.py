@@ -19,7 +19,8 @@ from astrbot.core.provider.entities import LLMResponse
 from graph_memory.companion import Word
 from graph_memory.host.astrbot import TURN
 from graph_memory.host import control, hooks
-from graph_memory.model import BOT, FollowUp
+from graph_memory.model import BOT
+from graph_memory.companion.companion_rows import FollowUp
 
 from ..companion.support import HOME, World, living, zhang
 from ..companion.test_care import Voice, start

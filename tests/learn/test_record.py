@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graph_memory.episode import GAP, MAX_MESSAGES, episode_id
+from graph_memory.episode import GAP, MAX_MESSAGES
 from graph_memory.journal import Journal
 from graph_memory.learn.record import MAX_TOKENS, latest_episode
-from graph_memory.model import BOT, Episode, Name, Participation
+from graph_memory.model import BOT, Episode, Name, Participation, episode_id
 
 from ..makers import T0, group, private, user
 from .chat import Chat

@@ -12,18 +12,9 @@ from typing import Any
 
 from hypothesis import given, settings
 
+from graph_memory.companion.companion_rows import CoreFact, Mood
 from graph_memory.journal import Journal
-from graph_memory.model import (
-    Asker,
-    CoreFact,
-    Episode,
-    Fact,
-    Forgotten,
-    Message,
-    Mood,
-    Session,
-    asker_of,
-)
+from graph_memory.model import Asker, Episode, Fact, Forgotten, Message, Session, asker_of
 from graph_memory.moving import visible
 from graph_memory.scope import Attendance, Policy, Rank, span, view
 from tests.makers import T0, fact, group, message, private, user

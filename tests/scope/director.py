@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import dataclass, field
 
 from graph_memory.companion import inner_id
+from graph_memory.companion.companion_rows import CoreFact, CoreKind, FollowUp, InnerState, Mood
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.learn.extraction import EntityClaim, Extraction, FactClaim
@@ -16,17 +17,12 @@ from graph_memory.learn.resolve import resolve
 from graph_memory.model import (
     PREDICATES,
     Batch,
-    CoreFact,
-    CoreKind,
     Entity,
     EntityType,
     Episode,
     Fact,
-    FollowUp,
-    InnerState,
     Mention,
     Message,
-    Mood,
     Name,
     Row,
     User,

@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.breaker import Breaker
-from graph_memory.episode import episode_id
 from graph_memory.errors import ExtractionError
 from graph_memory.journal import Draft, Journal
 from graph_memory.library import Library
-from graph_memory.model import Episode, Forgotten, Session, asker_of, stable_id
+from graph_memory.model import Episode, Forgotten, Session, asker_of, episode_id, stable_id
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.scope import Attendance
 from graph_memory.service import MemoryService

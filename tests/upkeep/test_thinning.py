@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest_asyncio
 
+from graph_memory.companion.companion_rows import CoreFact
 from graph_memory.embedding import CachedEmbedder, text_hash
 from graph_memory.journal import Draft, Journal
 from graph_memory.library import Library
 from graph_memory.model import (
     Change,
-    CoreFact,
     Entity,
     Episode,
     Erased,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graph_memory.episode import episode_id
 from graph_memory.journal import Draft, Journal
 from graph_memory.model import (
     BOT,
@@ -23,6 +22,7 @@ from graph_memory.model import (
     Row,
     Session,
     User,
+    episode_id,
     is_entity,
     stable_id,
 )

@@ -1,4 +1,4 @@
-"""Rows of the companion: what it keeps in mind of a user, how it feels, what it intends.
+"""Kinds of rows of the companion: core facts, mood, inner state and follow-ups.
 
 Each of them belongs to one Session and is meant for nobody else: it is shown where that
 chat goes on, under the persona that it is of, and nowhere besides.
@@ -6,9 +6,11 @@ chat goes on, under the persona that it is of, and nowhere besides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
+
+from ..model import Basis, SessionRow, register
 
 
 class CoreKind(StrEnum):
@@ -30,7 +32,7 @@ class FollowUpStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CoreFact:
+class CoreFact(SessionRow):
     """One of the few things about a user that are always in view.
 
     Attributes:
@@ -44,8 +46,13 @@ class CoreFact:
     """
 
     kind: ClassVar[str] = "core_fact"
-    id: str
-    session: str
+    keys: ClassVar[tuple[str, ...]] = ("user",)
+    nodes: ClassVar[tuple[str, ...]] = ("user",)
+    times: ClassVar[tuple[str, ...]] = ("at",)
+    words: ClassVar[tuple[str, ...]] = ("text",)
+    basis: ClassVar[Basis] = Basis.EACH
+    exported: ClassVar[str] = "core"
+
     user: str
     number: int
     type: str
@@ -57,7 +64,7 @@ class CoreFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Mood:
+class Mood(SessionRow):
     """How a persona felt at the end of what was learned last in a Session.
 
     Attributes:
@@ -66,15 +73,16 @@ class Mood:
     """
 
     kind: ClassVar[str] = "mood"
-    id: str
-    session: str
+    times: ClassVar[tuple[str, ...]] = ("at",)
+    basis: ClassVar[Basis] = Basis.LEARNED
+
     valence: float
     arousal: float
     at: float
 
 
 @dataclass(frozen=True, slots=True)
-class InnerState:
+class InnerState(SessionRow):
     """What a persona has understood, in its own words; one of each Session.
 
     Attributes:
@@ -84,17 +92,23 @@ class InnerState:
     """
 
     kind: ClassVar[str] = "inner_state"
-    id: str
-    session: str
+    times: ClassVar[tuple[str, ...]] = ("at",)
+    words: ClassVar[tuple[str, ...]] = ("itself", "other", "bond")
+    basis: ClassVar[Basis] = Basis.LEARNED
+
     itself: str
     other: str
     bond: str
     version: int
     at: float
 
+    def brought_back(self, standing: InnerState, at: float) -> InnerState:
+        """A version of its own, so that none in between can be had by an undo."""
+        return replace(self, version=standing.version + 1, at=at)
+
 
 @dataclass(frozen=True, slots=True)
-class FollowUp:
+class FollowUp(SessionRow):
     """That a persona means to come back to a user by itself.
 
     Attributes:
@@ -105,11 +119,20 @@ class FollowUp:
     """
 
     kind: ClassVar[str] = "follow_up"
-    id: str
-    session: str
+    keys: ClassVar[tuple[str, ...]] = ("user",)
+    nodes: ClassVar[tuple[str, ...]] = ("user",)
+    times: ClassVar[tuple[str, ...]] = ("created_at",)
+    words: ClassVar[tuple[str, ...]] = ("reason",)
+    basis: ClassVar[Basis] = Basis.MOMENT
+
     user: str
     due_at: float
     reason: str
     attempts: int
     created_at: float
     status: str = FollowUpStatus.WAITING.value
+
+
+def register_rows() -> None:
+    """Let the journal know the kinds of rows of the companion."""
+    register(CoreFact, Mood, InnerState, FollowUp)

@@ -1,20 +1,20 @@
-"""What the journal keeps and what a change alters."""
+"""Kinds of rows of the memory itself: chats, nodes, names, conversations and facts."""
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from .companion import CoreFact, FollowUp, InnerState, Mood
 from .nodes import GROUP, PRIVATE, Layer, Status, is_entity, stable_id, user_id, whole
+from .row import Basis, Data, Gone, Row, SessionRow, Span, register
 
 EPISODE = "episode"
 """Level of an episode that sums up nothing but messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Session(Row):
     """A chat window under one persona: the isolated layer.
 
     Attributes:
@@ -24,7 +24,9 @@ class Session:
     """
 
     kind: ClassVar[str] = "session"
-    id: str
+    nodes: ClassVar[tuple[str, ...]] = ("owner",)
+    words: ClassVar[tuple[str, ...]] = ("title",)
+
     circle: str
     persona: str
     owner: str = ""
@@ -55,23 +57,22 @@ def session_of(platform: str, group: str, account: str, persona: str, **about: s
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class User(Row):
     """A person who talks to the bot."""
 
     kind: ClassVar[str] = "user"
-    id: str
+    nodes: ClassVar[tuple[str, ...]] = ("id",)
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(Row):
     """Anything facts are about that does not chat. ``id`` starts with ``e:``."""
 
     kind: ClassVar[str] = "entity"
-    id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Row):
     """That one entity is the same as another, by the owner's word (``identity.py``).
 
     Like nodes it belongs to no Session and carries no text. Rows keep the nodes they
@@ -83,14 +84,16 @@ class Merge:
     """
 
     kind: ClassVar[str] = "merge"
-    id: str
+    keys: ClassVar[tuple[str, ...]] = ("node", "into")
+    nodes: ClassVar[tuple[str, ...]] = ("node", "into")
+
     node: str
     into: str
     at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(Row):
     """That two accounts belong to one person, by the owner's word (``identity.py``).
 
     Attributes:
@@ -98,13 +101,15 @@ class Link:
     """
 
     kind: ClassVar[str] = "link"
-    id: str
+    keys: ClassVar[tuple[str, ...]] = ("a", "b")
+    nodes: ClassVar[tuple[str, ...]] = ("a", "b")
+
     a: str
     b: str
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Name(SessionRow):
     """What a node was called in one Session (nickname, card, alias).
 
     Attributes:
@@ -113,8 +118,11 @@ class Name:
     """
 
     kind: ClassVar[str] = "name"
-    id: str
-    session: str
+    keys: ClassVar[tuple[str, ...]] = ("node", "norm")
+    nodes: ClassVar[tuple[str, ...]] = ("node",)
+    times: ClassVar[tuple[str, ...]] = ("first_at",)
+    words: ClassVar[tuple[str, ...]] = ("text", "norm")
+
     node: str
     text: str
     norm: str
@@ -123,12 +131,14 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(SessionRow):
     """That an entity came up in a Session (the edge MENTIONED_IN)."""
 
     kind: ClassVar[str] = "mention"
-    id: str
-    session: str
+    keys: ClassVar[tuple[str, ...]] = ("entity",)
+    nodes: ClassVar[tuple[str, ...]] = ("entity",)
+    times: ClassVar[tuple[str, ...]] = ("first_at",)
+
     entity: str
     type: str
     first_at: float
@@ -137,20 +147,27 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Participation:
+class Participation(SessionRow):
     """That a user spoke in a Session (the edge PARTICIPATED_IN)."""
 
     kind: ClassVar[str] = "participation"
-    id: str
-    session: str
+    keys: ClassVar[tuple[str, ...]] = ("user",)
+    nodes: ClassVar[tuple[str, ...]] = ("user",)
+    times: ClassVar[tuple[str, ...]] = ("first_at",)
+
     user: str
     first_at: float
     last_at: float
     messages: int
 
 
+def episode_id(session: str, first_message: int) -> str:
+    """Id of the episode of ``session`` that begins with a message."""
+    return stable_id("ep", session, str(first_message))
+
+
 @dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(SessionRow):
     """A run of conversation in one Session (see ``episode.py``).
 
     Attributes:
@@ -161,8 +178,9 @@ class Episode:
     """
 
     kind: ClassVar[str] = "episode"
-    id: str
-    session: str
+    times: ClassVar[tuple[str, ...]] = ("started_at", "ended_at")
+    words: ClassVar[tuple[str, ...]] = ("summary",)
+
     started_at: float
     ended_at: float
     first_message: int
@@ -178,9 +196,35 @@ class Episode:
         """Whether it sums up others, see ``upkeep/periods.py``."""
         return self.level != EPISODE
 
+    @classmethod
+    def left(cls, data: Data, gone: Gone) -> Data | None:
+        """It stays if others took part; its summary tells what all of them said."""
+        stretch = data["session"], data["first_message"], data["last_message"]
+        own = gone.own(*stretch)
+        people = [user for user in data["participants"] if not gone.is_node(user, stretch[0])]
+        messages = data["messages"] - own - gone.naming(*stretch)
+        is_involved = own or len(people) < len(data["participants"])
+        if is_involved and (not people or messages <= 0):
+            return None
+        blank = is_involved or gone.is_named(stretch[0], data["summary"])
+        summary = "" if blank else data["summary"]
+        return {**data, "participants": people, "messages": messages, "summary": summary}
+
+    def renumbered(self, numbers: Mapping[int, int], span: Span) -> Episode:
+        """The episode of what is there of its stretch."""
+        stretch = span(self.session, self.first_message, self.last_message)
+        if stretch is None:  # nothing of it is left but its summary
+            return replace(self, first_message=0, last_message=0)
+        *old, first, last = stretch
+        if old == [first, last]:
+            return self
+        is_derived = self.id == episode_id(self.session, self.first_message)
+        id = episode_id(self.session, first) if is_derived else self.id
+        return replace(self, id=id, first_message=first, last_message=last)
+
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(SessionRow):
     """Something known, with its history and its strength.
 
     The edge KNOWS when the subject is a user, else RELATED_TO.
@@ -203,8 +247,12 @@ class Fact:
     """
 
     kind: ClassVar[str] = "fact"
-    id: str
-    session: str
+    keys: ClassVar[tuple[str, ...]] = ("subject", "object")
+    nodes: ClassVar[tuple[str, ...]] = ("subject", "object", "speaker")
+    times: ClassVar[tuple[str, ...]] = ("said_at",)
+    words: ClassVar[tuple[str, ...]] = ("statement",)
+    basis: ClassVar[Basis] = Basis.ANY
+
     subject: str
     predicate: str
     object: str
@@ -230,15 +278,14 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(SessionRow):
     """That a message is not to be recalled: a fact that rested on it was forgotten.
 
     A row of its own, so that forgetting can be undone like everything else.
     """
 
     kind: ClassVar[str] = "forgotten"
-    id: str
-    session: str
+
     message: int
 
     @classmethod
@@ -246,44 +293,20 @@ class Forgotten:
         """The row of a message."""
         return cls(stable_id("x", session, str(message)), session, message)
 
+    @classmethod
+    def left(cls, data: Data, gone: Gone) -> Data | None:
+        return None if gone.is_message(data["message"]) else data
 
-Row = (
-    Session
-    | User
-    | Entity
-    | Merge
-    | Link
-    | Name
-    | Mention
-    | Participation
-    | Episode
-    | Fact
-    | Forgotten
-    | CoreFact
-    | Mood
-    | InnerState
-    | FollowUp
-)
+    @property
+    def cited(self) -> tuple[int, ...]:
+        return (self.message,)
 
-ROW_TYPES: dict[str, type] = {cls.kind: cls for cls in get_args(Row)}
-
-# Looked up for every row that is read, so not worked out each time.
-_FIELDS: dict[str, tuple[str, ...]] = {
-    kind: tuple(f.name for f in dataclasses.fields(cls)) for kind, cls in ROW_TYPES.items()
-}
+    def renumbered(self, numbers: Mapping[int, int], span: Span) -> Forgotten | None:
+        """The row of the same message; its id is made of the number."""
+        message = numbers.get(self.message)
+        if message is None or message == self.message:
+            return self if message else None
+        return Forgotten.of(self.session, message)
 
 
-def encode(row: Row) -> dict[str, Any]:
-    """A row as JSON-ready data; :func:`decode` is its inverse."""
-    return {
-        name: list(value) if isinstance(value := getattr(row, name), tuple) else value
-        for name in _FIELDS[row.kind]
-    }
-
-
-def decode(kind: str, data: dict[str, Any]) -> Row:
-    """A row from :func:`encode`'s data; fields it does not know are ignored."""
-    known = _FIELDS[kind]
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k in known}
-    row: Row = ROW_TYPES[kind](**values)
-    return row
+register(Session, User, Entity, Merge, Link, Name, Mention, Participation, Episode, Fact, Forgotten)

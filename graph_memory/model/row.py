@@ -1,0 +1,225 @@
+"""Base class and registry of the rows that the journal keeps.
+
+What a kind of row means stands on its class: its keys, whom and what it names, when it was
+said, which of its fields are words, what it rests on, how it is erased and exported. A new
+kind is a dataclass derived from :class:`Row` (:class:`SessionRow` for one that belongs to
+a chat) and one call of :func:`register`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, Self
+
+from .nodes import Layer
+
+Data = dict[str, Any]
+"""A row as JSON-ready data."""
+Stretch = tuple[int, int, int, int]
+"""Numbers of the first and last message of a stretch of a Session, old ones and new ones."""
+Span = Callable[[str, int, int], Stretch | None]
+
+
+class Basis(StrEnum):
+    """What a row rests on, and so what takes it away."""
+
+    NONE = "none"
+    """Nothing but itself."""
+    ANY = "any"
+    """The messages in its ``evidence``; it stands as long as one of them is there."""
+    EACH = "each"
+    """The messages in its ``evidence``; it goes with each of them."""
+    LEARNED = "learned"
+    """All that was learned up to then: it is written anew on top of what stood before. When
+    a message is retracted, what stood before that was learned stands again."""
+    MOMENT = "moment"
+    """What was being talked about when it was made; it goes with an earlier message."""
+
+
+class Gone(Protocol):
+    """What a deletion takes away, as a row is asked what it leaves of it."""
+
+    def is_node(self, node: str, session: str) -> bool:
+        """Whether a node of a Session is who goes."""
+
+    def is_message(self, id: int) -> bool:
+        """Whether a message goes."""
+
+    def own(self, session: str, first: int = 0, last: int = ...) -> int:
+        """How many of the messages from ``first`` to ``last`` of a Session go."""
+
+    def naming(self, session: str, first: int, last: int) -> int:
+        """How many of the bot's lines go that are in others' conversations."""
+
+    def is_named(self, session: str, text: str) -> bool:
+        """Whether a text of a Session names who goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the journal; every kind is a class of its own.
+
+    Attributes:
+        id: Unique among the rows of its kind.
+
+    Class attributes:
+        kind: Name of the kind, as it is stored.
+        keys: Names of the fields by which rows are looked up (``a`` and ``b``).
+        nodes: Names of the fields that hold ids of users or entities.
+        times: Names of the fields that say from when to when it was said; empty for rows
+            that belong to no chat and have no scope of their own.
+        words: Names of the fields that are somebody's words.
+        basis: What it rests on.
+        exported: What its lines are called in what people take away of their own; empty
+            if it is not among that. Only rows about themselves are (``nodes``).
+    """
+
+    kind: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]] = ()
+    nodes: ClassVar[tuple[str, ...]] = ()
+    times: ClassVar[tuple[str, ...]] = ()
+    words: ClassVar[tuple[str, ...]] = ()
+    basis: ClassVar[Basis] = Basis.NONE
+    exported: ClassVar[str] = ""
+
+    id: str
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Self:
+        """A row from :func:`encode`'s data; fields it does not know are ignored."""
+        values: dict[str, Any] = {
+            name: tuple(data[name]) if isinstance(data[name], list) else data[name]
+            for name in _FIELDS[cls.kind]
+            if name in data
+        }
+        return cls(**values)
+
+    @classmethod
+    def left(cls, data: Data, gone: Gone) -> Data | None:
+        """What a deletion leaves of a row; ``None`` if nothing is.
+
+        Args:
+            data: The row, perhaps one of an earlier version.
+        """
+        session = data.get("session", "")
+        if any(gone.is_node(data.get(field) or "", session) for field in cls.nodes):
+            return None
+        if cls.basis is Basis.LEARNED:
+            # Nobody can tell whose words it rests on.
+            said = "\n".join(data.get(field, "") for field in cls.words)
+            return None if gone.own(session) or gone.is_named(session, said) else data
+        if cls.basis not in (Basis.ANY, Basis.EACH):
+            return data
+        cited = data.get("evidence", [])
+        others = [id for id in cited if not gone.is_message(id)]
+        if len(others) == len(cited):
+            return data
+        return {**data, "evidence": others} if others and cls.basis is Basis.ANY else None
+
+    @property
+    def home(self) -> str:
+        """Id of the Session that it belongs to; empty for none."""
+        return ""
+
+    @property
+    def layer(self) -> Layer:
+        """Which of the two layers of layered sharing it is in."""
+        return Layer.SESSION
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """From when to when it was said.
+
+        Raises:
+            TypeError: It belongs to no chat (``User``, ``Entity``, …).
+        """
+        if not self.times:
+            raise TypeError(f"{self.kind} rows have no scope of their own")
+        return getattr(self, self.times[0]), getattr(self, self.times[-1])
+
+    @property
+    def index_keys(self) -> tuple[str, str, str]:
+        """Session and the two keys by which it is looked up: ``(session, a, b)``."""
+        a, b = [*(getattr(self, field) for field in self.keys), "", ""][:2]
+        return self.home, a, b
+
+    @property
+    def cited(self) -> tuple[int, ...]:
+        """The messages that it refers to one by one."""
+        cites = self.basis in (Basis.ANY, Basis.EACH)
+        return tuple(getattr(self, "evidence", ())) if cites else ()
+
+    def renumbered(self, numbers: Mapping[int, int], span: Span) -> Self | None:
+        """The row for a memory in which messages have other numbers.
+
+        Ids that are made of a message's number change with it.
+
+        Args:
+            numbers: New numbers by old ones; a message that is not there is gone.
+            span: What is there of a stretch of a Session, from one old number to another.
+
+        Returns:
+            ``None`` if it was about a message that is gone.
+        """
+        if not self.cited:
+            return self
+        cited = tuple(numbers[id] for id in self.cited if id in numbers)
+        return dataclasses.replace(self, evidence=cited)  # type: ignore[call-arg]
+
+    def brought_back(self, standing: Self, at: float) -> Self:
+        """This earlier state, to stand again in the place of the one that stands."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow(Row):
+    """A row that belongs to exactly one Session, fixed when it is written."""
+
+    session: str
+
+    @property
+    def home(self) -> str:
+        return self.session
+
+
+_KINDS: dict[str, type[Row]] = {}
+_FIELDS: dict[str, tuple[str, ...]] = {}
+"""Looked up for every row that is read, so not worked out each time."""
+
+
+def register(*kinds: type[Row]) -> None:
+    """Let the journal know kinds of rows; again is the same as once."""
+    for cls in kinds:
+        _KINDS[cls.kind] = cls
+        _FIELDS[cls.kind] = tuple(field.name for field in dataclasses.fields(cls))
+
+
+def registered() -> Iterator[type[Row]]:
+    """All kinds of rows that are registered."""
+    yield from _KINDS.values()
+
+
+def kind_named(name: str) -> type[Row] | None:
+    """The kind with a name; ``None`` if it is not registered."""
+    return _KINDS.get(name)
+
+
+def encode(row: Row) -> Data:
+    """A row as JSON-ready data; :func:`decode` is its inverse."""
+    return {
+        name: list(value) if isinstance(value := getattr(row, name), tuple) else value
+        for name in _FIELDS[row.kind]
+    }
+
+
+def decode(kind: str, data: Mapping[str, Any]) -> Row:
+    """A row of a kind from :func:`encode`'s data.
+
+    Raises:
+        KeyError: The kind is not registered.
+        TypeError: A field is missing.
+    """
+    return _KINDS[kind].of_data(data)
