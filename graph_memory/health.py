@@ -11,7 +11,7 @@ from .errors import Failure, GraphMemoryError
 from .journal import StorageState
 from .learn import LearningStatus
 from .phrases import PHRASES, explain, say
-from .spending import Account
+from .token_budget import Account
 from .upkeep import Report
 
 
@@ -143,7 +143,7 @@ def _spending(account: Account, language: str) -> str:
 def _troubles(health: Health, language: str) -> list[str]:
     """What is wrong with the disk and with the models, and what to do."""
     lines = [say(language, f"storage_{health.storage_kind}")] if health.storage_kind else []
-    if health.spending.pause:
+    if health.spending.blocked_for:
         lines.append(say(language, "spent", limit=health.spending.limit))
     if count := health.learning.over_share:
         lines.append(say(language, "over_share", count=count))

@@ -13,7 +13,6 @@ import itertools
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from .access import PLAIN_KEY, Access, forget_plain_key
 from .bonds import Bonds
 from .breaker import Breaker
 from .companion import Companion, register_rows
+from .context import Context
 from .deletion import ForgetMe, Tombstones
 from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder, GuardedEmbedder
@@ -41,8 +41,8 @@ from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
 from .scope import Attendance
-from .settings import Settings
-from .spending import Spending
+from .settings import LiveSettings, Settings
+from .token_budget import TokenBudget
 from .upkeep import Backups, Upkeep, open_journal
 from .viewpoints import Viewpoints
 
@@ -72,7 +72,7 @@ class MemoryService:
         now: Callable[[], float],
     ) -> None:
         self.directory = directory
-        self.settings = settings
+        self.live = LiveSettings(settings)
         self.journal = journal
         self.attendance = attendance
         self.identities = identities
@@ -81,7 +81,16 @@ class MemoryService:
         self.library = Library(journal, settings, attendance, now)
         self.portraits = Portraits(journal, self.library)
         self.chronicle = Chronicle(journal, zone, now)
-        self.spending = Spending(journal, zone, now, settings.daily_llm_tokens)
+        self.spending = TokenBudget(journal, zone, now, settings.daily_llm_tokens)
+        self.context = Context(
+            journal=journal,
+            live=self.live,
+            zone=zone,
+            now=now,
+            budget=self.spending,
+            attendance=attendance,
+            identities=identities,
+        )
         self.recall = Recaller(
             journal,
             settings,
@@ -214,6 +223,11 @@ class MemoryService:
             raise
         return service
 
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        return self.live.current
+
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Change):
             self.identities.follow(event)
@@ -269,7 +283,8 @@ class MemoryService:
 
     async def retune(self, **values: float) -> None:
         """Forget by other settings from now on: by those of ``settings.TUNABLE``."""
-        settings = self.settings = replace(self.settings, **values)  # type: ignore[arg-type]
+        self.live.tune(**values)
+        settings = self.settings
         self.library.retune(settings)
         self.recall.retune(settings)
         self.learning.retune(settings)

@@ -228,6 +228,23 @@ TUNABLE = frozenset({"time_decay_rate", "min_importance_threshold", "prune_inter
 """Settings that can be changed while the memory is open (``MemoryService.retune``)."""
 
 
+class LiveSettings:
+    """The settings in use, shared by all parts of a memory.
+
+    Attributes:
+        current: As they are now.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.current = settings
+
+    def tune(self, **values: float) -> None:
+        """Go by other values of some of :data:`TUNABLE` from now on."""
+        if unknown := values.keys() - TUNABLE:
+            raise ValueError(f"{', '.join(sorted(unknown))} cannot be changed while in use")
+        self.current = dataclasses.replace(self.current, **values)  # type: ignore[arg-type]
+
+
 def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:
     """Settings from AstrBot's config.
 

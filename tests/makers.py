@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
+from graph_memory.context import Context
+from graph_memory.identity import Identities
+from graph_memory.journal import Journal
 from graph_memory.model import (
     Fact,
     Message,
@@ -15,7 +20,10 @@ from graph_memory.model import (
     user_id,
 )
 from graph_memory.retention import initial_half_life
+from graph_memory.scope import Attendance
+from graph_memory.settings import LiveSettings, Settings
 from graph_memory.text import normalise
+from graph_memory.token_budget import TokenBudget
 
 QQ = "aiocqhttp"
 T0 = 1_790_000_000.0
@@ -73,3 +81,22 @@ def fact(session: Session, subject: str, object: str, statement: str, **more: An
         half_life=initial_half_life(importance),
     )
     return replace(made, **more)
+
+
+def context(journal: Journal, settings: Settings | None = None, **more: Any) -> Context:
+    """What the parts of a memory share, on ``journal``.
+
+    Args:
+        more: ``zone``, ``now``, ``budget``, ``attendance``, ``identities``.
+    """
+    settings = settings or Settings()
+    zone, now = more.get("zone", UTC), more.get("now", time.time)
+    return Context(
+        journal=journal,
+        live=LiveSettings(settings),
+        zone=zone,
+        now=now,
+        budget=more.get("budget") or TokenBudget(journal, zone, now, settings.daily_llm_tokens),
+        attendance=more.get("attendance") or Attendance([]),
+        identities=more.get("identities") or Identities(),
+    )

@@ -190,7 +190,7 @@ class Commands(Answers):
         if status.dead:
             lines.append(self._say("flushed_dead", dead=status.dead))
         spending = self.memory.spending.today()
-        if spending.pause:
+        if spending.blocked_for:
             lines.append(self._say("spent", limit=spending.limit))
         elif status.failed:
             lines.append(learning_failure(status, self._language))

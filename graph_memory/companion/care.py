@@ -28,8 +28,8 @@ from ..phrases import say
 from ..ports import LanguageModel
 from ..retention import DAY
 from ..settings import Settings
-from ..spending import Spending
 from ..text import clean_name, fenced
+from ..token_budget import TokenBudget
 from . import inner, lead, plans
 from .companion_rows import FollowUp, FollowUpStatus, InnerState
 from .control import Intent, Word, read
@@ -70,7 +70,7 @@ class Means:
     voice: Voice
     model: LanguageModel
     learning: Learning
-    spending: Spending
+    spending: TokenBudget
 
 
 class Care:
@@ -103,7 +103,7 @@ class Care:
     # ------------------------------------------------------------- start, stop
 
     def start(
-        self, voice: Voice, model: LanguageModel, learning: Learning, spending: Spending
+        self, voice: Voice, model: LanguageModel, learning: Learning, spending: TokenBudget
     ) -> None:
         """Begin to plan, and to speak through ``voice``.
 
@@ -236,7 +236,7 @@ class Care:
         await self._speak(means, session, row, text)
         return never
 
-    async def _held(self, spending: Spending, row: FollowUp, now: float) -> float | None:
+    async def _held(self, spending: TokenBudget, row: FollowUp, now: float) -> float | None:
         """Until when one has to wait, whatever it is about."""
         if self._quiet and (end := self._quiet.until(now, self._zone)):
             return end
@@ -245,7 +245,7 @@ class Care:
         )
         if count >= self._limit:
             return midnight(now, self._zone, days=1)
-        return now + spending.pause if spending.pause else None
+        return now + spending.blocked_for if spending.blocked_for else None
 
     async def _words(self, means: Means, session: Session, row: FollowUp) -> str:
         """What the persona wants to say; empty if nothing.

@@ -142,7 +142,7 @@ async def go_on(host: Host, memory: MemoryService, event: Any) -> None:
     if not turn or not reply or not run or Word.WANT_MORE not in reply.words:
         return
     event.set_extra(_REPLY, None)  # once
-    if reply.is_silent or memory.spending.pause or not await stands(memory, turn):
+    if reply.is_silent or memory.spending.blocked_for or not await stands(memory, turn):
         return
     more = await _more(host, memory, event, run)
     if not more:

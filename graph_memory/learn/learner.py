@@ -14,8 +14,8 @@ from ..journal.undoing import ASKED
 from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
 from ..retention import RESTATED, used
-from ..spending import Spending
 from ..text import is_chinese, one_line, terms
+from ..token_budget import TokenBudget
 from ..visible_rows import SessionRows
 from .extraction import Extraction, FactClaim
 from .known import Known, candidates, gather, speakers
@@ -55,7 +55,7 @@ class Learner:
         journal: Journal,
         model: LanguageModel | None,
         rules: Rules,
-        spending: Spending,
+        spending: TokenBudget,
         now: Callable[[], float],
         breaker: Breaker,
         likeness: Likeness | None = None,
@@ -198,7 +198,7 @@ class Learner:
         return await self._journal.read(lambda rows: teach(rows, batch, known))
 
     async def _ask(self, model: LanguageModel, request: Request, where: str) -> Answer:
-        if self._spending.pause:
+        if self._spending.blocked_for:
             raise HeldBackError("what models may cost today is spent")
         try:
             with self._breaker.call():

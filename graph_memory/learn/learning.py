@@ -21,8 +21,8 @@ from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Sessio
 from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
-from ..spending import Cost, Spending
 from ..text import clean, clean_name
+from ..token_budget import Cost, TokenBudget
 from .buffer import Buffers
 from .learner import PURPOSE, Besides, Learner, Likeness
 from .lesson import Teacher
@@ -73,7 +73,7 @@ class Learning:
         grace: float = GRACE,
         retry_after: tuple[float, ...] = RETRY_AFTER,
         breaker: Breaker | None = None,
-        spending: Spending | None = None,
+        spending: TokenBudget | None = None,
         likeness: Likeness | None = None,
         teach: Teacher | None = None,
     ) -> None:
@@ -82,7 +82,7 @@ class Learning:
         self._settings = settings
         self._zone = zone
         self._now = now
-        self._spending = spending or Spending(journal, zone, now, settings.daily_llm_tokens)
+        self._spending = spending or TokenBudget(journal, zone, now, settings.daily_llm_tokens)
         self.pauses = Pauses(journal, now)
         rules = Rules(settings.policy, attendance, zone, settings.time_decay_rate)
         self.breaker = breaker or Breaker("the language model that learns")
@@ -97,7 +97,7 @@ class Learning:
             wake=self._wake_up,
             now=now,
             breaker=self.breaker,
-            held=lambda: self._spending.pause,
+            held=lambda: self._spending.blocked_for,
             held_for=self._share_pause,
             retry_after=retry_after,
         )
@@ -277,7 +277,7 @@ class Learning:
 
     def _share_pause(self, author: str) -> float:
         """Seconds for which somebody's batches wait: they have cost their share of the day."""
-        return self._spending.pause_of(author, len(self._people))
+        return self._spending.share_blocked_for(author, len(self._people))
 
     def _check_open(self) -> None:
         if self._loop is None:

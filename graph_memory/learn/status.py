@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import Failure
 from ..journal import QueuedBatch
-from ..spending import Cost
+from ..token_budget import Cost
 
 
 @dataclass(frozen=True, slots=True)

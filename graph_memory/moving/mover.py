@@ -18,7 +18,7 @@ from ..journal.snapshot import reading
 from ..learn import Learning
 from ..model import Asker
 from ..scope import Attendance, Policy
-from ..spending import Spending
+from ..token_budget import TokenBudget
 from . import files, runs, visible
 from .export import Exporter
 from .importer import Brought, Importer, resume
@@ -70,7 +70,7 @@ class Mover:
         directory: Path,
         journal: Journal,
         learning: Learning,
-        spending: Spending,
+        spending: TokenBudget,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.study = Study(journal, learning, spending)

@@ -10,7 +10,7 @@ import sqlite3
 from ..errors import ClosedError, GraphMemoryError
 from ..journal import Journal, arrivals
 from ..learn import Learning
-from ..spending import Spending
+from ..token_budget import TokenBudget
 from . import runs
 
 logger = logging.getLogger("graph_memory.moving")
@@ -32,7 +32,7 @@ class Study:
         self,
         journal: Journal,
         learning: Learning,
-        spending: Spending,
+        spending: TokenBudget,
         *,
         pause: float = PAUSE,
     ) -> None:

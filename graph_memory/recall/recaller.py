@@ -17,7 +17,7 @@ from ..model import Asker, Change, Erased, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import Attendance, View
 from ..settings import Settings
-from ..spending import Spending
+from ..token_budget import TokenBudget
 from .audit import Difference
 from .choose import Wish
 from .feed import Feed
@@ -64,7 +64,7 @@ class Recaller:
         attendance: Attendance,
         now: Callable[[], float] = time.time,
         model: LanguageModel | None = None,
-        spending: Spending | None = None,
+        spending: TokenBudget | None = None,
     ) -> None:
         self._journal = journal
         self._settings = settings
@@ -309,7 +309,7 @@ class Recaller:
     async def _rewrite(self, query: str, where: str, by: float) -> str:
         """The query with what a language model makes of it; unchanged if that fails."""
         assert self._model
-        if self._spending and self._spending.pause:
+        if self._spending and self._spending.blocked_for:
             return query
         try:
             with self.breaker.call():

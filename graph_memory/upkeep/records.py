@@ -21,8 +21,8 @@ from ..errors import ExtractionError, Failure, HeldBackError
 from ..journal import Draft, Journal, Rows, aging
 from ..model import Episode, Forgotten, Session
 from ..ports import LanguageModel
-from ..spending import Spending
 from ..text import terms
+from ..token_budget import TokenBudget
 from .condense import Piece, answered, compose, picked
 from .lull import Lull
 from .periods import Calendar, Due, Level, bounds, recent
@@ -62,7 +62,7 @@ class Records:
         self,
         journal: Journal,
         model: LanguageModel | None,
-        spending: Spending | None,
+        spending: TokenBudget | None,
         breaker: Breaker,
         zone: tzinfo,
         now: Callable[[], float],
@@ -181,7 +181,7 @@ class Records:
     async def _ask(
         self, model: LanguageModel, session: Session, level: Level, pieces: list[Piece]
     ) -> str:
-        if self._spending and self._spending.pause:
+        if self._spending and self._spending.blocked_for:
             raise HeldBackError("what models may cost today is spent")
         request = compose(level, pieces, self._zone)
         self._asked += 1

@@ -26,7 +26,7 @@ from ..model import Entity, Fact, Mention, Merge, Name, Status, is_entity
 from ..ports import LanguageModel
 from ..retention import DAY, fades_at, strength
 from ..settings import Settings
-from ..spending import Spending
+from ..token_budget import TokenBudget
 from .lull import Lull
 from .records import ACTOR, Records
 from .thinning import prune, thin
@@ -91,7 +91,7 @@ class Upkeep:
         *,
         zone: tzinfo = UTC,
         model: LanguageModel | None = None,
-        spending: Spending | None = None,
+        spending: TokenBudget | None = None,
         breaker: Breaker | None = None,
         embedding: Callable[[], str] = str,
         lull: Lull | None = None,

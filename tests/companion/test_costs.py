@@ -20,8 +20,8 @@ from graph_memory.phrases import say
 from graph_memory.recall import Recaller
 from graph_memory.scope import Attendance
 from graph_memory.settings import PARTS, Settings
-from graph_memory.spending import Spending
 from graph_memory.text import tokens
+from graph_memory.token_budget import TokenBudget
 
 from ..learn.scripted import ScriptedModel
 from ..makers import T0
@@ -39,7 +39,7 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     time, model = [T0], ScriptedModel()
     journal = await Journal.open(path / "journal.sqlite3", lambda: time[0])
     more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
-    spending = Spending(journal, CHINA, lambda: time[0])
+    spending = TokenBudget(journal, CHINA, lambda: time[0])
     recall = Recaller(journal, settings, **more, model=model, spending=spending)
     companion = Companion(journal, settings, recall, zone=CHINA, now=lambda: time[0])
     learning = Learning(

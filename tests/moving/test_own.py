@@ -400,10 +400,10 @@ def moverof(journal: Journal) -> Any:
     from graph_memory.moving import Mover
     from graph_memory.scope import Attendance
     from graph_memory.settings import Settings
-    from graph_memory.spending import Spending
+    from graph_memory.token_budget import TokenBudget
 
     learning = Learning(journal, None, Settings(), zone=OPTIONS.zone, attendance=Attendance())
-    spending = Spending(journal, OPTIONS.zone, lambda: T0)
+    spending = TokenBudget(journal, OPTIONS.zone, lambda: T0)
     return Mover(journal.path.parent, journal, learning, spending, lambda: T0)
 
 

@@ -13,7 +13,7 @@ from graph_memory.moving.runs import saved
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
-from graph_memory.spending import Spending
+from graph_memory.token_budget import TokenBudget
 from tests.makers import T0, group, private
 
 from .support import OPTIONS, importer, opened, put
@@ -66,7 +66,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
     )
     model = Model()
     async with opened(tmp_path / "a") as journal:
-        spending = Spending(journal, OPTIONS.zone, lambda: T0, limit=1_900)
+        spending = TokenBudget(journal, OPTIONS.zone, lambda: T0, limit=1_900)
         learning = Learning(
             journal,
             model,

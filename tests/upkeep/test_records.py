@@ -23,7 +23,7 @@ from graph_memory.ports import Answer, ToolSchema
 from graph_memory.scope import Attendance
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.spending import Spending
+from graph_memory.token_budget import TokenBudget
 from graph_memory.upkeep import Upkeep, condense
 from graph_memory.upkeep.condense import Piece, answered, compose, picked, telling
 from graph_memory.upkeep.lull import Lull
@@ -78,7 +78,7 @@ class World:
             self.clock,
             zone=SHANGHAI,
             model=model,
-            spending=Spending(self.journal, SHANGHAI, self.clock, limit),
+            spending=TokenBudget(self.journal, SHANGHAI, self.clock, limit),
             breaker=Breaker("the writer"),
             lull=Lull(0),
         )

@@ -1,6 +1,6 @@
-"""What models are asked for and what it costs, by day and purpose, with a daily limit.
+"""Token budget: what calls of models cost by day and purpose, with a daily limit.
 
-Every purpose asks through :meth:`Spending.metered`, so that nothing is left out of the
+Every purpose asks through :meth:`TokenBudget.metered`, so that nothing is left out of the
 account. A day is one of the calendar where people chat, and ends at midnight there.
 """
 
@@ -18,7 +18,7 @@ from .journal import Journal
 from .ports import Answer, LanguageModel, ToolSchema
 from .text import tokens
 
-logger = logging.getLogger("graph_memory.spending")
+logger = logging.getLogger("graph_memory.token_budget")
 
 SHARES = 4
 """One person may cost at most the day's limit divided by how many people there are, or by
@@ -50,12 +50,12 @@ class Account:
     Attributes:
         limit: Tokens that may be spent in a day; 0 for any number.
         costs: By purpose.
-        pause: Seconds until models may be asked again; 0 if they may.
+        blocked_for: Seconds until models may be asked again; 0 if they may.
     """
 
     limit: int = 0
     costs: Mapping[str, Cost] = field(default_factory=dict)
-    pause: float = 0.0
+    blocked_for: float = 0.0
 
     @property
     def tokens(self) -> int:
@@ -63,7 +63,7 @@ class Account:
         return sum(cost.tokens for cost in self.costs.values())
 
 
-class Spending:
+class TokenBudget:
     """The account of model calls; kept in the journal.
 
     Args:
@@ -111,16 +111,16 @@ class Spending:
         """``model``, counted under ``purpose`` and not asked beyond the limit.
 
         That is a ``HeldBackError``; a breaker, which would take it for the model's
-        failure, is to be kept out by looking at :attr:`pause` before.
+        failure, is to be kept out by looking at :attr:`blocked_for` before.
         """
         return _Metered(self, model, purpose)
 
     @property
-    def pause(self) -> float:
+    def blocked_for(self) -> float:
         """Seconds until models may be asked again; 0 if they may."""
-        return self.today().pause
+        return self.today().blocked_for
 
-    def pause_of(self, user: str, people: int) -> float:
+    def share_blocked_for(self, user: str, people: int) -> float:
         """Seconds until somebody who has cost their share may cost more; 0 if they may now.
 
         Args:
@@ -185,7 +185,7 @@ class Spending:
 class _Metered:
     """A language model whose calls are counted."""
 
-    def __init__(self, spending: Spending, model: LanguageModel, purpose: str) -> None:
+    def __init__(self, spending: TokenBudget, model: LanguageModel, purpose: str) -> None:
         self._spending = spending
         self._model = model
         self._purpose = purpose
@@ -195,7 +195,7 @@ class _Metered:
     ) -> Answer:
         """Ask once, if there is something left to spend; see ``LanguageModel``."""
         account = self._spending.today()
-        if account.pause:
+        if account.blocked_for:
             raise HeldBackError(f"the {account.limit} tokens a day may cost are spent")
         answer: Answer | None = None
         try:

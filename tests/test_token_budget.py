@@ -20,8 +20,8 @@ from graph_memory.model import Fact, asker_of
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.spending import Account, Cost, Spending
 from graph_memory.text import tokens
+from graph_memory.token_budget import Account, Cost, TokenBudget
 from graph_memory.turn import Turn
 
 from .learn.scripted import ScriptedModel, answer, said
@@ -78,7 +78,7 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
 async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(
     journal: Journal, clock: Clock
 ) -> None:
-    spending = Spending(journal, CHINA, clock)
+    spending = TokenBudget(journal, CHINA, clock)
     assert spending.today() == Account()
     spending.add("learn", 100, 10)
     spending.add("learn", 1, 1)
@@ -94,11 +94,11 @@ async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(
 
 
 async def test_a_restart_does_not_reset_the_day(journal: Journal, clock: Clock) -> None:
-    spending = Spending(journal, CHINA, clock)
+    spending = TokenBudget(journal, CHINA, clock)
     for _ in range(50):
         spending.add("learn", 100, 10)
     await spending.close()
-    again = Spending(journal, CHINA, clock)
+    again = TokenBudget(journal, CHINA, clock)
     await again.load()
     assert again.today().costs == {"learn": Cost(50, 5_000, 500)}
 
@@ -108,13 +108,13 @@ async def test_an_account_that_cannot_be_read_starts_anew(
     journal: Journal, clock: Clock, note: str
 ) -> None:
     await journal.set_note("usage", note)
-    spending = Spending(journal, CHINA, clock)
+    spending = TokenBudget(journal, CHINA, clock)
     await spending.load()
     assert spending.today().costs == {}
 
 
 async def test_what_a_provider_does_not_count_is_estimated(journal: Journal, clock: Clock) -> None:
-    spending = Spending(journal, CHINA, clock)
+    spending = TokenBudget(journal, CHINA, clock)
     reply = Answer("好的", {"worth": True})
     await spending.metered(Plain(reply), "learn").ask("系统", "问题", tool=TOOL)
     out = tokens("好的" + json.dumps({"worth": True}))
@@ -127,7 +127,7 @@ async def test_what_a_provider_does_not_count_is_estimated(journal: Journal, clo
 
 
 async def test_a_failure_is_a_call_that_cost_nothing(journal: Journal, clock: Clock) -> None:
-    spending = Spending(journal, CHINA, clock)
+    spending = TokenBudget(journal, CHINA, clock)
     with pytest.raises(ExtractionError):
         await spending.metered(Plain(ExtractionError("down")), "learn").ask("系统", "问题")
     assert spending.today().costs == {"learn": Cost(1)}
@@ -137,7 +137,7 @@ async def test_a_failure_is_a_call_that_cost_nothing(journal: Journal, clock: Cl
 async def test_the_journal_may_be_closed_meanwhile(
     journal: Journal, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    spending = Spending(journal, CHINA, clock)
+    spending = TokenBudget(journal, CHINA, clock)
     await journal.close()
     with caplog.at_level(logging.INFO):
         spending.add("learn", 1, 1)
@@ -150,17 +150,17 @@ async def test_the_journal_may_be_closed_meanwhile(
 
 
 async def test_beyond_the_limit_no_model_is_asked(journal: Journal, clock: Clock) -> None:
-    spending = Spending(journal, CHINA, clock, 100)
+    spending = TokenBudget(journal, CHINA, clock, 100)
     model = spending.metered(Plain(Answer("好", tokens_in=60, tokens_out=30)), "learn")
     await model.ask("", "一")
-    assert spending.pause == 0
+    assert spending.blocked_for == 0
     await model.ask("", "二")  # the limit is looked at before, a call is never cut short
-    assert spending.pause == MIDNIGHT - T0
+    assert spending.blocked_for == MIDNIGHT - T0
     with pytest.raises(HeldBackError, match="100 tokens"):
         await model.ask("", "三")
     assert spending.today().costs == {"learn": Cost(2, 120, 60)}
     clock.now = MIDNIGHT
-    assert spending.pause == 0
+    assert spending.blocked_for == 0
     await model.ask("", "四")
     await spending.close()
 
@@ -245,15 +245,15 @@ async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Cloc
 
 
 async def test_who_is_alone_may_use_the_whole_day(journal: Journal, clock: Clock) -> None:
-    spending = Spending(journal, CHINA, clock, 100)
+    spending = TokenBudget(journal, CHINA, clock, 100)
     for people, share in ((1, 100), (2, 50), (3, 34), (4, 25), (99, 25)):
         who = f"person {people}"
         spending.charge({who: 5}, "", Answer("", tokens_in=share - 1))
-        assert spending.pause_of(who, people) == 0
+        assert spending.share_blocked_for(who, people) == 0
         spending.charge({who: 5}, "", Answer("", tokens_in=1))
-        assert spending.pause_of(who, people) == MIDNIGHT - T0
+        assert spending.share_blocked_for(who, people) == MIDNIGHT - T0
     clock.now = MIDNIGHT
-    assert spending.pause_of("person 4", 4) == 0
+    assert spending.share_blocked_for("person 4", 4) == 0
     await spending.close()
     assert "person" not in (await journal.note("usage") or ""), "who chats how much is not kept"
 
@@ -261,10 +261,10 @@ async def test_who_is_alone_may_use_the_whole_day(journal: Journal, clock: Clock
 async def test_who_says_little_beside_a_flood_is_charged_little(
     journal: Journal, clock: Clock
 ) -> None:
-    spending = Spending(journal, CHINA, clock, 400)
+    spending = TokenBudget(journal, CHINA, clock, 400)
     spending.charge({ZHANG: 9_900, LI: 100}, "", Answer("", tokens_in=200))
-    assert spending.pause_of(ZHANG, 9) > 0
-    assert spending.pause_of(LI, 9) == 0
+    assert spending.share_blocked_for(ZHANG, 9) > 0
+    assert spending.share_blocked_for(LI, 9) == 0
 
 
 async def test_no_limit(tmp_path: Path, clock: Clock) -> None:

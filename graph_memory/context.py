@@ -1,0 +1,39 @@
+"""Shared context of one open memory: what nearly every part needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from .identity import Identities
+from .journal import Journal
+from .scope import Attendance
+from .settings import LiveSettings, Settings
+from .token_budget import TokenBudget
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the parts of one memory share; made by ``MemoryService``.
+
+    Attributes:
+        live: The settings in use, some of which can change; see :attr:`settings`.
+        zone: Of the people who chat: whose midnight ends a day.
+        now: Clock, seconds since the epoch.
+        budget: Where calls of models are counted, and whose limit holds.
+        attendance, identities: Kept up to date by the service.
+    """
+
+    journal: Journal
+    live: LiveSettings
+    zone: tzinfo
+    now: Callable[[], float]
+    budget: TokenBudget
+    attendance: Attendance
+    identities: Identities
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now; keep this context, not what it returns."""
+        return self.live.current

@@ -1,0 +1,129 @@
+"""Supervision of background jobs: start, wake, idle, retry, cancel, log once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import Awaitable, Callable, Sequence
+
+from .errors import ClosedError, brief
+from .log_once import LogOnce
+
+NEVER = math.inf
+"""What a step returns if only :meth:`Supervisor.wake` can bring more to do."""
+
+
+class Supervisor:
+    """One job, done in steps by a task of its own until it ends or is closed.
+
+    A step does what is due now and returns the seconds until there may be more to do:
+    ``NEVER`` to wait for :meth:`wake`, ``None`` if the job is done for good. What it raises
+    is logged once until a step succeeds, and it is tried again; ``ClosedError`` ends the job.
+
+    Attributes:
+        problem: Why the last step failed; empty if it did not.
+
+    Args:
+        name: Of the task.
+        logger, text: Where it is logged that the job is held up, and what to call that.
+        retry: Seconds until the next attempt after one, two, … failures in a row; the last
+            one repeats.
+        longest: Most seconds between two steps. The computer's clock may be set meanwhile.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        step: Callable[[], Awaitable[float | None]],
+        logger: logging.Logger,
+        text: str,
+        *,
+        retry: Sequence[float] = (30.0,),
+        longest: float = math.inf,
+    ) -> None:
+        self.problem = ""
+        self._name = name
+        self._step = step
+        self._log = LogOnce(logger)
+        self._text = text
+        self._retry = retry
+        self._longest = longest
+        self._failures = 0
+        self._wake = asyncio.Event()
+        self._now = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there will be more steps."""
+        return self._task is not None and not self._task.done()
+
+    def start(self, after: float = 0.0) -> None:
+        """Take the first step after so many seconds, or when woken. Running jobs go on."""
+        if not self.is_running:
+            self._task = asyncio.create_task(self._run(after), name=self._name)
+
+    def wake(self, *, now: bool = False) -> None:
+        """Take a step, or one more after that under way.
+
+        Args:
+            now: Even if a step has just failed; otherwise the pause after that is kept.
+        """
+        self._wake.set()
+        if now:
+            self._now.set()
+
+    async def idle(self) -> None:
+        """Take a step and wait until nothing can be done now; at once if not running."""
+        if self.is_running:
+            self._idle.clear()
+            self.wake(now=True)
+            await self._idle.wait()
+
+    def cancel(self) -> None:
+        """Stop the step under way, without waiting for that."""
+        if self._task:
+            self._task.cancel()
+
+    async def close(self) -> None:
+        """Stop, and wait until the step under way has ended. Can be started again."""
+        task, self._task = self._task, None
+        if task:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self, after: float) -> None:
+        try:
+            await self._wait(self._wake, after)
+            while (delay := await self._attempt()) is not None:
+                signal = self._now if self._failures else self._wake
+                if delay > 0 and not signal.is_set():
+                    self._idle.set()
+                await self._wait(signal, min(delay, self._longest))
+        finally:
+            self._idle.set()
+
+    async def _attempt(self) -> float | None:
+        self._wake.clear()
+        self._now.clear()
+        try:
+            delay = await self._step()
+        except ClosedError:
+            return None
+        except Exception as error:
+            self.problem = brief(error)
+            self._log.report(self._text, error)
+            self._failures += 1
+            return self._retry[min(self._failures, len(self._retry)) - 1]
+        self.problem, self._failures = "", 0
+        self._log.clear(self._text)
+        return delay
+
+    @staticmethod
+    async def _wait(signal: asyncio.Event, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None if seconds == math.inf else max(0.0, seconds)):
+                await signal.wait()
