@@ -110,7 +110,7 @@ class MemoryService:
             attendance=attendance,
             spending=self.spending,
             likeness=self.recall.likeness,
-            teach=self.companion.teacher(),
+            extend=self.companion.teacher(),
         )
         self.bonds = Bonds(journal, now)
         self.upkeep = Upkeep(

@@ -10,8 +10,8 @@ from datetime import tzinfo
 
 from ..errors import JournalError, NotFoundError
 from ..journal import Draft, Journal, Rows
-from ..learn.known import Known
-from ..learn.lesson import Lesson, Teacher
+from ..learn.prompt import Extend, ExtractionExtension
+from ..learn.prompt_context import PromptContext
 from ..model import Asker, Batch, Change, Fact, Message, Session
 from ..recall import Recaller, tongue
 from ..scope import Rank, View, span
@@ -31,7 +31,7 @@ PATIENCE = 2.0
 _KEPT = 3
 """Core facts that one request to remember something makes."""
 
-TEACHERS: Mapping[str, Teacher] = {
+TEACHERS: Mapping[str, Extend] = {
     "core_facts": CoreLesson,
     "mood": lambda rows, batch, known: MoodLesson(batch),
     "inner_state": inner.teach,
@@ -160,13 +160,13 @@ class Companion:
 
     # ------------------------------------------------------------------ learning
 
-    def teacher(self) -> Teacher | None:
+    def teacher(self) -> Extend | None:
         """What the call that learns is asked besides; ``None`` without such parts."""
         wanted = [teach for part, teach in TEACHERS.items() if self.has(part)]
         if not wanted:
             return None
 
-        def teach(rows: Rows, batch: Batch, known: Known) -> Lesson | None:
+        def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension | None:
             found = [make(rows, batch, known) for make in wanted]
             return Lessons([lesson for lesson in found if lesson])
 

@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 
 from ..errors import NotFoundError
 from ..journal import Draft, Rows
-from ..learn.known import Known
-from ..learn.lesson import Lesson
 from ..learn.parse import line_of
-from ..learn.prompt import language
+from ..learn.prompt import ExtractionExtension, language
+from ..learn.prompt_context import PromptContext
 from ..model import Batch, stable_id
 from ..phrases import say
 from ..text import fenced
@@ -96,7 +95,7 @@ class InnerLesson:
             draft.put.append(replace(new, version=current.version + 1, at=now))
 
 
-def teach(rows: Rows, batch: Batch, known: Known) -> Lesson | None:
+def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension | None:
     """The lesson of a batch, if its turn has come."""
     if rows.batches(batch) % EVERY:
         return None

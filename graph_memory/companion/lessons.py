@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..journal import Draft, Rows
-from ..learn.known import Known
-from ..learn.lesson import Lesson
+from ..learn.batching import asks_to_remember, without_request
 from ..learn.parse import line_of, numbers
-from ..learn.words import asks_to_remember, without_request
+from ..learn.prompt import ExtractionExtension
+from ..learn.prompt_context import PromptContext
 from ..model import Batch, Fact, Message, stable_id
 from ..text import fenced, tokens
 from .companion_rows import CoreFact, CoreKind, Mood
@@ -66,7 +66,7 @@ class CoreLesson:
         ),
     }
 
-    def __init__(self, rows: Rows, batch: Batch, known: Known) -> None:
+    def __init__(self, rows: Rows, batch: Batch, known: PromptContext) -> None:
         self._batch = batch
         self._known = known
         self.shown: dict[int, CoreFact] = {}
@@ -224,7 +224,7 @@ def _side(value: Any) -> float:
 class Lessons:
     """Several lessons as one."""
 
-    each: Sequence[Lesson] = field(default=())
+    each: Sequence[ExtractionExtension] = field(default=())
 
     @property
     def properties(self) -> Mapping[str, Any]:

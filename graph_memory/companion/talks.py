@@ -20,7 +20,7 @@ from ..errors import NotFoundError
 from ..journal import Journal, Rows, chronicle, history
 from ..journal import messages as mail
 from ..journal.history import Pace, Search
-from ..learn.record import latest_episode, upcoming
+from ..learn.batching import upcoming
 from ..model import Asker, Episode, Message, Session, is_entity
 from ..recall import Recaller, called
 from ..scope import Rank, View
@@ -238,7 +238,7 @@ def _hit(visible: VisibleRows, message: Message, waiting: Iterable[Episode]) -> 
 def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, Episode]:
     """The records of a Session as they will be when all that is buffered is claimed."""
     waiting = mail.pending(db, session)
-    last = latest_episode(Rows(db), session) if waiting else None
+    last = Rows(db).episode(session) if waiting else None
     return {each.id: each for each in upcoming(last, session, waiting, zone)}
 
 

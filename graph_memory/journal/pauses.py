@@ -1,13 +1,20 @@
-"""Who does not want to be remembered any further: people, and whole chat windows."""
+"""Pauses of remembering, asked for by people or for whole chat windows.
+
+A pause of a person holds everywhere they speak. What was remembered before stays and can
+be recalled; what others say about them is others' own word.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
+from ..model import Session
 from .schema import PAUSES
+from .store import Journal
 
 Kind = Literal["user", "circle"]
 Pause = tuple[str, str]
@@ -45,3 +52,38 @@ def carry(source: Path, target: Path) -> None:
             db.execute(PAUSES)
             db.executemany("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", rows)
             db.execute("COMMIT")
+
+
+class Pauses:
+    """The pauses of one journal.
+
+    Args:
+        now: Clock.
+    """
+
+    def __init__(self, journal: Journal, now: Callable[[], float]) -> None:
+        self._journal = journal
+        self._now = now
+        self._known: set[tuple[str, str]] = set()
+
+    async def load(self) -> None:
+        """Read what is in force."""
+        self._known = await self._journal.look(pauses)
+
+    def holds(self, kind: Kind, id: str) -> bool:
+        """Whether a user or a chat window asked for a pause."""
+        return (kind, id) in self._known
+
+    def covers(self, session: Session, user: str) -> bool:
+        """Whether nothing that ``user`` says in ``session`` may be stored."""
+        return self.holds("circle", session.circle) or self.holds("user", user)
+
+    async def pause(self, kind: Kind, id: str) -> None:
+        """Store nothing new; when this returns it is on disk."""
+        self._known.add((kind, id))  # first: what is said meanwhile is not stored either
+        await self._journal.alter(lambda db, _tell: pause(db, kind, id, self._now()))
+
+    async def resume(self, kind: Kind, id: str) -> None:
+        """Store what is said again."""
+        await self._journal.alter(lambda db, _tell: resume(db, kind, id))
+        self._known.discard((kind, id))

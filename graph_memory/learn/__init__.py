@@ -1,12 +1,12 @@
 """Learning: from messages in the journal to facts, in the background.
 
-``learning.py`` is the door. ``buffer.py`` decides when, ``record.py`` writes what needs
-no model, ``queue.py`` runs the batches; of each, ``known.py`` gathers what the model is
-shown, ``prompt.py`` asks, ``parse.py`` reads the answer and ``resolve.py`` decides what
-of it becomes memory (``nodes.py``: who is meant; ``history.py``: what replaces what).
+``learning.py`` is the door and runs the batches; ``batching.py`` decides when messages
+become one and writes what needs no model. Of each batch, ``extractor.py`` gathers what the
+model is shown (``prompt_context.py``), asks (``prompt.py``), reads the answer (``parse.py``)
+and resolves it into rows (``resolver.py``: ``entities.py`` says who is meant, ``dedup.py``
+what replaces what).
 """
 
-from .learning import Learning
-from .status import LearningStatus
+from .learning import Learning, LearningStatus
 
 __all__ = ["Learning", "LearningStatus"]

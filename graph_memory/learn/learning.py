@@ -1,8 +1,13 @@
-"""The write path's front door: hears what is said and learns from it in the background.
+"""Learning service: stores what people say and extracts memory in the background.
 
-Everything is in the journal before anything else happens to it. One task claims what is
-due (``buffer.py``) and starts batches (``queue.py``); after a kill the next start picks
-up both where they were.
+Everything is in the journal before anything else happens to it. One loop claims what is
+due (``batching.py``) and starts batches (``extractor.py``), a few at a time, those of one
+Session one after the other; after a kill the next start picks up both where they were. No
+lock is held while a model thinks. While the breaker is open nothing is started, and when
+its pause is over one batch finds out for all of them: an outage costs one call a pause,
+however many batches wait, and no batch is given up because of it. Nor is one when the
+day's tokens are spent: all of them wait for midnight, as those of somebody do who has cost
+their share of the day.
 """
 
 from __future__ import annotations
@@ -10,28 +15,34 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import tzinfo
+from math import inf
 
-from ..breaker import Breaker
+from ..breaker import Breaker, BreakerState
 from ..complaint import Complaint
-from ..errors import ClosedError
-from ..journal import Event, Journal, Rows
-from ..model import BOT, Addressee, Change, Erased, Fact, Message, Quote, Session, User
+from ..errors import (
+    ClosedError,
+    Failure,
+    GraphMemoryError,
+    HeldBackError,
+    NotFoundError,
+    brief,
+    failure_of,
+)
+from ..journal import Event, Journal, QueuedBatch, Rows
+from ..journal.pauses import Pauses
+from ..model import BOT, Addressee, Batch, Change, Erased, Fact, Message, Quote, Session, User
 from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
-from ..text import clean, clean_name
 from ..token_budget import Cost, TokenBudget
-from .buffer import Buffers
-from .learner import PURPOSE, Besides, Learner, Likeness
-from .lesson import Teacher
-from .pauses import Pauses
-from .queue import RETRY_AFTER, Queue
-from .record import cutter, latest_episode, record
-from .resolve import Rules
-from .status import LearningStatus
-from .words import without_request
+from ..text import clean, clean_name
+from .batching import Buffers, claim_writer, cutter, without_request
+from .extractor import PURPOSE, Besides, Extractor, Likeness
+from .prompt import Extend
+from .resolver import Rules
 
 logger = logging.getLogger("graph_memory.learn")
 
@@ -39,8 +50,39 @@ GRACE = 1.0
 """Seconds for which a new message is left alone (see :class:`Buffers`)."""
 REMEMBER_TIMEOUT = 20.0
 """Seconds for which :meth:`Learning.remember` waits for the model."""
+CONCURRENCY = 2
+RETRY_AFTER = (30.0, 120.0, 600.0, 3_600.0)
+"""Seconds to wait after each failed attempt; after the next one the batch is dead."""
+_PAUSE = 30.0
+"""Seconds to wait when the journal itself fails."""
 _LONGEST_SLEEP = 60.0
 """The computer's clock may be set meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningStatus:
+    """How learning is doing.
+
+    Attributes:
+        buffered: Messages that no batch has claimed.
+        waiting, dead: Batches to be tried (again), and given up.
+        failed, failure: Number of the newest batch that failed and is not learned yet, and
+            why; 0 and empty if there is none.
+        over_share: Waiting batches of people who have cost their share of the day.
+        last_learned_at: Since the start; ``None`` if nothing was.
+        calls, tokens_in, tokens_out: Asked of the model today.
+    """
+
+    buffered: int
+    waiting: int
+    dead: int
+    failed: int
+    failure: str
+    over_share: int
+    last_learned_at: float | None
+    calls: int
+    tokens_in: int
+    tokens_out: int
 
 
 class Learning:
@@ -49,7 +91,6 @@ class Learning:
     Attributes:
         breaker: Holds all batches back while the model is down.
         pauses: Who asked that nothing new be remembered.
-        look_again: To be told that batches were added to the journal's queue.
 
     Args:
         model: Extracts what is worth remembering; ``None``: batches are done as soon as
@@ -57,7 +98,7 @@ class Learning:
         zone: Whose midnight ends an episode and whose dates the model is told.
         attendance: Kept up to date by the owner.
         grace, retry_after: See :data:`GRACE`, :data:`RETRY_AFTER`.
-        likeness, teach: See :class:`Learner`.
+        likeness, extend: See :class:`Extractor`.
         spending: Where calls are counted, and whose limit holds; its own by default.
     """
 
@@ -75,40 +116,41 @@ class Learning:
         breaker: Breaker | None = None,
         spending: TokenBudget | None = None,
         likeness: Likeness | None = None,
-        teach: Teacher | None = None,
+        extend: Extend | None = None,
     ) -> None:
         self._journal = journal
         self._has_model = model is not None
         self._settings = settings
         self._zone = zone
         self._now = now
+        self._retry_after = retry_after
         self._spending = spending or TokenBudget(journal, zone, now, settings.daily_llm_tokens)
         self.pauses = Pauses(journal, now)
-        rules = Rules(settings.policy, attendance, zone, settings.time_decay_rate)
         self.breaker = breaker or Breaker("the language model that learns")
-        self._learner = Learner(
-            journal, model, rules, self._spending, now, self.breaker, likeness, teach
+        rules = Rules(settings.policy, attendance, zone, settings.time_decay_rate)
+        self._extractor = Extractor(
+            journal, model, rules, self._spending, now, self.breaker, likeness, extend
         )
         self._buffers = Buffers(settings, grace)
         self._people: set[str] = set()
-        self._queue = Queue(
-            journal,
-            self._learner.learn,
-            wake=self._wake_up,
-            now=now,
-            breaker=self.breaker,
-            held=lambda: self._spending.blocked_for,
-            held_for=self._share_pause,
-            retry_after=retry_after,
-        )
-        self.look_again = self._queue.look_again
+        self._waiting: list[QueuedBatch] = []
+        self._is_stale = True
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._urgent: dict[int, asyncio.Future[bool]] = {}
+        self._released: set[int] = set()
+        self._wanted: set[int] = set()
+        self._tried: set[int] = set()
+        self._was_down = False
+        self._paused_until = -inf
+        self._trouble = Complaint(logger, "learning pauses, it goes on by itself")
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     def retune(self, settings: Settings) -> None:
         """Let memories fade by other settings from now on."""
-        self._learner.retune(settings.time_decay_rate)
+        self._extractor.retune(settings.time_decay_rate)
 
     async def start(self) -> None:
         """Pick up what was left and begin to work in the background."""
@@ -124,21 +166,26 @@ class Learning:
         self._loop = asyncio.create_task(self._run(), name="gm-learning")
 
     async def close(self) -> None:
-        """Stop; what is not learned stays in the journal. Harmless when stopped."""
-        loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.cancel()
-            await asyncio.gather(loop, return_exceptions=True)
-        await self._queue.close()
+        """Stop; what is not learned stays in the journal. A second time does nothing."""
+        self._is_closed = True
+        tasks = [*([self._loop] if self._loop else []), *self._running.values()]
+        self._loop = None
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for id in list(self._urgent):
+            self._answer(id, learned=False)
         await self._spending.close()
         self._idle.set()
 
     async def settle(self) -> None:
         """Wait until nothing is due and nothing is under way."""
         self._idle.clear()
-        self._wake_up()
+        self._wake.set()
         if self._loop is not None:
             await self._idle.wait()
+
+    # ----------------------------------------------------------------- hearing
 
     async def hear(
         self,
@@ -187,13 +234,15 @@ class Learning:
             self._buffers.put(event, self._now(), time.monotonic())
             if event.is_human:
                 self._people.add(event.sender)
-            self._wake_up()
+            self._wake.set()
         elif isinstance(event, Erased):
             self._buffers.drop(event.messages)
         elif isinstance(event, Change):
             for op in event.ops:
-                if op.kind == Session.kind and isinstance(op.row, Session):
+                if isinstance(op.row, Session):
                     self._buffers.know(op.row)
+
+    # ----------------------------------------------------------------- on request
 
     async def flush(self, circle: str | None = None) -> int:
         """Learn now what is buffered or waiting, in one chat window or everywhere.
@@ -207,22 +256,22 @@ class Learning:
             ClosedError: Learning was not started, or was stopped.
         """
         self._check_open()
-        attempts = await self._urge_waiting(circle)
+        attempts = await self._retry_waiting(circle)
         for session in self._buffers.waiting(circle):
             await self._claim_all(session, attempts=attempts)
         # What was claimed by another meanwhile, but nothing a second time.
-        attempts |= await self._urge_waiting(circle, again=False)
+        attempts |= await self._retry_waiting(circle, again=False)
         if attempts:
             await asyncio.wait(attempts)
         return sum(attempt.result() for attempt in attempts)
 
-    async def _urge_waiting(
+    async def _retry_waiting(
         self, circle: str | None, *, again: bool = True
     ) -> set[asyncio.Future[bool]]:
         queue = await self._journal.queue()
         batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
         try:
-            return set(self._queue.urge(batches, probe=True, again=again, by_admin=True))
+            return set(self.retry_now(batches, probe=True, again=again, by_admin=True))
         except ClosedError:  # meanwhile; what waits is learned after the next start
             return set()
 
@@ -256,28 +305,86 @@ class Learning:
         await self._claim_all(session.id)
         (claimed,) = await self._journal.messages([message.id]) or [message]
         if claimed.batch is not None and self._has_model:
-            attempt = self._queue.urge([claimed.batch], again=False)
+            attempt = self.retry_now([claimed.batch], again=False)
             await asyncio.wait(attempt, timeout=REMEMBER_TIMEOUT)
-        if not await self._learner.confirm(message, besides) and claimed.batch is not None:
-            await self._learner.keep(await self._journal.batch(claimed.batch), message, besides)
-        return await self._citing(session, message.id)
+        if not await self._extractor.confirm(message, besides) and claimed.batch is not None:
+            await self._extractor.keep(await self._journal.batch(claimed.batch), message, besides)
+
+        def citing(rows: Rows) -> tuple[Fact, ...]:
+            facts = rows.find(Fact, session=session.id)
+            return tuple(fact for fact in facts if message.id in fact.evidence)
+
+        return await self._journal.read(citing)
 
     async def revive(self) -> int:
         """Let batches that were given up be tried again; returns how many."""
         revived = await self._journal.revive()
-        self._queue.look_again()
+        self.look_again()
         return revived
 
     async def status(self, circle: str | None = None) -> LearningStatus:
         """How learning is doing; of batches, in one chat window or everywhere."""
         cost = self._spending.today().costs.get(PURPOSE, Cost())
         queue = [b for b in await self._journal.queue() if self._is_in(b.session, circle)]
-        held = [b for b in queue if b.state == "waiting" and self._share_pause(b.author)]
-        return LearningStatus.of(queue, held, len(self._buffers), self._learner.last_at, cost)
+        waiting = [batch for batch in queue if batch.state == "waiting"]
+        failed = next((batch for batch in reversed(queue) if batch.error), None)
+        return LearningStatus(
+            buffered=len(self._buffers),
+            waiting=len(waiting),
+            dead=sum(1 for batch in queue if batch.state == "dead"),
+            failed=failed.id if failed else 0,
+            failure=Failure.read(failed.error).value if failed else "",
+            over_share=sum(1 for batch in waiting if self._share_pause(batch.author)),
+            last_learned_at=self._extractor.last_at,
+            calls=cost.calls,
+            tokens_in=cost.tokens_in,
+            tokens_out=cost.tokens_out,
+        )
 
-    def _share_pause(self, author: str) -> float:
-        """Seconds for which somebody's batches wait: they have cost their share of the day."""
-        return self._spending.share_blocked_for(author, len(self._people))
+    def look_again(self) -> None:
+        """Batches were added to the journal's queue, or may be tried again."""
+        self._is_stale = True
+        self._wake.set()
+
+    def retry_now(
+        self,
+        batches: Iterable[int],
+        *,
+        probe: bool = False,
+        again: bool = True,
+        by_admin: bool = False,
+    ) -> list[asyncio.Future[bool]]:
+        """Have batches tried now, whatever back-off they are in.
+
+        While the model is down they are not tried.
+
+        Args:
+            probe: Find out with one of them whether it still is.
+            again: Also those that have been tried since the start.
+            by_admin: Whatever share of the day their authors have cost.
+
+        Returns:
+            For each, whether it was learned by the attempt that follows.
+
+        Raises:
+            ClosedError: Learning was stopped.
+        """
+        if self._is_closed:
+            raise ClosedError("learning has stopped")
+        if probe:
+            self.breaker.hurry()
+        loop = asyncio.get_running_loop()
+        found = []
+        for id in batches:
+            found.append(self._urgent.get(id) or loop.create_future())
+            if by_admin:
+                self._wanted.add(id)
+            if id in self._tried and not again and id not in self._urgent:
+                found[-1].set_result(False)
+            else:
+                self._urgent[id] = found[-1]
+        self.look_again()
+        return found
 
     def _check_open(self) -> None:
         if self._loop is None:
@@ -287,14 +394,7 @@ class Learning:
         found = self._buffers.session(session)
         return circle is None or (found is not None and found.circle == circle)
 
-    async def _citing(self, session: Session, message: int) -> tuple[Fact, ...]:
-        def find(rows: Rows) -> tuple[Fact, ...]:
-            return tuple(f for f in rows.find(Fact, session=session.id) if message in f.evidence)
-
-        return await self._journal.read(find)
-
-    def _wake_up(self) -> None:
-        self._wake.set()
+    # ----------------------------------------------------------------- the loop
 
     async def _run(self) -> None:
         trouble = Complaint(logger, "learning is held up, it will be tried again")
@@ -302,17 +402,15 @@ class Learning:
             self._wake.clear()
             try:
                 for session in self._buffers.due(self._now(), time.monotonic()):
-                    await self._claim_all(session, self._buffers.settled(session, time.monotonic()))
-                delay = min(
-                    await self._queue.step(), self._buffers.next(self._now(), time.monotonic())
-                )
+                    await self._claim_all(session, self._buffers.stable(session, time.monotonic()))
+                delay = min(await self.step(), self._buffers.next(self._now(), time.monotonic()))
                 trouble.withdraw()
             except ClosedError:
                 return
             except Exception as error:
                 trouble.make(error)
                 delay = _LONGEST_SLEEP / 2
-            if delay > 0 and not self._queue.is_busy and not self._wake.is_set():
+            if delay > 0 and not self._running and not self._wake.is_set():
                 self._idle.set()
             try:
                 async with asyncio.timeout(min(max(delay, 0.0), _LONGEST_SLEEP)):
@@ -337,15 +435,151 @@ class Learning:
         if not held:
             return
         while True:
-            last = await self._journal.read(lambda rows: latest_episode(rows, session))
+            last = await self._journal.read(lambda rows: rows.episode(session))
             claimed = await self._journal.claim(
-                session, cutter(last, held[-1], self._zone), record(last, self._zone)
+                session, cutter(last, held[-1], self._zone), claim_writer(last, self._zone)
             )
             if claimed is None:
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)
-            self._queue.look_again()
+            self.look_again()
             if attempts is not None:
-                attempts.update(self._queue.urge([claimed[0].id], again=False, by_admin=True))
+                attempts.update(self.retry_now([claimed[0].id], again=False, by_admin=True))
         # Whatever the journal does not have any more has been removed or claimed.
         self._buffers.drop(held)
+
+    async def step(self) -> float:
+        """Start what can be started.
+
+        Returns:
+            Seconds until there may be more to do; ``inf`` if only :meth:`look_again` or
+            a batch that ends will bring it.
+        """
+        pause = self._paused_until - asyncio.get_running_loop().time()
+        if pause > 0:
+            return pause
+        await self._read_queue()
+        pause, held = self.breaker.retry_in, self._spending.blocked_for
+        if pause > 0 or held > 0:
+            self._was_down = self._was_down or pause > 0
+            for item in self._waiting:
+                self._answer(item.id, learned=False)
+            return max(pause, held)
+        is_down = self.breaker.state is BreakerState.HALF_OPEN
+        if self._was_down and not is_down:
+            self._was_down = False
+            self._released = {item.id for item in self._waiting}
+        return self._start_batches(1 if is_down else CONCURRENCY)
+
+    async def _read_queue(self) -> None:
+        """Bring the list of waiting batches up to date, and answer for those that are gone."""
+        while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
+            self._is_stale = False
+            queue = await self._journal.queue()
+            self._waiting = [b for b in queue if b.state == "waiting"]
+            self._tried.intersection_update(batch.id for batch in queue)
+            self._wanted.intersection_update(batch.id for batch in queue)
+        present = {item.id for item in self._waiting}
+        for id in [] if self._running else self._urgent.keys() - present:
+            self._answer(id, learned=False)
+
+    def _start_batches(self, most: int) -> float:
+        """Start what is to be tried now; returns seconds until the next may be."""
+        now = self._now()
+        for item in self._waiting:
+            if self._over_share(item) > 0:
+                self._answer(item.id, learned=False)
+        for item in list(self._waiting):
+            if len(self._running) >= most:
+                return inf
+            if item.session not in self._running and self._wait(item, now) <= 0:
+                self._waiting.remove(item)
+                self._released.discard(item.id)
+                task = asyncio.create_task(self._work(item), name=f"gm-learn-{item.id}")
+                self._running[item.session] = task
+        # What belongs to a Session under way is looked at when that ends.
+        free = (item for item in self._waiting if item.session not in self._running)
+        return min((self._wait(item, now) for item in free), default=inf)
+
+    def _share_pause(self, author: str) -> float:
+        """Seconds for which somebody's batches wait: they have cost their share of the day."""
+        return self._spending.share_blocked_for(author, len(self._people))
+
+    def _over_share(self, item: QueuedBatch) -> float:
+        """Seconds for which a batch is held back, unless an admin asked for it."""
+        return 0.0 if item.id in self._wanted else self._share_pause(item.author)
+
+    def _wait(self, item: QueuedBatch, now: float) -> float:
+        """Seconds until a batch may be tried."""
+        if over := self._over_share(item):
+            return over
+        if item.id in self._urgent or item.id in self._released:
+            return 0.0
+        wait = item.next_at - now
+        # Longer than any back-off: the clock has been set back since.
+        return 0.0 if wait > max(self._retry_after, default=0.0) else wait
+
+    def _answer(self, id: int, *, learned: bool) -> None:
+        future = self._urgent.pop(id, None)
+        if future is not None and not future.done():
+            future.set_result(learned)
+
+    # ----------------------------------------------------------------- one batch
+
+    async def _work(self, item: QueuedBatch) -> None:
+        learned = False
+        try:
+            learned = await self._attempt(item)
+            self._trouble.withdraw()
+        except (ClosedError, NotFoundError):
+            pass  # a batch that is gone was erased
+        except Exception as error:
+            # Not even the failure could be recorded; do not spin.
+            self._paused_until = asyncio.get_running_loop().time() + _PAUSE
+            self._trouble.make(error)
+        finally:
+            del self._running[item.session]
+            self._tried.add(item.id)
+            self._answer(item.id, learned=learned)
+            self.look_again()
+
+    async def _attempt(self, item: QueuedBatch) -> bool:
+        await self._journal.probe()  # no call of the model for what cannot be stored
+        try:
+            batch = await self._journal.batch(item.id)
+        except NotFoundError as error:  # a damaged journal; it must not stop the others
+            await self._journal.fail(item.id, failure_of(error), None)
+            return False
+        try:
+            await self._extractor.learn(batch)
+        except (ClosedError, NotFoundError):
+            raise
+        except HeldBackError:
+            return False  # not an attempt
+        except Exception as error:
+            await self._fail(batch, error)
+            return False
+        return True
+
+    async def _fail(self, batch: Batch, error: Exception) -> None:
+        is_ours = not isinstance(error, GraphMemoryError)
+        kind = failure_of(error)
+        delay = None
+        is_down = self.breaker.state is not BreakerState.CLOSED
+        if kind is Failure.RUNAWAY:
+            pass  # asked again, the model would only do it again
+        elif batch.attempts < len(self._retry_after):
+            delay = self._retry_after[batch.attempts]
+        elif is_down and self._retry_after:
+            delay = self._retry_after[-1]
+        logger.log(
+            logging.DEBUG if is_down and not is_ours else logging.WARNING,
+            "batch %d was not learned (attempt %d, %s): %s",
+            batch.id,
+            batch.attempts + 1,
+            "dead" if delay is None else f"next in {delay:g} s",
+            brief(error),
+            exc_info=error if is_ours else None,
+        )
+        next_at = None if delay is None else self._now() + delay
+        await self._journal.fail(batch.id, kind, next_at)

@@ -1,8 +1,9 @@
-"""From what a model answered to claims, however broken the answer is.
+"""Parsing of a model's answer into claims, however broken it is.
 
 Models fence their JSON, talk around it, stop in the middle of it and confuse types;
 ``json-repair`` mends the syntax, this module the rest. An item that cannot be used is
-left out, the others stay.
+left out, the others stay. Nothing in a claim is trusted: ``resolver.py`` decides what of it
+becomes rows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 import json_repair
@@ -19,7 +22,6 @@ from ..errors import ExtractionError, Failure
 from ..model import PREDICATES, EntityType
 from ..ports import Answer
 from ..text import normalise, one_line
-from .extraction import EntityClaim, Extraction, FactClaim
 
 T = TypeVar("T")
 
@@ -37,30 +39,92 @@ MAX_NAME = 64
 MAX_STATEMENT = 300
 MAX_SUMMARY = 300
 
+_DATE = re.compile(
+    r"(\d{4})\s*(?:[-/.年]\s*(\d{1,2})\s*(?:[-/.月]\s*(\d{1,2})\s*日?"
+    r"(?:[\sT]*(\d{1,2})[:：](\d{2}))?)?)?"
+)
 _KEYS = frozenset({"worth", "summary", "entities", "facts", "known", "restated", "used", "ended"})
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
 """No part of a word, and not below zero: models write -1 for none."""
 _SEPARATOR = re.compile(r"[,，、;；/|]")
 _YES = frozenset({"true", "yes", "y", "1", "是", "有", "值得", "对"})
+_TYPE_TEXT = """
+    person=people,human,人,人物 place=location,city,country,地点,地方
+    organization=organisation,org,company,组织,公司 thing=object,product,food,物品
+    animal=pet,动物,宠物 work=book,movie,song,作品 event=活动,事件
+"""
 _TYPES = {
-    "people": EntityType.PERSON, "human": EntityType.PERSON, "人": EntityType.PERSON,
-    "人物": EntityType.PERSON, "location": EntityType.PLACE, "city": EntityType.PLACE,
-    "country": EntityType.PLACE, "地点": EntityType.PLACE, "地方": EntityType.PLACE,
-    "organisation": EntityType.ORGANIZATION, "org": EntityType.ORGANIZATION,
-    "company": EntityType.ORGANIZATION, "组织": EntityType.ORGANIZATION,
-    "公司": EntityType.ORGANIZATION, "object": EntityType.THING, "product": EntityType.THING,
-    "food": EntityType.THING, "物品": EntityType.THING, "pet": EntityType.ANIMAL,
-    "动物": EntityType.ANIMAL, "宠物": EntityType.ANIMAL, "book": EntityType.WORK,
-    "movie": EntityType.WORK, "song": EntityType.WORK, "作品": EntityType.WORK,
-    "活动": EntityType.EVENT, "事件": EntityType.EVENT,
-}  # fmt: skip
+    word: EntityType(line.partition("=")[0])
+    for line in _TYPE_TEXT.split()
+    for word in line.partition("=")[2].split(",")
+}
 
 
-def parse(answer: Answer, besides: Collection[str] = ()) -> Extraction:
-    """Read an answer.
+@dataclass(frozen=True, slots=True)
+class EntityClaim:
+    """Something that facts are about.
+
+    Attributes:
+        id: The label the model gave it (``E3``).
+    """
+
+    id: str
+    name: str
+    type: EntityType
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactClaim:
+    """One fact.
+
+    Attributes:
+        subject, object: Labels (``U1``, ``BOT``, ``E3``) or names.
+        importance: 0…1.
+        evidence: Numbers of messages in the batch, from 1.
+        date: When it began or happened, as the model wrote it; see :func:`moment`.
+        past: It is over: a late "I used to live in…".
+        replaces: Numbers of known facts that it replaces.
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    statement: str
+    importance: float = 0.5
+    evidence: tuple[int, ...] = ()
+    date: str = ""
+    past: bool = False
+    replaces: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """A whole answer.
+
+    Attributes:
+        worth: Whether there is anything worth remembering.
+        summary: The conversation in one line.
+        restated, used, ended: Numbers of known facts that were said again, that the
+            bot made use of, that no longer hold.
+        extra: Fields that an extension asked for, as the model gave them.
+    """
+
+    worth: bool
+    summary: str = ""
+    entities: tuple[EntityClaim, ...] = ()
+    facts: tuple[FactClaim, ...] = ()
+    restated: tuple[int, ...] = ()
+    used: tuple[int, ...] = ()
+    ended: tuple[int, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def parse(answer: Answer, extra: Collection[str] = ()) -> Extraction:
+    """The claims of an answer.
 
     Args:
-        besides: Fields that a lesson asked for; they are handed on as they are.
+        extra: Fields that an extension asked for; they are handed on as they are.
 
     Raises:
         ExtractionError: There is nothing in it that could be used, or it has no end.
@@ -84,7 +148,7 @@ def parse(answer: Answer, besides: Collection[str] = ()) -> Extraction:
         restated=numbers(marks.get("restated")),
         used=numbers(marks.get("used")),
         ended=numbers(marks.get("ended")),
-        besides={field: data[field] for field in besides if field in data},
+        extra={name: data[name] for name in extra if name in data},
     )
 
 
@@ -123,12 +187,15 @@ def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
         return None
     if any(_is_fact(item) for item in data):
         return {"facts": data}
-    inner = (_answer_of(item, depth - 1) for item in data[:8] if isinstance(item, dict | list))
-    found = next((item for item in inner if item), None)
-    if found is None:
-        texts = (item for item in data[:8] if isinstance(item, str) and "{" in item)
-        found = next((item for t in texts if (item := _answer_of(t, depth - 1))), None)
-    return found
+    return _wrapped(data[:8], depth - 1)
+
+
+def _wrapped(items: list[Any], depth: int) -> dict[str, Any] | None:
+    """The answer in one of some values: as an object, else as text."""
+    objects = [item for item in items if isinstance(item, dict | list)]
+    texts = [item for item in items if isinstance(item, str) and "{" in item]
+    found = (_answer_of(item, depth) for item in (*objects, *texts))
+    return next((item for item in found if item), None)
 
 
 def _is_fact(data: Any) -> bool:
@@ -227,10 +294,7 @@ def _list(value: Any) -> list[Any]:
 
 def numbers(value: Any) -> tuple[int, ...]:
     """Whole numbers from a list, a single one or text like ``"[1], 3"``."""
-    found: dict[int, None] = {}
-    for item in _flatten(_list(value)[:MAX_NUMBERS]):
-        found[item] = None
-    return tuple(found)
+    return tuple(dict.fromkeys(_flatten(_list(value)[:MAX_NUMBERS])))
 
 
 def _flatten(items: Iterable[Any]) -> Iterable[int]:
@@ -243,3 +307,26 @@ def _flatten(items: Iterable[Any]) -> Iterable[int]:
             yield int(item)
         elif isinstance(item, str):
             yield from (int(part) for part in _NUMBER.findall(item[:200]) if int(part))
+
+
+def moment(text: str, zone: tzinfo) -> float | None:
+    """The beginning of the year, month, day or minute that ``text`` starts with.
+
+    Args:
+        text: ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``; also with
+            ``/``, ``.`` or 年月日.
+        zone: Whose calendar it is.
+
+    Returns:
+        Seconds since the epoch; ``None`` if it is no date.
+    """
+    found = _DATE.match(text.strip())
+    if not found:
+        return None
+    year, month, day, hour, minute = (int(part) if part else None for part in found.groups())
+    try:
+        return datetime(
+            year or 0, month or 1, day or 1, hour or 0, minute or 0, tzinfo=zone
+        ).timestamp()
+    except (ValueError, OverflowError):
+        return None

@@ -1,4 +1,4 @@
-"""What the model is asked, in the language of the chat.
+"""The extraction prompt, in the language of the chat.
 
 Everything that comes from a chat stands between fences, on lines of its own, and is
 announced as data. Change a text, and :data:`VERSION` counts up (a test asserts it).
@@ -7,16 +7,16 @@ announced as data. Change a text, and :data:`VERSION` counts up (a test asserts 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, Protocol
 
+from ..journal import Draft, Rows
 from ..model import BOT, PREDICATES, Batch, EntityType, Message
 from ..ports import ToolSchema
 from ..text import fenced, is_chinese
-from .known import QUOTE, Known
-from .lesson import Lesson
+from .prompt_context import QUOTE, PromptContext
 
 VERSION = 2
 MAX_LINE = 2_000
@@ -120,8 +120,42 @@ _WORDS = {
 }  # fmt: skip
 
 
+class ExtractionExtension(Protocol):
+    """Fields that one batch's call is asked for besides, and what becomes of them.
+
+    A model is needed now and then for other things, and one call a batch is what there is.
+
+    Attributes:
+        properties: JSON schemas of the fields that are asked for, by name.
+        lines: What is shown beside the known items; safe to stand in the fence.
+    """
+
+    @property
+    def properties(self) -> Mapping[str, Any]: ...
+
+    @property
+    def lines(self) -> Sequence[str]: ...
+
+    def instructions(self, language: str) -> str:
+        """What the fields mean, a line each."""
+
+    def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
+        """Add to the batch's change.
+
+        Args:
+            rows: As they stand now.
+            draft: With what was learned otherwise.
+            answer: The fields as the model gave them, whatever they are.
+        """
+
+
+Extend = Callable[[Rows, Batch, PromptContext], ExtractionExtension | None]
+"""Makes the extension of a batch; ``None`` if there is none. Of the context, the speakers
+are there; the rest is chosen afterwards."""
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
+class ExtractionRequest:
     """What the model is asked about one batch."""
 
     system: str
@@ -134,32 +168,33 @@ def language(batch: Batch) -> str:
     return "zh" if is_chinese("\n".join(m.text for m in batch.messages if m.is_human)) else "en"
 
 
-def compose(batch: Batch, known: Known, zone: tzinfo, lesson: Lesson | None = None) -> Request:
-    """The request for a batch.
-
-    Args:
-        lesson: What is asked besides.
-    """
+def compose(
+    batch: Batch,
+    known: PromptContext,
+    zone: tzinfo,
+    extension: ExtractionExtension | None = None,
+) -> ExtractionRequest:
+    """The request for a batch."""
     tongue = language(batch)
     words = _WORDS[tongue]
     lines = [words["group" if batch.session.is_group else "private"]]
     shown = known.lines(zone)
     if known.summary:
         shown.insert(0, words["earlier"] + fenced(known.summary, 200))
-    if lesson:
-        shown += lesson.lines
+    if extension:
+        shown += extension.lines
     if shown:
         lines += ["<known>", *shown, "</known>"]
     lines += ["<chat>", *_chat(batch, known, zone, words["days"].split()), "</chat>"]
     system, tool = INSTRUCTIONS[tongue], TOOL
-    if lesson:
-        fields = {**TOOL.parameters["properties"], **lesson.properties}
-        system += lesson.instructions(tongue)
+    if extension:
+        fields = {**TOOL.parameters["properties"], **extension.properties}
+        system += extension.instructions(tongue)
         tool = replace(TOOL, parameters={**TOOL.parameters, "properties": fields})
-    return Request(system, "\n".join(lines), tool)
+    return ExtractionRequest(system, "\n".join(lines), tool)
 
 
-def _chat(batch: Batch, known: Known, zone: tzinfo, days: list[str]) -> list[str]:
+def _chat(batch: Batch, known: PromptContext, zone: tzinfo, days: list[str]) -> list[str]:
     lines: list[str] = []
     day = ""
     for number, message in enumerate(batch.messages, 1):
@@ -173,14 +208,14 @@ def _chat(batch: Batch, known: Known, zone: tzinfo, days: list[str]) -> list[str
     return lines
 
 
-def _speaker(message: Message, known: Known) -> str:
+def _speaker(message: Message, known: PromptContext) -> str:
     if not message.is_human:
         return "BOT"
     label = known.label(message.sender)
     return f"{label} {known.people[label].name}".strip()
 
 
-def _turn(message: Message, batch: Batch, known: Known) -> str:
+def _turn(message: Message, batch: Batch, known: PromptContext) -> str:
     """Whom a message turns to before it says anything: what it quotes, and the bot."""
     parts: list[str] = []
     numbers = {each.id: number for number, each in enumerate(batch.messages, 1)}
@@ -196,7 +231,7 @@ def _turn(message: Message, batch: Batch, known: Known) -> str:
     return "".join(dict.fromkeys(parts))
 
 
-def _shown(message: Message, known: Known) -> str:
+def _shown(message: Message, known: PromptContext) -> str:
     """What a message says, with labels for those it mentions."""
     line = fenced(message.text, len(message.text) + 1)
     if len(line) > MAX_LINE:

@@ -129,6 +129,11 @@ class Name(SessionRow):
     first_at: float
     last_at: float
 
+    @staticmethod
+    def key(session: str, node: str, norm: str) -> str:
+        """Id of the row."""
+        return stable_id("n", session, node, norm)
+
 
 @dataclass(frozen=True, slots=True)
 class Mention(SessionRow):
@@ -144,6 +149,11 @@ class Mention(SessionRow):
     first_at: float
     last_at: float
     count: int = 1
+
+    @staticmethod
+    def key(session: str, entity: str) -> str:
+        """Id of the row."""
+        return stable_id("m", session, entity)
 
 
 @dataclass(frozen=True, slots=True)

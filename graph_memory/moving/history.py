@@ -18,7 +18,7 @@ from datetime import tzinfo
 from ..episode import continues
 from ..journal import Rows
 from ..journal.rows import write
-from ..learn.record import MAX_TOKENS, record
+from ..learn.batching import MAX_TOKENS, claim_writer
 from ..model import BOT, NOBODY, Episode, Message, Session, session_of, user_id
 from ..text import clean, clean_name, tokens
 from .deduplication import Held, Told, recognised
@@ -176,7 +176,7 @@ class History:
     def _claim(self, session: Session) -> None:
         episode: Episode | None = None
         for taken in _batches(_messages(self._stage.db, session.id), self._zone):
-            draft = record(episode, self._zone)(Rows(self._stage.db), session, taken)
+            draft = claim_writer(episode, self._zone)(Rows(self._stage.db), session, taken)
             write(self._stage.db, draft, taken[-1].at)
             episode = next(row for row in draft.put if isinstance(row, Episode))
             self._open(session, taken)

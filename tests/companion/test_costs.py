@@ -43,7 +43,7 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     recall = Recaller(journal, settings, **more, model=model, spending=spending)
     companion = Companion(journal, settings, recall, zone=CHINA, now=lambda: time[0])
     learning = Learning(
-        journal, model, settings, grace=0, teach=companion.teacher(), spending=spending,
+        journal, model, settings, grace=0, extend=companion.teacher(), spending=spending,
         breaker=Breaker("模型", clock=lambda: time[0]), **more,
     )  # fmt: skip
     await learning.start()

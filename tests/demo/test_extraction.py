@@ -6,9 +6,9 @@ from datetime import UTC
 
 import pytest
 
-from graph_memory.learn.known import Known, speakers
 from graph_memory.learn.parse import parse
 from graph_memory.learn.prompt import TOOL, compose
+from graph_memory.learn.prompt_context import PromptContext, speakers
 from graph_memory.model import BOT, PREDICATES, Batch, Message, session_of
 from graph_memory.ports import Answer
 from tests.demo.extraction import RULES, extract
@@ -28,7 +28,7 @@ def batch(*lines: tuple[str, str]) -> Batch:
 
 def prompt(*lines: tuple[str, str]) -> str:
     spoken = batch(*lines)
-    return compose(spoken, Known(people=speakers(spoken)), UTC).prompt
+    return compose(spoken, PromptContext(people=speakers(spoken)), UTC).prompt
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from datetime import timedelta, timezone
 from typing import Any, TypeVar
 
 from graph_memory.journal import Journal
-from graph_memory.learn.known import Known, gather
+from graph_memory.learn.batching import claim_writer, cutter
 from graph_memory.learn.parse import parse
-from graph_memory.learn.record import cutter, latest_episode, record
-from graph_memory.learn.resolve import Rules, resolve
+from graph_memory.learn.prompt_context import ContextBuilder, PromptContext
+from graph_memory.learn.resolver import Rules, resolve
 from graph_memory.model import (
     BOT,
     Addressee,
@@ -51,7 +51,7 @@ class Chat:
         self.session = session
         self.at = T0
         self.rules = Rules(policy or Policy(), attendance or Attendance(), CHINA)
-        self.known = Known()
+        self.known = PromptContext()
         self.batch: Batch | None = None
 
     async def say(
@@ -74,22 +74,22 @@ class Chat:
         return appended.message
 
     async def claim(self) -> Batch:
-        last = await self.journal.read(lambda rows: latest_episode(rows, self.session.id))
+        last = await self.journal.read(lambda rows: rows.episode(self.session.id))
         claimed = await self.journal.claim(
-            self.session.id, cutter(last, None, CHINA), record(last, CHINA)
+            self.session.id, cutter(last, None, CHINA), claim_writer(last, CHINA)
         )
         assert claimed
         return claimed[0]
 
-    async def show(self) -> Known:
+    async def show(self) -> PromptContext:
         """Claim what was said and gather what the model is shown."""
         batch = self.batch = await self.claim()
 
         def look(rows):
             rules = self.rules
-            return gather(
+            return ContextBuilder(
                 SessionRows(rows, batch.session, rules.policy, rules.attendance), batch, CHINA
-            )
+            ).fill({})
 
         self.known = await self.journal.read(look)
         return self.known

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.journal import Draft, Journal
-from graph_memory.learn import known as known_module
+from graph_memory.learn import prompt_context as known_module
 from graph_memory.learn.prompt import QUOTE, compose
 from graph_memory.model import BOT, Addressee, Entity, Fact, Forgotten, Message, Quote, stable_id
 from graph_memory.text import tokens

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.journal import Journal
-from graph_memory.learn.ranking import ranked
+from graph_memory.learn.prompt_context import ranked
 from graph_memory.model import Fact
 
 from ..makers import T0, fact, group, private, user
@@ -190,16 +190,12 @@ async def test_what_is_restated_rests_on_what_was_said_of_the_same_person(chat: 
 
 def test_every_message_has_its_turn() -> None:
     """Much that is known about one matter does not take the place of all others."""
-
-    class Anything:
-        def canonical(self, node: str) -> str:
-            return node
-
     trains = [
         fact(HOME, ZHANG, f"e:{n}", f"张三收藏的火车模型第{n}号", at=T0 + n) for n in range(40)
     ]
     tea = fact(HOME, ZHANG, "e:tea", "张三泡乌龙茶", at=T0 - 1)
     messages = ["我的火车模型又多了，收藏的模型真多，火车模型", "泡了一壶乌龙茶"]
-    found = ranked(Anything(), [*trains, tea], messages, {}, {})  # type: ignore[arg-type]
+    ends = {one.id: {one.subject, one.object} for one in [*trains, tea]}
+    found = ranked([*trains, tea], ends, messages, {}, {})
     assert tea in found[:2]
     assert sorted(f.id for f in found) == sorted(f.id for f in [*trains, tea])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf
 
-from graph_memory.learn.buffer import Buffers
+from graph_memory.learn.batching import Buffers
 from graph_memory.model import BOT, Session
 from graph_memory.settings import Settings
 
@@ -103,7 +103,7 @@ def test_a_new_message_is_left_alone_for_a_moment():
         said = talk.say(HERE)
         talk.time += 0.5
     assert talk.next() == 0.5
-    assert talk.buffers.settled(HERE.id, talk.time) == said.id - 1
+    assert talk.buffers.stable(HERE.id, talk.time) == said.id - 1
     # Meanwhile the last one was found to belong to another persona.
     talk.buffers.put(replace(said, session=OTHER.id), T0, talk.time)
     assert talk.buffers.held(HERE.id) == [1, 2, 3]
@@ -122,7 +122,7 @@ def test_an_urgent_claim_does_not_hurry_what_comes_after_it():
     talk.say(HERE)
     talk.time += 0.2
     assert talk.due() == [HERE.id]
-    assert talk.buffers.settled(HERE.id, talk.time) == 1
+    assert talk.buffers.stable(HERE.id, talk.time) == 1
     talk.buffers.drop([1])
     talk.time += 10
     assert talk.due() == []

@@ -16,7 +16,7 @@ import pytest_asyncio
 from graph_memory.breaker import Breaker
 from graph_memory.errors import ClosedError, ExtractionError, Failure
 from graph_memory.journal import Draft, Journal
-from graph_memory.learn import Learning, learner
+from graph_memory.learn import Learning, extractor
 from graph_memory.learn.prompt import VERSION
 from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
 from graph_memory.scope import Attendance
@@ -302,13 +302,13 @@ async def test_an_answer_without_end_is_not_asked_for_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     threads: list[threading.Thread] = []
-    read = learner.parse
+    read = extractor.parse
 
     def watched(*args: Any) -> Any:
         threads.append(threading.current_thread())
         return read(*args)
 
-    monkeypatch.setattr(learner, "parse", watched)
+    monkeypatch.setattr(extractor, "parse", watched)
     world.script.script = ["{" * 60_000, CATS]
     await world.hear("我喜欢猫")
     assert await world.learning.flush() == 0

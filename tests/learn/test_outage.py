@@ -1,10 +1,11 @@
-"""While the model is down it is asked once a pause, and no batch is lost to it."""
+"""Batches are tried once each, and none is lost while the model is down."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ import pytest_asyncio
 
 from graph_memory.breaker import Breaker, BreakerState
 from graph_memory.errors import ExtractionError, HeldBackError, JournalError
-from graph_memory.journal import Draft, Journal
-from graph_memory.learn.buffer import Buffers
-from graph_memory.learn.queue import Queue
+from graph_memory.journal import Draft, Journal, QueuedBatch
+from graph_memory.learn import Learning
+from graph_memory.learn.batching import Buffers
 from graph_memory.model import Batch
+from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 
 from ..makers import T0, message, private, user
@@ -23,8 +25,20 @@ from ..makers import T0, message, private, user
 DAY = 86_400.0
 
 
+class SlowToRead(Journal):
+    """A journal whose queue is reported after ``meanwhile`` has happened."""
+
+    async def queue(self) -> list[QueuedBatch]:
+        found = await super().queue()
+        await self.meanwhile()
+        return found
+
+    async def meanwhile(self) -> None:
+        """Nothing, at first."""
+
+
 class Shop:
-    """A queue whose model is up or down, on a clock that is set."""
+    """Learning without its loop, whose model is up or down, on a clock that is set."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -32,13 +46,18 @@ class Shop:
         self.is_up = False
         self.asked: list[int] = []
         self.breaker = Breaker("模型", clock=lambda: self.now)
-        self.queue = Queue(
-            journal,
-            self.learn,
-            wake=lambda: None,
-            now=lambda: T0 + self.now,
-            breaker=self.breaker,
-        )
+        self.learning = Learning(
+            journal, None, Settings(), zone=UTC, attendance=Attendance(),
+            now=lambda: T0 + self.now, breaker=self.breaker,
+        )  # fmt: skip
+        self.use(self.learn)
+
+    def use(self, learn: Callable[[Batch], Awaitable[None]]) -> None:
+        self.learning._extractor.learn = learn  # type: ignore[method-assign]
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self.learning._running)
 
     async def learn(self, batch: Batch) -> None:
         call = self.breaker.admit()
@@ -56,11 +75,11 @@ class Shop:
             session = private(f"人{number}")
             await self.journal.append(message(session, user("人"), "我喜欢爬山"), session)
             assert await self.journal.claim(session.id, len, lambda *_: Draft("chat", "episode"))
-        self.queue.look_again()
+        self.learning.look_again()
 
     async def work(self) -> None:
         """Until there is nothing to do at this moment."""
-        while await self.queue.step() <= 0 or self.queue.is_busy:
+        while await self.learning.step() <= 0 or self.is_busy:
             await asyncio.sleep(0.001)
 
     async def states(self) -> set[str]:
@@ -69,10 +88,10 @@ class Shop:
 
 @pytest_asyncio.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
-    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+    journal = await SlowToRead.open(tmp_path / "journal.sqlite3", lambda: T0)
     made = Shop(journal)
     yield made
-    await made.queue.close()
+    await made.learning.close()
     await journal.close()
 
 
@@ -100,7 +119,7 @@ async def test_one_bad_batch_does_not_stop_the_others(shop: Shop):
         shop.is_up = batch.id != 1
         await learn(batch)
 
-    shop.queue._learn = choosy
+    shop.use(choosy)
     for _ in range(600):
         await shop.work()
         shop.now += 10
@@ -119,16 +138,16 @@ async def test_urging_while_it_is_down_costs_nothing_unless_somebody_wants_to_kn
     await shop.fill(6)
     await shop.work()
     asked = len(shop.asked)
-    some = shop.queue.urge([4, 5])
+    some = shop.learning.retry_now([4, 5])
     await shop.work()
     assert [each.result() for each in some] == [False, False]
     assert len(shop.asked) == asked
-    everything = shop.queue.urge(range(1, 7), probe=True)
+    everything = shop.learning.retry_now(range(1, 7), probe=True)
     await shop.work()
     assert not any(each.result() for each in everything)
     assert len(shop.asked) == asked + 1
     shop.is_up = True
-    everything = shop.queue.urge(range(1, 7), probe=True)
+    everything = shop.learning.retry_now(range(1, 7), probe=True)
     await shop.work()
     assert all(each.result() for each in everything)
 
@@ -139,11 +158,11 @@ async def test_the_model_is_not_asked_for_what_cannot_be_stored(shop: Shop):
     await shop.journal.tidy(lambda db: db.execute("PRAGMA query_only = ON"))
     with pytest.raises(JournalError):
         await shop.journal.set_note("noticed", "yes")
-    assert await shop.queue.step() > 0
-    while shop.queue.is_busy:
+    assert await shop.learning.step() > 0
+    while shop.is_busy:
         await asyncio.sleep(0.001)
     assert shop.asked == []
-    assert await shop.queue.step() > 20, "and it does not try all the time"
+    assert await shop.learning.step() > 20, "and it does not try all the time"
     await shop.journal.tidy(lambda db: db.execute("PRAGMA query_only = OFF"))
 
 
@@ -163,10 +182,68 @@ async def test_a_batch_that_cannot_be_read_does_not_stop_the_others(shop: Shop):
 async def test_a_clock_that_is_set_back_keeps_no_batch_waiting(shop: Shop):
     await shop.fill(1)
     await shop.journal.fail(1, "超时", T0 + 365 * DAY)  # by a clock that was a year ahead
-    shop.queue.look_again()
+    shop.learning.look_again()
     shop.is_up = True
     await shop.work()
     assert await shop.states() == set()
+
+
+async def test_a_batch_that_ends_while_the_queue_is_read_is_not_started_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.is_up, answered = True, asyncio.Event()
+    learn = shop.learn
+
+    async def slow(batch: Batch) -> None:
+        await answered.wait()
+        await learn(batch)
+
+    shop.use(slow)
+    await shop.fill(1)
+    await shop.learning.step()
+
+    async def it_ends() -> None:
+        answered.set()
+        while shop.is_busy:
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(shop.journal, "meanwhile", it_ends)
+    shop.learning.look_again()
+    await shop.learning.step()
+    assert not shop.is_busy
+    assert shop.asked == [1]
+
+
+async def test_what_is_urged_while_the_queue_is_read_is_waited_for(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.is_up = True
+    urged: list[asyncio.Future[bool]] = []
+
+    async def somebody_urges() -> None:
+        if not urged:
+            urged.extend(shop.learning.retry_now([1]))
+            await shop.fill(1)
+
+    monkeypatch.setattr(shop.journal, "meanwhile", somebody_urges)
+    await shop.learning.step()
+    assert await asyncio.wait_for(urged[0], 5)
+
+
+async def test_a_late_failure_does_not_unlearn(shop: Shop):
+    await shop.fill(1)
+    await shop.journal.commit(lambda _rows: Draft("learn", "learned", batch=1))
+    await shop.journal.fail(1, "503", T0 + 30)
+    await shop.journal.fail(1, "503", None)
+    assert await shop.journal.queue() == []
+
+
+async def test_a_failed_batch_waits(shop: Shop):
+    await shop.fill(1)
+    (urged,) = shop.learning.retry_now([1])
+    await shop.learning.step()
+    assert not await urged
+    assert await shop.learning.step() == 30.0
 
 
 def test_a_clock_that_is_set_back_keeps_no_buffer_waiting():

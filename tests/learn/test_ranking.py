@@ -11,8 +11,7 @@ import pytest_asyncio
 
 from graph_memory import embedding
 from graph_memory.journal import Draft
-from graph_memory.learn.known import candidates, gather
-from graph_memory.learn.ranking import ranked
+from graph_memory.learn.prompt_context import ContextBuilder, ranked
 from graph_memory.model import Entity, Fact
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -68,16 +67,16 @@ async def test_a_paraphrase_brings_up_what_is_known(
     batch = await chat.claim()
     await memory.settle()
 
-    def visible(rows):
-        return SessionRows(rows, HOME, chat.rules.policy, chat.rules.attendance)
+    def gather(rows):
+        visible = SessionRows(rows, HOME, chat.rules.policy, chat.rules.attendance)
+        return ContextBuilder(visible, batch, CHINA)
 
-    ids = await memory.journal.read(lambda rows: candidates(visible(rows), batch))
+    plain, found, again = [await memory.journal.read(gather) for _ in range(3)]
+    ids = [fact.id for fact in plain.facts]
     assert len(ids) == 65
     likeness = await memory.recall.likeness([m.id for m in batch.messages], ids)
     assert set(likeness) == set(ids)
-    plain = await memory.journal.read(lambda rows: gather(visible(rows), batch, CHINA))
-    found = await memory.journal.read(lambda rows: gather(visible(rows), batch, CHINA, likeness))
-    again = await memory.journal.read(lambda rows: gather(visible(rows), batch, CHINA, likeness))
+    plain, found, again = plain.fill({}), found.fill(likeness), again.fill(likeness)
     # What is last may be there because it was short enough for the room that was left.
     assert statement not in [f.statement for f in plain.facts.values()][:5]
     assert statement in [f.statement for f in found.facts.values()][:5]
@@ -97,21 +96,18 @@ async def test_the_learner_ranks_with_the_vectors_of_the_index(memory: MemorySer
     await memory.learning.hear(HOME, ZHANG, "张三", "吃面不放辣椒我就没胃口", at=T0 + 89_000)
     await memory.settle()
     await memory.learning.flush()
-    model = memory.learning._learner._model._model  # type: ignore[union-attr]
+    model = memory.learning._extractor._model._model  # type: ignore[union-attr]
     assert "张三爱吃辣" in model.calls[-1].prompt
 
 
 def test_words_and_likeness_are_fused_by_place() -> None:
-    class Anything:
-        def canonical(self, node: str) -> str:
-            return node
-
     facts = [fact(HOME, ZHANG, f"e:{n}", f"张三说的第{n}句", at=T0 - n) for n in range(30)]
-    by_words = ranked(Anything(), facts, ["无关"], {}, {})  # type: ignore[arg-type]
+    ends = {one.id: {one.subject, one.object} for one in facts}
+    by_words = ranked(facts, ends, ["无关"], {}, {})
     assert by_words == facts
     likeness = {one.id: float(number) for number, one in enumerate(facts)}
-    fused: list[Fact] = ranked(Anything(), facts, ["无关"], {}, likeness)  # type: ignore[arg-type]
+    fused: list[Fact] = ranked(facts, ends, ["无关"], {}, likeness)
     assert {facts[0].id, facts[-1].id} == {one.id for one in fused[:2]}
     assert sorted(f.id for f in fused) == sorted(f.id for f in facts)
     one = {facts[20].id: 0.9}
-    assert ranked(Anything(), facts, ["无关"], {}, one)[0] == facts[20]  # type: ignore[arg-type]
+    assert ranked(facts, ends, ["无关"], {}, one)[0] == facts[20]

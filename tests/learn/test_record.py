@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graph_memory.episode import GAP, MAX_MESSAGES
 from graph_memory.journal import Journal
-from graph_memory.learn.record import MAX_TOKENS, latest_episode
+from graph_memory.learn.batching import MAX_TOKENS
 from graph_memory.model import BOT, Episode, Name, Participation, episode_id
 
 from ..makers import T0, group, private, user
@@ -71,7 +71,7 @@ async def test_a_batch_does_not_overfill_an_episode(journal: Journal):
             chat.at -= 60 - step
             await chat.say("zhang", f"第{number}句", "张三")
         await chat.claim()
-    last = await journal.read(lambda rows: latest_episode(rows, chat.session.id))
+    last = await journal.read(lambda rows: rows.episode(chat.session.id))
     assert last is not None
     assert (last.messages, last.last_message) == (MAX_MESSAGES, MAX_MESSAGES)
     rest = await chat.claim()

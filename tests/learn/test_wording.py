@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.learn.wording import gist, kin_words, same_value, says_no_more
+from graph_memory.learn.dedup import gist, same_value, says_no_more
+from graph_memory.learn.entities import kin_words
 from graph_memory.model import PREDICATES
 
 

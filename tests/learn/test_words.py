@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_memory.learn.words import asks_to_remember, without_request
+from graph_memory.learn.batching import asks_to_remember, without_request
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from graph_memory.companion import inner_id
 from graph_memory.companion.companion_rows import CoreFact, CoreKind, FollowUp, InnerState, Mood
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.journal import Draft
-from graph_memory.learn.extraction import EntityClaim, Extraction, FactClaim
-from graph_memory.learn.known import gather
-from graph_memory.learn.record import cutter, latest_episode, record
-from graph_memory.learn.resolve import Rules as Resolving
-from graph_memory.learn.resolve import resolve
+from graph_memory.learn.batching import claim_writer, cutter
+from graph_memory.learn.parse import EntityClaim, Extraction, FactClaim
+from graph_memory.learn.prompt_context import ContextBuilder
+from graph_memory.learn.resolver import Rules as Resolving
+from graph_memory.learn.resolver import resolve
 from graph_memory.model import (
     PREDICATES,
     Batch,
@@ -212,8 +212,10 @@ class Director:
         journal, chat = self.memory.journal, CHATS[step.chat]
         zone = self.memory.zone
         while True:
-            last = await journal.read(lambda rows: latest_episode(rows, chat.id))
-            claimed = await journal.claim(chat.id, cutter(last, None, zone), record(last, zone))
+            last = await journal.read(lambda rows: rows.episode(chat.id))
+            claimed = await journal.claim(
+                chat.id, cutter(last, None, zone), claim_writer(last, zone)
+            )
             if claimed is None:
                 return
             await self._resolve(claimed[0], step)
@@ -223,7 +225,7 @@ class Director:
 
         def draft(rows):  # type: ignore[no-untyped-def]
             visible = SessionRows(rows, batch.session, rules.policy, rules.attendance)
-            known = gather(visible, batch, rules.zone)
+            known = ContextBuilder(visible, batch, rules.zone).fill({})
             answer = extraction(batch, tuple(known.facts), step.replaces, step.restates)
             return resolve(rows, batch, answer, known, rules, self.at)
 

@@ -12,9 +12,9 @@ from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.tools import Tools
 from graph_memory.graph import GraphState
 from graph_memory.journal import Rows
-from graph_memory.learn.known import gather
 from graph_memory.learn.prompt import compose
-from graph_memory.learn.resolve import Rules, resolve
+from graph_memory.learn.prompt_context import ContextBuilder
+from graph_memory.learn.resolver import Rules, resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall
 from graph_memory.references import References
@@ -116,7 +116,9 @@ class Surfaces:
         batch = Batch(0, session, (said,))
 
         def work(rows: Rows) -> Given:
-            known = gather(SessionRows(rows, session, policy, attendance), batch, memory.zone)
+            known = ContextBuilder(
+                SessionRows(rows, session, policy, attendance), batch, memory.zone
+            ).fill({})
             numbers = tuple(known.facts)
             answer = extraction(batch, numbers, replaces=True, restates=True)
             rules = Rules(policy, attendance, memory.zone)

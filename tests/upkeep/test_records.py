@@ -445,7 +445,7 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
         await service.learning.hear(CLUB, LI, "李四", "今天KEPT一个人吃饭")
         await service.learning.reply(CLUB, "慢慢吃，KEPTBOT")
         clock.at = MONDAY + timedelta(days=400)
-        service.learning._learner._model = None  # conversations without summaries
+        service.learning._extractor._model = None  # conversations without summaries
         await service.learning.flush()
         assert (await service.upkeep.run()).records >= 4
         found = await service.journal.read(lambda rows: list(rows.scan(Episode)))

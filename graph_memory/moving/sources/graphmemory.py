@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import FormatError
-from ...learn.sheet import mention_id, name_id
 from ...model import (
     BOT,
     PREDICATES,
@@ -146,10 +145,10 @@ class _Work:
         node = stable_id("e", here.circle, norm)  # nobody says whether it is known elsewhere
         kind = _TYPES.get(type.casefold(), EntityType.TOPIC)
         self._put(Entity(node))
-        self._put(Name(name_id(here.id, node, norm), here.id, node, name, norm, at, at))
-        known = self.rows.get((Mention.kind, mention_id(here.id, node)))
+        self._put(Name(Name.key(here.id, node, norm), here.id, node, name, norm, at, at))
+        known = self.rows.get((Mention.kind, Mention.key(here.id, node)))
         if known is None or kind is not EntityType.TOPIC:
-            id = mention_id(here.id, node)
+            id = Mention.key(here.id, node)
             self._put(Mention(id, here.id, node, kind.value, at, at))
         return node
 

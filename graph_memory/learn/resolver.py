@@ -1,4 +1,4 @@
-"""From claims to rows: what of a model's answer becomes memory.
+"""Resolution of claims into rows: what of a model's answer becomes memory.
 
 Pure: it reads rows and returns a draft, inside the journal's own transaction. Whatever
 it writes belongs to the batch's Session; the only other rows it touches are visible
@@ -36,11 +36,11 @@ from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..scope import Attendance, Policy
 from ..text import is_chinese, normalise, one_line, terms
 from ..visible_rows import SessionRows
-from .extraction import EntityClaim, Extraction, FactClaim, moment
-from .history import MAX_EVIDENCE, History, ended, fact_id, repeated
-from .known import Known
-from .nodes import Node, Nodes
-from .sheet import Sheet
+from .batching import ChangeBuilder
+from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
+from .entities import EntityResolver, Node
+from .parse import EntityClaim, Extraction, FactClaim, moment
+from .prompt_context import PromptContext
 
 _LITERAL = frozenset({"is_named", "age", "birthday"})
 """Their object is a value, even if something goes by that name."""
@@ -73,7 +73,7 @@ def resolve(
     rows: Rows,
     batch: Batch,
     extraction: Extraction | None,
-    known: Known,
+    known: PromptContext,
     rules: Rules,
     now: float,
 ) -> Draft:
@@ -87,86 +87,123 @@ def resolve(
     """
     if extraction is None:
         return Draft("learn", "learned", batch=batch.id)
-    sheet = Resolution(rows, batch, extraction, known, rules, now).sheet
-    return sheet.draft("learn", "learned", batch=batch.id)
+    changes = changes_of(rows, batch, extraction, known, rules, now)
+    return changes.draft("learn", "learned", batch=batch.id)
 
 
-class Resolution:
-    """One answer on its way into rows; the result is :attr:`sheet`."""
+def changes_of(
+    rows: Rows,
+    batch: Batch,
+    extraction: Extraction,
+    known: PromptContext,
+    rules: Rules,
+    now: float,
+) -> ChangeBuilder:
+    """The rows that an answer about a batch makes; see :func:`resolve`."""
+    visible = SessionRows(rows, batch.session, rules.policy, rules.attendance)
+    work = _Resolution(visible, batch, extraction, known, rules, now)
+    if extraction.worth:
+        for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
+            work.learn(claim)
+        for entity in extraction.entities:
+            work.come_across(entity)
+        work.summarise(extraction.summary)
+    work.follow_marks(extraction)
+    return work.changes
+
+
+class _Resolution:
+    """One answer on its way into rows, which :attr:`changes` collects."""
 
     def __init__(
         self,
-        rows: Rows,
+        visible: SessionRows,
         batch: Batch,
         extraction: Extraction,
-        known: Known,
+        known: PromptContext,
         rules: Rules,
         now: float,
     ) -> None:
-        self.sheet = Sheet(rows)
-        self._rows = rows
+        self.changes = ChangeBuilder(visible.rows)
+        self._visible = visible
         self._batch = batch
         self._session = batch.session
         self._known = known
         self._rules = rules
         self._now = now
-        self._visible = SessionRows(rows, batch.session, rules.policy, rules.attendance)
         claims = extraction.entities if extraction.worth else ()
-        self._nodes = Nodes(self._visible, batch, known, claims)
+        self._nodes = EntityResolver(visible, batch, known, claims)
         self._humans = [m for m in batch.messages if m.is_human]
-        self._history = History(self._visible, self.sheet)
+        self._history = FactHistory(visible, self.changes)
         self._touched: set[str] = set()
         self._mentioned: set[str] = set()
-        if extraction.worth:
-            for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
-                self._learn(claim)
-            for entity in extraction.entities:
-                self._come_across(entity)
-            self._summarise(extraction.summary)
-        for fact in self._shown(extraction.ended):
-            self._end(fact)
-        for fact in self._shown(extraction.restated):
-            self._restate(fact)
-        for fact in self._shown(extraction.used):
-            if fact.status == Status.ACTIVE:
-                self._strengthen(fact, USED, ())
 
     # ---------------------------------------------------------------- claims
 
-    def _learn(self, claim: FactClaim) -> None:
+    def learn(self, claim: FactClaim) -> None:
+        """Enter a claim: a new fact, one that is told again, or one that is over."""
+        evidence = self._evidence(claim)
+        meant = self._meant(claim, evidence) if evidence else None
+        if meant is None:
+            return
+        subject, object, speaker = meant
+        if speaker == BOT:
+            claim = replace(claim, predicate="promised")
+        fact = self._fact(claim, subject, object, speaker, evidence)
+        same = self._history.same(fact, subject.names, object.names)
+        if same is None:
+            replaces = () if claim.past else self._shown(claim.replaces)
+            self._write(self._history.place(fact, replaces), subject, object)
+        elif not claim.past:
+            self._strengthen(same, RESTATED, evidence)
+        elif self._history.may_replace(fact, same):
+            self._write(ended(same, self._session.id, evidence, self._now), subject, object)
+        if fact.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
+            text = self._nodes.text(claim.object)
+            self.changes.name(self._session.id, subject.id, text, fact.said_at)
+
+    def _evidence(self, claim: FactClaim) -> list[Message]:
+        """The messages that a claim rests on: by people, if it rests on any of theirs."""
         messages = self._batch.messages
         cited = [messages[n - 1] for n in sorted(set(claim.evidence)) if 0 < n <= len(messages)]
         cited = [m for m in cited if not self._visible.rows.is_forgotten(m)]
-        evidence = [m for m in cited if m.is_human] or cited
-        if not evidence:
-            return
+        return [m for m in cited if m.is_human] or cited
+
+    def _meant(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node, Node, str] | None:
+        """Subject, object and whose word a claim is; ``None`` if it says nothing of anybody."""
         subject, speaker = self._nodes.subject(claim, evidence)
         if subject is None:
-            return
-        if speaker == BOT:
-            if subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN:
-                return
-            claim = replace(claim, predicate="promised")
+            return None
+        if speaker == BOT and (
+            subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN
+        ):
+            return None
         object = self._object(claim, evidence[0])
-        if claim.predicate in _SYMMETRIC and is_entity(subject.id) and not is_entity(object.id):
-            subject, object = object, subject
-        elif is_entity(subject.id) and not is_entity(object.id):
-            # Entities are related to entities only; the statement keeps the name.
-            object = self._nodes.topic(self._plain(claim.statement))
+        if is_entity(subject.id) and not is_entity(object.id):
+            if claim.predicate in _SYMMETRIC:
+                subject, object = object, subject
+            else:  # entities are related to entities only; the statement keeps the name
+                object = self._nodes.topic(self._plain(claim.statement))
         if object.id == subject.id:  # a place by the name that it is said to have
             object = self._nodes.topic(self._plain(claim.statement))
-        if object.id == subject.id:
-            return
-        said = min(m.at for m in evidence)
-        claim, since, until = self._validity(claim, said)
+        return None if object.id == subject.id else (subject, object, speaker)
+
+    def _fact(
+        self,
+        claim: FactClaim,
+        subject: Node,
+        object: Node,
+        speaker: str,
+        evidence: list[Message],
+    ) -> Fact:
+        said, here = min(m.at for m in evidence), self._session.id
+        predicate, since, until = self._validity(claim, said)
         statement = self._plain(claim.statement)
-        fact = Fact(
-            id=fact_id(
-                self._session.id, subject.id, claim.predicate, object.id, statement, evidence[0].id
-            ),
-            session=self._session.id,
+        return Fact(
+            id=fact_id(here, subject.id, predicate, object.id, statement, evidence[0].id),
+            session=here,
             subject=subject.id,
-            predicate=claim.predicate,
+            predicate=predicate,
             object=object.id,
             statement=statement,
             speaker=speaker,
@@ -179,16 +216,6 @@ class Resolution:
             valid_to=until,
             evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
         )
-        same = self._history.same(fact, subject.names, object.names)
-        if same is None:
-            replaces = () if claim.past else self._shown(claim.replaces)
-            self._write(self._history.place(fact, replaces), subject, object)
-        elif not claim.past:
-            self._strengthen(same, RESTATED, evidence)
-        elif self._history.may_replace(fact, same):
-            self._write(ended(same, self._session.id, evidence, self._now), subject, object)
-        if claim.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
-            self.sheet.name(self._session.id, subject.id, self._nodes.text(claim.object), said)
 
     def _object(self, claim: FactClaim, said: Message) -> Node:
         text = self._nodes.text(claim.object)
@@ -197,33 +224,32 @@ class Resolution:
         found = self._nodes.find(claim.object, said, is_object=True) if claim.object else None
         return found or self._nodes.topic(self._plain(claim.statement))
 
-    def _validity(
-        self, claim: FactClaim, said: float
-    ) -> tuple[FactClaim, float | None, float | None]:
-        """The claim with the predicate it has in the end, and when it is true."""
-        date = moment(claim.date, self._rules.zone)
+    def _validity(self, claim: FactClaim, said: float) -> tuple[str, float | None, float | None]:
+        """The predicate that a claim has in the end, and when it is true."""
+        date, predicate = moment(claim.date, self._rules.zone), claim.predicate
+        if predicate in _UNDATED:
+            date = None
         if claim.past:
-            started = date if date is not None and date < said else None
-            return claim, None if claim.predicate in _UNDATED else started, said
-        if date is None or claim.predicate in _UNDATED:
-            return claim, said, None
+            return predicate, date if date is not None and date < said else None, said
+        if date is None:
+            return predicate, said, None
         if date > said + DAY:
-            if claim.predicate in _STATES:
-                claim = replace(claim, predicate="plans")
-            return claim, said, None
-        return claim, min(date, said), None
+            return "plans" if predicate in _STATES else predicate, said, None
+        return predicate, min(date, said), None
 
-    def _come_across(self, claim: EntityClaim) -> None:
+    def come_across(self, claim: EntityClaim) -> None:
         """Note an entity that people named, though no fact is about it."""
         message = self._nodes.first_said(claim.name)
         node = self._nodes.claimed(claim, message) if message else None
         if message and node and is_entity(node.id):
             self._anchor(node, message.at)
 
-    def _summarise(self, summary: str) -> None:
-        episode = self._rows.get(Episode, self._known.episode) if self._known.episode else None
+    def summarise(self, summary: str) -> None:
+        """Let the episode be summed up by the answer."""
+        id, rows = self._known.episode, self._visible.rows
+        episode = rows.get(Episode, id) if id else None
         if episode is not None and summary:
-            self.sheet.put(replace(episode, summary=self._plain(summary)))
+            self.changes.put(replace(episode, summary=self._plain(summary)))
 
     def _plain(self, text: str) -> str:
         """``text`` with people's names where the model left their labels."""
@@ -238,11 +264,21 @@ class Resolution:
 
     # ----------------------------------------------------------------- marks
 
+    def follow_marks(self, extraction: Extraction) -> None:
+        """End, restate and use the known facts that the answer says so of."""
+        for fact in self._shown(extraction.ended):
+            self._end(fact)
+        for fact in self._shown(extraction.restated):
+            self._restate(fact)
+        for fact in self._shown(extraction.used):
+            if fact.status == Status.ACTIVE:
+                self._strengthen(fact, USED, ())
+
     def _shown(self, numbers: Iterable[int]) -> list[Fact]:
-        """Known facts by the numbers they were shown under, as they stand now."""
+        """PromptContext facts by the numbers they were shown under, as they stand now."""
         ids = (self._known.facts[n].id for n in numbers if n in self._known.facts)
         found = ((id, self._visible.fact(id)) for id in dict.fromkeys(ids))
-        return [self.sheet.get(Fact, id) or fact for id, fact in found if fact is not None]
+        return [self.changes.get(Fact, id) or fact for id, fact in found if fact is not None]
 
     def _end(self, fact: Fact) -> None:
         """Say that a fact no longer holds, if somebody says so who may."""
@@ -298,7 +334,7 @@ class Resolution:
         fact = replace(fact, subject=subject.id, object=object.id)
         self._anchor(subject, fact.said_at)
         self._anchor(object, fact.said_at)
-        self.sheet.put(fact)
+        self.changes.put(fact)
 
     def _strengthen(self, fact: Fact, weight: float, evidence: Sequence[Message]) -> None:
         """Count a use, once for each batch; a restated fact comes back from the archive."""
@@ -315,7 +351,7 @@ class Resolution:
                 archived_at=None,
                 evidence=tuple(cited[:1] + cited[1:][-(MAX_EVIDENCE - 1) :]),
             )
-        self.sheet.put(stronger)
+        self.changes.put(stronger)
 
     def _ends_of(self, fact: Fact) -> tuple[Node, Node]:
         return self._nodes.by_id(fact.subject), self._nodes.by_id(fact.object)
@@ -326,16 +362,16 @@ class Resolution:
             return
         self._mentioned.add(node.id)
         if not is_entity(node.id):
-            self.sheet.put(User(node.id))
+            self.changes.put(User(node.id))
             if node.id in {m.sender for m in self._humans}:
                 return  # their names are recorded when they speak
         else:
-            self.sheet.put(Entity(node.id))
+            self.changes.put(Entity(node.id))
             type = node.type or EntityType.TOPIC
-            self.sheet.mention(self._session.id, node.id, type, at)
+            self.changes.mention(self._session.id, node.id, type, at)
         for name in node.names:
             said = self._nodes.first_said(name)
-            self.sheet.name(self._session.id, node.id, name, said.at if said else at)
+            self.changes.name(self._session.id, node.id, name, said.at if said else at)
 
 
 def _shared(words: set[str], text: str) -> float:

@@ -1,4 +1,4 @@
-"""From what a model calls somebody or something to the node that is meant.
+"""Entity resolution: from what a model calls somebody to the node that is meant.
 
 Labels first, then names as they are used where the batch was said. Names resolve when
 they are equal (``text.normalise``), never because they are similar, and a name that two
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..model import (
     BOT,
@@ -25,14 +25,169 @@ from ..model import (
 )
 from ..text import normalise, one_line, terms
 from ..visible_rows import SessionRows
-from .extraction import EntityClaim, FactClaim
-from .known import Known, Person
-from .wording import kin_words
-from .words import BOT_WORDS, FIRST, KIN, ONLY, SECOND, is_generic, kin, of, relative
+from .parse import EntityClaim, FactClaim
 
+_FIRST_TEXT = "我 本人 自己 我自己 俺 咱 i me myself"
+_SECOND_TEXT = "你 您 你自己 you yourself"
+_NOBODY_TEXT = """
+    用户 使用者 发言者 说话人 对方 某人 有人 别人 他人 大家 所有人 群友 群成员 网友 人
+    他 她 它 他们 她们 它们 我们 咱们 你们 双方 这 那 这个 那个 未知 无
+    user users the-user speaker the-speaker someone somebody everyone everybody people person
+    he she it him her they them we us this that unknown none null n/a
+"""
+_KIN_TEXT = """
+    妈妈 妈 母亲 爸爸 爸 父亲 爸妈 父母 爷爷 奶奶 外公 外婆 姥姥 姥爷 哥哥 哥 弟弟 姐姐 姐 妹妹
+    儿子 女儿 孩子 孙子 孙女 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友
+    岳父 岳母 公公 婆婆 嫂子 姐夫 妹夫 弟媳 儿媳 女婿 叔叔 婶婶 伯伯 伯父 伯母 舅舅 舅妈
+    姑姑 姑妈 姑父 姨妈 姨父 阿姨 表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹 侄子 侄女 外甥
+    外甥女 室友 同事 同学 老板 领导 上司 下属 手下 导师 老师 闺蜜 邻居 朋友 房东
+    mother mom mum father dad parents grandfather grandmother grandpa grandma brother
+    sister son daughter child grandson granddaughter husband wife boyfriend girlfriend
+    partner uncle aunt cousin nephew niece roommate colleague classmate boss teacher
+    neighbor neighbour friend landlord
+"""
+_ONLY_TEXT = """
+    妈妈 妈 母亲 爸爸 爸 父亲 老公 丈夫 老婆 妻子 对象 男朋友 女朋友 男友 女友 岳父 岳母 公公 婆婆
+    mother mom mum father dad husband wife boyfriend girlfriend
+"""
+_SAME_KIN_TEXT = """
+    妈妈=妈=母亲 爸爸=爸=父亲 爸妈=父母 外公=姥爷 外婆=姥姥 哥哥=哥 姐姐=姐 老公=丈夫 老婆=妻子
+    男朋友=男友 女朋友=女友 姑姑=姑妈 伯伯=伯父 上司=领导 下属=手下
+    mother=mom=mum father=dad grandfather=grandpa grandmother=grandma neighbor=neighbour
+"""
+
+_BOT_TEXT = """
+    机器人 聊天机器人 机器人助手 助手 ai助手 智能助手 人工智能助手
+    bot chatbot the-bot assistant the-assistant ai-assistant
+"""
+
+FIRST = frozenset(_FIRST_TEXT.split())
+"""The speaker."""
+SECOND = frozenset(_SECOND_TEXT.split())
+"""The one who is spoken to."""
+NOBODY = frozenset(word.replace("-", " ") for word in _NOBODY_TEXT.split())
+"""Nobody in particular; these never become nodes."""
+BOT_WORDS = frozenset(word.replace("-", " ") for word in _BOT_TEXT.split())
+"""The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
+KIN = frozenset(_KIN_TEXT.split())
+"""Somebody only together with whose they are."""
+ONLY = frozenset(_ONLY_TEXT.split())
+"""Those of :data:`KIN` of whom one has one: under two names they are the same person."""
+
+_SAME_KIN = {
+    word: words.partition("=")[0] for words in _SAME_KIN_TEXT.split() for word in words.split("=")
+}
+_WITH_ME = {word: word if len(word) > 1 else f"我{word}" for word in KIN}
+_NUMBERED = re.compile(r"(?:用户|使用者|发言者|说话人|群友|user|speaker)[ _#]?[0-9a-z甲乙丙丁]")
+"""Nobody in particular, told apart from others."""
 _USER_LABEL = re.compile(r"u\d{1,3}")
 _ENTITY_LABEL = re.compile(r"e\d{1,3}")
 _QUOTES = "@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?？:：;；"
+
+
+def kin(circle: str, user: str, word: str) -> str:
+    """Id of somebody's mother, boss …: one for each person in each chat window.
+
+    Args:
+        word: One of :data:`KIN`; 妈妈 and 母亲 are one.
+    """
+    return stable_id("e", f"{circle}\x1e{user}", _SAME_KIN.get(word, word))
+
+
+def of(name: str, word: str) -> str:
+    """What somebody's mother, boss … is called with whose they are.
+
+    Args:
+        name: Of that somebody; empty: the word alone.
+    """
+    full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
+    return full if name else word
+
+
+def relative(visible: SessionRows, user: str, word: str) -> str | None:
+    """Who is known as somebody's mother, boss …; ``None`` if nobody is.
+
+    That is a person of their own, or one who was known by name before it was said what
+    they are to that somebody.
+
+    Args:
+        word: One of :data:`KIN`.
+    """
+    own = visible.canonical(kin(visible.here.circle, user, word))
+    if visible.called(own) is not None:
+        return own
+    # By the names that nobody else in this chat window bears.
+    names = (n for n in visible.norms(user) if len(visible.bearers(n, seen=True)) == 1)
+    found = {
+        visible.canonical(name.node)
+        for called in names
+        for each in same_kin(word)
+        for name in visible.names(normalise(of(called, each)))
+        if is_entity(name.node) and visible.is_same_circle(name.session)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def same_kin(word: str) -> set[str]:
+    """The words for the same relative, the word included: 妈妈 for 母亲."""
+    first = _SAME_KIN.get(word, word)
+    return {word, *(other for other, same in _SAME_KIN.items() if same == first)}
+
+
+def kin_in(text: str) -> list[str]:
+    """The words of :data:`KIN` in a normalised text; a single character only after 我."""
+    return sorted(
+        word
+        for word in KIN
+        if (re.search(rf"\b{word}\b", text) if word.isascii() else _WITH_ME[word] in text)
+    )
+
+
+def is_generic(norm: str) -> bool:
+    """Whether a normalised name is a word for anybody."""
+    words = (NOBODY, FIRST, SECOND, BOT_WORDS)
+    return any(norm in known for known in words) or _NUMBERED.fullmatch(norm) is not None
+
+
+def kin_words(names: Iterable[str]) -> set[str]:
+    """What somebody who is called 张三的妈妈 is called where that is clear: 妈妈, 母亲."""
+    ends = {re.split(r"的|['’]s ", name)[-1] for name in names}
+    return {word for end in ends & KIN for word in same_kin(end)}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user under a label (``U1``)."""
+
+    node: str
+    name: str
+    speaks: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """An entity under a label (``E1``)."""
+
+    node: str
+    name: str
+    type: EntityType
+
+
+@dataclass(slots=True)
+class Labels:
+    """People and things by the labels under which a model is shown them.
+
+    Attributes:
+        people: Speakers first, in order of appearance, then others who are named.
+    """
+
+    people: dict[str, Person] = field(default_factory=dict)
+    things: dict[str, Thing] = field(default_factory=dict)
+
+    def label(self, node: str) -> str:
+        """The label of a node; empty if it has none."""
+        items: dict[str, Person | Thing] = {**self.people, **self.things}
+        return next((label for label, item in items.items() if item.node == node), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +204,15 @@ class Node:
     type: EntityType | None = None
 
 
-class Nodes:
-    """Resolves the references of one answer."""
+class EntityResolver:
+    """Resolves the references of one answer to nodes."""
 
     def __init__(
-        self, visible: SessionRows, batch: Batch, known: Known, claims: Iterable[EntityClaim]
+        self, visible: SessionRows, batch: Batch, labels: Labels, claims: Iterable[EntityClaim]
     ) -> None:
         self._visible = visible
         self._batch = batch
-        self._known = known
+        self._labels = labels
         self._session = batch.session
         self._claims: dict[str, EntityClaim] = {}
         for claim in claims:
@@ -94,7 +249,7 @@ class Nodes:
             return self.bot
         is_thing = is_object and self._is_word(word)
         if _USER_LABEL.fullmatch(word) and not is_thing:
-            person = self._known.people.get(word.upper())
+            person = self._labels.people.get(word.upper())
             return self._labelled(person, message) if person else None
         if word in FIRST:
             return self.bot if speaker == BOT else Node(speaker)
@@ -104,7 +259,7 @@ class Nodes:
         if claim is not None:
             return self.claimed(claim, message)
         if _ENTITY_LABEL.fullmatch(word) and not is_thing:
-            thing = self._known.things.get(word.upper())
+            thing = self._labels.things.get(word.upper())
             return self.by_id(thing.node) if thing else None
         return self._named(reference, None, (), message)
 
@@ -113,7 +268,7 @@ class Nodes:
 
         Beside what others say, only words of theirs that say some of it count as theirs.
         """
-        person = self._known.people.get(claim.subject.strip(_QUOTES + " ").upper())
+        person = self._labels.people.get(claim.subject.strip(_QUOTES + " ").upper())
         others = [m for m in evidence if not (person and m.sender == person.node)]
         words = set(terms(claim.statement)).difference(terms(person.name if person else ""))
         telling = [m for m in evidence if not others or words.intersection(terms(m.text))]
@@ -147,7 +302,7 @@ class Nodes:
 
     def claimed(self, claim: EntityClaim, message: Message) -> Node | None:
         """The node that an entity of the answer is, meant in a message."""
-        thing = self._known.things.get(claim.id.upper())
+        thing = self._labels.things.get(claim.id.upper())
         speaker = message.sender
         aliases = tuple(self._owned(a, speaker) for a in claim.aliases if self._is_said(a))
         if thing and self._is_called(thing.node, claim):
@@ -274,10 +429,10 @@ class Nodes:
 
     def _kin(self, norm: str, speaker: str) -> Node | None:
         """Somebody's mother is a person of her own, whatever others call theirs."""
-        label = self._known.label(speaker)
-        name = self._known.people[label].name if label else ""
+        label = self._labels.label(speaker)
+        name = self._labels.people[label].name if label else ""
         # "张三的妈妈" said of 张三 and 我妈妈 said by him are one person.
-        for person in self._known.people.values():
+        for person in self._labels.people.values():
             for mark in ("的", "'s ", "’s "):
                 prefix = normalise(person.name) + mark
                 if person.name and norm.startswith(prefix) and norm[len(prefix) :] in KIN:
@@ -297,10 +452,10 @@ class Nodes:
 
     def _owned(self, alias: str, speaker: str) -> str:
         """What somebody is called; if that is what they are to the speaker, with whose."""
-        label = self._known.label(speaker)
+        label = self._labels.label(speaker)
         if normalise(alias) not in KIN or not label:
             return alias
-        return of(self._known.people[label].name, normalise(alias))
+        return of(self._labels.people[label].name, normalise(alias))
 
     def _introduced(
         self, relative: Node, aliases: tuple[str, ...], message: Message

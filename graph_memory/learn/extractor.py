@@ -1,11 +1,11 @@
-"""What is done with one batch: ask, parse, resolve, commit."""
+"""Extraction of one batch: context, model call, parsing, resolution, commit."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..breaker import Breaker, RefusedError
 from ..errors import ExtractionError, Failure, HeldBackError
@@ -14,16 +14,14 @@ from ..journal.undoing import ASKED
 from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
 from ..retention import RESTATED, used
-from ..text import is_chinese, one_line, terms
 from ..token_budget import TokenBudget
+from ..text import is_chinese, one_line, terms
 from ..visible_rows import SessionRows
-from .extraction import Extraction, FactClaim
-from .known import Known, candidates, gather, speakers
-from .lesson import Lesson, Teacher
-from .parse import parse
-from .prompt import VERSION, Request, compose
-from .resolve import Resolution, Rules, resolve
-from .words import asks_to_remember, without_request
+from .batching import asks_to_remember, without_request
+from .parse import Extraction, FactClaim, parse
+from .prompt import VERSION, Extend, ExtractionExtension, ExtractionRequest, compose
+from .prompt_context import ContextBuilder, PromptContext, speakers
+from .resolver import Rules, changes_of, resolve
 
 PURPOSE = "learn"
 """What the calls are counted under."""
@@ -32,7 +30,6 @@ ASK_TIMEOUT = 180.0
 ASKED_IMPORTANCE = 0.8
 """Importance of what somebody asked to be remembered."""
 
-
 Besides = Callable[[Rows, Draft], None]
 """Adds rows to a change that says what somebody asked to be remembered."""
 Likeness = Callable[[list[int], list[str]], Awaitable[Mapping[str, float]]]
@@ -40,14 +37,30 @@ Likeness = Callable[[list[int], list[str]], Awaitable[Mapping[str, float]]]
 as that is known."""
 
 
-class Learner:
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """All that extracting a batch needs of the journal, from one read.
+
+    Attributes:
+        batch: Without what was forgotten.
+        erasures: As they stood.
+        builder: ``None`` if nothing was said that a model could learn from.
+    """
+
+    batch: Batch
+    erasures: list[tuple[str, str]]
+    builder: ContextBuilder | None = None
+    extension: ExtractionExtension | None = None
+
+
+class Extractor:
     """Learns batches, one call of the model for each.
 
     Args:
         model: ``None``: batches are done with an empty change.
         breaker: Goes around every call of the model.
         likeness: Ranks the known facts that the model is offered; ``None``: their words do.
-        teach: What the same call is asked besides; ``None``: nothing.
+        extend: What the same call is asked besides; ``None``: nothing.
     """
 
     def __init__(
@@ -59,7 +72,7 @@ class Learner:
         now: Callable[[], float],
         breaker: Breaker,
         likeness: Likeness | None = None,
-        teach: Teacher | None = None,
+        extend: Extend | None = None,
     ) -> None:
         self._journal = journal
         self._model = spending.metered(model, PURPOSE) if model else None
@@ -68,7 +81,7 @@ class Learner:
         self._now = now
         self._breaker = breaker
         self._likeness = likeness
-        self._teach = teach
+        self._extend = extend
         self.last_at: float | None = None
 
     def retune(self, decay_rate: float) -> None:
@@ -91,38 +104,69 @@ class Learner:
 
     async def _learn(self, batch: Batch) -> bool:
         """Learn a batch; nothing, and false, if it is not what it was in the end."""
-        held = [message.id for message in batch.messages]
-        erasures = await self._journal.read(Rows.erasures)
+        material = await self._journal.read(lambda rows: self._material(rows, batch))
         extraction: Extraction | None = None
-        known = Known()
-        lesson: Lesson | None = None
-        if self._model is not None:
-            batch = await self._journal.read(lambda rows: self._without_forgotten(rows, batch))
-            if _has_words(batch):
-                known = await self._known(batch)
-                lesson = await self._lesson(batch, known)
-                request = compose(batch, known, self._rules.zone, lesson)
-                answer = await self._ask(self._model, request, batch.session.umo)
-                self._spending.charge(_said(batch), request.system + request.prompt, answer)
-                # In a thread: what a model writes may take half a second to be mended.
-                fields = tuple(lesson.properties) if lesson else ()
-                extraction = await asyncio.to_thread(parse, answer, fields)
-        now = self._now()
+        known = PromptContext()
+        if self._model is not None and material.builder is not None:
+            known = await self._context(material.batch, material.builder)
+            extraction = await self._extract(self._model, material, known)
+        return await self._commit(batch, material, extraction, known)
+
+    def _material(self, rows: Rows, batch: Batch) -> _Material:
+        erasures = rows.erasures()
+        if self._model is None:
+            return _Material(batch, erasures)
+        kept = tuple(m for m in batch.messages if not rows.is_forgotten(m))
+        batch = replace(batch, messages=kept)
+        if not any(m.is_human and terms(m.text) for m in kept):
+            return _Material(batch, erasures)
+        visible = SessionRows(rows, batch.session, self._rules.policy, self._rules.attendance)
+        builder = ContextBuilder(visible, batch, self._rules.zone)
+        extension = self._extend(rows, batch, builder.context) if self._extend else None
+        return _Material(batch, erasures, builder, extension)
+
+    async def _context(self, batch: Batch, builder: ContextBuilder) -> PromptContext:
+        likeness: Mapping[str, float] = {}
+        if self._likeness:
+            said = [m.id for m in batch.messages if m.is_human]
+            likeness = await self._likeness(said, [fact.id for fact in builder.facts])
+        return builder.fill(likeness)
+
+    async def _extract(
+        self, model: LanguageModel, material: _Material, known: PromptContext
+    ) -> Extraction:
+        batch, extension = material.batch, material.extension
+        request = compose(batch, known, self._rules.zone, extension)
+        answer = await self._ask(model, request, batch.session.umo)
+        self._spending.charge(_said(batch), request.system + request.prompt, answer)
+        # In a thread: what a model writes may take half a second to be mended.
+        fields = tuple(extension.properties) if extension else ()
+        return await asyncio.to_thread(parse, answer, fields)
+
+    async def _commit(
+        self,
+        whole: Batch,
+        material: _Material,
+        extraction: Extraction | None,
+        known: PromptContext,
+    ) -> bool:
+        """Write what was learned; nothing, and false, if ``whole`` is not whole any more."""
+        held, now = [message.id for message in whole.messages], self._now()
         is_whole = True
 
         def draft(rows: Rows) -> Draft | None:
             nonlocal is_whole
-            is_whole = rows.has_messages(held) and rows.erasures() == erasures
+            is_whole = rows.has_messages(held) and rows.erasures() == material.erasures
             if not is_whole:
                 return None
-            found = resolve(rows, batch, extraction, known, self._rules, now)
+            found = resolve(rows, material.batch, extraction, known, self._rules, now)
             found.prompt = VERSION if extraction else 0
-            if lesson and extraction:
-                lesson.write(rows, found, extraction.besides, now)
+            if material.extension and extraction:
+                material.extension.write(rows, found, extraction.extra, now)
             return found
 
         if await self._journal.commit(draft):
-            for message in batch.messages:
+            for message in material.batch.messages:
                 if message.is_human and asks_to_remember(message.text):
                     await self.confirm(message)
         return is_whole
@@ -153,8 +197,8 @@ class Learner:
         def draft(rows: Rows) -> Draft | None:
             if not rows.has_messages([message.id]):
                 return None  # taken back meanwhile
-            work = Resolution(rows, batch, answer, known, self._rules, self._now())
-            made = work.sheet.draft(message.sender, ASKED)
+            changes = changes_of(rows, batch, answer, known, self._rules, self._now())
+            made = changes.draft(message.sender, ASKED)
             if besides:
                 besides(rows, made)
             return made
@@ -170,56 +214,26 @@ class Learner:
             evidence=(1 + [m.id for m in batch.messages].index(message.id),),
         )
         answer = Extraction(worth=True, facts=(claim,))
-        known = Known(people=speakers(batch))
+        known = PromptContext(speakers(batch))
         await self._journal.commit(draft)
 
-    def _visible(self, rows: Rows, batch: Batch) -> SessionRows:
-        return SessionRows(rows, batch.session, self._rules.policy, self._rules.attendance)
-
-    def _without_forgotten(self, rows: Rows, batch: Batch) -> Batch:
-        visible = self._visible(rows, batch)
-        kept = tuple(m for m in batch.messages if not visible.rows.is_forgotten(m))
-        return replace(batch, messages=kept)
-
-    async def _known(self, batch: Batch) -> Known:
-        """What the model is shown of the memory."""
-        likeness: Mapping[str, float] = {}
-        if self._likeness:
-            facts = await self._journal.read(lambda r: candidates(self._visible(r, batch), batch))
-            likeness = await self._likeness([m.id for m in batch.messages if m.is_human], facts)
-        return await self._journal.read(
-            lambda rows: gather(self._visible(rows, batch), batch, self._rules.zone, likeness)
-        )
-
-    async def _lesson(self, batch: Batch, known: Known) -> Lesson | None:
-        teach = self._teach
-        if teach is None:
-            return None
-        return await self._journal.read(lambda rows: teach(rows, batch, known))
-
-    async def _ask(self, model: LanguageModel, request: Request, where: str) -> Answer:
+    async def _ask(self, model: LanguageModel, request: ExtractionRequest, where: str) -> Answer:
         if self._spending.blocked_for:
             raise HeldBackError("what models may cost today is spent")
         try:
             with self._breaker.call():
-                return await self._ask_in_time(model, request, where)
+                return await _ask_in_time(model, request, where)
         except RefusedError as error:
             raise HeldBackError(f"the model is left alone for a while: {error}") from None
 
-    async def _ask_in_time(self, model: LanguageModel, request: Request, where: str) -> Answer:
-        try:
-            async with asyncio.timeout(ASK_TIMEOUT):
-                return await model.ask(
-                    request.system, request.prompt, tool=request.tool, where=where
-                )
-        except TimeoutError as error:
-            reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
-            raise ExtractionError(reason, Failure.TIMEOUT) from error
 
-
-def _has_words(batch: Batch) -> bool:
-    """Whether people said anything that a model could learn from."""
-    return any(m.is_human and terms(m.text) for m in batch.messages)
+async def _ask_in_time(model: LanguageModel, request: ExtractionRequest, where: str) -> Answer:
+    try:
+        async with asyncio.timeout(ASK_TIMEOUT):
+            return await model.ask(request.system, request.prompt, tool=request.tool, where=where)
+    except TimeoutError as error:
+        reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
+        raise ExtractionError(reason, Failure.TIMEOUT) from error
 
 
 def _said(batch: Batch) -> dict[str, int]:
