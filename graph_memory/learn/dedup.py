@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from ..dates import arabic, birthday
 from ..model import SINGLE_VALUED, Fact, Message, Name, Status, stable_id
 from ..retention import initial_half_life
 from ..text import normalise, terms
@@ -48,16 +49,6 @@ _SAID_BY = {
 """Predicates whose object is what there is to say, with words that say no more than the
 predicate does."""
 _PRED_WORDS = {name: frozenset(_HAN.findall(t)) | {*terms(t)} for name, t in _SAID_BY.items()}
-_DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五六七八九")} | {"两": "2"}
-_TENS = re.compile(r"([一二三四五六七八九]?)十([一二三四五六七八九]?)")
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_DAY = re.compile(
-    r"(?:(?P<year>\d{4})[年/.-])?(?P<month>\d{1,2})(?:月|[/.-])(?P<day>\d{1,2})(?!\d)"
-)
-_SPOKEN_DAY = re.compile(
-    rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
-    r"(?:,? (?P<year>\d{4}))?"
-)
 _VAGUE = re.compile(r"[多几余约左右快近将]|about|almost|nearly|over")
 _RANK = re.compile(r"(?:省|市|自治区|特别行政区)(?=.)|(?:省|市|县|区)$|^中国")
 _STREETS = "路街道巷弄里园苑城村湾"
@@ -294,19 +285,9 @@ def _words(predicate: str, text: str) -> set[str]:
 
 
 def _age(text: str) -> str:
-    norm = _arabic(normalise(text))
+    norm = arabic(normalise(text))
     found = re.findall(r"\d+", norm)
     return found[0] if len(found) == 1 and not _VAGUE.search(norm) else norm
-
-
-def _birthday(text: str) -> str:
-    norm = _arabic(normalise(text))
-    found = _DAY.search(norm) or _SPOKEN_DAY.search(norm)
-    if found is None or "农历" in norm or "阴历" in norm:
-        return norm
-    month = found["month"]
-    number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
-    return f"{found['year'] or ''}-{number}-{int(found['day'])}"
 
 
 def _place(text: str) -> str:
@@ -321,15 +302,9 @@ def _is_part(one: str, other: str) -> bool:
     return ends or (begins and other[-1] not in _STREETS)
 
 
-def _arabic(text: str) -> str:
-    """Chinese numbers up to 99 in digits."""
-    whole = _TENS.sub(lambda m: f"{_DIGITS.get(m[1], '1')}{_DIGITS.get(m[2], '0')}", text)
-    return "".join(_DIGITS.get(letter, letter) for letter in whole)
-
-
 _VALUES: dict[str, Callable[[str], str]] = {
     "age": _age,
-    "birthday": _birthday,
+    "birthday": birthday,
     "lives_in": _place,
     "from": _place,
 }

@@ -13,7 +13,6 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 import json_repair
@@ -39,10 +38,6 @@ MAX_NAME = 64
 MAX_STATEMENT = 300
 MAX_SUMMARY = 300
 
-_DATE = re.compile(
-    r"(\d{4})\s*(?:[-/.年]\s*(\d{1,2})\s*(?:[-/.月]\s*(\d{1,2})\s*日?"
-    r"(?:[\sT]*(\d{1,2})[:：](\d{2}))?)?)?"
-)
 _KEYS = frozenset({"worth", "summary", "entities", "facts", "known", "restated", "used", "ended"})
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
 """No part of a word, and not below zero: models write -1 for none."""
@@ -82,7 +77,7 @@ class FactClaim:
         subject, object: Labels (``U1``, ``BOT``, ``E3``) or names.
         importance: 0…1.
         evidence: Numbers of messages in the batch, from 1.
-        date: When it began or happened, as the model wrote it; see :func:`moment`.
+        date: When it began or happened, as the model wrote it; see :func:`dates.moment`.
         past: It is over: a late "I used to live in…".
         replaces: Numbers of known facts that it replaces.
     """
@@ -307,26 +302,3 @@ def _flatten(items: Iterable[Any]) -> Iterable[int]:
             yield int(item)
         elif isinstance(item, str):
             yield from (int(part) for part in _NUMBER.findall(item[:200]) if int(part))
-
-
-def moment(text: str, zone: tzinfo) -> float | None:
-    """The beginning of the year, month, day or minute that ``text`` starts with.
-
-    Args:
-        text: ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``; also with
-            ``/``, ``.`` or 年月日.
-        zone: Whose calendar it is.
-
-    Returns:
-        Seconds since the epoch; ``None`` if it is no date.
-    """
-    found = _DATE.match(text.strip())
-    if not found:
-        return None
-    year, month, day, hour, minute = (int(part) if part else None for part in found.groups())
-    try:
-        return datetime(
-            year or 0, month or 1, day or 1, hour or 0, minute or 0, tzinfo=zone
-        ).timestamp()
-    except (ValueError, OverflowError):
-        return None

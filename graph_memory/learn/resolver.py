@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from ..dates import moment
 from ..journal import Draft, Rows
 from ..model import (
     BOT,
@@ -39,7 +40,7 @@ from ..visible_rows import SessionRows
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
 from .entities import EntityResolver, Node
-from .parse import EntityClaim, Extraction, FactClaim, moment
+from .parse import EntityClaim, Extraction, FactClaim
 from .prompt_context import PromptContext
 
 _LITERAL = frozenset({"is_named", "age", "birthday"})

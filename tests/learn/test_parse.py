@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_memory.dates import moment
 from graph_memory.errors import ExtractionError, Failure
-from graph_memory.learn.parse import MAX_ENTITIES, MAX_FACTS, Extraction, moment, parse
+from graph_memory.learn.parse import MAX_ENTITIES, MAX_FACTS, Extraction, parse
 from graph_memory.model import PREDICATES, EntityType
 from graph_memory.ports import Answer
 
