@@ -14,8 +14,8 @@ from ..journal.undoing import ASKED
 from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
 from ..retention import RESTATED, used
-from ..token_budget import TokenBudget
 from ..text import is_chinese, one_line, terms
+from ..token_budget import TokenBudget
 from ..visible_rows import SessionRows
 from .batching import asks_to_remember, without_request
 from .parse import Extraction, FactClaim, parse

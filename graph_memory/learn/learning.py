@@ -37,8 +37,8 @@ from ..model import BOT, Addressee, Batch, Change, Erased, Fact, Message, Quote,
 from ..ports import LanguageModel
 from ..scope import Attendance
 from ..settings import Settings
-from ..token_budget import Cost, TokenBudget
 from ..text import clean, clean_name
+from ..token_budget import Cost, TokenBudget
 from .batching import Buffers, claim_writer, cutter, without_request
 from .extractor import PURPOSE, Besides, Extractor, Likeness
 from .prompt import Extend
