@@ -10,7 +10,7 @@ from .breaker import BreakerState, BreakerStatus
 from .errors import Failure, GraphMemoryError
 from .journal import StorageState
 from .learn import LearningStatus
-from .phrases import PHRASES, explain, say
+from .locales import TEXTS, explain, say
 from .token_budget import Account
 from .upkeep import Report
 
@@ -125,7 +125,7 @@ def _spending(account: Account, language: str) -> str:
         say(
             language,
             "health_purpose",
-            purpose=PHRASES[language].get(f"purpose_{purpose}", purpose),
+            purpose=TEXTS[language].get(f"purpose_{purpose}", purpose),
             calls=cost.calls,
             tokens=cost.tokens,
         )

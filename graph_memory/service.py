@@ -31,11 +31,11 @@ from .identity import Identities
 from .journal import Event, Journal, Rows, copies
 from .learn import Learning
 from .library import Chronicle, Library, Portraits
+from .locales import explain
 from .lock import DirectoryLock
 from .lookup import Lookup
 from .model import Change, Erased, Presence
 from .moving import Mover
-from .phrases import explain
 from .ports import Embedder, LanguageModel
 from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller

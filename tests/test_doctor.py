@@ -16,8 +16,8 @@ from graph_memory.chat.memory_commands import Commands
 from graph_memory.doctor import Checkup
 from graph_memory.graph.check import check
 from graph_memory.journal import Draft, examine
+from graph_memory.locales import TEXTS
 from graph_memory.model import Entity, Episode, Fact, Forgotten, User, asker_of
-from graph_memory.phrases import PHRASES
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.turn import Turn
@@ -184,6 +184,6 @@ def test_there_are_words_for_everything(language: str):
         "done_batches", "journal_away", "graph", "graph_away", "index", "index_vectors",
         "index_away",
     }  # fmt: skip
-    assert {f"doctor_{code}" for code in known} <= PHRASES[language].keys()
+    assert {f"doctor_{code}" for code in known} <= TEXTS[language].keys()
     kinds = ("full", "read_only", "busy", "slow", "damaged", "broken")
-    assert {f"storage_{kind}" for kind in kinds} <= PHRASES[language].keys()
+    assert {f"storage_{kind}" for kind in kinds} <= TEXTS[language].keys()

@@ -18,9 +18,11 @@ from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graph_memory.locales import TEXTS
+
 from .auth import Keyring, Login
 from .connections import PATIENCE
-from .i18n import LANGUAGES, catalogue
+from .i18n import LANGUAGES
 from .problems import problem
 from .site import Site, split
 
@@ -108,7 +110,7 @@ class Guard:
         """Note who asks in the request's state; a response if they may not."""
         headers = Headers(scope=scope)
         if not self._site.serves(headers):
-            hint = (catalogue(language)["error.host"] for language in LANGUAGES)
+            hint = (TEXTS[language]["error.host"] for language in LANGUAGES)
             return problem(421, " · ".join(hint))
         login: Login | None = None
         if "authorization" in headers:

@@ -1,30 +1,16 @@
-"""What people read, in their language. Two catalogues with the same keys."""
+"""Translations: the texts of pages in the reader's language, and dates and numbers."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from functools import cache
-from pathlib import Path
 from typing import Any
+
+from graph_memory.locales import TEXTS
 
 LANGUAGES: dict[str, str] = {"zh": "zh-CN", "en": "en"}
 """Our codes, and what HTML calls them."""
-_DIRECTORY = Path(__file__).parent / "locales"
-
-
-@cache
-def catalogue(language: str) -> dict[str, str]:
-    """All messages of one language by key.
-
-    Raises:
-        KeyError: Not one of :data:`LANGUAGES`.
-    """
-    LANGUAGES[language]
-    messages: dict[str, str] = json.loads((_DIRECTORY / f"{language}.json").read_text("utf-8"))
-    return messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +30,16 @@ class Words:
 
         Values are inserted as they are: escaping is the template's business.
         """
-        message = catalogue(self.language).get(key, key)
+        message = TEXTS[self.language].get(key, key)
         return message.format(**values) if values else message
 
     def name(self, prefix: str, word: str) -> str:
         """The message of ``prefix.word``; the word itself if there is none."""
-        return catalogue(self.language).get(f"{prefix}.{word}", word)
+        return TEXTS[self.language].get(f"{prefix}.{word}", word)
 
     def section(self, prefix: str) -> dict[str, str]:
         """All messages whose key begins with ``prefix``, without it (for scripts)."""
-        found = catalogue(self.language).items()
+        found = TEXTS[self.language].items()
         return {key.removeprefix(prefix): text for key, text in found if key.startswith(prefix)}
 
     def _at(self, at: float) -> datetime | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..phrases import say
+from ..locales import say
 from ..service import MemoryService
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from ..errors import JournalError, NotFoundError
-from ..phrases import explain, say
+from ..locales import explain, say
 from ..upkeep import Preview, preview, saved, stage
 from .usage import CONFIRM as _YES
 from .usage import misused

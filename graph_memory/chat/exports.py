@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..journal.catalogue import is_known
-from ..phrases import say
+from ..locales import say
 from ..service import MemoryService
 from ..text import one_line
 from .caller import Caller

@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import FormatError, NotFoundError, StorageError
+from ..locales import explain, say
 from ..moving import Brought, Importer, Options, Plan, preview, remap, split_circle
-from ..phrases import explain, say
 from ..service import MemoryService
 from ..text import one_line
 from .caller import Caller

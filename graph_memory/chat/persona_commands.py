@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from ..locales import say
 from ..model import NO_PERSONA
-from ..phrases import say
 
 UNSET = "unset"
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from ..errors import NotFoundError
 from ..library import Correction
+from ..locales import say
 from ..lookup import Findings, Path
 from ..model import Fact
-from ..phrases import say
 from ..recall import CLOSE, OPEN, Item
 from ..references import Reference
 from ..settings import Settings

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from ..phrases import say
-from ..phrases.usage import HELP
+from ..locales import TEXTS, say
 from ..text import one_line
 
 CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
@@ -34,7 +33,7 @@ class Unknown:
 
 def help_text(language: str) -> str:
     """All commands."""
-    return "\n".join(say(language, key) for key in HELP[language])
+    return "\n".join(say(language, key) for key in TEXTS[language] if key.startswith("help_"))
 
 
 def nearest(word: str, known: Collection[str]) -> str:

@@ -23,8 +23,8 @@ from ..errors import ClosedError, ExtractionError, Failure, GraphMemoryError, No
 from ..hours import midnight, quiet_hours
 from ..journal import Draft, Event, Journal, Rows, history
 from ..learn import Learning
+from ..locales import say
 from ..model import Change, Erased, Message, Session
-from ..phrases import say
 from ..ports import LanguageModel
 from ..retention import DAY
 from ..settings import Settings

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..phrases import PHRASES
+from ..locales import TEXTS
 from ..text import one_line
 
 MIN_DELAY = 10.0
 MAX_DELAY = 30 * 86_400.0
 """Seconds between which a model may come back; what lies outside is moved to the nearer."""
 MAX_REASON = 200
-REMARKS = frozenset(words["control_silent"] for words in PHRASES.values())
+REMARKS = frozenset(words["control_silent"] for words in TEXTS.values())
 """What stands in the history for a silent reply."""
 _MAX_JSON, _MAX_LINES = 2_000, 20
 

@@ -16,8 +16,8 @@ from ..journal import Draft, Rows
 from ..learn.parse import line_of
 from ..learn.prompt import ExtractionExtension, language
 from ..learn.prompt_context import PromptContext
+from ..locales import say
 from ..model import Batch, stable_id
-from ..phrases import say
 from ..text import fenced
 from .companion_rows import InnerState
 

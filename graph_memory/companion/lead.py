@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 
+from ..locales import say
 from ..model import Episode
-from ..phrases import say
 from ..text import fenced, tokens
 from .companion_rows import CoreFact, Mood
 from .core import MAX_TEXT

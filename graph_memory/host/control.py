@@ -21,7 +21,7 @@ from astrbot.api.message_components import Plain
 from astrbot.core.agent.message import TextPart
 
 from ..companion import Reply, Word, neutral, read
-from ..phrases import say
+from ..locales import say
 from ..service import MemoryService
 from ..turn import Turn
 from .astrbot import TURN, Host

@@ -21,7 +21,7 @@ from ..chat.persona_commands import PersonaCommands
 from ..chat.tools import Tools
 from ..chat.usage import unknown
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
-from ..phrases import explain, say
+from ..locales import explain, say
 from ..ports import Embedder
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read

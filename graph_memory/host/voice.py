@@ -9,8 +9,8 @@ from typing import Any
 from astrbot.api.event import MessageChain
 from astrbot.core.utils.session_lock import session_lock_manager
 
+from ..locales import say
 from ..model import Session
-from ..phrases import say
 from .astrbot import Host
 
 logger = logging.getLogger("graph_memory.plugin")

@@ -20,7 +20,7 @@ from datetime import UTC
 from pathlib import Path
 
 from graph_memory.graph import check
-from graph_memory.phrases import say
+from graph_memory.locales import say
 from graph_memory.service import MemoryService
 from tests.e2e.harness import ADMIN_ID
 from tests.e2e.world import PLUGIN, World, living

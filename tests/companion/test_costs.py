@@ -16,7 +16,7 @@ from graph_memory.companion.lessons import CoreLesson, MoodLesson
 from graph_memory.journal import Journal
 from graph_memory.learn import Learning
 from graph_memory.learn.prompt import INSTRUCTIONS, TOOL
-from graph_memory.phrases import say
+from graph_memory.locales import say
 from graph_memory.recall import Recaller
 from graph_memory.scope import Attendance
 from graph_memory.settings import PARTS, Settings

@@ -17,7 +17,7 @@ from graph_memory.companion.mood import (
     moved,
     name,
 )
-from graph_memory.phrases import say
+from graph_memory.locales import say
 
 sides = st.floats(-1, 1)
 feelings = st.builds(Feeling, sides, sides)

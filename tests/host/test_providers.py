@@ -16,7 +16,7 @@ from graph_memory.host.providers import (
     load_embedder,
     wrong_choices,
 )
-from graph_memory.phrases import explain
+from graph_memory.locales import explain
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.settings import Settings
 

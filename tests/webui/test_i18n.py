@@ -1,50 +1,34 @@
-"""Both languages say the same things, and everything that is said is in both."""
+"""What pages name is there in both languages, and nothing is left over."""
 
 from __future__ import annotations
 
 import re
-import string
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from graph_memory.graph import GraphState
+from graph_memory.locales import TEXTS
 from graph_memory.model import PREDICATES, EntityType
-from webui.i18n import Words, catalogue
+from webui.i18n import Words
 from webui.shapes import SHAPES, shape_of
 
 WEBUI = Path(__file__).resolve().parents[2] / "webui"
 ZONE = ZoneInfo("Asia/Shanghai")
 
 
-def fields(message: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(message) if name}
-
-
-def test_both_catalogues_have_the_same_keys_in_the_same_order() -> None:
-    assert list(catalogue("zh")) == list(catalogue("en"))
-
-
-def test_messages_are_there_and_take_the_same_values() -> None:
-    for key, zh in catalogue("zh").items():
-        en = catalogue("en")[key]
-        assert zh.strip(), key
-        assert en.strip(), key
-        assert fields(zh) == fields(en), key
-
-
 def test_every_key_a_template_names_exists() -> None:
     source = "".join(path.read_text("utf-8") for path in WEBUI.glob("templates/*.html"))
     named = set(re.findall(r"\bt\('([\w.]+)'[,)]", source))
     assert len(named) > 60
-    assert named <= set(catalogue("zh"))
+    assert named <= set(TEXTS["zh"])
 
 
 def test_every_key_a_script_names_exists() -> None:
     source = "".join(path.read_text("utf-8") for path in WEBUI.glob("static/js/**/*.js"))
     named = set(re.findall(r"\bwords\.(\w+)", source))
-    known = {key[9:] for key in catalogue("zh") if key.startswith("graph_js.")}
+    known = {key[9:] for key in TEXTS["zh"] if key.startswith("graph_js.")}
     assert named == known - {"shown"}
 
 
@@ -63,12 +47,12 @@ def test_no_message_is_left_over() -> None:
         "signal.", "standing.", "tuning.", "why.timing.", "rows.", "reason.", "skipped.",
         "storage.", "strength.", "failure.",
     )  # fmt: skip
-    for key in catalogue("zh"):
+    for key in [key for key in TEXTS["zh"] if "." in key]:
         assert f"'{key}'" in source or key.startswith(composed), key
 
 
 def test_everything_the_model_names_has_a_word() -> None:
-    keys = set(catalogue("zh"))
+    keys = set(TEXTS["zh"])
     assert {f"predicate.{name}" for name in PREDICATES} <= keys
     assert {f"type.{name}" for name in SHAPES} <= keys
     assert {f"graph_state.{state.value}" for state in GraphState} <= keys

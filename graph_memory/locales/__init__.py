@@ -1,0 +1,55 @@
+"""Texts for people, in Chinese and English: one JSON file for each language.
+
+Both have the same keys and the same placeholders; a test asserts it. Keys with a dot are the
+web UI's, the others are said in chat.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..errors import brief
+
+
+def _read(language: str) -> dict[str, str]:
+    path = Path(__file__).with_name(f"{language}.json")
+    texts: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return texts
+
+
+TEXTS = {language: _read(language) for language in ("zh", "en")}
+"""All texts by language and key."""
+
+
+def explain(language: str, error: BaseException) -> str:
+    """What people are told of an error: its text, in English else its own words.
+
+    Args:
+        error: Has a ``code`` and the ``values`` of a text, if people can be told more
+            than that the log has the details.
+    """
+    key = f"error_{getattr(error, 'code', '')}"
+    if key in TEXTS[language]:
+        return say(language, key, **getattr(error, "values", {}))
+    return brief(error) if language == "en" else say(language, "error_other")
+
+
+def say(language: str, key: str, **values: object) -> str:
+    """The text of ``key`` with its placeholders filled in.
+
+    Args:
+        language: ``zh`` or ``en``.
+        values: Of the placeholders; braces in them are left alone. A whole number takes the
+            word it counts along: ``{count:day}``, ``{count:batch|batches}``.
+    """
+    counted = {k: _Count(v) if type(v) is int else v for k, v in values.items()}
+    return TEXTS[language][key].format(**counted)
+
+
+class _Count(int):
+    """A number that knows the singular from the plural."""
+
+    def __format__(self, words: str) -> str:
+        one, _, many = words.partition("|")
+        return f"{int(self)} {one if self == 1 else many or f'{one}s'}" if words else str(int(self))
