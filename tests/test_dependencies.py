@@ -1,7 +1,8 @@
-"""Dependencies point one way: as the table in ``docs/architecture.md`` says, and no other."""
+"""Dependencies point one way, as the layers in ``docs/architecture.md`` say."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from tests.sources import ROOT, imports, name, runtime_modules
 
-ROW = re.compile(r"^\| `([\w./]+)` \| .* \| ([^|]*) \|$", re.MULTILINE)
+LAYERS = re.compile(r"^```layers\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def room(module: str) -> str:
@@ -21,14 +22,12 @@ def room(module: str) -> str:
     return first if first in ("main", "webui") else ""
 
 
-def table() -> dict[str, set[str]]:
-    """Room → rooms it may import, from the documented table."""
+def layers() -> list[set[str]]:
+    """Rooms by layer, the highest first, as ``docs/architecture.md`` has them."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    found: dict[str, set[str]] = {}
-    for path, allowed in ROW.findall(text):
-        key = path.removeprefix("graph_memory/").removesuffix("/").removesuffix(".py")
-        found[key] = set(re.findall(r"`([\w]+)`", allowed))
-    return found
+    found = LAYERS.search(text)
+    assert found
+    return [set(re.findall(r"\w+", line)) for line in found[1].splitlines()]
 
 
 def uses() -> dict[str, set[str]]:
@@ -43,21 +42,15 @@ def uses() -> dict[str, set[str]]:
     return found
 
 
-def test_every_room_is_in_the_table() -> None:
-    assert set(uses()) - {"graph_memory"} == set(table())
+def test_every_room_is_in_one_layer() -> None:
+    named = [room for layer in layers() for room in sorted(layer)]
+    assert sorted(named) == sorted(set(uses()) - {"graph_memory"})
 
 
-@pytest.mark.parametrize("own", sorted(uses()))
-def test_a_room_imports_only_what_the_table_allows(own: str) -> None:
-    assert uses()[own] <= table().get(own, set())
-
-
-def test_the_table_has_no_circle() -> None:
-    left = table()
-    while left:
-        ready = {key for key, needs in left.items() if not needs & set(left)}
-        assert ready, f"these rooms import each other in a circle: {sorted(left)}"
-        left = {key: needs for key, needs in left.items() if key not in ready}
+@pytest.mark.parametrize("own", sorted(set(uses()) - {"graph_memory"}))
+def test_a_room_imports_only_from_lower_layers(own: str) -> None:
+    below = list(itertools.dropwhile(lambda layer: own not in layer, layers()))[1:]
+    assert uses()[own] - {"graph_memory"} <= set().union(*below)
 
 
 @pytest.mark.parametrize(
