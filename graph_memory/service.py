@@ -102,13 +102,8 @@ class MemoryService:
         )
         self.companion = Companion(journal, settings, self.recall, zone=zone, now=now)
         self.learning = Learning(
-            journal,
+            self.context,
             model,
-            settings,
-            zone=zone,
-            now=now,
-            attendance=attendance,
-            spending=self.spending,
             likeness=self.recall.likeness,
             extend=self.companion.teacher(),
         )
@@ -287,7 +282,6 @@ class MemoryService:
         settings = self.settings
         self.library.retune(settings)
         self.recall.retune(settings)
-        self.learning.retune(settings)
         await self.upkeep.retune(settings)
 
     async def access(self) -> Access:

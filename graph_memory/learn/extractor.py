@@ -8,20 +8,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..breaker import Breaker, RefusedError
+from ..context import Context
 from ..errors import ExtractionError, Failure, HeldBackError
-from ..journal import Draft, Journal, Rows
+from ..journal import Draft, Rows
 from ..journal.undoing import ASKED
 from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
 from ..retention import RESTATED, used
 from ..text import is_chinese, one_line, terms
-from ..token_budget import TokenBudget
 from ..visible_rows import SessionRows
 from .batching import asks_to_remember, without_request
 from .parse import Extraction, FactClaim, parse
 from .prompt import VERSION, Extend, ExtractionExtension, ExtractionRequest, compose
 from .prompt_context import ContextBuilder, PromptContext, speakers
-from .resolver import Rules, changes_of, resolve
+from .resolver import changes_of, resolve
 
 PURPOSE = "learn"
 """What the calls are counted under."""
@@ -65,28 +65,19 @@ class Extractor:
 
     def __init__(
         self,
-        journal: Journal,
+        context: Context,
         model: LanguageModel | None,
-        rules: Rules,
-        spending: TokenBudget,
-        now: Callable[[], float],
         breaker: Breaker,
         likeness: Likeness | None = None,
         extend: Extend | None = None,
     ) -> None:
-        self._journal = journal
-        self._model = spending.metered(model, PURPOSE) if model else None
-        self._rules = rules
-        self._spending = spending
-        self._now = now
+        self._context = context
+        self._journal = context.journal
+        self._model = context.budget.metered(model, PURPOSE) if model else None
         self._breaker = breaker
         self._likeness = likeness
         self._extend = extend
         self.last_at: float | None = None
-
-    def retune(self, decay_rate: float) -> None:
-        """Let memories fade by another setting from now on."""
-        self._rules = replace(self._rules, decay_rate=decay_rate)
 
     async def learn(self, batch: Batch) -> None:
         """Learn a batch; nothing happens if it has been learned already.
@@ -100,7 +91,7 @@ class Extractor:
         while not await self._learn(batch):
             # Something was taken back, or somebody erased, while the model was thinking.
             batch = await self._journal.batch(batch.id)
-        self.last_at = self._now()
+        self.last_at = self._context.now()
 
     async def _learn(self, batch: Batch) -> bool:
         """Learn a batch; nothing, and false, if it is not what it was in the end."""
@@ -108,7 +99,7 @@ class Extractor:
         extraction: Extraction | None = None
         known = PromptContext()
         if self._model is not None and material.builder is not None:
-            known = await self._context(material.batch, material.builder)
+            known = await self._filled(material.batch, material.builder)
             extraction = await self._extract(self._model, material, known)
         return await self._commit(batch, material, extraction, known)
 
@@ -120,12 +111,14 @@ class Extractor:
         batch = replace(batch, messages=kept)
         if not any(m.is_human and terms(m.text) for m in kept):
             return _Material(batch, erasures)
-        visible = SessionRows(rows, batch.session, self._rules.policy, self._rules.attendance)
-        builder = ContextBuilder(visible, batch, self._rules.zone)
+        visible = SessionRows(
+            rows, batch.session, self._context.settings.policy, self._context.attendance
+        )
+        builder = ContextBuilder(visible, batch, self._context.zone)
         extension = self._extend(rows, batch, builder.context) if self._extend else None
         return _Material(batch, erasures, builder, extension)
 
-    async def _context(self, batch: Batch, builder: ContextBuilder) -> PromptContext:
+    async def _filled(self, batch: Batch, builder: ContextBuilder) -> PromptContext:
         likeness: Mapping[str, float] = {}
         if self._likeness:
             said = [m.id for m in batch.messages if m.is_human]
@@ -136,9 +129,9 @@ class Extractor:
         self, model: LanguageModel, material: _Material, known: PromptContext
     ) -> Extraction:
         batch, extension = material.batch, material.extension
-        request = compose(batch, known, self._rules.zone, extension)
+        request = compose(batch, known, self._context.zone, extension)
         answer = await self._ask(model, request, batch.session.umo)
-        self._spending.charge(_said(batch), request.system + request.prompt, answer)
+        self._context.budget.charge(_said(batch), request.system + request.prompt, answer)
         # In a thread: what a model writes may take half a second to be mended.
         fields = tuple(extension.properties) if extension else ()
         return await asyncio.to_thread(parse, answer, fields)
@@ -151,7 +144,7 @@ class Extractor:
         known: PromptContext,
     ) -> bool:
         """Write what was learned; nothing, and false, if ``whole`` is not whole any more."""
-        held, now = [message.id for message in whole.messages], self._now()
+        held, now = [message.id for message in whole.messages], self._context.now()
         is_whole = True
 
         def draft(rows: Rows) -> Draft | None:
@@ -159,7 +152,7 @@ class Extractor:
             is_whole = rows.has_messages(held) and rows.erasures() == material.erasures
             if not is_whole:
                 return None
-            found = resolve(rows, material.batch, extraction, known, self._rules, now)
+            found = resolve(rows, material.batch, extraction, known, self._context, now)
             found.prompt = VERSION if extraction else 0
             if material.extension and extraction:
                 material.extension.write(rows, found, extraction.extra, now)
@@ -183,7 +176,7 @@ class Extractor:
             facts = [
                 f for f in rows.find(Fact, session=message.session) if message.id in f.evidence
             ]
-            now, rate = self._now(), self._rules.decay_rate
+            now, rate = self._context.now(), self._context.settings.time_decay_rate
             made = Draft(message.sender, ASKED, [used(fact, now, RESTATED, rate) for fact in facts])
             if besides and facts:
                 besides(rows, made)
@@ -197,7 +190,7 @@ class Extractor:
         def draft(rows: Rows) -> Draft | None:
             if not rows.has_messages([message.id]):
                 return None  # taken back meanwhile
-            changes = changes_of(rows, batch, answer, known, self._rules, self._now())
+            changes = changes_of(rows, batch, answer, known, self._context, self._context.now())
             made = changes.draft(message.sender, ASKED)
             if besides:
                 besides(rows, made)
@@ -218,7 +211,7 @@ class Extractor:
         await self._journal.commit(draft)
 
     async def _ask(self, model: LanguageModel, request: ExtractionRequest, where: str) -> Answer:
-        if self._spending.blocked_for:
+        if self._context.budget.blocked_for:
             raise HeldBackError("what models may cost today is spent")
         try:
             with self._breaker.call():

@@ -15,13 +15,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import tzinfo
 from math import inf
 
 from ..breaker import Breaker, BreakerState
-from ..complaint import Complaint
+from ..context import Context
 from ..errors import (
     ClosedError,
     Failure,
@@ -31,18 +30,17 @@ from ..errors import (
     brief,
     failure_of,
 )
-from ..journal import Event, Journal, QueuedBatch, Rows
+from ..journal import Event, QueuedBatch, Rows
 from ..journal.pauses import Pauses
+from ..log_once import LogOnce
 from ..model import BOT, Addressee, Batch, Change, Erased, Fact, Message, Quote, Session, User
 from ..ports import LanguageModel
-from ..scope import Attendance
-from ..settings import Settings
+from ..supervisor import Supervisor
 from ..text import clean, clean_name
-from ..token_budget import Cost, TokenBudget
+from ..token_budget import Cost
 from .batching import Buffers, claim_writer, cutter, without_request
 from .extractor import PURPOSE, Besides, Extractor, Likeness
 from .prompt import Extend
-from .resolver import Rules
 
 logger = logging.getLogger("graph_memory.learn")
 
@@ -55,8 +53,7 @@ RETRY_AFTER = (30.0, 120.0, 600.0, 3_600.0)
 """Seconds to wait after each failed attempt; after the next one the batch is dead."""
 _PAUSE = 30.0
 """Seconds to wait when the journal itself fails."""
-_LONGEST_SLEEP = 60.0
-"""The computer's clock may be set meanwhile."""
+HELD_UP = "learning pauses, it goes on by itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,43 +92,30 @@ class Learning:
     Args:
         model: Extracts what is worth remembering; ``None``: batches are done as soon as
             they are claimed, and conversations are kept word for word.
-        zone: Whose midnight ends an episode and whose dates the model is told.
-        attendance: Kept up to date by the owner.
         grace, retry_after: See :data:`GRACE`, :data:`RETRY_AFTER`.
         likeness, extend: See :class:`Extractor`.
-        spending: Where calls are counted, and whose limit holds; its own by default.
     """
 
     def __init__(
         self,
-        journal: Journal,
+        context: Context,
         model: LanguageModel | None,
-        settings: Settings,
         *,
-        zone: tzinfo,
-        attendance: Attendance,
-        now: Callable[[], float] = time.time,
         grace: float = GRACE,
         retry_after: tuple[float, ...] = RETRY_AFTER,
         breaker: Breaker | None = None,
-        spending: TokenBudget | None = None,
         likeness: Likeness | None = None,
         extend: Extend | None = None,
     ) -> None:
-        self._journal = journal
+        self._context = context
+        self._journal = context.journal
+        self._now = context.now
         self._has_model = model is not None
-        self._settings = settings
-        self._zone = zone
-        self._now = now
         self._retry_after = retry_after
-        self._spending = spending or TokenBudget(journal, zone, now, settings.daily_llm_tokens)
-        self.pauses = Pauses(journal, now)
+        self.pauses = Pauses(context.journal, context.now)
         self.breaker = breaker or Breaker("the language model that learns")
-        rules = Rules(settings.policy, attendance, zone, settings.time_decay_rate)
-        self._extractor = Extractor(
-            journal, model, rules, self._spending, now, self.breaker, likeness, extend
-        )
-        self._buffers = Buffers(settings, grace)
+        self._extractor = Extractor(context, model, self.breaker, likeness, extend)
+        self._buffers = Buffers(context.settings, grace)
         self._people: set[str] = set()
         self._waiting: list[QueuedBatch] = []
         self._is_stale = True
@@ -142,20 +126,15 @@ class Learning:
         self._tried: set[int] = set()
         self._was_down = False
         self._paused_until = -inf
-        self._trouble = Complaint(logger, "learning pauses, it goes on by itself")
-        self._wake = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._loop: asyncio.Task[None] | None = None
+        self._trouble = LogOnce(logger)
         self._is_closed = False
-
-    def retune(self, settings: Settings) -> None:
-        """Let memories fade by other settings from now on."""
-        self._extractor.retune(settings.time_decay_rate)
+        text = "learning is held up, it will be tried again"
+        self._job = Supervisor("gm-learning", self._work_off, logger, text, longest=60.0)
 
     async def start(self) -> None:
         """Pick up what was left and begin to work in the background."""
         self._journal.listen(self._on_event)
-        await self._spending.load()
+        await self._context.budget.load()
         await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             self._buffers.know(session)
@@ -163,27 +142,27 @@ class Learning:
         for buffer in await self._journal.buffers():
             for message in await self._journal.pending(buffer.session):
                 self._buffers.put(message, self._now(), time.monotonic())
-        self._loop = asyncio.create_task(self._run(), name="gm-learning")
+        self._job.start()
 
     async def close(self) -> None:
         """Stop; what is not learned stays in the journal. A second time does nothing."""
         self._is_closed = True
-        tasks = [*([self._loop] if self._loop else []), *self._running.values()]
-        self._loop = None
+        await self._job.close()
+        tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for id in list(self._urgent):
             self._answer(id, learned=False)
-        await self._spending.close()
-        self._idle.set()
+        await self._context.budget.close()
 
     async def settle(self) -> None:
         """Wait until nothing is due and nothing is under way."""
-        self._idle.clear()
-        self._wake.set()
-        if self._loop is not None:
-            await self._idle.wait()
+        while self._job.is_running:
+            await self._job.idle()
+            if not self._running:
+                return
+            await asyncio.wait(self._running.values())
 
     # ----------------------------------------------------------------- hearing
 
@@ -213,7 +192,7 @@ class Learning:
             asked for a pause.
         """
         text = clean(text)
-        if not text or (session.is_group and not self._settings.enable_group_learning):
+        if not text or (session.is_group and not self._context.settings.enable_group_learning):
             return None
         if self.pauses.covers(session, sender):
             return None
@@ -234,7 +213,7 @@ class Learning:
             self._buffers.put(event, self._now(), time.monotonic())
             if event.is_human:
                 self._people.add(event.sender)
-            self._wake.set()
+            self._job.wake()
         elif isinstance(event, Erased):
             self._buffers.drop(event.messages)
         elif isinstance(event, Change):
@@ -324,7 +303,7 @@ class Learning:
 
     async def status(self, circle: str | None = None) -> LearningStatus:
         """How learning is doing; of batches, in one chat window or everywhere."""
-        cost = self._spending.today().costs.get(PURPOSE, Cost())
+        cost = self._context.budget.today().costs.get(PURPOSE, Cost())
         queue = [b for b in await self._journal.queue() if self._is_in(b.session, circle)]
         waiting = [batch for batch in queue if batch.state == "waiting"]
         failed = next((batch for batch in reversed(queue) if batch.error), None)
@@ -344,7 +323,7 @@ class Learning:
     def look_again(self) -> None:
         """Batches were added to the journal's queue, or may be tried again."""
         self._is_stale = True
-        self._wake.set()
+        self._job.wake()
 
     def retry_now(
         self,
@@ -387,7 +366,7 @@ class Learning:
         return found
 
     def _check_open(self) -> None:
-        if self._loop is None:
+        if not self._job.is_running:
             raise ClosedError("learning has stopped")
 
     def _is_in(self, session: str, circle: str | None) -> bool:
@@ -396,27 +375,11 @@ class Learning:
 
     # ----------------------------------------------------------------- the loop
 
-    async def _run(self) -> None:
-        trouble = Complaint(logger, "learning is held up, it will be tried again")
-        while True:
-            self._wake.clear()
-            try:
-                for session in self._buffers.due(self._now(), time.monotonic()):
-                    await self._claim_all(session, self._buffers.stable(session, time.monotonic()))
-                delay = min(await self.step(), self._buffers.next(self._now(), time.monotonic()))
-                trouble.withdraw()
-            except ClosedError:
-                return
-            except Exception as error:
-                trouble.make(error)
-                delay = _LONGEST_SLEEP / 2
-            if delay > 0 and not self._running and not self._wake.is_set():
-                self._idle.set()
-            try:
-                async with asyncio.timeout(min(max(delay, 0.0), _LONGEST_SLEEP)):
-                    await self._wake.wait()
-            except TimeoutError:
-                pass
+    async def _work_off(self) -> float:
+        """Claim what is due and start what can be started; returns seconds until more is."""
+        for session in self._buffers.due(self._now(), time.monotonic()):
+            await self._claim_all(session, self._buffers.stable(session, time.monotonic()))
+        return min(await self.step(), self._buffers.next(self._now(), time.monotonic()))
 
     async def _claim_all(
         self,
@@ -437,7 +400,9 @@ class Learning:
         while True:
             last = await self._journal.read(lambda rows: rows.episode(session))
             claimed = await self._journal.claim(
-                session, cutter(last, held[-1], self._zone), claim_writer(last, self._zone)
+                session,
+                cutter(last, held[-1], self._context.zone),
+                claim_writer(last, self._context.zone),
             )
             if claimed is None:
                 break
@@ -459,7 +424,7 @@ class Learning:
         if pause > 0:
             return pause
         await self._read_queue()
-        pause, held = self.breaker.retry_in, self._spending.blocked_for
+        pause, held = self.breaker.retry_in, self._context.budget.blocked_for
         if pause > 0 or held > 0:
             self._was_down = self._was_down or pause > 0
             for item in self._waiting:
@@ -503,7 +468,7 @@ class Learning:
 
     def _share_pause(self, author: str) -> float:
         """Seconds for which somebody's batches wait: they have cost their share of the day."""
-        return self._spending.share_blocked_for(author, len(self._people))
+        return self._context.budget.share_blocked_for(author, len(self._people))
 
     def _over_share(self, item: QueuedBatch) -> float:
         """Seconds for which a batch is held back, unless an admin asked for it."""
@@ -530,13 +495,13 @@ class Learning:
         learned = False
         try:
             learned = await self._attempt(item)
-            self._trouble.withdraw()
+            self._trouble.clear(HELD_UP)
         except (ClosedError, NotFoundError):
             pass  # a batch that is gone was erased
         except Exception as error:
             # Not even the failure could be recorded; do not spin.
             self._paused_until = asyncio.get_running_loop().time() + _PAUSE
-            self._trouble.make(error)
+            self._trouble.report(HELD_UP, error)
         finally:
             del self._running[item.session]
             self._tried.add(item.id)

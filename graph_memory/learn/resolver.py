@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import tzinfo
+from dataclasses import replace
 
+from ..context import Context
 from ..dates import moment
 from ..journal import Draft, Rows
 from ..model import (
@@ -34,7 +34,6 @@ from ..model import (
     is_entity,
 )
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
-from ..scope import Attendance, Policy
 from ..text import is_chinese, normalise, one_line, terms
 from ..visible_rows import SessionRows
 from .batching import ChangeBuilder
@@ -56,26 +55,12 @@ _BOTS_OWN = frozenset({"promised", "plans"})
 _LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What resolving depends on besides rows and claims.
-
-    Attributes:
-        decay_rate: The setting ``time_decay_rate``.
-    """
-
-    policy: Policy
-    attendance: Attendance
-    zone: tzinfo
-    decay_rate: float = 1.0
-
-
 def resolve(
     rows: Rows,
     batch: Batch,
     extraction: Extraction | None,
     known: PromptContext,
-    rules: Rules,
+    context: Context,
     now: float,
 ) -> Draft:
     """The change that a batch makes.
@@ -88,7 +73,7 @@ def resolve(
     """
     if extraction is None:
         return Draft("learn", "learned", batch=batch.id)
-    changes = changes_of(rows, batch, extraction, known, rules, now)
+    changes = changes_of(rows, batch, extraction, known, context, now)
     return changes.draft("learn", "learned", batch=batch.id)
 
 
@@ -97,12 +82,12 @@ def changes_of(
     batch: Batch,
     extraction: Extraction,
     known: PromptContext,
-    rules: Rules,
+    context: Context,
     now: float,
 ) -> ChangeBuilder:
     """The rows that an answer about a batch makes; see :func:`resolve`."""
-    visible = SessionRows(rows, batch.session, rules.policy, rules.attendance)
-    work = _Resolution(visible, batch, extraction, known, rules, now)
+    visible = SessionRows(rows, batch.session, context.settings.policy, context.attendance)
+    work = _Resolution(visible, batch, extraction, known, context, now)
     if extraction.worth:
         for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
             work.learn(claim)
@@ -122,7 +107,7 @@ class _Resolution:
         batch: Batch,
         extraction: Extraction,
         known: PromptContext,
-        rules: Rules,
+        context: Context,
         now: float,
     ) -> None:
         self.changes = ChangeBuilder(visible.rows)
@@ -130,7 +115,7 @@ class _Resolution:
         self._batch = batch
         self._session = batch.session
         self._known = known
-        self._rules = rules
+        self._context = context
         self._now = now
         claims = extraction.entities if extraction.worth else ()
         self._nodes = EntityResolver(visible, batch, known, claims)
@@ -227,7 +212,7 @@ class _Resolution:
 
     def _validity(self, claim: FactClaim, said: float) -> tuple[str, float | None, float | None]:
         """The predicate that a claim has in the end, and when it is true."""
-        date, predicate = moment(claim.date, self._rules.zone), claim.predicate
+        date, predicate = moment(claim.date, self._context.zone), claim.predicate
         if predicate in _UNDATED:
             date = None
         if claim.past:
@@ -343,7 +328,7 @@ class _Resolution:
             return
         self._touched.add(fact.id)
         at = max((m.at for m in evidence or self._batch.messages), default=fact.last_used)
-        stronger = used(fact, at, weight, self._rules.decay_rate)
+        stronger = used(fact, at, weight, self._context.settings.time_decay_rate)
         if weight == RESTATED:
             cited = [*fact.evidence, *(m.id for m in evidence if m.id not in fact.evidence)]
             stronger = replace(

@@ -24,7 +24,7 @@ from graph_memory.text import tokens
 from graph_memory.token_budget import TokenBudget
 
 from ..learn.scripted import ScriptedModel
-from ..makers import T0
+from ..makers import T0, context
 from .support import CHINA, HOME, ZHANG
 from .test_care import Voice
 
@@ -43,8 +43,8 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     recall = Recaller(journal, settings, **more, model=model, spending=spending)
     companion = Companion(journal, settings, recall, zone=CHINA, now=lambda: time[0])
     learning = Learning(
-        journal, model, settings, grace=0, extend=companion.teacher(), spending=spending,
-        breaker=Breaker("模型", clock=lambda: time[0]), **more,
+        context(journal, settings, budget=spending, **more), model, grace=0,
+        extend=companion.teacher(), breaker=Breaker("模型", clock=lambda: time[0]),
     )  # fmt: skip
     await learning.start()
     companion.care.start(Voice(), model, learning, spending)

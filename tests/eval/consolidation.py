@@ -24,6 +24,7 @@ from graph_memory.ports import Embedder
 from graph_memory.recall import Recaller
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
+from tests.makers import context
 
 from .claims import Claim, claimed, may_be_same
 from .corpus import OWNER, Corpus, Person
@@ -123,12 +124,7 @@ class Consolidation:
         attendance = Attendance()
         recaller = Recaller(self._journal, settings, zone=UTC, attendance=attendance, now=self._now)
         learning = Learning(
-            self._journal,
-            self._model,
-            settings,
-            zone=UTC,
-            attendance=attendance,
-            now=self._now,
+            context(self._journal, settings, now=self._now, attendance=attendance), self._model
         )
         self._journal.listen(recaller.on_event)
         await recaller.start()

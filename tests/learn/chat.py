@@ -9,7 +9,7 @@ from graph_memory.journal import Journal
 from graph_memory.learn.batching import claim_writer, cutter
 from graph_memory.learn.parse import parse
 from graph_memory.learn.prompt_context import ContextBuilder, PromptContext
-from graph_memory.learn.resolver import Rules, resolve
+from graph_memory.learn.resolver import resolve
 from graph_memory.model import (
     BOT,
     Addressee,
@@ -25,9 +25,10 @@ from graph_memory.model import (
 )
 from graph_memory.ports import Answer
 from graph_memory.scope import Attendance, Policy
+from graph_memory.settings import Settings
 from graph_memory.visible_rows import SessionRows
 
-from ..makers import T0, user
+from ..makers import T0, context, user
 
 R = TypeVar("R", bound=Row)
 CHINA = timezone(timedelta(hours=8))
@@ -50,7 +51,13 @@ class Chat:
         self.journal = journal
         self.session = session
         self.at = T0
-        self.rules = Rules(policy or Policy(), attendance or Attendance(), CHINA)
+        policy = policy or Policy()
+        settings = Settings(
+            memory_sharing_mode=policy.sharing.value,
+            cross_persona_search=policy.cross_persona,
+            audience="participants" if policy.participants_only else "everyone",
+        )
+        self.context = context(journal, settings, zone=CHINA, attendance=attendance)
         self.known = PromptContext()
         self.batch: Batch | None = None
 
@@ -70,7 +77,7 @@ class Chat:
         self.at += 60
         appended = await self.journal.append(message, self.session, quote)
         if appended.presence:
-            self.rules.attendance.add(appended.presence)
+            self.context.attendance.add(appended.presence)
         return appended.message
 
     async def claim(self) -> Batch:
@@ -86,9 +93,9 @@ class Chat:
         batch = self.batch = await self.claim()
 
         def look(rows):
-            rules = self.rules
+            policy, attendance = self.context.settings.policy, self.context.attendance
             return ContextBuilder(
-                SessionRows(rows, batch.session, rules.policy, rules.attendance), batch, CHINA
+                SessionRows(rows, batch.session, policy, attendance), batch, CHINA
             ).fill({})
 
         self.known = await self.journal.read(look)
@@ -102,7 +109,7 @@ class Chat:
         assert batch
         extraction = parse(Answer("", answer))
         change = await self.journal.commit(
-            lambda rows: resolve(rows, batch, extraction, self.known, self.rules, self.at)
+            lambda rows: resolve(rows, batch, extraction, self.known, self.context, self.at)
         )
         assert change
         return change

@@ -206,7 +206,7 @@ async def test_what_the_journal_does_not_have_is_not_shown(room: Chat, journal: 
 
 
 async def test_what_was_said_to_another_persona_is_not_shown(room: Chat, journal: Journal):
-    other = Chat(journal, group("100", "ruo"), room.rules.attendance)
+    other = Chat(journal, group("100", "ruo"), room.context.attendance)
     await other.say("red", "只对若说的", "小红", ref="1@9")
     await room.say("zhang", "嗯", "张三", quote=Quote(RED, "小红", "1", "只对若说的"))
     assert lines(await prompt(room)) == [f"U1 张三: {QUOTE}U2 嗯"]

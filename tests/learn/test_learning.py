@@ -19,10 +19,9 @@ from graph_memory.journal import Draft, Journal
 from graph_memory.learn import Learning, extractor
 from graph_memory.learn.prompt import VERSION
 from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 
-from ..makers import T0, group, private, user
+from ..makers import T0, context, group, private, user
 from .scripted import ScriptedModel, answer, said
 
 ZHANG, LI = user("zhang"), user("li")
@@ -44,9 +43,11 @@ class World:
     async def open(self) -> World:
         self.journal = await Journal.open(self.path, lambda: self.time)
         self.learning = Learning(
-            self.journal, self.model, self.settings, zone=timezone(timedelta(hours=8)),
-            attendance=Attendance(), now=lambda: self.time, grace=0,
-            breaker=Breaker("模型", clock=lambda: self.time),
+            context(
+                self.journal, self.settings, zone=timezone(timedelta(hours=8)),
+                now=lambda: self.time,
+            ),
+            self.model, grace=0, breaker=Breaker("模型", clock=lambda: self.time),
         )  # fmt: skip
         await self.learning.start()
         return self

@@ -71,7 +71,7 @@ async def test_known_items_show_one_thing_once(journal: Journal):
     assert {each.node for each in known.things.values()} == {DOUDOU}
     (label,) = known.things
     assert {fact.statement for fact in known.facts.values()} == {"豆豆是橘猫", "豆子怕洗澡"}
-    lines = "\n".join(known.lines(chat.rules.zone))
+    lines = "\n".join(known.lines(chat.context.zone))
     assert f"{label} other: 豆子怕洗澡" in lines
     assert f"{label} other: 豆豆是橘猫" in lines
 
@@ -135,7 +135,7 @@ async def test_what_one_account_told_the_other_may_end(journal: Journal):
     assert second.subject == NEW
     # Who is no longer linked does not see what the other account said since.
     await Bonds(journal).unlink(NEW, "owner")
-    seen = view(new.session, asker_of(old.session, ZHANG), Policy(), old.rules.attendance)
+    seen = view(new.session, asker_of(old.session, ZHANG), Policy(), old.context.attendance)
     assert seen is None
     assert (await new.facts())["三哥住上海"].supersedes == ()
 
@@ -154,6 +154,6 @@ async def test_in_a_group_accounts_are_who_they_are(journal: Journal):
     )
     fact = (await room.facts())["三哥住上海"]
     assert (fact.subject, fact.supersedes) == (NEW, ())
-    seen = view(room.session, asker_of(room.session, NEW), Policy(), room.rules.attendance)
+    seen = view(room.session, asker_of(room.session, NEW), Policy(), room.context.attendance)
     assert seen is not None
     assert seen.rank(*span(fact)) is Rank.OWN

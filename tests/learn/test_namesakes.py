@@ -138,7 +138,7 @@ async def test_who_is_silent_for_years_still_bears_the_name(room: Chat) -> None:
 
 
 async def test_who_spoke_to_another_persona_bears_the_name_too(room: Chat) -> None:
-    other = Chat(room.journal, group("7901", "ruo"), room.rules.attendance)
+    other = Chat(room.journal, group("7901", "ruo"), room.context.attendance)
     await other.say("702", "路过打个招呼", "赵云飞")
     await other.learn(answer())
     await room.say("703", "赵云飞最喜欢榴莲了", "小周")
@@ -146,7 +146,7 @@ async def test_who_spoke_to_another_persona_bears_the_name_too(room: Chat) -> No
 
 
 async def test_who_bears_it_elsewhere_is_a_stranger(room: Chat) -> None:
-    other = Chat(room.journal, group("8"), room.rules.attendance)
+    other = Chat(room.journal, group("8"), room.context.attendance)
     await other.say("702", "路过打个招呼", "赵云飞")
     await other.learn(answer())
     await room.say("703", "赵云飞最喜欢榴莲了", "小周")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,9 @@ from graph_memory.journal import Draft, Journal, QueuedBatch
 from graph_memory.learn import Learning
 from graph_memory.learn.batching import Buffers
 from graph_memory.model import Batch
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 
-from ..makers import T0, message, private, user
+from ..makers import T0, context, message, private, user
 
 DAY = 86_400.0
 
@@ -47,9 +45,8 @@ class Shop:
         self.asked: list[int] = []
         self.breaker = Breaker("模型", clock=lambda: self.now)
         self.learning = Learning(
-            journal, None, Settings(), zone=UTC, attendance=Attendance(),
-            now=lambda: T0 + self.now, breaker=self.breaker,
-        )  # fmt: skip
+            context(journal, now=lambda: T0 + self.now), None, breaker=self.breaker
+        )
         self.use(self.learn)
 
     def use(self, learn: Callable[[Batch], Awaitable[None]]) -> None:

@@ -68,7 +68,7 @@ async def test_a_paraphrase_brings_up_what_is_known(
     await memory.settle()
 
     def gather(rows):
-        visible = SessionRows(rows, HOME, chat.rules.policy, chat.rules.attendance)
+        visible = SessionRows(rows, HOME, chat.context.settings.policy, chat.context.attendance)
         return ContextBuilder(visible, batch, CHINA)
 
     plain, found, again = [await memory.journal.read(gather) for _ in range(3)]

@@ -194,7 +194,7 @@ async def test_nicknames_resolve_to_users_of_the_same_chat(journal: Journal, roo
     fact = (await room.facts())["小红喜欢猫"]
     assert (fact.subject, fact.speaker) == (LI, ZHANG)
     # Elsewhere 小红 is somebody else.
-    other = Chat(journal, group("200"), room.rules.attendance)
+    other = Chat(journal, group("200"), room.context.attendance)
     await one(other, "小红喜欢狗", said("小红", "likes", "狗", "小红喜欢狗", 1),
               entities=[thing("E1", "小红", "person")])  # fmt: skip
     fact = (await other.facts())["小红喜欢狗"]
@@ -343,7 +343,7 @@ async def test_what_is_known_from_a_group_gets_a_row_of_its_own_in_private(
 ):
     await one(room, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     in_group = (await room.facts())["张三喜欢猫"]
-    chat = Chat(journal, private("zhang"), room.rules.attendance)
+    chat = Chat(journal, private("zhang"), room.context.attendance)
     chat.at = room.at + DAY
     line = await chat.say("zhang", "喜欢猫，没变", "张三")
     await chat.show()
@@ -483,7 +483,7 @@ async def test_what_ended_is_said_by_a_row_of_its_own(chat: Chat):
 async def test_what_ended_in_private_has_not_ended_for_the_group(journal: Journal, room: Chat):
     await one(room, "小红是我女朋友", said("U1", "partner", "小红", "张三和小红在一起", 1))
     in_group = await room.rows(Fact)
-    chat = Chat(journal, private("zhang"), room.rules.attendance)
+    chat = Chat(journal, private("zhang"), room.context.attendance)
     chat.at = room.at
     await chat.say("zhang", "我和小红分手了", "张三")
     await chat.show()
@@ -506,7 +506,7 @@ async def test_a_change_learned_in_private_leaves_the_groups_row_alone(
 ):
     await one(room, "我住北京", said("U1", "lives_in", "北京", "张三住在北京", 1))
     in_group = (await room.facts())["张三住在北京"]
-    chat = Chat(journal, private("zhang"), room.rules.attendance)
+    chat = Chat(journal, private("zhang"), room.context.attendance)
     chat.at = room.at
     await one(chat, "我搬到上海了", said("U1", "lives_in", "上海", "张三住在上海", 1))
     assert (await chat.facts())["张三住在上海"].supersedes == (in_group.id,)
@@ -598,7 +598,7 @@ async def _play(directory: Path, history, policy: Policy) -> None:
     try:
         chats = [Chat(journal, session, policy=policy) for session in SESSIONS]
         for other in chats:
-            other.rules = chats[0].rules
+            other.context = chats[0].context
         for place, spoken, reply in history:
             chat = chats[place]
             for account, text in spoken:

@@ -39,7 +39,7 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.moving.join import referred
-from tests.makers import T0, entity, fact, group, message, name, private, user
+from tests.makers import T0, context, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
 
 from .support import (
@@ -398,11 +398,9 @@ async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Pa
 def moverof(journal: Journal) -> Any:
     from graph_memory.learn import Learning
     from graph_memory.moving import Mover
-    from graph_memory.scope import Attendance
-    from graph_memory.settings import Settings
     from graph_memory.token_budget import TokenBudget
 
-    learning = Learning(journal, None, Settings(), zone=OPTIONS.zone, attendance=Attendance())
+    learning = Learning(context(journal, zone=OPTIONS.zone), None)
     spending = TokenBudget(journal, OPTIONS.zone, lambda: T0)
     return Mover(journal.path.parent, journal, learning, spending, lambda: T0)
 

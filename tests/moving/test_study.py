@@ -11,10 +11,8 @@ from graph_memory.model import Fact
 from graph_memory.moving import Mover
 from graph_memory.moving.runs import saved
 from graph_memory.ports import Answer, ToolSchema
-from graph_memory.scope import Attendance
-from graph_memory.settings import Settings
 from graph_memory.token_budget import TokenBudget
-from tests.makers import T0, group, private
+from tests.makers import T0, context, group, private
 
 from .support import OPTIONS, importer, opened, put
 from .test_sources import lines
@@ -68,13 +66,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal:
         spending = TokenBudget(journal, OPTIONS.zone, lambda: T0, limit=1_900)
         learning = Learning(
-            journal,
-            model,
-            Settings(),
-            zone=OPTIONS.zone,
-            attendance=Attendance(),
-            now=lambda: T0,
-            spending=spending,
+            context(journal, zone=OPTIONS.zone, now=lambda: T0, budget=spending), model
         )
         await learning.start()
         mover = Mover(tmp_path / "a", journal, learning, spending, lambda: T0)

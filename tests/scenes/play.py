@@ -28,6 +28,7 @@ from graph_memory.ports import Answer, LanguageModel, ToolSchema
 from graph_memory.recall import Recall, Recaller
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
+from tests.makers import context
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
 
@@ -127,15 +128,8 @@ class Theatre:
         self._script = Prompter() if model is None else None
         self._attendance = Attendance()
         settings = Settings(**{**PATIENT, **scene.settings})
-        self._learning = Learning(
-            journal,
-            model or self._script,
-            settings,
-            zone=CHINA,
-            attendance=self._attendance,
-            now=self._now,
-            grace=NEVER_BY_ITSELF,
-        )
+        shared = context(journal, settings, zone=CHINA, attendance=self._attendance, now=self._now)
+        self._learning = Learning(shared, model or self._script, grace=NEVER_BY_ITSELF)
         self._recall = Recaller(
             journal, settings, zone=CHINA, attendance=self._attendance, now=self._now
         )

@@ -12,7 +12,6 @@ from graph_memory.journal import Draft
 from graph_memory.learn.batching import claim_writer, cutter
 from graph_memory.learn.parse import EntityClaim, Extraction, FactClaim
 from graph_memory.learn.prompt_context import ContextBuilder
-from graph_memory.learn.resolver import Rules as Resolving
 from graph_memory.learn.resolver import resolve
 from graph_memory.model import (
     PREDICATES,
@@ -221,13 +220,13 @@ class Director:
             await self._resolve(claimed[0], step)
 
     async def _resolve(self, batch: Batch, step: Learn) -> None:
-        rules = Resolving(self.memory.settings.policy, self.memory.attendance, self.memory.zone)
+        context = self.memory.context
 
         def draft(rows):  # type: ignore[no-untyped-def]
-            visible = SessionRows(rows, batch.session, rules.policy, rules.attendance)
-            known = ContextBuilder(visible, batch, rules.zone).fill({})
+            visible = SessionRows(rows, batch.session, context.settings.policy, context.attendance)
+            known = ContextBuilder(visible, batch, context.zone).fill({})
             answer = extraction(batch, tuple(known.facts), step.replaces, step.restates)
-            return resolve(rows, batch, answer, known, rules, self.at)
+            return resolve(rows, batch, answer, known, context, self.at)
 
         change = await self.memory.journal.commit(draft)
         for op in change.ops if change else ():

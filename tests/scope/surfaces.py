@@ -14,7 +14,7 @@ from graph_memory.graph import GraphState
 from graph_memory.journal import Rows
 from graph_memory.learn.prompt import compose
 from graph_memory.learn.prompt_context import ContextBuilder
-from graph_memory.learn.resolver import Rules, resolve
+from graph_memory.learn.resolver import resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall
 from graph_memory.references import References
@@ -121,8 +121,7 @@ class Surfaces:
             ).fill({})
             numbers = tuple(known.facts)
             answer = extraction(batch, numbers, replaces=True, restates=True)
-            rules = Rules(policy, attendance, memory.zone)
-            draft = resolve(rows, batch, answer, known, rules, now)
+            draft = resolve(rows, batch, answer, known, memory.context, now)
             teach = memory.companion.teacher()
             lesson = teach(rows, batch, known) if teach else None
             return {
