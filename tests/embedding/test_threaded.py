@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from graph_memory.embedding.threaded import ThreadedEmbedder
+from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.errors import ClosedError, EmbeddingError
 
 

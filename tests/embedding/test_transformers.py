@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from graph_memory.embedding import CachedEmbedder, calibrate, load
-from graph_memory.embedding.transformers import REQUIREMENTS, _encoders, sentence_transformer
+from graph_memory.embedding.local_models import REQUIREMENTS, _encoders, sentence_transformer
 from graph_memory.errors import EmbeddingError
 from graph_memory.journal import Journal
 from graph_memory.ports import Embedder
