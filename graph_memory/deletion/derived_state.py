@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from ..journal.rows import Draft, Rows
 from ..model import Basis, Data, Message, Row, decode, kind_named, registered
+from .message_retention import trimmed
 from .plan import Key
 
 
@@ -39,6 +40,11 @@ class DerivedState:
             return cls(message)
         (learned,) = found
         before: dict[Key, Data | None] = {}
+        if learned <= trimmed(db):
+            # What stood before is not known any more.
+            derived = [kind for kind in registered() if kind.basis is Basis.LEARNED]
+            rows = [row for kind in derived for row in Rows(db).find(kind, session=message.session)]
+            return cls(message, learned, {(row.kind, row.id): None for row in rows})
         needle = json.dumps(message.session, ensure_ascii=False)
         for (text,) in db.execute(
             "SELECT ops FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id", (learned, needle)

@@ -16,10 +16,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..episode import GAP
-from ..journal.aging import thinned
 from ..journal.messages import answers
 from ..model import BOT, EPISODE, Data, Fact, Mention, Message, Name, is_entity, kind_named
 from ..text import normalise
+from .message_retention import thinned, trimmed
 from .name_search import Named, search
 
 Key = tuple[str, str]
@@ -147,7 +147,7 @@ def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
         for id, data in facts  # that something is over repeats what it was
         if any(lost.get(old) == data["statement"] for old in data["supersedes"])
     }
-    found.rows |= _coined(db, found, *_named_first_in(db, found, session, message.id))
+    found.rows |= _coined(db, found, *_named_first_in(db, found, message))
     return found
 
 
@@ -222,22 +222,43 @@ def _learned_with(
     db: sqlite3.Connection, gone: DeletionPlan
 ) -> tuple[dict[str, Data], dict[str, Data]]:
     """Names and mentions, by id, that were first learned from batches with the user in them,
-    or are of entities of facts that go. The log has them all, deleted ones included."""
-    with_user = {
-        number
-        for (number,) in db.execute(
-            "SELECT id FROM change WHERE actor = :user OR batch IN"
-            " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL"
-            # Of old batches nobody knows any more who was in them.
-            "  UNION SELECT id FROM batch WHERE id <= :thinned AND session IN"
-            "  (SELECT session FROM row WHERE kind = 'participation' AND a = :user AND a != ''))",
-            {"user": gone.user, "thinned": thinned(db)},
+    or are of entities of facts that go. The log has them all, deleted ones included; of old
+    ones it does not tell (``message_retention.trim_log``) those count that came up while the
+    user took part."""
+    took_part = {
+        session: (first - GAP, last + GAP)
+        for session, first, last in db.execute(
+            "SELECT session, json_extract(data, '$.first_at'), json_extract(data, '$.last_at')"
+            " FROM row WHERE kind = 'participation' AND a = ? AND a != ''",
+            (gone.user,),
         )
     }
-    bereft: set[tuple[str, str]] = set()
+    found, made, bereft = _logged(db, gone, took_part)
+    for kind, id, data in _named_in(db, took_part):
+        first, last = took_part[data["session"]]
+        if (kind, id) not in made and data[_NODES[kind]] != gone.user:
+            found[kind, id] = data, first <= data["first_at"] <= last
+    return _by_kind(
+        (kind, id, data)
+        for (kind, id), (data, is_with_user) in found.items()
+        if is_with_user
+        or (is_entity(data[_NODES[kind]]) and (data["session"], data[_NODES[kind]]) in bereft)
+    )
+
+
+def _logged(
+    db: sqlite3.Connection, gone: DeletionPlan, took_part: Collection[str]
+) -> tuple[dict[Key, tuple[Data, bool]], set[Key], set[tuple[str, str]]]:
+    """What the log knows: names and mentions with whether they were learned with the user,
+    those of which it knows when they were made, and the entities of facts that go."""
+    with_user = _changes_with(db, gone.user)
     found: dict[Key, tuple[Data, bool]] = {}
-    for number, ops in changes_about(db, gone, with_user):
+    made: set[Key] = set()
+    bereft: set[tuple[str, str]] = set()
+    for number, ops in changes_about(db, gone, with_user, took_part):
         for kind, id, before, after in json.loads(ops):
+            if kind in _NODES and before is None:
+                made.add((kind, id))
             if after is None or after.get("session") in gone.sessions:
                 continue
             if kind == Fact.kind and gone.left(kind, id, after) is None:
@@ -245,54 +266,84 @@ def _learned_with(
             elif kind in _NODES and after[_NODES[kind]] != gone.user:
                 known = found.get((kind, id), (after, False))[1]
                 found[kind, id] = after, known or (before is None and number in with_user)
-    names: dict[str, Data] = {}
-    mentions: dict[str, Data] = {}
-    for (kind, id), (data, is_with_user) in found.items():
-        node = data[_NODES[kind]]
-        if is_with_user or (is_entity(node) and (data["session"], node) in bereft):
-            (names if kind == Name.kind else mentions)[id] = data
-    return names, mentions
+    return found, made, bereft
+
+
+def _changes_with(db: sqlite3.Connection, user: str) -> set[int]:
+    """The changes by a user, and those learned from batches that may have them in it."""
+    found = db.execute(
+        "SELECT id FROM change WHERE actor = :user OR batch IN"
+        " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL"
+        # Of old batches nobody knows any more who was in them.
+        "  UNION SELECT id FROM batch WHERE id <= :thinned AND session IN"
+        "  (SELECT session FROM row WHERE kind = 'participation' AND a = :user AND a != ''))",
+        {"user": user, "thinned": thinned(db)},
+    )
+    return {number for (number,) in found}
+
+
+def _named_in(db: sqlite3.Connection, sessions: Iterable[str]) -> Iterator[tuple[str, str, Data]]:
+    """The names and mentions of some Sessions."""
+    for session in sessions:
+        for kind, id, text in db.execute(
+            "SELECT kind, id, data FROM row INDEXED BY row_session"
+            " WHERE kind IN ('name', 'mention') AND session = ?",
+            (session,),
+        ).fetchall():
+            yield kind, id, json.loads(text)
+
+
+def _by_kind(
+    rows: Iterable[tuple[str, str, Data]],
+) -> tuple[dict[str, Data], dict[str, Data]]:
+    """Names by id, and mentions by id."""
+    found: dict[str, dict[str, Data]] = {Name.kind: {}, Mention.kind: {}}
+    for kind, id, data in rows:
+        found[kind][id] = data
+    return found[Name.kind], found[Mention.kind]
 
 
 def changes_about(
-    db: sqlite3.Connection, gone: DeletionPlan, also: Collection[int] = ()
+    db: sqlite3.Connection,
+    gone: DeletionPlan,
+    also: Collection[int] = (),
+    places: Collection[str] = (),
 ) -> Iterator[tuple[int, str]]:
     """Number and text of the changes in which something may go, and of some others."""
-    needles = [json.dumps(word, ensure_ascii=False) for word in (*gone.nodes, *gone.places)]
+    words = (*gone.nodes, *gone.places, *places)
+    needles = [json.dumps(word, ensure_ascii=False) for word in words]
     for number, ops in db.execute("SELECT id, ops FROM change ORDER BY id"):
         if number in also or any(needle in ops for needle in needles):
             yield number, ops
 
 
 def _named_first_in(
-    db: sqlite3.Connection, gone: DeletionPlan, session: str, message: int
+    db: sqlite3.Connection, gone: DeletionPlan, message: Message
 ) -> tuple[dict[str, Data], dict[str, Data]]:
     """Names and mentions of a Session, by id, that were learned together with a message,
     or are of entities of facts that go with it."""
-    change = db.execute(
-        "SELECT ops FROM change WHERE batch = (SELECT batch FROM message WHERE id = ?)", (message,)
-    ).fetchone()
-    made = {(op[0], op[1]) for op in json.loads(change[0]) if op[2] is None} if change else set()
-    rows = [
-        (kind, id, json.loads(text))
-        for kind, id, text in db.execute(
-            "SELECT kind, id, data FROM row INDEXED BY row_session"
-            " WHERE kind IN ('fact', 'name', 'mention') AND session = ?",
-            (session,),
-        )
-    ]
+    query = "SELECT id, ops FROM change WHERE batch = ?"
+    number, ops = db.execute(query, (message.batch,)).fetchone() or (0, "[]")
+    made = {(kind, id) for kind, id, was, _ in json.loads(ops) if was is None}
+    is_trimmed = 0 < number <= trimmed(db)
+    facts = db.execute(
+        "SELECT id, data FROM row INDEXED BY row_session WHERE kind = 'fact' AND session = ?",
+        (message.session,),
+    )
     bereft = {
         data[end]
-        for kind, id, data in rows
-        if kind == Fact.kind and gone.left(kind, id, data) is None
+        for id, data in ((id, json.loads(text)) for id, text in facts)
+        if gone.left(Fact.kind, id, data) is None
         for end in ("subject", "object")
         if is_entity(data[end])
     }
-    found: dict[str, dict[str, Data]] = {Name.kind: {}, Mention.kind: {}}
-    for kind, id, data in rows:
-        if kind in found and ((kind, id) in made or data[_NODES[kind]] in bereft):
-            found[kind][id] = data
-    return found[Name.kind], found[Mention.kind]
+    return _by_kind(
+        (kind, id, data)
+        for kind, id, data in _named_in(db, [message.session])
+        if (kind, id) in made
+        or data[_NODES[kind]] in bereft
+        or (is_trimmed and abs(data["first_at"] - message.at) < GAP)
+    )
 
 
 def _others(

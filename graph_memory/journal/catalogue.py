@@ -16,9 +16,9 @@ from functools import partial
 from ..model import EPISODE, Episode, Fact, Session, decode, is_entity
 from ..retention import DAY
 from ..text import normalise
-from . import aging, chronicle
+from . import chronicle
 from .pages import Found, Place, by_id, turn
-from .rows import Rows, last_change
+from .rows import THINNED_COUNT, Rows, last_change, noted
 
 _AGE = "(:now - json_extract(f.data, '$.last_used')) / json_extract(f.data, '$.half_life')"
 """Seconds for each day of half-life; retention falls with it, whatever the decay rate."""
@@ -336,4 +336,4 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
         (found[key],) = db.execute(query).fetchone()
     levels = chronicle.levels(db)
     found[Episode.kind] = levels.pop(EPISODE, 0)
-    return found | {"records": sum(levels.values()), "thinned": aging.count(db)}
+    return found | {"records": sum(levels.values()), "thinned": noted(db, THINNED_COUNT)}

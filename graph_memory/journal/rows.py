@@ -31,6 +31,8 @@ logger = logging.getLogger("graph_memory.journal")
 
 PAGE = 500
 R = TypeVar("R", bound=Row)
+THINNED_COUNT = "thinned messages"
+"""Note: how many messages were deleted because they were old."""
 RETRACTED = "recalled"
 """Reason of a change that follows a message which was taken back; it cannot be undone."""
 
@@ -286,6 +288,12 @@ def read_changes(
         Change(id, at, actor, reason, tuple(Op(*op) for op in json.loads(ops)), batch, undoes)
         for id, at, actor, reason, ops, batch, undoes in found
     ]
+
+
+def noted(db: sqlite3.Connection, key: str) -> int:
+    """A number that was noted; 0 if none was."""
+    found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return int(found[0]) if found else 0
 
 
 def last_change(db: sqlite3.Connection) -> int:

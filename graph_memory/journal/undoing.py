@@ -47,13 +47,16 @@ def undoable(db: sqlite3.Connection, number: int) -> Change:
     """A change that can be taken back.
 
     Raises:
-        NotFoundError: No such change, or it has been undone.
+        NotFoundError: No such change, it has been undone, or it is too old (``undo_old``).
     """
     change = read_change(db, number)
     if change is None:
         raise NotFoundError(f"there is no change {number}")
     if change.reason == RETRACTED:
         raise NotFoundError(f"change {number} is what somebody took back themselves")
+    if change.is_trimmed:
+        text = f"change {number} is too old: what was there before is not known any more"
+        raise NotFoundError(text).told("undo_old")
     if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
         raise NotFoundError(f"change {number} has been undone already")
     return change

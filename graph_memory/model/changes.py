@@ -52,3 +52,8 @@ class Change:
     ops: tuple[Op, ...]
     batch: int | None = None
     undoes: int | None = None
+
+    @property
+    def is_trimmed(self) -> bool:
+        """Whether it is so old that only the kinds of its rows are still known."""
+        return any(not op.id for op in self.ops)

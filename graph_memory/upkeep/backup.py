@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..complaint import Complaint
-from ..deletion import Tombstones, erasure, purge, retraction_marks
+from ..deletion import Tombstones, erasure, message_retention, purge, retraction_marks
 from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, brief
 from ..journal import Journal, copies
 from ..retention import DAY
@@ -170,6 +170,7 @@ class Backups:
             logger.info("backup %s: %d KiB", made.name, made.size >> 10)
         failed, self.problem = bool(self.problem), ""
         await self.purge(due=made is not None or failed)
+        await message_retention.trim_log(self._journal, self._now())
         return made
 
     async def purge(self, *, due: bool = True) -> None:

@@ -18,11 +18,12 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from ..breaker import Breaker, RefusedError
 from ..errors import ExtractionError, Failure, HeldBackError
-from ..journal import Draft, Journal, Rows, aging
+from ..journal import Draft, Journal, Rows
 from ..model import Episode, Forgotten, Session
 from ..ports import LanguageModel
 from ..text import terms
 from ..token_budget import TokenBudget
+from . import period_queries
 from .condense import Piece, answered, compose, picked
 from .lull import Lull
 from .periods import Calendar, Due, Level, bounds, recent
@@ -114,11 +115,13 @@ class Records:
         now, today = self._now(), self._today()
         since = recent(today)
         start = datetime.combine(since, time.min, self._zone).timestamp()
-        if aging.has_news(db, session, start, self._seen):
+        if period_queries.has_news(db, session, start, self._seen):
             since, start = date.min, -math.inf
-        episodes = aging.episodes(db, session, start)
-        calendar = Calendar(episodes, self._zone, today, aging.unlearned(db, session), since)
-        return calendar.due(level, aging.faded(db, session), now)
+        episodes = period_queries.episodes(db, session, start)
+        calendar = Calendar(
+            episodes, self._zone, today, period_queries.unlearned(db, session), since
+        )
+        return calendar.due(level, period_queries.faded(db, session), now)
 
     async def _some(self, session: Session, level: Level, due: list[Due]) -> int:
         erasures = await self._journal.read(Rows.erasures)
@@ -150,7 +153,7 @@ class Records:
         rows = Rows(db)
         found: list[Piece] = []
         for part in due.parts:
-            for said in aging.said(db, part, MOST_LINES - len(found)):
+            for said in period_queries.said(db, part, MOST_LINES - len(found)):
                 if len(set(terms(said.text))) >= FEW and not rows.is_forgotten(said):
                     text = f"{said.name}：{said.text}" if said.name else said.text
                     found.append(Piece(said.at, text, said.id))

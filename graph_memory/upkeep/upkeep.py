@@ -4,7 +4,7 @@ that delay nobody.
 Every slice is one change, resolved against the newest state: a fact that was used since
 it was looked up stays. So what is altered here can be undone, and a kill loses nothing.
 Between slices it waits until nobody chats (``lull.py``). Only what is told elsewhere goes
-without a change (``thinning.py``).
+without a change (``deletion/message_retention.py``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,9 @@ from datetime import UTC, tzinfo
 
 from ..breaker import Breaker
 from ..complaint import Complaint
+from ..deletion import message_retention
 from ..errors import ClosedError
-from ..journal import Draft, Journal, Rows, aging, catalogue
+from ..journal import Draft, Journal, Rows, catalogue
 from ..library import FactLine, Library
 from ..model import Entity, Fact, Mention, Merge, Name, Status, is_entity
 from ..ports import LanguageModel
@@ -29,7 +31,6 @@ from ..settings import Settings
 from ..token_budget import TokenBudget
 from .lull import Lull
 from .records import ACTOR, Records
-from .thinning import prune, thin
 
 logger = logging.getLogger("graph_memory.upkeep")
 
@@ -159,8 +160,8 @@ class Upkeep:
         records = await self._records.write()
         thinned = 0
         if days := self._settings.keep_messages_days:
-            thinned = await thin(self._journal, now - days * DAY, self._lull)
-        await prune(self._journal, self._embedding(), now, self._lull)
+            thinned = await message_retention.thin(self._journal, now - days * DAY, self._lull.wait)
+        await message_retention.prune(self._journal, self._embedding(), now, self._lull.wait)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
         self.last = Report(archived, deleted, orphaned, records, thinned)
         if self.last != Report(0, 0):
@@ -234,7 +235,7 @@ class Upkeep:
         """Delete entities of which nothing is known and that did not come up for long."""
         before, done = self._now() - GRACE, 0
         while True:
-            nodes = await self._journal.look(lambda db: aging.orphans(db, before, FEW))
+            nodes = await self._journal.look(lambda db: _orphans(db, before, FEW))
             change = await self._journal.commit(lambda rows, nodes=nodes: _bare(rows, nodes))  # type: ignore[misc]
             gone = sum(1 for op in change.ops if op.kind == Entity.kind) if change else 0
             if not gone:
@@ -302,3 +303,23 @@ def _bare(rows: Rows, nodes: Sequence[str]) -> Draft:
         draft.drop += [(row.kind, row.id) for row in traces]
         draft.drop.append((Entity.kind, node))
     return draft
+
+
+def _orphans(db: sqlite3.Connection, before: float, limit: int) -> list[str]:
+    """Entities of which nothing is known in any Session and that did not come up since a time.
+
+    Those that the owner merged stay, and so does the bot.
+    """
+    found = db.execute(
+        "SELECT e.id FROM row e WHERE e.kind = 'entity'"
+        " AND NOT EXISTS (SELECT 1 FROM row f INDEXED BY row_a"
+        "  WHERE f.kind IN ('fact', 'merge') AND f.a = e.id AND f.a != '')"
+        " AND NOT EXISTS (SELECT 1 FROM row f INDEXED BY row_b"
+        "  WHERE f.kind IN ('fact', 'merge') AND f.b = e.id AND f.b != '')"
+        " AND NOT EXISTS (SELECT 1 FROM row n INDEXED BY row_a"
+        "  WHERE n.kind IN ('name', 'mention') AND n.a = e.id AND n.a != ''"
+        "  AND (json_extract(n.data, '$.last_at') >= ? OR json_extract(n.data, '$.type') = 'bot'))"
+        " ORDER BY e.id LIMIT ?",
+        (before, limit),
+    )
+    return [id for (id,) in found]

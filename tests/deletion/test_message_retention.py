@@ -1,4 +1,4 @@
-"""What is let go of without a change: old messages, nodes nothing is known of, old vectors."""
+"""Retention of messages, of empty nodes and of vectors of former models."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from datetime import timedelta, timezone
 from pathlib import Path
 
 import numpy as np
+import pytest
 import pytest_asyncio
 
-from graph_memory.companion.companion_rows import CoreFact
+from graph_memory.companion.companion_rows import CoreFact, InnerState
+from graph_memory.deletion.erasure import erase
+from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
+from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import CachedEmbedder, text_hash
+from graph_memory.errors import NotFoundError
 from graph_memory.journal import Draft, Journal
 from graph_memory.library import Library
 from graph_memory.model import (
@@ -25,6 +30,7 @@ from graph_memory.model import (
     Merge,
     Message,
     Name,
+    Participation,
     Row,
     asker_of,
 )
@@ -35,7 +41,6 @@ from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.upkeep import Upkeep
 from graph_memory.upkeep.lull import Lull
-from graph_memory.upkeep.thinning import LOOKED_AT, PRUNED, SPARE, prune
 from graph_memory.upkeep.upkeep import FEW, GRACE
 
 from ..makers import T0, entity, fact, group, message, name, private, user
@@ -164,7 +169,7 @@ async def test_many_go_in_slices_and_recall_follows(world):
     )
     world.journal.listen(recaller.on_event)
     await recaller.start()
-    count = 2 * LOOKED_AT + 5
+    count = 2 * SLICE + 5
     for number in range(count):
         said = message(HOME, ZHANG, f"第{number}次说起青岛的海", at=T0 + number)
         await world.journal.append(said, HOME)
@@ -321,9 +326,69 @@ async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
     many = {text_hash(str(number)): np.ones(4, np.float32) for number in range(PRUNED + 3)}
     await world.journal.put_vectors("old", many)
     await world.journal.put_vectors("new", many)
-    assert await prune(world.journal, "old", T0, lull) == 0
-    assert await prune(world.journal, "", T0 + 2 * SPARE, lull) == 0, "it is not loaded yet"
-    assert await prune(world.journal, "new", T0 + SPARE - 1, lull) == 0
-    assert await prune(world.journal, "new", T0 + SPARE, lull) == len(many)
+    assert await prune(world.journal, "old", T0, lull.wait) == 0
+    assert await prune(world.journal, "", T0 + 2 * SPARE, lull.wait) == 0, "it is not loaded yet"
+    assert await prune(world.journal, "new", T0 + SPARE - 1, lull.wait) == 0
+    assert await prune(world.journal, "new", T0 + SPARE, lull.wait) == len(many)
     assert await world.journal.vectors("old", [*many]) == {}
     assert len(await world.journal.vectors("new", [*many])) == len(many)
+
+
+# ---------------------------------------------------------------- the change log
+
+
+async def test_after_ninety_days_the_log_only_counts(world):
+    peanut = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏")
+    old = await world.put(peanut, name(HOME, ZHANG, "张三", T0))
+    assert old
+    newer = await world.put(replace(peanut, use_count=2))
+    world.clock.now += LOG_KEPT
+    late = await world.put(replace(peanut, use_count=3))
+    assert late
+    assert await trim_log(world.journal, world.clock.now) == 0, "to the day"
+    assert await trim_log(world.journal, world.clock.now + 1) == 2
+    assert await trim_log(world.journal, world.clock.now + 1) == 0
+    trimmed, kept = await world.journal.change(old.id), await world.journal.change(late.id)
+    assert trimmed
+    assert sorted(op.kind for op in trimmed.ops) == ["fact", "name", "session"]
+    assert not any(op.before or op.after for op in trimmed.ops)
+    assert kept == late
+    assert (await world.journal.read(lambda rows: rows.get(Fact, peanut.id))) is not None
+    for number in (old.id, newer.id):
+        with pytest.raises(NotFoundError, match="too old"):
+            await world.journal.undo(number, "owner")
+    assert await world.journal.undo(late.id, "owner")
+
+
+async def test_names_of_a_forgotten_person_go_also_when_the_log_knows_no_more(world):
+    club = group("读书会")
+    said = await world.journal.append(message(club, ZHANG, "我家有只猫叫豆豆", at=T0), club)
+    await world.journal.append(message(club, user("li"), "我喜欢胡桃", at=T0 + 5), club)
+    cat, nut = entity("豆豆"), entity("胡桃")
+    await world.journal.commit(
+        lambda _: Draft("learn", "learned", [
+            club, Entity(cat), Entity(nut), name(club, ZHANG, "张三", T0),
+            name(club, cat, "豆豆", T0), name(club, nut, "胡桃", T0),
+            Participation("p:1", club.id, ZHANG, T0, T0, 1),
+            fact(club, ZHANG, cat, "张三养了豆豆", speaker=ZHANG, evidence=(said.message.id,)),
+        ])
+    )  # fmt: skip
+    await trim_log(world.journal, T0 + 100 * DAY)
+    await world.journal.alter(lambda db, tell: erase(db, ZHANG, T0, text_hash, tell))
+    left = await world.journal.read(lambda rows: [row.text for row in rows.scan(Name)])
+    assert left == ["胡桃"]
+
+
+async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(world):
+    said = await world.say("我家有只猫叫豆豆")
+    cat = entity("豆豆")
+    await world.journal.commit(
+        lambda _: Draft("learn", "learned", [
+            Entity(cat), name(HOME, cat, "豆豆", T0),
+            InnerState("in:1", HOME.id, "我懂了", "养猫的人", "近了", 1, T0),
+        ])
+    )  # fmt: skip
+    assert await trim_log(world.journal, T0 + 100 * DAY) == 3
+    await world.journal.alter(lambda db, tell: retract(db, said.id, T0 + 100 * DAY, tell))
+    for kind in (Name, InnerState):
+        assert await world.journal.read(lambda rows, kind=kind: list(rows.scan(kind))) == []

@@ -1,0 +1,226 @@
+"""Message retention: old messages, empty change log entries, vectors of former models.
+
+What goes here was kept for its words alone, and they are told elsewhere; so it is no
+change and cannot be undone.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+
+from ..embedding import text_hash
+from ..journal import Journal, vectors
+from ..journal.attendance import MOVED
+from ..journal.messages import by_ids
+from ..journal.rows import THINNED_COUNT, noted
+from ..model import Basis, Erased, Session, registered
+from ..retention import DAY
+
+Tell = Callable[[Erased], None]
+THINNED = "thinned"
+"""Note: the newest batch of which messages were deleted because they were old."""
+LOG_KEPT = 90 * DAY
+"""For so long the change log says what rows were and became; then only how many."""
+_TRIMMED = "trimmed"
+"""Note: the newest change of which only counts are left."""
+SLICE = 200
+"""Messages, or changes, in one transaction."""
+PRUNED = 500
+"""Vectors in one transaction."""
+SPARE = 14 * DAY
+"""For so long the vectors of a model that was replaced are kept: people try and go back."""
+_MODELS = "embedding.used"
+
+Pause = Callable[[], Awaitable[object]]
+"""Waits until nobody chats."""
+
+
+async def thin(journal: Journal, before: float, pause: Pause) -> int:
+    """Delete the messages from before a time that nothing rests on; see :func:`thin_some`."""
+    sessions = await journal.read(lambda rows: [row.id for row in rows.scan(Session)])
+    thinned = 0
+    for session in sessions:
+        after, is_more = 0, True
+        while is_more:
+            await pause()
+            count, after = await journal.alter(_slice(session, before, after))
+            thinned += count
+            is_more = after > 0
+    return thinned
+
+
+def _slice(
+    session: str, before: float, after: int
+) -> Callable[[sqlite3.Connection, Tell], tuple[int, int]]:
+    return lambda db, tell: thin_some(db, session, before, after, tell)
+
+
+def thin_some(
+    db: sqlite3.Connection,
+    session: str,
+    before: float,
+    after: int,
+    tell: Tell,
+) -> tuple[int, int]:
+    """Delete old messages of a Session inside the open transaction, a slice of them.
+
+    Only what was learned from, is cited by no fact (one that is archived or superseded
+    may come back) and is told by a summary of its conversation, or of its day, week …
+
+    Args:
+        before: Time before which a message is old.
+        after: Id of the message after which to look.
+
+    Returns:
+        How many were deleted, and the id up to which was looked; 0 at the end.
+    """
+    old = db.execute(
+        "SELECT m.id, m.at, b.id, b.state FROM message m JOIN batch b ON b.id = m.batch"
+        " WHERE m.session = ? AND m.id > ? AND m.at < ? ORDER BY m.id LIMIT ?",
+        (session, after, before, SLICE),
+    ).fetchall()
+    if not old:
+        return 0, 0
+    first, last = old[0][0], old[-1][0]
+    citing = [cls.kind for cls in registered() if cls.basis in (Basis.ANY, Basis.EACH)]
+    cited = {
+        id
+        for (id,) in db.execute(
+            "SELECT e.value FROM row f INDEXED BY row_session, json_each(f.data, '$.evidence') e"
+            " WHERE f.kind IN (SELECT value FROM json_each(?)) AND f.session = ?"
+            " AND e.value BETWEEN ? AND ?",
+            (json.dumps(citing), session, first, last),
+        )
+    }
+    told = list(_told(db, session, first, last))
+    going = {
+        id: batch
+        for id, at, batch, state in old
+        if state == "learned"
+        and id not in cited
+        and any(a <= id <= b and since <= at <= until for a, b, since, until in told)
+    }
+    _delete(db, going, tell)
+    return len(going), last if len(old) == SLICE else 0
+
+
+def _told(
+    db: sqlite3.Connection, session: str, first: int, last: int
+) -> Iterator[tuple[int, int, float, float]]:
+    """What summaries of a Session tell of, as first and last message and time."""
+    for (text,) in db.execute(
+        "SELECT data FROM row INDEXED BY row_session WHERE kind = 'episode' AND session = ?"
+        " AND json_extract(data, '$.summary') != ''"
+        " AND json_extract(data, '$.last_message') >= ?"
+        " AND json_extract(data, '$.first_message') <= ?",
+        (session, first, last),
+    ):
+        row = json.loads(text)
+        yield row["first_message"], row["last_message"], row["started_at"], row["ended_at"]
+
+
+def _delete(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
+    if not going:
+        return
+    texts: set[str] = set()
+    for message in by_ids(db, going):
+        texts |= {message.text, f"{message.name}: {message.text}"}
+    vectors.forget(db, [text_hash(text) for text in sorted(texts)])
+    db.executemany("DELETE FROM message WHERE id = ?", [(id,) for id in going])
+    newest = max(thinned(db), *going.values())
+    counted = [(THINNED, str(newest)), (THINNED_COUNT, str(noted(db, THINNED_COUNT) + len(going)))]
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", counted)
+    tell(Erased(tuple(going)))
+
+
+def thinned(db: sqlite3.Connection) -> int:
+    """The newest batch of which messages were deleted because they were old; 0 if none is."""
+    return noted(db, THINNED)
+
+
+def trimmed(db: sqlite3.Connection) -> int:
+    """The newest change of which the log keeps only counts; 0 if there is none."""
+    return noted(db, _TRIMMED)
+
+
+async def trim_log(journal: Journal, now: float) -> int:
+    """Let changes older than :data:`LOG_KEPT` say how many rows they touched, and no more.
+
+    Moves of a chat stay as they are: presence follows them, and they have no words.
+
+    Returns:
+        How many changes were trimmed.
+    """
+    done = 0
+    while count := await journal.alter(lambda db, _tell: _trim(db, now - LOG_KEPT)):
+        done += count
+    return done
+
+
+def _trim(db: sqlite3.Connection, before: float) -> int:
+    done = trimmed(db)
+    newer = db.execute(
+        "SELECT id FROM change WHERE id > ? AND at >= ? ORDER BY id LIMIT 1", (done, before)
+    ).fetchone()
+    old = db.execute(
+        "SELECT id, reason, ops FROM change WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+        (done, newer[0] if newer else 1 << 62, SLICE),
+    ).fetchall()
+    for number, reason, ops in old:
+        if reason != MOVED:
+            counted = json.dumps([[kind, "", None, None] for kind, *_ in json.loads(ops)])
+            db.execute("UPDATE change SET ops = ? WHERE id = ?", (counted, number))
+    if old:
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_TRIMMED, str(old[-1][0])))
+    return len(old)
+
+
+async def prune(journal: Journal, used: str, now: float, pause: Pause) -> int:
+    """Delete the vectors of models that have not been in use for :data:`SPARE`.
+
+    Args:
+        used: The model in use; empty for none, which says nothing about the others.
+
+    Returns:
+        How many vectors were deleted.
+    """
+    if not used:
+        return 0
+    there = await journal.look(models_of)
+    known = json.loads(await journal.note(_MODELS) or "{}")
+    last = {model: min(now, float(known.get(model, now))) for model in there} | {used: now}
+    pruned = 0
+    for model in [model for model, at in last.items() if now - at >= SPARE]:
+        while count := await journal.alter(_some(model)):
+            pruned += count
+            await pause()
+        del last[model]
+    await journal.set_note(_MODELS, json.dumps(last))
+    return pruned
+
+
+def _some(model: str) -> Callable[[sqlite3.Connection, object], int]:
+    return lambda db, _: _prune(db, model, PRUNED)
+
+
+def models_of(db: sqlite3.Connection) -> list[str]:
+    """The embedding models of which vectors are kept."""
+    found: list[str] = []
+    while True:  # from one to the next; DISTINCT would read them all
+        (model,) = db.execute(
+            "SELECT min(model) FROM vector WHERE model > ?", (found[-1] if found else "",)
+        ).fetchone()
+        if model is None:
+            return found
+        found.append(model)
+
+
+def _prune(db: sqlite3.Connection, model: str, limit: int) -> int:
+    """Delete some vectors of a model; returns how many."""
+    return db.execute(
+        "DELETE FROM vector WHERE model = :model AND text_hash IN"
+        " (SELECT text_hash FROM vector WHERE model = :model LIMIT :limit)",
+        {"model": model, "limit": limit},
+    ).rowcount
