@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
 from ..library import Correction, FactLine
+from ..locales import explain
 from ..model import Fact
 from ..references import Reference
 from ..service import MemoryService
@@ -257,8 +258,8 @@ class Commands(Answers):
         """Take the speaker's last change back."""
         try:
             undone = await self.memory.library.undo(None, turn.user, self._stuck)
-        except NotFoundError:
-            return self._say("undo_none")
+        except NotFoundError as error:
+            return f"🧠 {explain(self._language, error)}" if error.code else self._say("undo_none")
         except ConflictError as error:
             self._stuck.add(error.change)
             return self._say("undo_conflict")
