@@ -1,15 +1,14 @@
-"""The one door to the memory: opens its parts, wires them, closes them.
+"""Composition root of the memory: makes its parts, wires them, opens and closes them.
 
-``main.py`` and the web UI talk to a :class:`MemoryService` and to nothing below it. The
-journal is the truth; the recall index and the graph listen to it and can be rebuilt
-from it at any time, so they start in the background and may be away.
+A :class:`MemoryService` is what ``main.py`` and the web UI are given; they use the parts it
+holds. The journal is the truth; the recall index and the graph listen to it and can be
+rebuilt from it at any time, so they start in the background and may be away.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -23,7 +22,7 @@ from .context import Context
 from .deletion import ForgetMe, Tombstones
 from .doctor import Checkup, Doctor
 from .embedding import CachedEmbedder
-from .errors import ClosedError, JournalError, StorageError, brief
+from .errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from .graph import GraphStore
 from .health import Health, behind
 from .identity import Identities
@@ -41,6 +40,7 @@ from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
 from .scope import Attendance
 from .settings import LiveSettings, Settings
+from .supervisor import Supervisor
 from .token_budget import TokenBudget
 from .upkeep import Backups, Upkeep, open_journal
 from .viewpoints import Viewpoints
@@ -61,7 +61,6 @@ class MemoryService:
         directory: Path,
         settings: Settings,
         journal: Journal,
-        lock: DirectoryLock,
         attendance: Attendance,
         identities: Identities,
         tombstones: Tombstones,
@@ -128,10 +127,9 @@ class MemoryService:
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
         self.moving = Mover(directory, journal, self.learning, self.spending, now)
         self._doctor = Doctor(journal, self.graph, self.recall)
-        self._lock = lock
-        self._embedding: asyncio.Task[None] | None = None
-        self._embedding_tried = asyncio.Event()
+        self._loading: Supervisor | None = None
         self._embedder: CachedEmbedder | None = None
+        self._stack = contextlib.AsyncExitStack()
         self._closed = False
         self.problems: dict[str, str] = {}
 
@@ -176,45 +174,40 @@ class MemoryService:
         model: LanguageModel | None,
         now: Callable[[], float],
     ) -> MemoryService:
-        lock = await asyncio.to_thread(_own, directory)
-        try:
+        async with contextlib.AsyncExitStack() as stack:
+            lock = await asyncio.to_thread(_own, directory)
+            stack.callback(lock.release)
             tombstones = await asyncio.to_thread(Tombstones.read, directory)
             journal = await open_journal(directory, now, tombstones)
-        except BaseException:
-            lock.release()
-            raise
-        try:
-            attendance = Attendance(await journal.presences())
-            identities = await journal.read(Rows.identities)
-        except BaseException:
-            await journal.close()
-            lock.release()
-            raise
-        service = cls(
-            directory,
-            settings,
-            journal,
-            lock,
-            attendance,
-            identities,
-            tombstones,
-            model=model,
-            zone=zone,
-            now=now,
-        )
-        try:
-            journal.listen(service._on_event)
-            await service.spending.load()
-            await service.recall.start()
-            await service.graph.start()
-            await service.learning.start()
-            await service.upkeep.start()
-            await service.backups.start()
-            await service.moving.start()
-        except BaseException:
-            await service.close()
-            raise
+            stack.push_async_callback(journal.close)
+            service = cls(
+                directory,
+                settings,
+                journal,
+                Attendance(await journal.presences()),
+                await journal.read(Rows.identities),
+                tombstones,
+                model=model,
+                zone=zone,
+                now=now,
+            )
+            await service._start(stack)
+            service._stack = stack.pop_all()
         return service
+
+    async def _start(self, stack: contextlib.AsyncExitStack) -> None:
+        """Start every part; they are closed in the reverse order."""
+        self.journal.listen(self._on_event)
+        stack.push_async_callback(self._close_embedder)
+        stack.push_async_callback(self.graph.close)
+        await self.graph.start()
+        stack.push_async_callback(self.spending.close)
+        await self.spending.load()
+        for part in (self.recall, self.learning, self.upkeep, self.backups, self.moving):
+            stack.push_async_callback(part.close)
+            await part.start()
+        for idle in (self.forget_me, self.companion.care):
+            stack.push_async_callback(idle.close)
 
     @property
     def settings(self) -> Settings:
@@ -240,30 +233,36 @@ class MemoryService:
         """
         if self._closed:
             raise ClosedError("the memory is closed")
-        if self._embedding:
-            self._embedding.cancel()
-        self._embedding_tried.clear()
-        self._embedding = asyncio.create_task(self._load_embedder(load), name="gm-embedder")
+        if self._loading:
+            self._loading.cancel()
+        self._loading = Supervisor(
+            "gm-embedder",
+            lambda: self._load_embedder(load),
+            logger,
+            "no embedding, recall goes by words and names",
+            retry=EMBEDDING_PAUSES,
+        )
+        self._loading.start()
 
     async def _load_embedder(self, load: Callable[[], Awaitable[Embedder | None]]) -> None:
-        for attempt in itertools.count():
-            try:
-                loaded = await load()
-                break
-            except Exception as error:  # whatever a provider's SDK raises
-                if not attempt:
-                    logger.warning("no embedding, recall goes by words and names: %s", brief(error))
-                self.problems["embedding"] = explain(self.settings.language, error)
-            self._embedding_tried.set()
-            await asyncio.sleep(EMBEDDING_PAUSES[min(attempt, len(EMBEDDING_PAUSES) - 1)])
-        previous = self._embedder
+        try:
+            loaded = await load()
+        except Exception as error:  # whatever a provider's SDK raises
+            self.problems["embedding"] = explain(self.settings.language, error)
+            raise EmbeddingError(brief(error)) from error
         late = self.settings.recall_deadline / 1000 * EMBEDDING_SHARE
+        previous = self._embedder
         self._embedder = CachedEmbedder(loaded, self.journal, late=late) if loaded else None
         self.problems.pop("embedding", None)
         self.recall.use(self._embedder)
-        self._embedding_tried.set()
         if previous:
             await previous.close()
+
+    async def _close_embedder(self) -> None:
+        if self._loading:
+            await self._loading.close()
+        if self._embedder:
+            await self._embedder.close()
 
     async def _unlink(self, user: str) -> None:
         """Take an account from its person's others, which stay one person's."""
@@ -328,34 +327,19 @@ class MemoryService:
 
     async def settle(self) -> None:
         """Wait until index and graph reflect the journal and the embedder was tried."""
-        if self._embedding:
-            await self._embedding_tried.wait()
+        if self._loading:
+            await self._loading.idle()
         await self.recall.settle()
         await self.graph.settle()
 
     async def close(self) -> None:
-        """Stop everything, in the order in which it depends on each other."""
+        """Stop everything, what was started last first."""
         if self._closed:
             return
         self._closed = True
-        try:
-            if self._embedding:
-                self._embedding.cancel()
-                await asyncio.gather(self._embedding, return_exceptions=True)
-            await self.companion.care.close()
-            await self.forget_me.close()
-            await self.moving.close()
-            await self.backups.close()
-            await self.upkeep.close()
-            await self.learning.close()
-            await self.recall.close()
-            await self.spending.close()
-            await self.graph.close()
-            if self._embedder:
-                await self._embedder.close()
-        finally:
-            await self.journal.close()
-            self._lock.release()
+        if self._loading:
+            self._loading.cancel()
+        await self._stack.aclose()
 
 
 def _own(directory: Path) -> DirectoryLock:
