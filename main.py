@@ -7,6 +7,7 @@ Annotations are not postponed here: AstrBot 4.26 would not know what a command t
 """
 
 import functools
+import importlib
 import importlib.util
 import platform
 import sys
@@ -78,12 +79,8 @@ async def serve(
     memory: MemoryService, access: Any, settings: Settings, tune: host.Tune | None
 ) -> host.Web:
     """Start the web UI for who has access."""
-    with host.own_name():
-        if TYPE_CHECKING:
-            from webui import WebServer, create_app
-        else:
-            from .webui import WebServer, create_app
-    web = WebServer(create_app(memory, access, settings, tune))
+    webui = importlib.import_module(".webui", __package__)  # not before somebody wants it
+    web: host.Web = webui.WebServer(webui.create_app(memory, access, settings, tune))
     await web.start(settings.webui_port, settings.webui_host)
     return web
 

@@ -1,4 +1,4 @@
-"""The web UI: a small FastAPI application that talks to ``MemoryService`` only.
+"""Web UI: a small FastAPI application that talks to ``MemoryService`` only.
 
 ``app.py`` puts it together, ``guard.py`` decides who gets in and what headers go out,
 ``server.py`` runs it inside the plugin's event loop.

@@ -1,4 +1,4 @@
-"""The web UI's application, put together."""
+"""Application factory of the web UI, with its routes and its answers to errors."""
 
 from __future__ import annotations
 
@@ -11,77 +11,64 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from graph_memory.access import Access
-from graph_memory.errors import GraphMemoryError
-from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
-
 from . import api
 from .auth import Keyring
-from .guard import API, Guard
+from .core import access, errors, service, settings
+from .guard import API, Guard, Site, problem
 from .pages import (
-    changes,
+    activity,
     data,
+    fading,
     graph,
+    inspection,
     login,
     memories,
     node,
     overview,
     questions,
-    records,
-    tuning,
-    viewas,
-    why,
 )
-from .preferences import Preferences
-from .problems import problem, status_of
-from .site import Site
-from .view import Pages
+from .rendering import FormError, Pages, Preferences
 
 _STATIC = Path(__file__).parent / "static"
 
 
 def create_app(
-    service: MemoryService,
-    access: Access,
-    settings: Settings,
-    tune: tuning.Tune | None = None,
+    memory: service.MemoryService,
+    key: access.Access,
+    options: settings.Settings,
+    tune: fading.Tune | None = None,
 ) -> FastAPI:
     """The web UI of one memory.
 
     Args:
-        service: Open, and closed by whoever opened it.
-        access: What logs in; whoever has the key is the owner and sees everything.
-        settings: Say in which language the page is for who has chosen none, and where it is.
+        memory: Open, and closed by who opened it.
+        key: What logs in; who has the key is the owner and sees everything.
+        options: Say in which language the page is for who has chosen none, and where it is.
         tune: Keeps settings; ``None`` if they cannot be changed from here.
     """
-    keyring, site = Keyring(access), Site(settings.webui_public_url)
-    pages = Pages(keyring, settings.language, service.zone)
+    keyring, site = Keyring(key), Site(options.webui_public_url)
     app = FastAPI(
-        title="GraphMemory",
-        version="1",
-        openapi_url="/api/v1/openapi.json",
-        docs_url=None,  # the stock pages need a CDN and inline scripts
-        redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
-        middleware=[
-            Middleware(Guard, keyring=keyring, site=site),
-            Middleware(Preferences),
-        ],
+        middleware=[Middleware(Guard, keyring=keyring, site=site), Middleware(Preferences)],
     )
-    app.include_router(login.router(keyring, site, pages))
-    for part in (overview, memories, node, questions, graph, viewas, why, records, changes, data):
-        app.include_router(part.router(service, pages))
-    app.include_router(tuning.router(service, pages, tune))
-    app.include_router(api.router(service))
+    pages = Pages(keyring, options.language, memory.zone)
+    app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
+    app.state.keyring, app.state.site = keyring, site
+    for part in (login, overview, memories, node, inspection, fading, activity):
+        app.include_router(part.routes)
+    for each in (questions, graph, data):
+        app.include_router(each.router(memory, pages))
+    app.include_router(api.router(memory))
     app.mount("/static", StaticFiles(directory=_STATIC))
-
-    @app.get("/healthz", include_in_schema=False)
-    async def healthz() -> JSONResponse:
-        return JSONResponse({"status": "ok"})
-
+    app.add_api_route("/healthz", healthz)
     _handle_errors(app, pages)
     return app
+
+
+async def healthz() -> JSONResponse:
+    """Say to who supervises the process that it answers."""
+    return JSONResponse({"status": "ok"})
 
 
 def _handle_errors(app: FastAPI, pages: Pages) -> None:
@@ -90,13 +77,18 @@ def _handle_errors(app: FastAPI, pages: Pages) -> None:
     def answer(request: Request, status: int, detail: str) -> Response:
         if request.scope["path"].startswith(API):
             return problem(status, detail)
-        if getattr(request.state, "login", None) is None:
+        if not getattr(request.state, "login", ""):
             return problem(status, "")  # strangers are told nothing
         return pages.render(request, "error.html", status, code=status, detail=detail)
 
-    @app.exception_handler(GraphMemoryError)
-    async def known(request: Request, error: GraphMemoryError) -> Response:
+    @app.exception_handler(errors.GraphMemoryError)
+    async def known(request: Request, error: errors.GraphMemoryError) -> Response:
         return answer(request, status_of(error), str(error))
+
+    @app.exception_handler(FormError)
+    async def refused(request: Request, error: FormError) -> Response:
+        more = {"reason": error.reason} if error.reason else {}
+        return pages.redirect(error.back, what=error.what, **more)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -108,3 +100,18 @@ def _handle_errors(app: FastAPI, pages: Pages) -> None:
     async def plain(request: Request, error: HTTPException) -> Response:
         detail = "" if error.status_code in {404, 405} else str(error.detail)
         return answer(request, error.status_code, detail)
+
+
+def status_of(error: errors.GraphMemoryError) -> int:
+    """The HTTP status that says what ``error`` says."""
+    match error:
+        case errors.NotFoundError():
+            return 404
+        case errors.ConflictError() | errors.BondError():
+            return 409
+        case errors.FormatError():
+            return 422
+        case errors.StorageError() | errors.ClosedError():
+            return 503
+        case _:
+            return 500

@@ -1,30 +1,31 @@
-"""Who gets in, and what headers go out: one middleware around everything.
+"""Access guard: who gets in, what may change something, what headers go out.
 
-Closed by default: a route that nobody thought of is behind the key as well, and only the
-names in ``site.py`` are served. Every request that changes something must come from our
-own pages (``Origin``) and, if a cookie is what lets it in, carry that login's token.
+One middleware around everything, closed by default: a route that nobody thought of is
+behind the login as well, and only names that :class:`Site` knows are served. Every request
+that changes something must come from our own pages (``Origin``) and, if a cookie is what
+lets it in, carry that login's token.
 """
 
 from __future__ import annotations
 
 import asyncio
+import http
+import json
 import logging
-import math
 from collections.abc import Mapping
-from urllib.parse import parse_qs, quote
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graph_memory.locales import TEXTS
-
-from .auth import Keyring, Login
-from .connections import PATIENCE
+from .auth import Keyring
+from .core import locales
 from .i18n import LANGUAGES
-from .problems import problem
-from .site import Site, split
+from .server import PATIENCE
 
 logger = logging.getLogger("graph_memory.webui")
 
@@ -67,6 +68,83 @@ HEADERS: Mapping[str, str] = {
 }
 
 
+def split(url: str) -> SplitResult:
+    """The parts of an address that somebody sent; all are empty if it is none."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # is looked at only now
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Addresses under which the memory page is served, and those that ask for it.
+
+    A name that nobody told us of is refused: any page of the web can let its own name lead
+    here (DNS rebinding) and would be ours to the owner's browser.
+
+    Attributes:
+        public_url: What a proxy before the page serves it as, or a name of this machine;
+            empty if there is none.
+    """
+
+    public_url: str = ""
+
+    def serves(self, headers: Headers) -> bool:
+        """Whether a request's ``Host`` is an IP address, localhost or the public name."""
+        host = headers.get("host", "")
+        parts = split(f"//{host}")
+        name = parts.hostname or ""
+        if parts.netloc != host or "@" in host:
+            return False
+        return name == "localhost" or _is_ip(name) or (name != "" and name == self._name)
+
+    def sent(self, headers: Headers) -> bool:
+        """Whether a change comes from a page of ours."""
+        origin = headers.get("origin")
+        if origin is None:
+            return headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
+        netloc = split(origin).netloc.lower()
+        return netloc == headers.get("host", "").lower() != "" or self._is_public(origin)
+
+    def is_encrypted(self, scope: Scope) -> bool:
+        """Whether a browser that asks so comes by HTTPS, to the proxy if there is one."""
+        headers = Headers(scope=scope)
+        if scope["scheme"] == "https":
+            return True
+        by_name = split(f"//{headers.get('host', '')}").hostname == self._name
+        is_public = by_name or self._is_public(headers.get("origin", ""))
+        return is_public and self.public_url.startswith("https://")
+
+    def address_of(self, scope: Scope) -> str:
+        """Address of who asks.
+
+        A proxy says for whom it asks. Who reaches the port past it may claim to be
+        another; against such guesses there is the limit for everybody (``auth.py``).
+        """
+        address = str((scope.get("client") or ("",))[0])
+        told = Headers(scope=scope).get("x-forwarded-for", "").rpartition(",")[2].strip()
+        is_near = _is_ip(address) and ip_address(address).is_private
+        return told if self.public_url and is_near and _is_ip(told) else address
+
+    @property
+    def _name(self) -> str:
+        return split(self.public_url).hostname or ""
+
+    def _is_public(self, origin: str) -> bool:
+        return bool(self.public_url) and origin.lower() == self.public_url
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 class Guard:
     """ASGI middleware: authentication, CSRF, body size, security headers, last resort."""
 
@@ -92,7 +170,7 @@ class Guard:
             await send(message)
 
         try:
-            refusal = await self._authenticate(scope)
+            refusal = self._authenticate(scope)
             if refusal is None and scope["method"] not in SAFE_METHODS:
                 receive, refusal = await self._check_change(scope, receive)
             await (refusal or self._app)(scope, receive, send_guarded)
@@ -104,37 +182,16 @@ class Guard:
                 response = problem(500, "the server failed; its log says why")
                 await response(scope, receive, send_guarded)
 
-    # ------------------------------------------------------------ authentication
-
-    async def _authenticate(self, scope: Scope) -> Response | None:
-        """Note who asks in the request's state; a response if they may not."""
+    def _authenticate(self, scope: Scope) -> Response | None:
+        """Note the login in the request's state; a response if there is none."""
         headers = Headers(scope=scope)
         if not self._site.serves(headers):
-            hint = (TEXTS[language]["error.host"] for language in LANGUAGES)
+            hint = (locales.TEXTS[language]["error.host"] for language in LANGUAGES)
             return problem(421, " · ".join(hint))
-        login: Login | None = None
-        if "authorization" in headers:
-            if refusal := await self._bearer(headers["authorization"], scope):
-                return refusal
-            login = Login()
-        else:
-            cookie = cookie_parser(headers.get("cookie", "")).get(self._keyring.cookie, "")
-            login = self._keyring.login(cookie) if cookie else None
+        cookie = cookie_parser(headers.get("cookie", "")).get(self._keyring.cookie, "")
+        login = self._keyring.login(cookie) if cookie else ""
         scope.setdefault("state", {})["login"] = login
-        if login or is_public(scope["path"]):
-            return None
-        return _refuse(scope)
-
-    async def _bearer(self, header: str, scope: Scope) -> Response | None:
-        scheme, _, key = header.partition(" ")
-        key = key.encode("latin-1", "replace").decode("utf-8", "replace")
-        given = key if scheme.lower() == "bearer" else ""
-        attempt = await self._keyring.attempt(given, self._site.address_of(scope))
-        if attempt.is_right:
-            return None
-        return too_many(attempt.wait) if attempt.wait else _unauthorized("the key is wrong")
-
-    # ---------------------------------------------------------------- changes
+        return None if login or is_public(scope["path"]) else _refuse(scope)
 
     async def _check_change(
         self, scope: Scope, receive: Receive
@@ -149,11 +206,10 @@ class Guard:
         if body is None:
             return receive, problem(413, f"the request is larger than {MAX_BODY} bytes")
         headers, login = Headers(scope=scope), scope["state"]["login"]
-        if login is None or not login.is_bearer:
-            if not self._site.sent(headers):
-                return receive, problem(403, "the request comes from another site")
-            if login and not self._keyring.owns(login, _token(headers, body)):
-                return receive, problem(403, "the page is out of date: reload it and try again")
+        if not self._site.sent(headers):
+            return receive, problem(403, "the request comes from another site")
+        if login and not self._keyring.owns(login, _token(headers, body)):
+            return receive, problem(403, "the page is out of date: reload it and try again")
         return _hurried(receive) if is_streamed else _replay(body, receive), None
 
 
@@ -162,12 +218,21 @@ def is_public(path: str) -> bool:
     return path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)
 
 
-def too_many(wait: float) -> Response:
-    """The answer to who has guessed too often."""
-    seconds = math.ceil(wait)
-    return problem(
-        429, f"too many wrong keys; wait {seconds} s", headers={"Retry-After": str(seconds)}
-    )
+def problem(status: int, detail: str) -> Response:
+    """Error response for scripts and strangers (problem+json, RFC 9457).
+
+    Args:
+        status: HTTP status.
+        detail: What happened and what can be done about it.
+    """
+    body = {
+        "type": "about:blank",
+        "title": http.HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
+    text = json.dumps(body, ensure_ascii=False)
+    return Response(text, status, media_type="application/problem+json")
 
 
 def local_path(wanted: str) -> str:
@@ -182,17 +247,13 @@ def local_path(wanted: str) -> str:
 
 def _refuse(scope: Scope) -> Response:
     if scope["path"].startswith(API):
-        return _unauthorized("log in, or send the key as a bearer token")
+        return problem(401, "log in first")
     if scope["method"] not in SAFE_METHODS:
         return RedirectResponse("/login", status_code=303)
     query = scope["query_string"].decode("latin-1")
     wanted = scope["path"] + (f"?{query}" if query else "")
     here = "" if wanted == "/" else f"?next={quote(wanted, safe='')}"
     return RedirectResponse(f"/login{here}", status_code=303)
-
-
-def _unauthorized(detail: str) -> Response:
-    return problem(401, detail, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _protect(headers: MutableHeaders, path: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
-from graph_memory.locales import TEXTS
+from .core import locales
 
 LANGUAGES: dict[str, str] = {"zh": "zh-CN", "en": "en"}
 """Our codes, and what HTML calls them."""
@@ -30,16 +30,16 @@ class Words:
 
         Values are inserted as they are: escaping is the template's business.
         """
-        message = TEXTS[self.language].get(key, key)
+        message = locales.TEXTS[self.language].get(key, key)
         return message.format(**values) if values else message
 
     def name(self, prefix: str, word: str) -> str:
         """The message of ``prefix.word``; the word itself if there is none."""
-        return TEXTS[self.language].get(f"{prefix}.{word}", word)
+        return locales.TEXTS[self.language].get(f"{prefix}.{word}", word)
 
     def section(self, prefix: str) -> dict[str, str]:
         """All messages whose key begins with ``prefix``, without it (for scripts)."""
-        found = TEXTS[self.language].items()
+        found = locales.TEXTS[self.language].items()
         return {key.removeprefix(prefix): text for key, text in found if key.startswith(prefix)}
 
     def _at(self, at: float) -> datetime | None:

@@ -1,7 +1,6 @@
-"""What a reader asked a list for, read from a query string: filters, order, place.
+"""Query models of lists: filters, order, and the place at which a page begins.
 
-Pages and API read the same queries. A page begins where the one before ended, which its
-cursor says; to whoever holds one it is a word without meaning.
+A page begins where the one before ended, which its cursor says.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from urllib.parse import urlencode
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from graph_memory.journal.catalogue import FactFilter
-from graph_memory.journal.chronicle import RecordFilter
-from graph_memory.journal.pages import Place
+from .core import catalogue, chronicle, pages
 
 PAGE_SIZE = 50
 MAX_TEXT = 200
@@ -31,18 +28,15 @@ STRENGTHS: dict[str, tuple[float, float]] = {
 """Retention at least, and less than (or all there is), by what it is called."""
 
 Id = Annotated[str, Field(max_length=500)]
-Limit = Annotated[int, Query(ge=1, le=200)]
 
 
-def cursor_of(place: Place | None) -> str | None:
+def cursor_of(place: pages.Place) -> str:
     """A place as a word for query strings."""
-    if place is None:
-        return None
     data = json.dumps([place.key, place.id, place.is_before, place.now], ensure_ascii=False)
     return base64.urlsafe_b64encode(data.encode("utf-8", "surrogatepass")).decode().rstrip("=")
 
 
-def place_of(cursor: str) -> Place | None:
+def place_of(cursor: str) -> pages.Place | None:
     """The place that a cursor means; ``None`` for an empty one.
 
     Raises:
@@ -58,7 +52,7 @@ def place_of(cursor: str) -> Place | None:
     numbers = all(isinstance(n, int | float) and abs(n) < 1e300 for n in (key, now))
     if not (numbers and isinstance(id, str) and isinstance(is_before, bool)):
         raise ValueError("not a cursor")
-    return Place(float(key), id, is_before, float(now))
+    return pages.Place(float(key), id, is_before, float(now))
 
 
 def _checked(cursor: str) -> str:
@@ -88,7 +82,7 @@ class Listing(BaseModel):
     cursor: Cursor = ""
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> pages.Place | None:
         """Where the page begins."""
         return place_of(self.cursor)
 
@@ -112,9 +106,9 @@ class Listing(BaseModel):
         wanted = {key: value for key, value in values.items() if value != fields[key].default}
         return self.path + (f"?{urlencode(wanted)}" if wanted else "")
 
-    def turned(self, place: Place) -> str:
+    def turned(self, place: pages.Place) -> str:
         """Address of another page of the same list."""
-        return self.url(cursor=cursor_of(place) or "")
+        return self.url(cursor=cursor_of(place))
 
 
 class Spanned(Listing):
@@ -158,11 +152,11 @@ class Wanted(Spanned):
     strength: Literal["", "clear", "dim", "faint"] = ""
     sort: Literal["recent", "said", "importance", "strength"] = "recent"
 
-    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> FactFilter:
+    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> catalogue.FactFilter:
         """The same as the library wants it."""
         weakest, strongest = STRENGTHS.get(self.strength, (0.0, 1.0))
         since, until = self.span(zone)
-        return FactFilter(
+        return catalogue.FactFilter(
             text=self.q,
             node=self.node,
             persona=self.persona,
@@ -189,10 +183,10 @@ class WantedRecords(Spanned):
     chat: Id = ""
     told: Literal["", "yes"] = ""
 
-    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> RecordFilter:
+    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> chronicle.RecordFilter:
         """The same as the library wants it."""
         since, until = self.span(zone)
-        return RecordFilter(
+        return chronicle.RecordFilter(
             persona=self.persona,
             circle=self.chat,
             level=self.level,

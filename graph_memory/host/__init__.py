@@ -8,7 +8,7 @@ dashboard shows; ``voice.py`` speaks first, ``runtime.py`` is the plugin's life.
 
 from . import hooks
 from .astrbot import Host
-from .handlers import Mistyped, Never, Unclaimed, WithWords, own_chat, own_name
+from .handlers import Mistyped, Never, Unclaimed, WithWords, own_chat
 from .moving import hand_over, surroundings
 from .page import NAME
 from .runtime import Runtime, Tune, Web
@@ -27,7 +27,6 @@ __all__ = [
     "hand_over",
     "hooks",
     "own_chat",
-    "own_name",
     "speech",
     "surroundings",
 ]

@@ -1,10 +1,8 @@
-"""Tools and filters for AstrBot's registries, and this package's name inside of it."""
+"""Tools and filters for AstrBot's registries."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from astrbot.api import FunctionTool
@@ -147,27 +145,3 @@ def own_chat(handler: Handler) -> Handler:
 def memory_tools(settings: Settings, use: Use) -> list[MemoryTool]:
     """What the chat model may do by itself, on behalf of whoever speaks."""
     return [MemoryTool(tool, settings.language, use) for tool in offered(settings)]
-
-
-@contextlib.contextmanager
-def own_name() -> Iterator[None]:
-    """Let modules that are imported meanwhile find ``graph_memory`` by that name.
-
-    AstrBot knows the package as ``data.plugins.<folder>.graph_memory`` and purges that on
-    a reload; the web UI beside it calls it ``graph_memory``. Outside of this block there
-    is nothing of that name that another plugin could run into.
-    """
-
-    def named(root: str) -> dict[str, Any]:
-        modules = sys.modules.copy().items()  # threads import meanwhile, a local model's say
-        return {n: m for n, m in modules if n == root or n.startswith(f"{root}.")}
-
-    others = named("graph_memory")
-    ours = {n.removeprefix(PLUGIN): m for n, m in named(f"{PLUGIN}graph_memory").items()}
-    sys.modules.update(ours)
-    try:
-        yield
-    finally:
-        for name in named("graph_memory"):
-            del sys.modules[name]
-        sys.modules.update(others)

@@ -51,9 +51,11 @@ EXPOSED = (
 
 
 class Web(Protocol):
-    """A web UI that is being served."""
+    """Server of the web UI."""
 
     port: int
+
+    async def start(self, port: int, host: str) -> None: ...
 
     async def stop(self) -> None: ...
 

@@ -36,12 +36,10 @@ from .measure import WARM_UP, Figures, say
 from .workload import BEGINNING, Workload
 
 KEY = "correct-horse-battery"
-HEADERS = {"Authorization": f"Bearer {KEY}"}
 PAGES = {
     "table": "/memories",
     "table_by_strength": "/memories?sort=strength",
     "table_search": "/memories?q=花生",
-    "table_api": "/api/v1/facts?limit=100",
     "one_hop_page": "/graph?node={node}",
     "one_hop_api": "/api/v1/graph?node={node}&limit=60",
     "overview": "/",
@@ -70,9 +68,8 @@ async def _measure(directory: Path, facts: int, questions: int) -> Figures:
         await _fill(memory, work)
         nodes = [node.id for node in await memory.graph.nodes("", 5)]
         transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://bench.test", headers=HEADERS
-        ) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            await client.post("/login", data={"key": KEY})
             found["server_ms"] = {
                 name: await _page(client, address, nodes) for name, address in PAGES.items()
             }
@@ -183,9 +180,10 @@ async def _recall(
 def _browse(base: str, node: str, browsing: Any) -> None:
     """What another process does: turn pages, as long as it is told to."""
     with (
-        httpx.Client(base_url=base, headers=HEADERS) as client,
+        httpx.Client(base_url=base) as client,
         contextlib.suppress(httpx.HTTPError),
     ):
+        client.post("/login", data={"key": KEY})
         for number in count():
             browsing.wait()
             addresses = list(PAGES.values())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -45,25 +43,3 @@ def test_own_chat(
         is_admin=lambda: admin, get_group_id=lambda: group, get_extra=lambda *_: None
     )
     assert permission(command).filter(event, None) is allowed
-
-
-def test_own_name_while_a_thread_imports() -> None:
-    """As the local embedding model does while the web UI is imported."""
-    is_over = threading.Event()
-
-    def imports() -> None:
-        names = [f"elsewhere_{number}" for number in range(50)]
-        while not is_over.is_set():
-            sys.modules.update({name: ModuleType(name) for name in names})
-            for name in names:
-                del sys.modules[name]
-
-    thread = threading.Thread(target=imports)
-    thread.start()
-    try:
-        for _ in range(300):
-            with handlers.own_name():
-                assert sys.modules["graph_memory.host.handlers"] is handlers
-    finally:
-        is_over.set()
-        thread.join()

@@ -24,14 +24,12 @@ class Route:
     Attributes:
         template: The path with its parameters in braces.
         path_names, query_names: What its parameters are called.
-        is_shown: Whether it is in the OpenAPI schema.
     """
 
     method: str
     template: str
     path_names: tuple[str, ...] = ()
     query_names: tuple[str, ...] = ()
-    is_shown: bool = False
 
     @property
     def is_change(self) -> bool:
@@ -52,7 +50,7 @@ class Route:
 
 
 def surface(app: FastAPI) -> list[Route]:
-    """Every method of every route, included routers, API schema and static files too."""
+    """Every method of every route, included routers and static files too."""
     return sorted(_walk(app.routes), key=lambda route: (route.template, route.method))
 
 
@@ -72,7 +70,6 @@ def _walk(found: list[Any], prefix: str = "") -> Iterator[Route]:
                     template,
                     tuple(_PARAMETER.findall(template)),
                     tuple(dict.fromkeys(_queries(known))) if known else (),
-                    getattr(route, "include_in_schema", False),
                 )
 
 

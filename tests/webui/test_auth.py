@@ -1,4 +1,4 @@
-"""Keys, cookies and tokens."""
+"""Keys, cookies and tokens; guessing keys gets slower and slower, in bounded memory."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ import pytest
 
 from graph_memory.access import Access
 from webui import auth
-from webui.auth import Attempt, Keyring, Login
-from webui.throttle import FREE, FREE_FOR_ALL
+from webui.auth import (
+    BROWSER,
+    FIRST_WAIT,
+    FORGET_AFTER,
+    FREE,
+    FREE_FOR_ALL,
+    LONGEST_FOR_ALL,
+    LONGEST_WAIT,
+    Attempt,
+    Keyring,
+    Throttle,
+)
 
 KEY = "钥匙-key-0123"
 HOME, ELSEWHERE = "192.0.2.1", "192.0.2.2"
@@ -34,23 +44,23 @@ async def test_only_the_key_is_right(ring: Keyring) -> None:
 async def test_a_cookie_logs_in_until_the_key_changes(tmp_path: Path) -> None:
     ring = keyring(tmp_path)
     cookie = await ring.issue()
-    assert ring.login(cookie) is not None
+    assert ring.login(cookie)
     reloaded = keyring(tmp_path)
     assert ring.login(cookie) == reloaded.login(cookie)
     assert reloaded.cookie == ring.cookie
     changed = keyring(tmp_path, KEY + "2")
-    assert changed.login(cookie) is None
+    assert not changed.login(cookie)
     assert changed.cookie != ring.cookie
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "a.b.c", "\udcff", "IiI.aaaa.bbbb"])
 def test_made_up_cookies_do_not_log_in(ring: Keyring, cookie: str) -> None:
-    assert ring.login(cookie) is None
+    assert not ring.login(cookie)
 
 
 async def test_what_was_signed_for_something_else_does_not_log_in(ring: Keyring) -> None:
-    assert ring.login(ring.seal({"what": "undo"})) is None
-    assert ring.login(ring.know()) is None
+    assert not ring.login(ring.seal({"what": "undo"}))
+    assert not ring.login(ring.know())
     assert ring.unseal(await ring.issue()) == {}
     assert ring.unseal(ring.seal({"what": "undo"})) == {"what": "undo"}
 
@@ -58,18 +68,18 @@ async def test_what_was_signed_for_something_else_does_not_log_in(ring: Keyring)
 async def test_cookies_grow_old(ring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
     cookie = await ring.issue()
     monkeypatch.setattr(auth, "SESSION_AGE", -1)
-    assert ring.login(cookie) is None
+    assert not ring.login(cookie)
 
 
 async def test_logging_out_ends_copies_of_the_cookie_even_after_a_reload(tmp_path: Path) -> None:
     ring = keyring(tmp_path)
     cookie, other = await ring.issue(), await ring.issue()
     login = ring.login(cookie)
-    assert login is not None
+    assert login
     await ring.revoke(login)
     for loaded in (ring, keyring(tmp_path)):
-        assert loaded.login(cookie) is None
-        assert loaded.login(other) is not None
+        assert not loaded.login(cookie)
+        assert loaded.login(other)
 
 
 async def test_guessing_from_everywhere_slows_strangers_but_not_the_owner(ring: Keyring) -> None:
@@ -96,8 +106,101 @@ async def test_a_known_browser_waits_for_its_own_mistakes_only(ring: Keyring) ->
 
 
 def test_a_token_belongs_to_one_login(ring: Keyring) -> None:
-    ours, others = Login("a"), Login("b")
+    ours, others = "a", "b"
     assert ring.owns(ours, ring.token(ours))
     assert not ring.owns(others, ring.token(ours))
     assert not ring.owns(ours, "")
     assert not ring.owns(ours, "密")
+
+
+# ------------------------------------------------------------------- throttle
+
+
+class Clock:
+    """A clock that stands still."""
+
+    def __init__(self) -> None:
+        self.at = 1000.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def test_a_few_mistakes_are_free_then_waits_double() -> None:
+    clock = Clock()
+    guard = Throttle(clock)
+    waits = []
+    for _ in range(FREE + 12):
+        guard.fail("1.2.3.4")
+        waits.append(guard.wait("1.2.3.4"))
+    assert waits[: FREE - 1] == [0.0] * (FREE - 1)
+    assert waits[FREE - 1 : FREE + 2] == [FIRST_WAIT, 2 * FIRST_WAIT, 4 * FIRST_WAIT]
+    assert waits[-1] == LONGEST_WAIT
+    clock.at += LONGEST_WAIT
+    assert guard.wait("1.2.3.4") == 0.0
+
+
+def test_others_need_not_wait() -> None:
+    guard = Throttle(Clock())
+    for _ in range(FREE):
+        guard.fail("1.2.3.4")
+    assert guard.wait("1.2.3.5") == 0.0
+    assert guard.wait("::ffff:1.2.3.4") > 0.0
+
+
+def test_an_ipv6_network_is_one_person() -> None:
+    guard = Throttle(Clock())
+    for number in range(FREE):
+        guard.fail(f"2001:db8::{number}")
+    assert guard.wait("2001:db8::ffff") > 0.0
+    assert guard.wait("2001:db8:0:1::1") == 0.0
+
+
+def test_knowing_the_key_and_time_forgive() -> None:
+    clock = Clock()
+    guard = Throttle(clock)
+    for _ in range(FREE):
+        guard.fail("a")
+        guard.fail("b")
+    guard.clear("a")
+    assert guard.wait("a") == 0.0
+    clock.at += FORGET_AFTER + 1
+    guard.fail("b")
+    assert guard.wait("b") == 0.0
+
+
+def test_many_guesses_from_many_addresses_slow_down_every_stranger() -> None:
+    clock = Clock()
+    guard = Throttle(clock)
+    guard.clear("192.0.2.1")
+    for number in range(FREE_FOR_ALL + 20):
+        guard.fail(f"10.0.{number}.1")
+    assert guard.wait("192.0.2.2") == LONGEST_FOR_ALL
+    assert guard.wait("192.0.2.1") == 0.0, "the right key came from there"
+    assert guard.wait(f"{BROWSER}one") == 0.0
+    clock.at += LONGEST_FOR_ALL
+    assert guard.wait("192.0.2.2") == 0.0
+    guard.fail("192.0.2.3")
+    assert guard.wait("192.0.2.2") == LONGEST_FOR_ALL
+    clock.at += FORGET_AFTER + 1
+    guard.fail("192.0.2.3")
+    assert guard.wait("192.0.2.2") == 0.0
+
+
+def test_those_who_are_known_wait_for_their_own_mistakes_and_nobody_elses() -> None:
+    guard = Throttle(Clock())
+    for _ in range(FREE_FOR_ALL + 20):
+        guard.fail(f"{BROWSER}one")
+    assert guard.wait(f"{BROWSER}one") == LONGEST_WAIT
+    assert guard.wait(f"{BROWSER}two") == 0.0
+    assert guard.wait("192.0.2.2") == 0.0
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auth, "MAX_ADDRESSES", 10)
+    guard = Throttle(Clock())
+    for number in range(50):
+        guard.fail(f"10.0.0.{number}")
+        guard.clear(f"10.1.0.{number}")
+    assert len(guard) == 10
+    assert len(guard._known) == 10

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -219,23 +218,6 @@ async def test_a_file_that_waits_is_deleted_once_it_was_asked(
         await send(keeper, "/data/import/delete", 404, name=gone)
         await see(keeper, "/data/import/delete", 404, name=gone)
     assert other.exists()
-
-
-async def test_programs_delete_a_file_that_waits(
-    keeper: httpx.AsyncClient, memory: MemoryService
-) -> None:
-    path = memory.directory / "imports" / "另一份?.jsonl"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("{}")
-    url = f"/api/v1/imports/files/{quote(path.name)}"
-    (token,) = {tag["value"] for tag in (await see(keeper, "/data")).all("input", name="csrf")}
-    assert (await keeper.delete(url, headers=OURS)).status_code == 403
-    answer = await keeper.delete(url, headers={**OURS, "X-CSRF-Token": token})
-    assert (answer.status_code, answer.json()["done"]) == (200, None)
-    assert path.name not in answer.json()["files"]
-    assert not path.exists()
-    answer = await keeper.delete(url, headers={**OURS, "X-CSRF-Token": token})
-    assert answer.status_code == 404
 
 
 async def test_how_much_may_be_sent_is_said_before_and_when_it_is_too_much(

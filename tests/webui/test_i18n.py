@@ -12,7 +12,7 @@ from graph_memory.graph import GraphState
 from graph_memory.locales import TEXTS
 from graph_memory.model import PREDICATES, EntityType
 from webui.i18n import Words
-from webui.shapes import SHAPES, shape_of
+from webui.icons import SHAPES, shape_of
 
 WEBUI = Path(__file__).resolve().parents[2] / "webui"
 ZONE = ZoneInfo("Asia/Shanghai")

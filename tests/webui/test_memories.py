@@ -7,6 +7,7 @@ import pytest
 
 from graph_memory.journal.catalogue import FactFilter
 from graph_memory.service import MemoryService
+from webui.listing import STRENGTHS, Wanted
 
 from .browsing import LIFE, OURS, PRIVATE, press, see, send, statements, undo
 from .conftest import BULK
@@ -88,15 +89,11 @@ async def test_strengths_are_parts_of_the_whole(
     owner: httpx.AsyncClient, service: MemoryService
 ) -> None:
     counts = []
-    for strength, (least, most) in {
-        "clear": (0.7, 1),
-        "dim": (0.4, 0.7),
-        "faint": (0, 0.4),
-    }.items():
-        answer = await owner.get("/api/v1/facts", params={"strength": strength, "limit": 200})
-        found = answer.json()
-        assert all(least <= fact["strength"] <= most for fact in found["items"])
-        counts.append(found["total"])
+    for strength, (least, most) in STRENGTHS.items():
+        found = await service.library.browse(Wanted(strength=strength).filter(service.zone, 200))
+        assert all(least <= line.strength <= most for line in found.items)
+        assert f"找到 {found.total} 条" in (await see(owner, "/memories", strength=strength)).text
+        counts.append(found.total)
     assert sum(counts) == FACTS
     assert min(counts) > 0
 

@@ -78,12 +78,3 @@ async def test_people_are_not_merged(owner: httpx.AsyncClient) -> None:
     assert not [tag for tag in page.all("a") if tag["href"].startswith("/node/merge")]
     assert "做不到" in (await press(owner, "/node/merge", id=ZHANG, into=HONG)).text
     await send(owner, "/node/merge", 404, id="e:no", into="e:none")
-
-
-async def test_the_same_as_data(owner: httpx.AsyncClient) -> None:
-    portrait = (await owner.get("/api/v1/portrait", params={"node": ZHANG})).json()
-    assert (portrait["name"], portrait["type"], portrait["total"]) == ("张三", "user", 117)
-    home = next(t for t in portrait["threads"] if t[-1]["predicate"] == "lives_in")
-    assert [fact["state"] for fact in home] == ["superseded", "active"]
-    names = (await owner.get("/api/v1/names", params={"q": "年糕"})).json()["items"]
-    assert [(each["name"], each["facts"]) for each in names] == [("年糕", 3)]

@@ -1,11 +1,15 @@
-"""The six questions, as pages and in the API, and the graph of some nodes."""
+"""The six questions, and the graph of one node or of some."""
 
 from __future__ import annotations
+
+from urllib.parse import quote
 
 import httpx
 import pytest
 
-from .browsing import LIFE, PRIVATE, see
+from graph_memory.service import MemoryService
+
+from .browsing import LIFE, PRIVATE, see, statements
 from .conftest import BULK
 from .seed import fact_id
 from .story import HONG, LI, MING, XSS, ZHANG
@@ -14,12 +18,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 SHANGHAI = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
 BEIJING = fact_id(PRIVATE, "张三住在北京")
 QUESTIONS = ("path", "shared", "connected", "newest", "contradicted", "orphans")
-
-
-async def ask(owner: httpx.AsyncClient, question: str, **query: str | int) -> dict:  # type: ignore[type-arg]
-    answer = await owner.get(f"/api/v1/graph/{question}", params=query)
-    assert answer.status_code == 200, answer.text
-    return answer.json()  # type: ignore[no-any-return]
 
 
 async def test_the_start_of_the_graph_offers_the_questions(owner: httpx.AsyncClient) -> None:
@@ -35,8 +33,6 @@ async def test_a_path_by_names(owner: httpx.AsyncClient) -> None:
     (link,) = [t["href"] for t in page.all("a") if "beside=" in t["href"]]
     graph = await see(owner, link)
     assert "显示 3 个节点" in graph.text
-    found = await ask(owner, "path", a=LI, b=ZHANG)
-    assert [way["nodes"] for way in found["ways"]] == [[LI, ZHANG]]
 
 
 async def test_no_path_is_said(owner: httpx.AsyncClient) -> None:
@@ -59,33 +55,61 @@ async def test_what_two_share(owner: httpx.AsyncClient) -> None:
 async def test_lists_of_the_most_connected_the_newest_and_the_lonely(
     owner: httpx.AsyncClient,
 ) -> None:
-    connected = await ask(owner, "connected", limit=3)
-    assert connected["nodes"][0]["id"] == ZHANG
-    assert connected["neighbours"][ZHANG] > BULK
     page = await see(owner, "/graph/ask/connected")
     assert page.text.index("张三") < page.text.index("李四") < page.text.index("小红")
-    newest = await ask(owner, "newest", limit=2)
-    assert [fact["statement"] for fact in newest["facts"]] == [
-        "张三这周在准备项目上线，压力很大",
-        "机器人答应下次带一个 FastAPI 的示例项目",
-    ]
-    orphans = await ask(owner, "orphans")
-    names = {node["name"] for node in orphans["nodes"]}
-    assert "咖啡" in names  # all that was known of it is archived
-    assert "张三" not in names
-    assert orphans["total"] == len(orphans["nodes"])
-    assert "咖啡" in (await see(owner, "/graph/ask/orphans")).text
+    newest = (await see(owner, "/graph/ask/newest")).text
+    latest, before = "张三这周在准备项目上线，压力很大", "机器人答应下次带一个 FastAPI 的示例项目"
+    assert newest.index(latest) < newest.index(before)
+    orphans = await see(owner, "/graph/ask/orphans")
+    names = {tag["href"] for tag in orphans.all("a") if tag["href"].startswith("/node?")}
+    assert "咖啡" in orphans.text  # all that was known of it is archived
+    assert f"/node?id={quote(ZHANG, safe='')}" not in names
 
 
 async def test_contradictions_come_in_pairs(owner: httpx.AsyncClient) -> None:
-    found = await ask(owner, "contradicted")
-    assert {"newer": SHANGHAI, "older": BEIJING} in found["pairs"]
-    assert found["total"] == 2
-    states = {fact["id"]: fact["state"] for fact in found["facts"]}
-    assert (states[SHANGHAI], states[BEIJING]) == ("current", "superseded")
     page = await see(owner, "/graph/ask/contradicted")
-    assert "张三住在上海，今年春天刚搬过去" in page.text
-    assert "张三住在北京" in page.text
+    assert page.all("a", href=f"/memories/{SHANGHAI}")
+    assert page.all("a", href=f"/memories/{BEIJING}")
+    assert page.text.index("张三住在上海，今年春天刚搬过去") < page.text.index("张三住在北京")
+
+
+async def test_the_graph_is_one_hop_and_counts_truthfully(owner: httpx.AsyncClient) -> None:
+    graph = (await owner.get("/api/v1/graph", params={"node": ZHANG})).json()
+    assert graph["nodes"][0] == graph["centre"]
+    assert graph["centre"]["name"] == "张三"
+    assert graph["shown"] == len(graph["nodes"]) - 1 == 60
+    assert graph["total"] > BULK
+    ids = {node["id"] for node in graph["nodes"]}
+    assert all(ZHANG in (edge["source"], edge["target"]) for edge in graph["edges"])
+    assert all({edge["source"], edge["target"]} <= ids for edge in graph["edges"])
+    states = {edge["statement"]: edge["state"] for edge in graph["edges"]}
+    assert states["张三很爱吃辣"] == states["张三住在北京"] == "superseded"
+    assert states["张三肠胃不好，现在不吃辣了"] == "current"
+    small = (await owner.get("/api/v1/graph", params={"node": ZHANG, "limit": 5})).json()
+    assert (small["shown"], small["total"]) == (5, graph["total"])
+
+
+async def test_a_merged_node_shows_the_survivor(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    nodes = await service.graph.nodes("", 40)
+    one, other = [node.id for node in nodes if node.id.startswith("e:")][:2]
+
+    async def facts(node: str) -> set[str]:
+        return set(statements(await see(owner, "/memories", node=node)))
+
+    apart = await facts(one), await facts(other)
+    change = await service.bonds.merge(one, other, "owner")
+    try:
+        await service.settle()
+        for node in (one, other):
+            graph = (await owner.get("/api/v1/graph", params={"node": node})).json()
+            assert graph["centre"]["id"] == other
+            assert await facts(node) == apart[0] | apart[1]
+    finally:
+        await service.library.undo(change.id, "owner")
+        await service.settle()
+    assert (await facts(one), await facts(other)) == apart
 
 
 async def test_some_nodes_and_what_is_between_them(owner: httpx.AsyncClient) -> None:
@@ -102,12 +126,18 @@ async def test_some_nodes_and_what_is_between_them(owner: httpx.AsyncClient) -> 
     [
         ("/graph/ask/cypher", 422), ("/graph/ask/path?a=" + "x" * 201, 422),
         ("/graph?node=" + ZHANG + "&beside=e:no", 200), ("/graph?node=e:no&beside=" + LI, 404),
-        ("/api/v1/graph/path?a=1", 422), ("/api/v1/graph/path?a=e:no&b=e:no", 404),
-        ("/api/v1/graph/newest?limit=0", 422), ("/api/v1/graph/among", 422),
+        ("/api/v1/graph", 422), ("/api/v1/graph?node=e:no", 404), ("/api/v1/graph/among", 422),
+        ("/api/v1/graph?node=x&limit=1e9", 422), ("/api/v1/graph?node=%00", 404),
+        ("/api/v1/nowhere", 404), ("/api/v1/", 404), ("/api/v1/graph?node=" + "x" * 600, 422),
     ],
 )  # fmt: skip
 async def test_odd_questions(owner: httpx.AsyncClient, path: str, status: int) -> None:
-    assert (await owner.get(path)).status_code == status
+    answer = await owner.get(path)
+    assert answer.status_code == status
+    if path.startswith("/api/"):
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["status"] == status
+        assert "x" * 600 not in answer.text
 
 
 async def test_hostile_names_are_text(owner: httpx.AsyncClient) -> None:

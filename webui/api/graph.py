@@ -1,4 +1,4 @@
-"""The graph: a node and what is one fact away from it, some nodes, nodes by name."""
+"""The graph: a node and what is one fact away from it, or some nodes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from graph_memory.graph import Answer, GraphEdge, GraphNode, Neighbourhood
-from graph_memory.model import Status
-from graph_memory.service import MemoryService
-
-from ..listing import MAX_TEXT, Id
-from ..shapes import shape_of
+from ..core import graph, model, service
+from ..icons import shape_of
+from ..listing import Id
 from .base import Out
 
 MAX_NODES = 300
@@ -36,7 +33,7 @@ class NodeOut(Out):
     degree: int = Field(description="How many facts join it to others.")
 
     @classmethod
-    def of(cls, node: GraphNode) -> NodeOut:
+    def of(cls, node: graph.GraphNode) -> NodeOut:
         """From what the graph says."""
         return cls(
             id=node.id,
@@ -61,7 +58,7 @@ class EdgeOut(Out):
     state: str = Field(description="current, ended, superseded or archived")
 
     @classmethod
-    def of(cls, edge: GraphEdge, now: float) -> EdgeOut:
+    def of(cls, edge: graph.GraphEdge, now: float) -> EdgeOut:
         """From what the graph says; ``now`` in seconds since the epoch."""
         return cls(
             id=edge.id,
@@ -75,9 +72,9 @@ class EdgeOut(Out):
         )
 
 
-def state_of(edge: GraphEdge, now: float) -> str:
+def state_of(edge: graph.GraphEdge, now: float) -> str:
     """``archived``, ``superseded``, ``ended`` or ``current``, the first that holds."""
-    if edge.status != Status.ACTIVE:
+    if edge.status != model.Status.ACTIVE:
         return "archived"
     if edge.superseded:
         return "superseded"
@@ -94,7 +91,7 @@ class GraphOut(Out):
     total: int = Field(description="Neighbours there are.")
 
     @classmethod
-    def of(cls, found: Neighbourhood, now: float) -> GraphOut:
+    def of(cls, found: graph.Neighbourhood, now: float) -> GraphOut:
         """From what the graph says; the centre is the first node."""
         others = [node for node in found.nodes if node.id != found.centre.id]
         return cls(
@@ -113,46 +110,31 @@ class SomeOut(Out):
     edges: list[EdgeOut]
 
     @classmethod
-    def of(cls, found: Answer, now: float) -> SomeOut:
+    def of(cls, found: graph.Answer, now: float) -> SomeOut:
         """From what the graph says."""
         nodes = [NodeOut.of(node) for node in found.nodes]
         return cls(nodes=nodes, edges=edges_of(found.edges, now))
 
 
-def edges_of(edges: Iterable[GraphEdge], now: float) -> list[EdgeOut]:
+def edges_of(edges: Iterable[graph.GraphEdge], now: float) -> list[EdgeOut]:
     """Facts as edges."""
     return [EdgeOut.of(edge, now) for edge in edges]
 
 
-class NodesOut(Out):
-    """Nodes that were searched for, most connected first."""
-
-    items: list[NodeOut]
-
-
-def routes(service: MemoryService) -> APIRouter:
-    """``/graph`` and ``/nodes``."""
+def routes(memory: service.MemoryService) -> APIRouter:
+    """``/graph``."""
     api = APIRouter()
 
     @api.get("/graph")
-    async def graph(
+    async def neighbourhood(
         node: Id, limit: Annotated[int, Query(ge=1, le=MAX_NODES)] = FIRST_NODES
     ) -> GraphOut:
         """A node and what is one fact away from it."""
-        return GraphOut.of(await service.graph.neighbourhood(node, limit), service.now())
+        return GraphOut.of(await memory.graph.neighbourhood(node, limit), memory.now())
 
     @api.get("/graph/among")
     async def among(node: Ids) -> SomeOut:
         """Some nodes and all facts between them; unknown nodes are left out."""
-        return SomeOut.of(await service.graph.questions.among(node), service.now())
-
-    @api.get("/nodes")
-    async def nodes(
-        q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
-        limit: Annotated[int, Query(ge=1, le=100)] = 20,
-    ) -> NodesOut:
-        """People and things whose name contains ``q``, most connected first."""
-        found = await service.graph.nodes(q.strip(), limit)
-        return NodesOut(items=[NodeOut.of(node) for node in found])
+        return SomeOut.of(await memory.graph.questions.among(node), memory.now())
 
     return api

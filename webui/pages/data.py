@@ -12,21 +12,18 @@ from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 from starlette.responses import FileResponse, Response
 
-from graph_memory.errors import FormatError, GraphMemoryError, NotFoundError
-from graph_memory.moving import files
-from graph_memory.service import MemoryService
-
 from ..api.data import Importing, Name, begin, importer_of, usual_platform
+from ..core import errors, files, service
 from ..guard import read_form
-from ..view import Pages
+from ..rendering import Pages
 
 LISTED = 20
 
 
-def router(service: MemoryService, pages: Pages) -> APIRouter:
+def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
     """``/data`` and what one can do there."""
     routes = APIRouter(include_in_schema=False)
-    backups, moving = service.backups, service.moving
+    backups, moving = memory.backups, memory.moving
 
     @routes.get("/data")
     async def data(request: Request) -> Response:
@@ -40,12 +37,12 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             problem=backups.problem,
             files=_sizes(await moving.waiting()).items(),
             limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
-            exports=(await asyncio.to_thread(_exports, service))[:LISTED],
+            exports=(await asyncio.to_thread(_exports, memory))[:LISTED],
             runs=[run for run in reversed(await moving.runs()) if run.messages or run.changes],
             progress=progress,
             import_problem=moving.problem,
-            directory=service.directory,
-            people=(await service.library.overview()).people,
+            directory=memory.directory,
+            people=(await memory.library.overview()).people,
         )
 
     # --------------------------------------------------------------- backups
@@ -54,7 +51,7 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
     async def backup() -> Response:
         try:
             await backups.make()
-        except GraphMemoryError as error:
+        except errors.GraphMemoryError as error:
             return pages.redirect("/data", what="failed", reason=_short(error))
         return pages.redirect("/data", what="backup")
 
@@ -62,9 +59,9 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
     async def preview(request: Request, name: Name) -> Response:
         try:
             found = await backups.preview(name)
-        except NotFoundError:
+        except errors.NotFoundError:
             raise
-        except GraphMemoryError as error:
+        except errors.GraphMemoryError as error:
             return pages.redirect("/data", what="failed", reason=_short(error))
         return pages.render(request, "data_restore.html", preview=found)
 
@@ -73,9 +70,9 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         name = (await read_form(request)).get("name", "")[:200]
         try:
             await backups.restore(name)
-        except NotFoundError:
+        except errors.NotFoundError:
             raise
-        except GraphMemoryError as error:
+        except errors.GraphMemoryError as error:
             return pages.redirect("/data", what="failed", reason=_short(error))
         return pages.redirect("/data", what="staged")
 
@@ -90,16 +87,16 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         person = (await read_form(request)).get("person", "")[:500]
         try:
             done = await moving.exporter(person).run()
-        except GraphMemoryError as error:
+        except errors.GraphMemoryError as error:
             return pages.redirect("/data", what="failed", reason=_short(error))
         return pages.redirect("/data", what="export", count=done.lines)
 
     @routes.get("/data/exports/{name}")
     async def download(name: Name) -> Response:
-        found = dict(await asyncio.to_thread(_exports, service))
+        found = dict(await asyncio.to_thread(_exports, memory))
         if name not in found:
-            raise NotFoundError(f"there is no export {name}")
-        path = service.directory / "exports" / name
+            raise errors.NotFoundError(f"there is no export {name}")
+        path = memory.directory / "exports" / name
         return FileResponse(path, media_type="application/x-ndjson", filename=name)
 
     @routes.get("/data/import")
@@ -107,8 +104,8 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         """What a file would bring; what is wrong with it is said beside what can be set."""
         found, wrong = None, ""
         try:
-            found = await (await importer_of(service, wanted)).preview()
-        except (FormatError, NotFoundError) as error:
+            found = await (await importer_of(memory, wanted)).preview()
+        except (errors.FormatError, errors.NotFoundError) as error:
             wrong = _short(error)
         return pages.render(
             request,
@@ -117,16 +114,16 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             plan=found,
             wrong=wrong,
             wanted=wanted,
-            platform=wanted.platform or await usual_platform(service),
-            choices=await service.library.overview(),
+            platform=wanted.platform or await usual_platform(memory),
+            choices=await memory.library.overview(),
         )
 
     @routes.post("/data/import")
     async def bring(request: Request) -> Response:
         given = {key: value for key, value in (await read_form(request)).items() if key != "csrf"}
         try:
-            begin(service, await importer_of(service, Importing.model_validate(given)))
-        except (FormatError, ValidationError) as error:
+            begin(memory, await importer_of(memory, Importing.model_validate(given)))
+        except (errors.FormatError, ValidationError) as error:
             return pages.redirect("/data", what="failed", reason=_short(error))
         return pages.redirect("/data", what="import")
 
@@ -134,16 +131,16 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
     async def ask(request: Request, name: Name) -> Response:
         sizes = _sizes(await moving.waiting())
         if name not in sizes:
-            raise NotFoundError(f"there is no file {name} in imports/")
+            raise errors.NotFoundError(f"there is no file {name} in imports/")
         return pages.render(request, "data_delete.html", name=name, size=sizes[name])
 
     @routes.post("/data/import/delete")
     async def discard(request: Request) -> Response:
         try:
             await moving.discard((await read_form(request)).get("name", ""))
-        except NotFoundError:
+        except errors.NotFoundError:
             raise
-        except GraphMemoryError as error:
+        except errors.GraphMemoryError as error:
             return pages.redirect("/data", what="failed", reason=_short(error))
         return pages.redirect("/data", what="file_deleted")
 
@@ -157,7 +154,7 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
 
     @routes.post("/data/checkup")
     async def checkup(request: Request) -> Response:
-        return pages.render(request, "data_checkup.html", checkup=await service.doctor())
+        return pages.render(request, "data_checkup.html", checkup=await memory.doctor())
 
     return routes
 
@@ -171,9 +168,9 @@ def _sizes(paths: Iterable[Path]) -> dict[str, int]:
     return found
 
 
-def _exports(service: MemoryService) -> list[tuple[str, int]]:
+def _exports(memory: service.MemoryService) -> list[tuple[str, int]]:
     """Name and size of the files that were taken out, newest first. Blocks."""
-    folder = service.directory / "exports"
+    folder = memory.directory / "exports"
     if not folder.is_dir():
         return []
     found = [path for path in folder.glob("*.jsonl") if path.is_file()]

@@ -8,19 +8,17 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from graph_memory.errors import GraphError, NotFoundError
-from graph_memory.service import MemoryService
-
 from ..api.graph import FIRST_NODES, MAX_AMONG, GraphOut, NodeOut, SomeOut
+from ..core import errors, service
+from ..icons import SHAPES
 from ..listing import MAX_TEXT, Id
-from ..shapes import SHAPES
-from ..view import Pages
+from ..rendering import Pages
 from .questions import QUESTIONS
 
 RESULTS = 24
 
 
-def router(service: MemoryService, pages: Pages) -> APIRouter:
+def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
     """``/graph``."""
     routes = APIRouter(include_in_schema=False)
 
@@ -35,11 +33,11 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         try:
             if node:
                 return await around(request, node, beside)
-            results = [NodeOut.of(n) for n in await service.graph.nodes(text, RESULTS)]
-        except NotFoundError:
+            results = [NodeOut.of(n) for n in await memory.graph.nodes(text, RESULTS)]
+        except errors.NotFoundError:
             return pages.render(request, "error.html", 404, code=404, detail="")
-        except GraphError:
-            return pages.render(request, "graph_away.html", 503, state=service.graph.state.value)
+        except errors.GraphError:
+            return pages.render(request, "graph_away.html", 503, state=memory.graph.state.value)
         if text and len(results) == 1:
             return RedirectResponse(f"/graph?{urlencode({'node': results[0].id})}", 303)
         return pages.render(
@@ -48,11 +46,11 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
 
     async def around(request: Request, node: str, beside: list[str]) -> Response:
         """A node with its neighbours, or with those that were asked for."""
-        found = await service.graph.neighbourhood(node, 0 if beside else FIRST_NODES)
-        graph = GraphOut.of(found, service.now())
+        found = await memory.graph.neighbourhood(node, 0 if beside else FIRST_NODES)
+        graph = GraphOut.of(found, memory.now())
         if beside:
             wanted = list(dict.fromkeys((graph.centre.id, *beside)))
-            some = SomeOut.of(await service.graph.questions.among(wanted), service.now())
+            some = SomeOut.of(await memory.graph.questions.among(wanted), memory.now())
             nodes = [graph.centre, *(each for each in some.nodes if each.id != graph.centre.id)]
             graph = graph.model_copy(update={"nodes": nodes, "edges": some.edges})
         return pages.render(

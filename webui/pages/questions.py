@@ -9,18 +9,16 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from graph_memory.errors import GraphError, NotFoundError
-from graph_memory.graph import HOPS, Answer, GraphNode, Questions
-from graph_memory.service import MemoryService
-
 from ..api.graph import EdgeOut, NodeOut, edges_of
-from ..api.questions import MOST
+from ..core import errors, graph, service
 from ..listing import MAX_TEXT
-from ..view import Pages
+from ..rendering import Pages
 
 ALTERNATIVES = 5
 """Others of a similar name that are offered."""
 SUGGESTIONS = 60
+MOST = 50
+"""Nodes or facts of one answer."""
 
 Question = Literal["path", "shared", "connected", "newest", "contradicted", "orphans"]
 QUESTIONS: tuple[Question, ...] = (
@@ -54,7 +52,7 @@ class Shown:
         link: Address of the whole answer in the graph.
     """
 
-    answer: Answer
+    answer: graph.Answer
     nodes: dict[str, NodeOut]
     facts: dict[str, EdgeOut]
     learned: dict[str, float]
@@ -62,7 +60,7 @@ class Shown:
     link: str
 
 
-def router(service: MemoryService, pages: Pages) -> APIRouter:
+def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
     """``/graph/ask/…``."""
     routes = APIRouter(include_in_schema=False)
 
@@ -74,14 +72,14 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
         b: Annotated[str, Query(max_length=MAX_TEXT)] = "",
     ) -> Response:
         try:
-            ends = [await _find(service, each.strip()) for each in (a, b)]
+            ends = [await _find(memory, each.strip()) for each in (a, b)]
             known = [end.node.id for end in ends if end.node]
             answer = None
             if question not in ABOUT_TWO or len(known) == 2:
-                answer = await _ask(service.graph.questions, question, known)
-            names = await service.graph.nodes("", SUGGESTIONS) if question in ABOUT_TWO else []
-        except GraphError:
-            return pages.render(request, "graph_away.html", 503, state=service.graph.state.value)
+                answer = await _ask(memory.graph.questions, question, known)
+            names = await memory.graph.nodes("", SUGGESTIONS) if question in ABOUT_TWO else []
+        except errors.GraphError:
+            return pages.render(request, "graph_away.html", 503, state=memory.graph.state.value)
         return pages.render(
             request,
             "graph_question.html",
@@ -90,16 +88,16 @@ def router(service: MemoryService, pages: Pages) -> APIRouter:
             about_two=ABOUT_TWO,
             a=ends[0],
             b=ends[1],
-            shown=_shown(answer, service.now()) if answer else None,
+            shown=_shown(answer, memory.now()) if answer else None,
             names=sorted({node.name for node in names if node.name and node.kind != "session"}),
-            hops=HOPS,
+            hops=graph.HOPS,
             graph_url=graph_url,
         )
 
     return routes
 
 
-async def _ask(questions: Questions, question: Question, ends: list[str]) -> Answer:
+async def _ask(questions: graph.Questions, question: Question, ends: list[str]) -> graph.Answer:
     match question:
         case "path":
             return await questions.path(ends[0], ends[1])
@@ -115,27 +113,27 @@ async def _ask(questions: Questions, question: Question, ends: list[str]) -> Ans
             return await questions.orphans(MOST)
 
 
-async def _find(service: MemoryService, text: str) -> End:
+async def _find(memory: service.MemoryService, text: str) -> End:
     """What is called so: its id, its very name, else the most connected of a similar name."""
     if not text:
         return End("", None, ())
-    found = [node for node in await service.graph.nodes(text, 40) if node.kind != "session"]
-    exact = await _by_id(service, text)
+    found = [node for node in await memory.graph.nodes(text, 40) if node.kind != "session"]
+    exact = await _by_id(memory, text)
     exact += [node for node in found if node.name.casefold() == text.casefold()]
     nodes = [NodeOut.of(node) for node in dict.fromkeys((*exact, *found))]
     return End(text, nodes[0] if nodes else None, tuple(nodes[1 : 1 + ALTERNATIVES]))
 
 
-async def _by_id(service: MemoryService, text: str) -> list[GraphNode]:
+async def _by_id(memory: service.MemoryService, text: str) -> list[graph.GraphNode]:
     if ":" not in text:
         return []
     try:
-        return (await service.graph.questions.among([text])).nodes
-    except NotFoundError:
+        return (await memory.graph.questions.among([text])).nodes
+    except errors.NotFoundError:
         return []
 
 
-def _shown(answer: Answer, now: float) -> Shown:
+def _shown(answer: graph.Answer, now: float) -> Shown:
     nodes = {node.id: NodeOut.of(node) for node in answer.nodes}
     facts = {edge.id: edge for edge in edges_of(answer.edges, now)}
     learned = {edge.id: edge.recorded_at for edge in answer.edges}

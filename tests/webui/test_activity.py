@@ -11,7 +11,7 @@ from graph_memory.journal import Draft
 from graph_memory.model import Episode
 from graph_memory.service import MemoryService
 
-from .browsing import PRIVATE, press, see, undo
+from .browsing import PRIVATE, press, see, statements, undo
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -36,8 +36,6 @@ async def test_records_are_filtered(
 ) -> None:
     page = await see(owner, "/records", **query)
     assert len(records(page)) == count
-    answer = (await owner.get("/api/v1/records", params=query)).json()
-    assert len(answer["items"]) == answer["total"] == count
 
 
 async def test_a_record_opens_to_the_very_words_and_what_they_taught(
@@ -68,8 +66,6 @@ async def test_a_summary_opens_to_what_it_sums_up(
         opened = await see(owner, records(page)[0])
         assert "由 1 段汇成" in opened.text
         assert records(opened) == [f"/records/{told.id.replace(':', '%3A')}"]
-        data = (await owner.get("/api/v1/records/ep:week")).json()
-        assert [part["id"] for part in data["parts"]] == [told.id]
     finally:
         await service.library.undo(change.id, "owner")
     assert isinstance(told, Episode)
@@ -83,26 +79,22 @@ async def test_what_is_not_recorded_is_said(owner: httpx.AsyncClient) -> None:
 
 
 async def test_a_message_is_shown_in_its_conversation(owner: httpx.AsyncClient) -> None:
-    near = (await owner.get("/api/v1/messages/5", params={"around": 2})).json()
-    assert [line["id"] for line in near["lines"]] == [3, 4, 5, 6, 7]
-    assert near["has_earlier"]
-    assert near["has_later"]
-    first = (await owner.get("/api/v1/messages/1", params={"around": 2})).json()
-    assert [line["id"] for line in first["lines"]] == [1, 2, 3]
-    assert not first["has_earlier"]
     page = await see(owner, "/messages/5", near=2)
+    assert len(page.all("blockquote")) == 5
+    assert len(page.all("blockquote", **{"class": "said said-here"})) == 1
+    assert len((await see(owner, "/messages/1", near=2)).all("blockquote")) == 3
     assert "显示更多前后文" in page.text
     whole = await see(owner, "/messages/5", near=96)
     assert "显示更多前后文" not in whole.text
 
 
-async def test_growth_is_counted_by_day(owner: httpx.AsyncClient) -> None:
-    days = (await owner.get("/api/v1/growth", params={"days": 60})).json()["days"]
+async def test_growth_is_counted_by_day(service: MemoryService) -> None:
+    days = await service.chronicle.growth(60)
     assert len(days) == 60
-    assert days[-1]["day"] == "2025-10-09"
-    assert sum(day["facts"] for day in days) == 29
-    said = next(day for day in days if day["day"] == "2025-10-07")
-    assert (said["facts"], said["messages"]) == (1, 1)
+    assert str(days[-1].day) == "2025-10-09"
+    assert sum(day.facts for day in days) == 29
+    said = next(day for day in days if str(day.day) == "2025-10-07")
+    assert (said.facts, said.messages) == (1, 1)
 
 
 # ------------------------------------------------------------------ change log
@@ -126,26 +118,28 @@ async def test_the_log_says_what_was_done_and_takes_it_back(
     assert "已经撤销过" in again.text
 
 
-async def test_the_log_is_paged_and_leaves_out_what_nobody_did(owner: httpx.AsyncClient) -> None:
+async def test_the_log_is_paged_and_leaves_out_what_nobody_did(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
     seen: list[int] = []
-    query: dict[str, str | int] = {"limit": 3}
+    place = None
     for _ in range(40):
-        page = (await owner.get("/api/v1/changes", params=query)).json()
-        seen += [entry["id"] for entry in page["items"]]
-        assert not [e for e in page["items"] if (e["actor"], e["reason"]) == ("chat", "session")]
-        if page["next"] is None:
+        page = await service.chronicle.changes("", "", place, 3)
+        seen += [entry.id for entry in page.items]
+        assert not [e for e in page.items if (e.actor, e.reason) == ("chat", "session")]
+        place = page.next
+        if place is None:
             break
-        query["cursor"] = page["next"]
     assert seen == sorted(set(seen), reverse=True)
-    assert len(seen) == page["total"]
-    learned = (await owner.get("/api/v1/changes", params={"reason": "learned"})).json()
-    assert learned["items"][-1]["rows"]["fact"] > 10
+    assert len(seen) == page.total
+    learned = await service.chronicle.changes("", "learned", None)
+    assert learned.items[-1].rows["fact"] > 10
     assert "没有更改" in (await see(owner, "/changes", reason="nothing")).text
     await see(owner, "/changes/999999", 404)
 
 
 async def test_an_undo_leads_back_to_where_it_was_pressed(owner: httpx.AsyncClient) -> None:
-    id = (await owner.get("/api/v1/facts")).json()["items"][0]["id"]
+    id = statements(await see(owner, "/memories"))[0].removeprefix("/memories/")
     back = "/memories?sort=said"
     done = await press(owner, "/memories/act", only=f"pin {id}", back=back)
     assert "最近说起" in (await undo(owner, done)).text

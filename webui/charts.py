@@ -1,4 +1,4 @@
-"""Facts as bars on an axis of time, in percent of its width: geometry only, no words."""
+"""Geometry of charts: fading curves, and facts as bars on an axis of time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,75 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from graph_memory.library import FactLine, Thread, begun
-from graph_memory.retention import DAY
+from .core import library, retention
 
+WIDTH, HEIGHT = 720.0, 260.0
+"""Units of the drawing."""
+IMPORTANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
+STEPS = 60
 LEAST = 1.2
 """Percent of the width that a bar has at least, to be seen."""
 MAX_TICKS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class FadingLine:
+    """One importance.
+
+    Attributes:
+        points: ``x,y`` of a polyline.
+        days: After how many days it fades; ``None`` for never.
+        mark: Where that is, or ``None`` if it is off the grid.
+    """
+
+    importance: float
+    points: str
+    days: float | None
+    mark: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FadingCurve:
+    """The drawing.
+
+    Attributes:
+        floor: Height of the threshold.
+        ticks: Place and days.
+    """
+
+    lines: tuple[FadingLine, ...]
+    floor: float
+    ticks: tuple[tuple[float, int], ...]
+
+
+def curve(rate: float, threshold: float, days: int) -> FadingCurve:
+    """How facts of some importances fade within ``days`` if nobody mentions them again."""
+    lines = tuple(_line(each, rate, threshold, days) for each in IMPORTANCES)
+    ticks = tuple((WIDTH * day / days, day) for day in _day_ticks(days))
+    return FadingCurve(lines, _height(threshold), ticks)
+
+
+def _line(importance: float, rate: float, threshold: float, days: int) -> FadingLine:
+    half_life = retention.initial_half_life(importance)
+    # Steep at first: points are nearer to each other there.
+    times = [days * (step / STEPS) ** 2 for step in range(STEPS + 1)]
+    kept = [retention.retention(at * retention.DAY, half_life, rate) for at in times]
+    points = " ".join(
+        f"{WIDTH * at / days:.1f},{_height(share):.1f}"
+        for at, share in zip(times, kept, strict=True)
+    )
+    ends = retention.lifetime(half_life, threshold, rate)
+    mark = (round(WIDTH * ends / days, 1), _height(threshold)) if ends <= days else None
+    return FadingLine(importance, points, ends if math.isfinite(ends) else None, mark)
+
+
+def _height(kept: float) -> float:
+    return round(HEIGHT * (1 - kept), 1)
+
+
+def _day_ticks(days: int) -> list[int]:
+    step = next(s for s in (30, 90, 180, 365, 730, 1825, 3650) if days / s <= 6 or s == 3650)
+    return list(range(step, days + 1, step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +88,7 @@ class Bar:
         end: When it ended; ``None`` if it did not.
     """
 
-    line: FactLine
+    line: library.FactLine
     x: float
     width: float
     is_over: bool
@@ -34,10 +97,10 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ThreadBars:
     """A thread as bars, oldest first."""
 
-    thread: Thread
+    thread: library.Thread
     bars: tuple[Bar, ...]
 
     @property
@@ -55,18 +118,18 @@ class Timeline:
             the year counts).
     """
 
-    now: tuple[Row, ...]
-    before: tuple[Row, ...]
+    now: tuple[ThreadBars, ...]
+    before: tuple[ThreadBars, ...]
     ticks: tuple[tuple[float, int, int], ...]
 
     @classmethod
-    def of(cls, threads: Iterable[Thread], now: float, zone: tzinfo) -> Timeline:
+    def of(cls, threads: Iterable[library.Thread], now: float, zone: tzinfo) -> Timeline:
         """Lay out some threads."""
         some = list(threads)
-        starts = [begun(line) for thread in some for line in thread.lines]
-        first = min([*filter(math.isfinite, starts), now - 30 * DAY])
-        scale = _Scale(first, max(now, first + DAY))
-        rows = [Row(thread, _bars(thread, scale, now)) for thread in some]
+        starts = [library.begun(line) for thread in some for line in thread.lines]
+        first = min([*filter(math.isfinite, starts), now - 30 * retention.DAY])
+        scale = _Scale(first, max(now, first + retention.DAY))
+        rows = [ThreadBars(thread, _bars(thread, scale, now)) for thread in some]
         return cls(
             tuple(row for row in rows if not row.is_over),
             tuple(row for row in rows if row.is_over),
@@ -84,12 +147,12 @@ class _Scale:
         return 100.0 * min(1.0, max(0.0, share))
 
 
-def _bars(thread: Thread, scale: _Scale, now: float) -> tuple[Bar, ...]:
+def _bars(thread: library.Thread, scale: _Scale, now: float) -> tuple[Bar, ...]:
     made = []
     for number, line in enumerate(thread.lines):
-        start, end = begun(line), line.fact.valid_to
+        start, end = library.begun(line), line.fact.valid_to
         if end is None and line.superseded:
-            later = [begun(each) for each in thread.lines[number + 1 :]]
+            later = [library.begun(each) for each in thread.lines[number + 1 :]]
             end = max(start, min(later, default=now))
         x = min(scale.at(start), 100.0 - LEAST)
         width = max(LEAST, scale.at(now if end is None else end) - x)

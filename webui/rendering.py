@@ -1,34 +1,36 @@
-"""Templates, and what every page is rendered with."""
+"""Rendering of pages from templates, with the reader's language and theme."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from ipaddress import ip_address
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
+from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from graph_memory.model import Fact
-
-from .auth import Keyring, Login
-from .guard import local_path
+from .auth import Keyring
+from .core import errors, model, service
+from .guard import API, local_path
 from .i18n import LANGUAGES, Words
-from .icons import ICONS
-from .shapes import SHAPES, shape_of
+from .icons import ICONS, SHAPES, shape_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
 LANGUAGE_COOKIE = "gm_language"
 THEME_COOKIE = "gm_theme"
 FLASH_COOKIE = "gm_done"
 THEMES = ("auto", "light", "dark")
+_CHOICES = {"language": (LANGUAGE_COOKIE, tuple(LANGUAGES)), "theme": (THEME_COOKIE, THEMES)}
+_YEAR = 365 * 86_400
 SLICE = 800
 """Pieces of a page that are written at a time: about 1 ms."""
 PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -106,7 +108,7 @@ class Pages:
         """
         words = self.words(request)
         theme = request.cookies.get(THEME_COOKIE, "")
-        login: Login | None = getattr(request.state, "login", None)
+        login: str = getattr(request.state, "login", "")
         sealed = request.cookies.get(FLASH_COOKIE, "")
         done = self._keyring.unseal(sealed) if sealed and login else {}
         pieces = self._environment.get_template(template).generate(
@@ -144,7 +146,90 @@ class Pages:
         return response
 
 
-def memory_url(fact: Fact | str) -> str:
+async def _memory_of(request: Request) -> service.MemoryService:
+    memory: service.MemoryService = request.app.state.memory
+    return memory
+
+
+async def _pages_of(request: Request) -> Pages:
+    pages: Pages = request.app.state.pages
+    return pages
+
+
+Memory = Annotated[service.MemoryService, Depends(_memory_of)]
+"""The memory that a page is about, as a parameter of its handler."""
+View = Annotated[Pages, Depends(_pages_of)]
+"""What a handler renders its page with, as a parameter."""
+
+
+class FormError(Exception):
+    """A form that came to nothing.
+
+    Attributes:
+        back: The page that says so.
+        what: Key of the message below ``done.``.
+        reason: What is said besides; empty for nothing.
+    """
+
+    def __init__(self, back: str, what: str, reason: str = "") -> None:
+        super().__init__(reason)
+        self.back, self.what, self.reason = back, what, reason
+
+
+@contextlib.contextmanager
+def or_back(back: str, **kinds: type[errors.GraphMemoryError]) -> Iterator[None]:
+    """Have errors of what a form asks for said on a page of ours.
+
+    Args:
+        back: The page.
+        kinds: Errors by the message that says them. Without any, all but
+            :class:`NotFoundError` are, with the error's own words.
+    """
+    try:
+        yield
+    except errors.GraphMemoryError as error:
+        for what, kind in kinds.items():
+            if isinstance(error, kind):
+                raise FormError(back, what) from error
+        if kinds or isinstance(error, errors.NotFoundError):
+            raise
+        raise FormError(back, "failed", str(error)[:400]) from error
+
+
+class Preferences:
+    """ASGI middleware: ``?language=en`` and ``?theme=dark`` on any page, kept in a cookie.
+
+    They work without scripts and before logging in. Remembering them changes nothing of
+    the memory, so a link may do it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (
+            scope["type"] != "http"
+            or scope["method"] != "GET"
+            or scope["path"].startswith((API, "/static/"))
+        ):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        chosen = {key: value for key, value in request.query_params.items() if key in _CHOICES}
+        if not chosen:
+            await self._app(scope, receive, send)
+            return
+        kept = [(k, v) for k, v in request.query_params.multi_items() if k not in _CHOICES]
+        query = f"?{urlencode(kept)}" if kept else ""
+        response = RedirectResponse(local_path(scope["path"]) + query, status_code=303)
+        for key, value in chosen.items():
+            cookie, accepted = _CHOICES[key]
+            if value in accepted:
+                response.set_cookie(cookie, value, max_age=_YEAR, httponly=True, samesite="lax")
+        await response(scope, receive, send)
+
+
+def memory_url(fact: model.Fact | str) -> str:
     """Address of a fact's own page, by the fact or its id."""
     return f"/memories/{quote(fact if isinstance(fact, str) else fact.id, safe=':')}"
 
@@ -166,7 +251,7 @@ def _is_overheard(request: Request) -> bool:
         is_local = ip_address(request.client.host if request.client else "").is_loopback
     except ValueError:
         is_local = False
-    # Whoever sends this header without a proxy deceives nobody but themselves.
+    # Who sends this header without a proxy deceives nobody but themselves.
     told = request.headers.get("x-forwarded-proto", request.url.scheme)
     return not is_local and told != "https"
 

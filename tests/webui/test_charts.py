@@ -1,4 +1,4 @@
-"""Facts as bars: in the picture, in order, never of no width."""
+"""Fading curves follow the formula; bars are in the picture, in order, never of no width."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.library import FactLine, Thread
-from graph_memory.retention import DAY
+from graph_memory.retention import DAY, initial_half_life, lifetime, retention
 from tests.makers import T0, entity, fact, private, user
-from webui.timeline import Timeline
+from webui.charts import HEIGHT, WIDTH, Timeline, curve
 
 ZONE = ZoneInfo("Asia/Shanghai")
 HOME = private("zhang")
@@ -57,3 +57,17 @@ def test_what_ended_is_before_and_months_are_marked() -> None:
     assert drawn.now == ()
     assert len(drawn.before) == 1
     assert [month for _, _, month in drawn.ticks] == [1, 3, 5, 7, 9]
+
+
+def test_the_curve_is_the_formula() -> None:
+    drawn = curve(2.0, 0.4, 730)
+    for line in drawn.lines:
+        half_life = initial_half_life(line.importance)
+        for point in line.points.split():
+            x, y = map(float, point.split(","))
+            kept = retention(x / WIDTH * 730 * DAY, half_life, 2.0)
+            assert abs(1 - y / HEIGHT - kept) < 0.01
+        assert line.days == lifetime(half_life, 0.4, 2.0)
+        assert (line.mark is None) == (line.days > 730)
+    assert all(line.days is None for line in curve(0.0, 0.4, 730).lines)
+    assert all(line.mark is None for line in curve(1.0, 0.0, 730).lines)

@@ -1,0 +1,231 @@
+"""Viewing as somebody else, and why a reply knew what it knew."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from webui.pages.inspection import SIGNALS
+
+from .browsing import HOSTILE, OURS, PRIVATE, see
+from .conftest import BULK, KEY, application, client
+from .markup import Markup
+from .seed import NOW, fact_id, seed
+from .story import LI, MALLORY, MING, XSS, ZHANG
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+GROUP = "aiocqhttp:group:88001"
+FACTS = 60 + BULK
+
+
+async def ask(owner: httpx.AsyncClient, what: str, **query: Any) -> dict[str, Any]:
+    answer = await owner.get(f"/api/v1/viewas/{what}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()  # type: ignore[no-any-return]
+
+
+def statements(page: dict[str, Any]) -> set[str]:
+    return {item["fact"]["statement"] for item in page["items"]}
+
+
+def sightings(page: Markup, part: str) -> list[str]:
+    """Addresses of the facts in one of the two lists of a page."""
+    begin = next(n for n, (tag, has) in enumerate(page.tags) if has.get("id") == part)
+    own = Markup("")
+    end = next((n for n in range(begin + 1, len(page.tags)) if page.tags[n][0] == "section"), None)
+    own.tags = page.tags[begin:end]
+    return [tag["href"] for tag in own.all("a", **{"class": "sighting-text"}) if "href" in tag]
+
+
+async def test_seen_and_hidden_are_everything(owner: httpx.AsyncClient) -> None:
+    for eyes in (
+        {"user": ZHANG, "persona": "tech_assistant"},
+        {"user": LI, "group": GROUP, "persona": "tech_assistant"},
+        {"group": GROUP, "persona": "life_advisor"},
+        {"user": MING, "persona": "~"},
+    ):
+        seen, hidden = await ask(owner, "facts", **eyes), await ask(owner, "hidden", **eyes)
+        assert seen["total"] + hidden["total"] == FACTS
+        assert sum(seen["standings"].values()) == seen["total"]
+        assert sum(hidden["barriers"].values()) == hidden["total"]
+
+
+async def test_a_group_is_its_own_audience(owner: httpx.AsyncClient) -> None:
+    eyes = {"group": GROUP, "persona": "tech_assistant"}
+    seen = await ask(owner, "facts", limit=200, **eyes)
+    assert {item["fact"]["chat"] for item in seen["items"]} == {GROUP}
+    hidden = await ask(owner, "hidden", limit=200, **eyes)
+    assert hidden["barriers"] == {"audience": FACTS - seen["total"], "absent": 0, "persona": 0}
+
+
+async def test_another_persona_knows_the_person_but_not_the_cat(owner: httpx.AsyncClient) -> None:
+    eyes = {"user": ZHANG, "persona": "tech_assistant", "limit": 200}
+    assert "张三养了一只叫年糕的橘猫" in statements(await ask(owner, "facts", **eyes))
+    kept = await ask(owner, "hidden", barrier="persona", **eyes)
+    assert "年糕喜欢吃鸡肉冻干" in statements(kept)
+    assert {item["barrier"] for item in kept["items"]} == {"persona"}
+    stranger = await ask(owner, "facts", user=ZHANG, persona="~", limit=200)
+    assert "张三养了一只叫年糕的橘猫" in statements(stranger)
+    assert "年糕喜欢吃鸡肉冻干" not in statements(stranger)
+
+
+async def test_the_past_is_what_was_known_and_true(owner: httpx.AsyncClient) -> None:
+    eyes = {"user": ZHANG, "persona": "tech_assistant", "limit": 200}
+    now = await ask(owner, "facts", standing="true", **eyes)
+    then = await ask(owner, "facts", standing="true", day="2025-09-01", **eyes)
+    assert "张三住在上海，今年春天刚搬过去" in statements(now)
+    assert "张三住在北京" not in statements(now)
+    assert "张三住在北京" in statements(then)
+    assert "张三住在上海，今年春天刚搬过去" not in statements(then)
+    assert then["unknown"] > 0
+    assert (await ask(owner, "facts", day="2001-01-01", **eyes))["total"] == 0
+
+
+async def test_pages_lead_through_all(owner: httpx.AsyncClient) -> None:
+    eyes = {"user": ZHANG, "persona": "tech_assistant"}
+    total = (await ask(owner, "facts", **eyes))["total"]
+    found: list[str] = []
+    page = await see(owner, "/viewas", **eyes)
+    while True:
+        found += sightings(page, "seen")
+        following = [tag["href"] for tag in page.all("a", rel="next") if "seen=" in tag["href"]]
+        if not following:
+            break
+        page = await see(owner, following[0])
+    assert len(found) == len(set(found)) == total
+
+
+async def test_a_question_is_asked_twice(owner: httpx.AsyncClient, service: MemoryService) -> None:
+    asker = service.viewpoints.asker(MING, "", "[%None]")
+    told = await service.viewpoints.compare(asker, "张三的猫叫什么名字？")
+    assert "年糕" not in told.told.block
+    assert any("年糕" in kept.text for kept in told.kept)
+    page = await see(owner, "/viewas", user=ZHANG, persona="life_advisor", q="我的猫叫什么名字？")
+    assert any("年糕" in text for text in page.text.split("现在问这一句，会想起")[1:])
+
+
+async def test_the_page_shows_both_sides(owner: httpx.AsyncClient) -> None:
+    page = await see(
+        owner, "/viewas", user=LI, group=GROUP, persona="tech_assistant", q="张三养了什么猫"
+    )
+    chosen = {tag["value"] for tag in page.tags_selected()}
+    assert {LI, GROUP, "tech_assistant"} <= chosen
+    assert "看得见 16" in page.text
+    assert f"看不见 {FACTS - 16}" in page.text
+    assert "现在问这一句，会想起" in page.text
+    assert "张三养了一只叫年糕的橘猫" in page.text  # on the side of what is kept
+    (slider,) = page.all("input", type="range")
+    assert slider["value"] == slider["max"]
+    past = await see(owner, "/viewas", user=ZHANG, persona="tech_assistant", day="2025-01-01")
+    (slider,) = past.all("input", type="range")
+    assert 0 < int(slider["value"]) < int(slider["max"])
+    assert "条那时还不知道" in past.text
+
+
+async def test_somebody_to_begin_with_and_nobody_in_private(owner: httpx.AsyncClient) -> None:
+    first = await see(owner, "/viewas")
+    assert "看得见" in first.text
+    nobody = await see(owner, "/viewas", user="~", persona="tech_assistant")
+    assert "私聊里总有一个人在说话" in nobody.text
+    assert not nobody.all("input", type="range")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/viewas?day=2025-13-01", 422), ("/viewas?seen=x", 422), ("/viewas?standing=no", 422),
+        ("/viewas?user=nobody-knows&persona=x", 200), ("/viewas?day=9999-12-31", 200),
+        ("/viewas?user=a&day=0001-01-01", 200), ("/viewas?seen=o999999999", 200),
+        ("/api/v1/viewas/facts?persona=x", 404), ("/api/v1/viewas/facts?user=a&limit=0", 422),
+        ("/api/v1/viewas/hidden?user=a&day=x", 422), ("/viewas?hidden=o9999999999", 422),
+    ],
+)  # fmt: skip
+async def test_odd_eyes(owner: httpx.AsyncClient, path: str, status: int) -> None:
+    assert (await owner.get(path)).status_code == status
+
+
+async def test_hostile_eyes_see_text(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/viewas", user=MALLORY, group=HOSTILE.circle, persona=XSS[1], q=XSS[3])
+    assert page.alive() == []
+    assert {text for text in XSS if text in page.text} >= set(XSS[1:4])
+
+
+# ------------------------------------------------------------------------ why
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    """A memory of its own: recalls of other tests are none of it."""
+    zone = ZoneInfo("Asia/Shanghai")
+    service = await MemoryService.open(tmp_path, Settings(), zone=zone, now=lambda: NOW)
+    await seed(service.journal)
+    await service.settle()
+    yield service
+    await service.close()
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def browser(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(application(memory)) as found:
+        await found.post("/login", data={"key": KEY}, headers=OURS)
+        yield found
+
+
+async def test_nothing_was_recalled_yet(browser: httpx.AsyncClient) -> None:
+    assert "还没有回忆的记录" in (await see(browser, "/why")).text
+    gone = await see(browser, "/why", chat=GROUP, at="1.5")
+    assert "这条记录已经不在了" in gone.text
+
+
+async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncClient) -> None:
+    eyes = memory.viewpoints
+    await memory.recall.remind(eyes.asker(LI, GROUP, "tech_assistant"), "十一月去黄山看日出吗？")
+    await memory.recall.remind(eyes.asker(ZHANG, "", "tech_assistant"), "我住在哪里？")
+    traces = memory.recall.recent()
+    assert len(traces) == 2
+    home = next(trace for trace in traces if trace.asker.user == ZHANG)
+    fates = {each.id: each.dropped for each in home.candidates}
+    assert fates[fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")] is None
+    assert set(SIGNALS) == set(home.candidates[0].signals)
+    page = await see(browser, "/why", chat=home.asker.circle, at=str(NOW))
+    assert "我住在哪里？" in page.text
+    assert "十一月去黄山看日出吗？" in page.text  # in the list of recent ones
+    assert "想起的" in page.text
+    assert home.block.split("\n")[0] in page.text
+    assert page.all("a", href=f"/memories/{fact_id(PRIVATE, '张三住在上海，今年春天刚搬过去')}")
+    bars = page.all("rect", **{"class": "ink-fill"})
+    assert len(bars) > len(home.candidates)
+
+
+async def test_the_owner_sees_what_scope_removed(
+    memory: MemoryService, browser: httpx.AsyncClient
+) -> None:
+    asker = memory.viewpoints.asker(LI, GROUP, "tech_assistant")
+    await memory.recall.remind(asker, "张三养的橘猫叫什么？")
+    plain = await see(browser, "/why", chat=GROUP, at=str(NOW))
+    assert "张三养了一只叫年糕的橘猫" not in plain.text
+    again = await see(browser, "/why", chat=GROUP, at=str(NOW), unscoped="true")
+    assert "不在场的聊天" in again.text
+    assert "张三养了一只叫年糕的橘猫" in again.text
+    # Which leaves no trace where the people of the chat would find it.
+    assert len(memory.recall.recent()) == 1
+
+
+async def test_hostile_questions_are_text(
+    memory: MemoryService, browser: httpx.AsyncClient
+) -> None:
+    asker = memory.viewpoints.asker(MALLORY, HOSTILE.circle, XSS[1])
+    await memory.recall.remind(asker, f"{XSS[3]} 喜欢什么")
+    for query in ({}, {"chat": HOSTILE.circle, "at": str(NOW), "unscoped": "true"}):
+        page = await see(browser, "/why", **query)
+        assert page.alive() == []
+        assert XSS[3] in page.text
+    assert (await browser.get("/why", params={"at": "inf"})).status_code == 422

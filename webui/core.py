@@ -1,0 +1,71 @@
+"""Modules of the memory that the web UI uses, imported relatively or absolutely.
+
+AstrBot imports the plugin as a package of its own, ``data.plugins.<folder>``, in which the
+memory is this package's sibling. Tests and tools run in the checkout, where both are
+top-level packages, and from one of those Python has no relative way to another. Only this
+module knows the difference; all others import from here what they need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING or __package__ == "webui":
+    from graph_memory import (
+        access,
+        errors,
+        graph,
+        library,
+        locales,
+        model,
+        moving,
+        recall,
+        retention,
+        scope,
+        service,
+        settings,
+        validity,
+        viewpoints,
+    )
+    from graph_memory.journal import catalogue, chronicle, pages
+    from graph_memory.moving import files
+else:
+    from ..graph_memory import (
+        access,
+        errors,
+        graph,
+        library,
+        locales,
+        model,
+        moving,
+        recall,
+        retention,
+        scope,
+        service,
+        settings,
+        validity,
+        viewpoints,
+    )
+    from ..graph_memory.journal import catalogue, chronicle, pages
+    from ..graph_memory.moving import files
+
+__all__ = [
+    "access",
+    "catalogue",
+    "chronicle",
+    "errors",
+    "files",
+    "graph",
+    "library",
+    "locales",
+    "model",
+    "moving",
+    "pages",
+    "recall",
+    "retention",
+    "scope",
+    "service",
+    "settings",
+    "validity",
+    "viewpoints",
+]

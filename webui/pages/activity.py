@@ -1,0 +1,91 @@
+"""Pages of conversation records, of messages in context, and of the change log."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from ..core import errors, library
+from ..guard import local_path, read_form
+from ..listing import ChangesQuery, Id, RecordsQuery
+from ..rendering import Memory, View, or_back
+
+NEAR = 6
+"""Messages shown before and after one."""
+MAX_NEAR = 96
+MAX_OPS = 100
+"""Rows of a change that are shown."""
+
+Number = Annotated[int, Field(ge=1, le=2**53)]
+"""Of a change, or of a message."""
+
+routes = APIRouter()
+
+
+@routes.get("/records")
+async def records(request: Request, wanted: RecordsQuery, memory: Memory, pages: View) -> Response:
+    """Timeline of conversations and their summaries."""
+    return pages.render(
+        request,
+        "records.html",
+        wanted=wanted,
+        page=await memory.chronicle.browse(wanted.filter(memory.zone)),
+        levels=await memory.chronicle.levels(),
+        choices=await memory.library.overview(),
+    )
+
+
+@routes.get("/records/{id}")
+async def record(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+    """One record with its messages, or with what it sums up."""
+    return pages.render(request, "record.html", reading=await memory.chronicle.read(id))
+
+
+@routes.get("/messages/{number}")
+async def message(
+    request: Request,
+    number: Number,
+    memory: Memory,
+    pages: View,
+    near: Annotated[int, Query(ge=0, le=MAX_NEAR)] = NEAR,
+    fact: Annotated[Id, Query()] = "",
+) -> Response:
+    """A message with those before and after it."""
+    return pages.render(
+        request,
+        "message.html",
+        scene=await memory.chronicle.scene(number, near, near),
+        number=number,
+        wider=min(MAX_NEAR, max(1, near) * 4) if near < MAX_NEAR else 0,
+        fact=fact,
+    )
+
+
+@routes.get("/changes")
+async def changes(request: Request, wanted: ChangesQuery, memory: Memory, pages: View) -> Response:
+    """What was done to the memory, by whom and why, newest first."""
+    actors, reasons = await memory.chronicle.acts()
+    page = await memory.chronicle.changes(wanted.actor, wanted.reason, wanted.place)
+    return pages.render(
+        request, "changes.html", wanted=wanted, page=page, actors=actors, reasons=reasons
+    )
+
+
+@routes.get("/changes/{number}")
+async def change(request: Request, number: Number, memory: Memory, pages: View) -> Response:
+    """One change and what became of each row."""
+    found = await memory.chronicle.change(number)
+    more = max(0, len(found.ops) - MAX_OPS)
+    return pages.render(request, "change.html", change=found, ops=found.ops[:MAX_OPS], more=more)
+
+
+@routes.post("/changes/{number}/undo")
+async def undo(request: Request, number: Number, memory: Memory, pages: View) -> Response:
+    """Take a change back."""
+    back = local_path((await read_form(request)).get("back", "/memories"))
+    with or_back(back, conflict=errors.ConflictError, undone=errors.NotFoundError):
+        await memory.library.undo(number, library.OWNER)
+    return pages.redirect(back, what="undo")
