@@ -1,6 +1,6 @@
-"""What an episode is: a run of conversation in one Session.
+"""Episodes: runs of conversation in one Session.
 
-It ends with a gap of ten minutes (also one that a clock set back makes), with 200 messages,
+An episode ends with a gap of ten minutes (also one that a clock set back makes), with 200 messages,
 or at local midnight.
 """
 

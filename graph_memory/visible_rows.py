@@ -106,7 +106,7 @@ class VisibleRows:
         return found
 
 
-class SessionRows(VisibleRows):
+class LearnerRows(VisibleRows):
     """Rows that the Session which is learned into may see as its own.
 
     Whatever learning offers to the model, resolves a name to, strengthens or replaces is
@@ -133,8 +133,11 @@ class SessionRows(VisibleRows):
     # ---------------------------------------------------------------- nodes
 
     def canonical(self, node: str) -> str:
-        """The node under which this Session knows a node: of merged entities the survivor,
-        of all accounts of whoever owns this private chat the one that owns it."""
+        """The node under which this Session knows a node.
+
+        Of merged entities the survivor, of all accounts of a private chat's owner the one
+        that owns it.
+        """
         if node in self.asker.accounts:
             return self.here.owner
         return self._identities.canonical(node)

@@ -282,7 +282,7 @@ def _extends(last: Episode, message: Message, zone: tzinfo) -> bool:
 def upcoming(
     last: Episode | None, session: str, waiting: Iterable[Message], zone: tzinfo
 ) -> list[Episode]:
-    """The episodes that claims will write of the buffered messages of a Session, in order.
+    """Episodes that claims will write of a Session's buffered messages, in order.
 
     Args:
         last: The Session's latest episode; if the messages continue it, it comes first.

@@ -17,7 +17,7 @@ from ..dates import arabic, birthday
 from ..model import SINGLE_VALUED, Fact, Message, Name, Status, stable_id
 from ..retention import initial_half_life
 from ..text import normalise, terms
-from ..visible_rows import SessionRows
+from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
 from .entities import kin_words
 
@@ -70,7 +70,7 @@ def fact_id(
 class FactHistory:
     """Facts that one batch may see, with those it is about to write."""
 
-    def __init__(self, visible: SessionRows, changes: ChangeBuilder) -> None:
+    def __init__(self, visible: LearnerRows, changes: ChangeBuilder) -> None:
         self._visible = visible
         self._changes = changes
         self._known: dict[str, dict[str, Fact]] = {}
@@ -177,8 +177,10 @@ class FactHistory:
         ]
 
     def may_replace(self, new: Fact, old: Fact) -> bool:
-        """Whether the speaker of ``new`` has a say about ``old``: what people say about
-        themselves is replaced by nobody else's word."""
+        """Whether the speaker of ``new`` has a say about ``old``.
+
+        What people say about themselves is replaced by nobody else's word.
+        """
         is_one = self._visible.is_one
         is_own_word = is_one(old.speaker, old.subject)
         is_about = is_one(new.subject, old.subject) and new.id != old.id
@@ -197,7 +199,7 @@ def ended(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> 
 
 
 def repeated(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
-    """The row of ``session`` for what was said there again and is known from elsewhere."""
+    """The row of ``session`` for what was repeated there and is known from elsewhere."""
     id = fact_id(session, fact.subject, fact.predicate, fact.object, fact.statement, evidence[0].id)
     return replace(_retold(fact, session, evidence, now), id=id)
 
@@ -240,8 +242,7 @@ def gist(statement: str, names: Iterable[str] = ()) -> str:
 
 
 def says_no_more(predicate: str, new: str, old: str) -> bool:
-    """Whether a sentence adds nothing to another one that states the same predicate of
-    the same two.
+    """Whether a sentence adds nothing to another one with the same predicate and nodes.
 
     Args:
         new, old: From :func:`gist`, without the names of either.
@@ -295,7 +296,7 @@ def _place(text: str) -> str:
 
 
 def _is_part(one: str, other: str) -> bool:
-    """Whether one place is one end of another one's name, and not what that is called after."""
+    """Whether one place is an end of another one's name that says where that is."""
     begins, ends = other.startswith(one), other.endswith(one)
     if min(len(one), len(other) - len(one)) < _SHORTEST or not _HAN.search(one):
         return False

@@ -24,18 +24,32 @@ from ..model import (
     stable_id,
 )
 from ..text import normalise, one_line, terms
-from ..visible_rows import SessionRows
+from ..visible_rows import LearnerRows
 from .parse import EntityClaim, FactClaim
 
-_FIRST_TEXT = "我 本人 自己 我自己 俺 咱 i me myself"
-_SECOND_TEXT = "你 您 你自己 you yourself"
-_NOBODY_TEXT = """
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a list in which ``-`` stands for a space."""
+    return frozenset(word.replace("-", " ") for word in text.split())
+
+
+FIRST = _words("我 本人 自己 我自己 俺 咱 i me myself")
+"""The speaker."""
+SECOND = _words("你 您 你自己 you yourself")
+"""The one who is spoken to."""
+NOBODY = _words("""
     用户 使用者 发言者 说话人 对方 某人 有人 别人 他人 大家 所有人 群友 群成员 网友 人
     他 她 它 他们 她们 它们 我们 咱们 你们 双方 这 那 这个 那个 未知 无
     user users the-user speaker the-speaker someone somebody everyone everybody people person
     he she it him her they them we us this that unknown none null n/a
-"""
-_KIN_TEXT = """
+""")
+"""Nobody in particular; these never become nodes."""
+BOT_WORDS = _words("""
+    机器人 聊天机器人 机器人助手 助手 ai助手 智能助手 人工智能助手
+    bot chatbot the-bot assistant the-assistant ai-assistant
+""")
+"""The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
+KIN = _words("""
     妈妈 妈 母亲 爸爸 爸 父亲 爸妈 父母 爷爷 奶奶 外公 外婆 姥姥 姥爷 哥哥 哥 弟弟 姐姐 姐 妹妹
     儿子 女儿 孩子 孙子 孙女 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友
     岳父 岳母 公公 婆婆 嫂子 姐夫 妹夫 弟媳 儿媳 女婿 叔叔 婶婶 伯伯 伯父 伯母 舅舅 舅妈
@@ -45,35 +59,18 @@ _KIN_TEXT = """
     sister son daughter child grandson granddaughter husband wife boyfriend girlfriend
     partner uncle aunt cousin nephew niece roommate colleague classmate boss teacher
     neighbor neighbour friend landlord
-"""
-_ONLY_TEXT = """
+""")
+"""Somebody only together with whose they are."""
+ONLY = _words("""
     妈妈 妈 母亲 爸爸 爸 父亲 老公 丈夫 老婆 妻子 对象 男朋友 女朋友 男友 女友 岳父 岳母 公公 婆婆
     mother mom mum father dad husband wife boyfriend girlfriend
-"""
+""")
+"""Those of :data:`KIN` of whom one has one: under two names they are the same person."""
 _SAME_KIN_TEXT = """
     妈妈=妈=母亲 爸爸=爸=父亲 爸妈=父母 外公=姥爷 外婆=姥姥 哥哥=哥 姐姐=姐 老公=丈夫 老婆=妻子
     男朋友=男友 女朋友=女友 姑姑=姑妈 伯伯=伯父 上司=领导 下属=手下
     mother=mom=mum father=dad grandfather=grandpa grandmother=grandma neighbor=neighbour
 """
-
-_BOT_TEXT = """
-    机器人 聊天机器人 机器人助手 助手 ai助手 智能助手 人工智能助手
-    bot chatbot the-bot assistant the-assistant ai-assistant
-"""
-
-FIRST = frozenset(_FIRST_TEXT.split())
-"""The speaker."""
-SECOND = frozenset(_SECOND_TEXT.split())
-"""The one who is spoken to."""
-NOBODY = frozenset(word.replace("-", " ") for word in _NOBODY_TEXT.split())
-"""Nobody in particular; these never become nodes."""
-BOT_WORDS = frozenset(word.replace("-", " ") for word in _BOT_TEXT.split())
-"""The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
-KIN = frozenset(_KIN_TEXT.split())
-"""Somebody only together with whose they are."""
-ONLY = frozenset(_ONLY_TEXT.split())
-"""Those of :data:`KIN` of whom one has one: under two names they are the same person."""
-
 _SAME_KIN = {
     word: words.partition("=")[0] for words in _SAME_KIN_TEXT.split() for word in words.split("=")
 }
@@ -104,7 +101,7 @@ def of(name: str, word: str) -> str:
     return full if name else word
 
 
-def relative(visible: SessionRows, user: str, word: str) -> str | None:
+def relative(visible: LearnerRows, user: str, word: str) -> str | None:
     """Who is known as somebody's mother, boss …; ``None`` if nobody is.
 
     That is a person of their own, or one who was known by name before it was said what
@@ -141,6 +138,13 @@ def kin_in(text: str) -> list[str]:
         for word in KIN
         if (re.search(rf"\b{word}\b", text) if word.isascii() else _WITH_ME[word] in text)
     )
+
+
+def occurs(norm: str, text: str) -> bool:
+    """Whether a normalised text has a word or name in it, and not within another word."""
+    if not norm.isascii():
+        return norm in text
+    return re.search(rf"(?<![a-z0-9]){re.escape(norm)}(?![a-z0-9])", text) is not None
 
 
 def is_generic(norm: str) -> bool:
@@ -208,7 +212,7 @@ class EntityResolver:
     """Resolves the references of one answer to nodes."""
 
     def __init__(
-        self, visible: SessionRows, batch: Batch, labels: Labels, claims: Iterable[EntityClaim]
+        self, visible: LearnerRows, batch: Batch, labels: Labels, claims: Iterable[EntityClaim]
     ) -> None:
         self._visible = visible
         self._batch = batch
@@ -247,7 +251,7 @@ class EntityResolver:
         word = normalise(reference.strip(_QUOTES + " "))
         if word == BOT or (word in BOT_WORDS and not is_object):
             return self.bot
-        is_thing = is_object and self._is_word(word)
+        is_thing = is_object and occurs(word, self._said)
         if _USER_LABEL.fullmatch(word) and not is_thing:
             person = self._labels.people.get(word.upper())
             return self._labelled(person, message) if person else None
@@ -347,10 +351,6 @@ class EntityResolver:
         return None
 
     # ---------------------------------------------------------------- names
-
-    def _is_word(self, word: str) -> bool:
-        """Whether people wrote a word that reads like a label."""
-        return bool(re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", self._said))
 
     def _is_said(self, name: str) -> bool:
         norm = normalise(name)

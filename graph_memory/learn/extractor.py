@@ -16,7 +16,7 @@ from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
 from ..retention import RESTATED, used
 from ..text import is_chinese, one_line, terms
-from ..visible_rows import SessionRows
+from ..visible_rows import LearnerRows
 from .batching import asks_to_remember, without_request
 from .parse import Extraction, FactClaim, parse
 from .prompt import VERSION, Extend, ExtractionExtension, ExtractionRequest, compose
@@ -111,7 +111,7 @@ class Extractor:
         batch = replace(batch, messages=kept)
         if not any(m.is_human and terms(m.text) for m in kept):
             return _Material(batch, erasures)
-        visible = SessionRows(
+        visible = LearnerRows(
             rows, batch.session, self._context.settings.policy, self._context.attendance
         )
         builder = ContextBuilder(visible, batch, self._context.zone)
@@ -165,11 +165,13 @@ class Extractor:
         return is_whole
 
     async def confirm(self, message: Message, besides: Besides | None = None) -> bool:
-        """Let what was learned from a message be its author's, who asked for it to be
-        remembered, and may undo that; false if nothing was learned from it.
+        """Enter what was learned from a message as a change of its author's, who asked.
 
         Args:
             besides: Adds to the change.
+
+        Returns:
+            Whether anything was learned from it.
         """
 
         def draft(rows: Rows) -> Draft:

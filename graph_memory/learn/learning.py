@@ -437,7 +437,7 @@ class Learning:
         return self._start_batches(1 if is_down else CONCURRENCY)
 
     async def _read_queue(self) -> None:
-        """Bring the list of waiting batches up to date, and answer for those that are gone."""
+        """Read which batches wait, and answer for those that are gone."""
         while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
             self._is_stale = False
             queue = await self._journal.queue()
@@ -467,7 +467,7 @@ class Learning:
         return min((self._wait(item, now) for item in free), default=inf)
 
     def _share_pause(self, author: str) -> float:
-        """Seconds for which somebody's batches wait: they have cost their share of the day."""
+        """Seconds for which somebody's batches wait who has cost their share of the day."""
         return self._context.budget.share_blocked_for(author, len(self._people))
 
     def _over_share(self, item: QueuedBatch) -> float:

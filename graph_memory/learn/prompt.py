@@ -62,13 +62,11 @@ numbers it replaces.
 
 _STRING = {"type": "string"}
 _NUMBERS = _STRING
-"""Numbers as text, ``"1,3"``: as an array each of these would cost twice the tokens, and
-models that answer with an array anyway are understood (``parse.py``)."""
+"""Numbers as text, ``"1,3"``: as an array each would cost twice the tokens."""
 
 
 def _words(values: Iterable[str]) -> dict[str, str]:
-    """A word out of a closed list. An ``enum`` would cost three times the tokens, and an
-    answer outside of it is mended anyway (``parse.py``)."""
+    """Schema of a word out of a closed list; an ``enum`` costs three times the tokens."""
     return {"type": "string", "description": " ".join(values)}
 
 

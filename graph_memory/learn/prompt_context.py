@@ -1,4 +1,4 @@
-"""Prompt context: the people, things and facts that the model is shown beside a batch.
+"""Prompt context: people, things and facts that the model is shown with a batch.
 
 All of it is visible to the Session that the batch belongs to. Rows are shown as small
 labels, which ``entities.py`` maps back; a model never sees an id.
@@ -18,8 +18,8 @@ from datetime import datetime, tzinfo
 
 from ..model import BOT, Batch, EntityType, Fact, Name, Status, is_entity
 from ..text import clean_name, fenced, normalise, terms, tokens
-from ..visible_rows import SessionRows
-from .entities import Labels, Person, Thing, kin_in, of, relative
+from ..visible_rows import LearnerRows
+from .entities import Labels, Person, Thing, kin_in, occurs, of, relative
 
 BUDGET = 400
 """Tokens that the known items may cost (``text.tokens``)."""
@@ -103,7 +103,7 @@ def speakers(batch: Batch) -> dict[str, Person]:
 
 
 class ContextBuilder:
-    """Chooses what is shown beside a batch: what it names, then what is known about it.
+    """Chooses what is shown with a batch: what it names and what is known of that.
 
     Made within one read of the journal; :meth:`fill` needs no rows any more.
 
@@ -112,7 +112,7 @@ class ContextBuilder:
         facts: Those among which :meth:`fill` chooses.
     """
 
-    def __init__(self, visible: SessionRows, batch: Batch, zone: tzinfo) -> None:
+    def __init__(self, visible: LearnerRows, batch: Batch, zone: tzinfo) -> None:
         self._visible = visible
         self._zone = zone
         self._said = [message.text for message in batch.messages]
@@ -210,7 +210,7 @@ class ContextBuilder:
             self.context.quoted[id] = f"「{words}」"
 
 
-def _nodes(visible: SessionRows, batch: Batch) -> dict[str, tuple[str, ...]]:
+def _nodes(visible: LearnerRows, batch: Batch) -> dict[str, tuple[str, ...]]:
     """Each node that a batch names, and in which words."""
     text = "\n".join(m.text for m in batch.messages)
     named = _named(visible, normalise(text))
@@ -222,9 +222,8 @@ def _nodes(visible: SessionRows, batch: Batch) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _relatives(visible: SessionRows, batch: Batch) -> dict[str, tuple[str, str]]:
-    """Who is known as a speaker's mother, boss …, where the speaker says that word: the
-    word, and with whose they are.
+def _relatives(visible: LearnerRows, batch: Batch) -> dict[str, tuple[str, str]]:
+    """Known relatives of speakers who say mother, boss …: the word, and with whose.
 
     Both are needed: who is shown under a name of their own would not be recognised by
     what they are to somebody, and several people may have a mother.
@@ -238,15 +237,16 @@ def _relatives(visible: SessionRows, batch: Batch) -> dict[str, tuple[str, str]]
     return found
 
 
-def _named(visible: SessionRows, text: str) -> dict[str, str]:
-    """Each node that ``text`` names and by which name, those with the longest names first.
+def _named(visible: LearnerRows, text: str) -> dict[str, str]:
+    """Each node that ``text`` names, by its longest name, the longest names first.
 
     People are those of this chat window: two who share a name elsewhere are strangers, and
     two who share it here are not told apart by it.
     """
     found: dict[str, Name] = {}
     for name in visible.rows.names_in(text):
-        if not _occurs(name.norm, text) or not visible.shows(name):
+        is_named = len(name.norm) >= _SHORTEST_NAME and occurs(name.norm, text)
+        if not is_named or not visible.shows(name):
             continue
         if not is_entity(name.node) and visible.bearers(name.norm, seen=True) != {
             visible.canonical(name.node)
@@ -258,19 +258,6 @@ def _named(visible: SessionRows, text: str) -> dict[str, str]:
             found[node] = name
     order = sorted(found, key=lambda n: (-len(found[n].norm), -found[n].last_at, found[n].id))
     return {node: found[node].text for node in order}
-
-
-def _occurs(norm: str, text: str) -> bool:
-    if len(norm) < _SHORTEST_NAME or norm not in text:
-        return False
-    if not norm.isascii():
-        return True
-    padded, at = f" {text} ", -1
-    while (at := padded.find(norm, at + 1)) >= 0:
-        around = padded[at - 1] + padded[at + len(norm)]
-        if not any(c.isascii() and c.isalnum() for c in around):
-            return True
-    return False
 
 
 def _apart(*names: str) -> list[str]:
@@ -288,10 +275,9 @@ def _apart(*names: str) -> list[str]:
 
 
 def _candidates(
-    visible: SessionRows, present: Iterable[str], named: Iterable[str], said: Iterable[str]
+    visible: LearnerRows, present: Iterable[str], named: Iterable[str], said: Iterable[str]
 ) -> list[Fact]:
-    """The current facts about those who speak, about and with what is named, and those of
-    this Session that are worded much like the batch, whatever they are about."""
+    """Current facts about speakers and with what is named, or worded like the batch."""
     near: dict[str, Fact] = {}
     for node in present:
         near.update((fact.id, fact) for fact in visible.facts_of(node, MAX_LOOKED_AT))
@@ -316,8 +302,7 @@ def ranked(
     named: Mapping[str, Collection[str]],
     likeness: Mapping[str, float],
 ) -> list[Fact]:
-    """Facts, nearest to a batch first: by shared words, things named and recency, and
-    by likeness.
+    """Facts, nearest to a batch first: by shared words, names, recency and likeness.
 
     Every message has its turn: first what is nearest to each of them, then what is second
     nearest, so that one of which much is known does not take the place of all others. The

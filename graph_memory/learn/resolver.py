@@ -35,7 +35,7 @@ from ..model import (
 )
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..text import is_chinese, normalise, one_line, terms
-from ..visible_rows import SessionRows
+from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
 from .entities import EntityResolver, Node
@@ -86,7 +86,7 @@ def changes_of(
     now: float,
 ) -> ChangeBuilder:
     """The rows that an answer about a batch makes; see :func:`resolve`."""
-    visible = SessionRows(rows, batch.session, context.settings.policy, context.attendance)
+    visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
     work = _Resolution(visible, batch, extraction, known, context, now)
     if extraction.worth:
         for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
@@ -103,7 +103,7 @@ class _Resolution:
 
     def __init__(
         self,
-        visible: SessionRows,
+        visible: LearnerRows,
         batch: Batch,
         extraction: Extraction,
         known: PromptContext,
@@ -156,7 +156,7 @@ class _Resolution:
         return [m for m in cited if m.is_human] or cited
 
     def _meant(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node, Node, str] | None:
-        """Subject, object and whose word a claim is; ``None`` if it says nothing of anybody."""
+        """Subject, object and whose word a claim is; ``None`` if it is of nobody."""
         subject, speaker = self._nodes.subject(claim, evidence)
         if subject is None:
             return None
@@ -286,9 +286,10 @@ class _Resolution:
             self._write(again, *self._ends_of(fact))
 
     def _support(self, fact: Fact, speaker: str | None) -> list[Message]:
-        """The message that a mark without evidence rests on: what is about whom the fact is
-        about and shares most words with it, else the last one if only one person speaks;
-        empty if unclear.
+        """The message that a mark without evidence rests on; empty if unclear.
+
+        That is the one about the fact's subject that shares most words with it, else the
+        last one if only one person speaks.
 
         Args:
             speaker: The only one whose word counts, if not anybody's.

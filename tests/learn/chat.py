@@ -26,7 +26,7 @@ from graph_memory.model import (
 from graph_memory.ports import Answer
 from graph_memory.scope import Attendance, Policy
 from graph_memory.settings import Settings
-from graph_memory.visible_rows import SessionRows
+from graph_memory.visible_rows import LearnerRows
 
 from ..makers import T0, context, user
 
@@ -95,7 +95,7 @@ class Chat:
         def look(rows):
             policy, attendance = self.context.settings.policy, self.context.attendance
             return ContextBuilder(
-                SessionRows(rows, batch.session, policy, attendance), batch, CHINA
+                LearnerRows(rows, batch.session, policy, attendance), batch, CHINA
             ).fill({})
 
         self.known = await self.journal.read(look)

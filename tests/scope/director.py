@@ -30,7 +30,7 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.service import MemoryService
-from graph_memory.visible_rows import SessionRows
+from graph_memory.visible_rows import LearnerRows
 from tests import makers
 from tests.makers import T0
 
@@ -223,7 +223,7 @@ class Director:
         context = self.memory.context
 
         def draft(rows):  # type: ignore[no-untyped-def]
-            visible = SessionRows(rows, batch.session, context.settings.policy, context.attendance)
+            visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
             known = ContextBuilder(visible, batch, context.zone).fill({})
             answer = extraction(batch, tuple(known.facts), step.replaces, step.restates)
             return resolve(rows, batch, answer, known, context, self.at)

@@ -20,7 +20,7 @@ from graph_memory.recall import Recall
 from graph_memory.references import References
 from graph_memory.service import MemoryService
 from graph_memory.turn import Turn
-from graph_memory.visible_rows import SessionRows
+from graph_memory.visible_rows import LearnerRows
 
 from .director import extraction
 
@@ -117,7 +117,7 @@ class Surfaces:
 
         def work(rows: Rows) -> Given:
             known = ContextBuilder(
-                SessionRows(rows, session, policy, attendance), batch, memory.zone
+                LearnerRows(rows, session, policy, attendance), batch, memory.zone
             ).fill({})
             numbers = tuple(known.facts)
             answer = extraction(batch, numbers, replaces=True, restates=True)

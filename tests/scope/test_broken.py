@@ -22,7 +22,7 @@ from graph_memory.model import Episode, Layer, Name
 from graph_memory.recall import index, sight, signals
 from graph_memory.recall.documents import Documents
 from graph_memory.scope import ALWAYS, Rank
-from graph_memory.visible_rows import SessionRows
+from graph_memory.visible_rows import LearnerRows
 
 from .histories import CHATS, Leave, Say
 from .oracle import Rules
@@ -175,7 +175,7 @@ def hidden_documents_counted(bench: Bench) -> None:
 
 def learner_sees_all(bench: Bench) -> None:
     """What is offered to the model that learns is not limited to the batch's Session."""
-    bench.set(SessionRows, "shows", lambda self, row: True)
+    bench.set(LearnerRows, "shows", lambda self, row: True)
 
 
 def records_of_every_session(bench: Bench) -> None:

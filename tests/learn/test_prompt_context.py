@@ -15,7 +15,7 @@ from graph_memory.learn.prompt_context import ContextBuilder, ranked
 from graph_memory.model import Entity, Fact
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.visible_rows import SessionRows
+from graph_memory.visible_rows import LearnerRows
 
 from ..makers import T0, entity, fact, name, private, user
 from .chat import CHINA, Chat
@@ -68,7 +68,7 @@ async def test_a_paraphrase_brings_up_what_is_known(
     await memory.settle()
 
     def gather(rows):
-        visible = SessionRows(rows, HOME, chat.context.settings.policy, chat.context.attendance)
+        visible = LearnerRows(rows, HOME, chat.context.settings.policy, chat.context.attendance)
         return ContextBuilder(visible, batch, CHINA)
 
     plain, found, again = [await memory.journal.read(gather) for _ in range(3)]

@@ -525,21 +525,23 @@ async def test_hostile_text_is_only_text(room: Chat):
 
 PEOPLE = ["zhang", "li", BOT]
 WORDS = [
-    "U1",
-    "U2",
-    "U3",
-    "BOT",
-    "我",
-    "你",
-    "他",
-    "用户",
-    "E1",
-    "E2",
-    "小红",
-    "北京",
-    "妈妈",
     "",
-    "张三",
+    *[
+        "U1",
+        "U2",
+        "U3",
+        "BOT",
+        "我",
+        "你",
+        "他",
+        "用户",
+        "E1",
+        "E2",
+        "小红",
+        "北京",
+        "妈妈",
+        "张三",
+    ],
 ]
 numbers = st.lists(st.integers(-1, 6), max_size=3)
 facts = st.builds(
@@ -562,7 +564,7 @@ answers = st.fixed_dictionaries(
         "summary": st.sampled_from(["", "U1聊了猫"]),
         "facts": st.lists(facts, max_size=4),
         "entities": st.lists(
-            st.builds(thing, st.sampled_from(["E1", "E2", "U1"]), st.sampled_from(WORDS[9:]),
+            st.builds(thing, st.sampled_from(["E1", "E2", "U1"]), st.sampled_from(["", *WORDS[10:]]),
                       st.sampled_from(["person", "place", "星球"]), st.sampled_from(WORDS)),
             max_size=2,
         ),
