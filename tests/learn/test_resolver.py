@@ -543,6 +543,7 @@ WORDS = [
         "张三",
     ],
 ]
+NAMES = ["", *WORDS[10:]]
 numbers = st.lists(st.integers(-1, 6), max_size=3)
 facts = st.builds(
     lambda who, predicate, what, statement, evidence, **more: said(
@@ -564,7 +565,7 @@ answers = st.fixed_dictionaries(
         "summary": st.sampled_from(["", "U1聊了猫"]),
         "facts": st.lists(facts, max_size=4),
         "entities": st.lists(
-            st.builds(thing, st.sampled_from(["E1", "E2", "U1"]), st.sampled_from(["", *WORDS[10:]]),
+            st.builds(thing, st.sampled_from(["E1", "E2", "U1"]), st.sampled_from(NAMES),
                       st.sampled_from(["person", "place", "星球"]), st.sampled_from(WORDS)),
             max_size=2,
         ),
