@@ -33,7 +33,7 @@ from .locales import explain
 from .lock import DirectoryLock
 from .lookup import Lookup
 from .model import Change, Erased, Presence
-from .moving import Mover
+from .moving import TransferService
 from .ports import Embedder, LanguageModel
 from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
@@ -125,7 +125,7 @@ class MemoryService:
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
         self.references = References(can_open=settings.enable_function_calling)
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
-        self.moving = Mover(directory, journal, self.learning, self.spending, now)
+        self.moving = TransferService(directory, journal, self.learning, self.spending, now)
         self._doctor = Doctor(journal, self.graph, self.recall)
         self._loading: Supervisor | None = None
         self._embedder: CachedEmbedder | None = None

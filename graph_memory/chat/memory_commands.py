@@ -20,12 +20,11 @@ from ..text import fenced, one_line
 from ..turn import Turn
 from ..upkeep import Forecast
 from .answers import Answers
-from .exports import Exports
 from .inner_commands import InnerCommands
-from .moves import Moves
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
 from .record_commands import RecordCommands
+from .transfers import ExportCommands, ImportCommands
 from .usage import EVERYTHING, help_text, misused
 
 LISTED = 10
@@ -56,8 +55,8 @@ class Commands(Answers):
         self.web = web
         self.privacy = PrivacyCommands(memory)
         self.people = PeopleCommands(memory)
-        self.moves = Moves(memory)
-        self.exports = Exports(memory)
+        self.moves = ImportCommands(memory)
+        self.exports = ExportCommands(memory)
         self.records = RecordCommands(memory)
         self.inner = InnerCommands(memory)
         self._stuck: set[int] = set()

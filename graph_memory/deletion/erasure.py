@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..journal import Journal, attendance, vectors
+from ..journal import Journal, vectors
 from ..journal.schema import migrations_of
 from ..model import Change, Data, Entity, Episode, Erased, Fact, Merge, Op, registered
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user
@@ -200,7 +200,7 @@ def _messages(db: sqlite3.Connection, work: _Work) -> None:
             db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
     for session in gone.sessions:
         db.execute("DELETE FROM batch WHERE session = ?", (session,))
-    attendance.forget(db, gone.user)
+    db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))
 
 
 def compact(db: sqlite3.Connection) -> None:

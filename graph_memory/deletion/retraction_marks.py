@@ -60,8 +60,12 @@ def are_due(db: sqlite3.Connection) -> bool:
 
 def returned(db: sqlite3.Connection) -> list[int]:
     """Ids of the messages that are there again though they were taken back."""
-    marks = {key for (key,) in db.execute("SELECT key FROM meta WHERE key LIKE ?", (f"{_MARK}%",))}
-    return held(db, marks)
+    return held(db, all_marks(db))
+
+
+def all_marks(db: sqlite3.Connection) -> set[str]:
+    """The marks of all messages that were ever taken back."""
+    return {key for (key,) in db.execute("SELECT key FROM meta WHERE key LIKE ?", (f"{_MARK}%",))}
 
 
 def held(db: sqlite3.Connection, marks: Collection[str]) -> list[int]:

@@ -1,15 +1,15 @@
 """AstrBot, and nothing but AstrBot: the only room that knows its types.
 
 ``astrbot.py`` says who speaks where, ``providers.py`` adapts its models, ``handlers.py``
-what goes into its registries, ``log.py`` where the log goes, ``moving.py`` what an import
+what goes into its registries, ``log.py`` where the log goes, ``file_transfer.py`` what an import
 needs of it, ``hooks.py`` and ``control.py`` what its hooks do, ``page.py`` what its
 dashboard shows; ``voice.py`` speaks first, ``runtime.py`` is the plugin's life.
 """
 
 from . import hooks
 from .astrbot import Host
+from .file_transfer import hand_over, surroundings
 from .handlers import Mistyped, Never, Unclaimed, WithWords, own_chat
-from .moving import hand_over, surroundings
 from .page import NAME
 from .runtime import Runtime, Tune, Web
 from .speech import speech

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..model import Message, Presence, Row, Session, decode
@@ -57,6 +57,17 @@ def messages(db: sqlite3.Connection, after: int = 0) -> Iterator[Message]:
         yield from page
 
 
+def messages_of(db: sqlite3.Connection, sessions: Iterable[str]) -> Iterator[Message]:
+    """Messages of some Sessions, without whom they turn to."""
+    for session in sessions:
+        found = db.execute(
+            "SELECT id, session, sender, name, text, at, ref, batch FROM message"
+            " WHERE session = ? ORDER BY id",
+            (session,),
+        )
+        yield from (Message(*each) for each in found)
+
+
 def claims(db: sqlite3.Connection, after: int = 0) -> Iterator[Claim]:
     """Batches by id."""
     query = "SELECT id, session, state, created_at FROM batch WHERE id > ? ORDER BY id LIMIT ?"
@@ -65,12 +76,29 @@ def claims(db: sqlite3.Connection, after: int = 0) -> Iterator[Claim]:
         yield from (Claim(*each) for each in page)
 
 
-def claim(db: sqlite3.Connection, id: int) -> Claim | None:
-    """One batch."""
-    found = db.execute(
-        "SELECT id, session, state, created_at FROM batch WHERE id = ?", (id,)
+def claim(db: sqlite3.Connection, id: int) -> tuple[Claim, str]:
+    """One batch that is there, and its error."""
+    session, state, at, error = db.execute(
+        "SELECT session, state, created_at, error FROM batch WHERE id = ?", (id,)
     ).fetchone()
-    return Claim(*found) if found else None
+    return Claim(id, session, state, at), error
+
+
+def put_claim(db: sqlite3.Connection, batch: Claim, error: str = "", source: str = "") -> int:
+    """Store a batch; without an id it gets the next one.
+
+    Args:
+        source: Id of the import it comes with.
+
+    Raises:
+        sqlite3.IntegrityError: There is one of this id.
+    """
+    cursor = db.execute(
+        "INSERT INTO batch (id, session, state, created_at, error, import)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (batch.id or None, batch.session, batch.state, batch.at, error, source),
+    )
+    return int(cursor.lastrowid or 0)
 
 
 def presences(db: sqlite3.Connection) -> Iterator[Presence]:
@@ -100,3 +128,20 @@ def size(db: sqlite3.Connection) -> int:
         " + (SELECT count(*) FROM batch) + (SELECT count(*) FROM presence)"
     ).fetchone()
     return int(count)
+
+
+def is_empty(db: sqlite3.Connection) -> bool:
+    """Whether nothing was ever remembered here."""
+    found = db.execute(
+        "SELECT 1 FROM message UNION ALL SELECT 1 FROM batch UNION ALL SELECT 1 FROM row LIMIT 1"
+    )
+    return found.fetchone() is None
+
+
+def reserve(db: sqlite3.Connection, message: int, batch: int) -> None:
+    """Let what is heard meanwhile be numbered from above these ids."""
+    for table, number in (("message", message), ("batch", batch)):
+        if not db.execute(
+            "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, table)
+        ).rowcount:
+            db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))

@@ -102,7 +102,8 @@ def _message(row: tuple[Any, ...]) -> Message:
 def _open_presence(db: sqlite3.Connection, presence: Presence) -> Presence | None:
     where = (presence.circle, presence.user)
     if db.execute(
-        "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND until IS NULL", where
+        "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND until IS NULL AND import = ''",
+        where,
     ).fetchone():
         return None
     db.execute(
@@ -150,13 +151,17 @@ def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:
     return [_message(row) for row in rows]
 
 
-def insert(db: sqlite3.Connection, message: Message) -> Message:
-    """Store a message with all it has; without an id it gets the next one."""
+def insert(db: sqlite3.Connection, message: Message, source: str = "") -> Message:
+    """Store a message with all it has; without an id it gets the next one.
+
+    Args:
+        source: Id of the import it comes with.
+    """
     cursor = db.execute(
-        f"INSERT INTO message ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO message ({_FIELDS}, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(message.id or None, message.session, message.sender, message.name, message.text),
-            *(message.at, message.ref, message.batch, _addressees(message)),
+            *(message.at, message.ref, message.batch, _addressees(message), source),
         ),
     )
     return replace(message, id=int(cursor.lastrowid or 0))

@@ -98,6 +98,22 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         "CREATE INDEX row_episode ON row (session, json_extract(data, '$.last_message'))"
         " WHERE kind = 'episode';",
     ),
+    (
+        "0006_imports",
+        """
+        ALTER TABLE message ADD COLUMN import TEXT NOT NULL DEFAULT '';
+        ALTER TABLE batch ADD COLUMN import TEXT NOT NULL DEFAULT '';
+        ALTER TABLE presence ADD COLUMN import TEXT NOT NULL DEFAULT '';
+        CREATE INDEX message_import ON message (import) WHERE import != '';
+        CREATE INDEX batch_import ON batch (import) WHERE import != '';
+        UPDATE batch SET import = coalesce((
+            SELECT substr(m.key, 8) FROM meta m, json_each(m.value, '$.unlearned') pair
+            WHERE m.key LIKE 'moving:%' AND batch.id BETWEEN
+                json_extract(pair.value, '$[0]') AND json_extract(pair.value, '$[1]')
+        ), '');
+        DELETE FROM meta WHERE key LIKE 'attended:%';
+        """,
+    ),
 )
 
 

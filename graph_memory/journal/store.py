@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
 from ..ports import Vectors
-from . import attendance, catalogue, undoing
+from . import catalogue, presence, undoing
 from . import messages as mail
 from . import vectors as cache
 from .messages import Appended, Buffered, QueuedBatch
@@ -139,7 +139,6 @@ class Journal:
         change = write(db, draft, self._now()) if draft else None
         if change:
             self._outbox.append(change)
-            attendance.come_back(db, change, self._outbox.append)
         return change
 
     def _meet(self, db: sqlite3.Connection, session: Session) -> Change | None:
@@ -147,6 +146,8 @@ class Journal:
         if self._sessions.get(session.id) == session:
             return None
         change = self._write(db, Draft("chat", "session", [session]))
+        if change:  # a chat that had moved is its own again
+            presence.follow(db, change, self._outbox.append)
         self._sessions[session.id] = session
         return change
 

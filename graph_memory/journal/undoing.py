@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ..errors import ConflictError, NotFoundError
 from ..model import Change, Forgotten, Op, Row, decode
-from . import attendance
+from . import presence
 from .rows import RETRACTED, Draft, Rows, read_change, write
 
 ASKED = "remember"
@@ -29,7 +29,7 @@ def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
 
 
 def undo(
-    db: sqlite3.Connection, number: int, actor: str, at: float, tell: attendance.Tell
+    db: sqlite3.Connection, number: int, actor: str, at: float, tell: presence.Tell
 ) -> Change | None:
     """Take change ``number`` back by a change of its own, inside the open transaction.
 
@@ -39,7 +39,7 @@ def undo(
     change = write(db, inverse(db, number, actor), at)
     if change:
         tell(change)
-        attendance.follow(db, number, change, tell)
+        presence.follow(db, change, tell)
     return change
 
 

@@ -1,17 +1,16 @@
-"""Moving in and moving out: taking a memory away, and bringing histories in.
+"""Transfer: export of a memory, import of histories, and renaming of a chat.
 
-``format.py`` is the file, ``export.py`` and ``visible.py`` write it, ``sources/`` read
-everybody's files into a ``stage.py``, ``merge.py`` makes that part of the memory,
-``study.py`` learns from it, ``remap.py`` moves a chat. ``docs/data-format.md`` says what
-files look like.
+``file_format.py`` is the file, ``export.py`` and ``personal_export.py`` write it,
+``sources/`` read everybody's files into an ``intake.py``, ``importer.py`` writes that into
+the journal. ``docs/data-format.md`` says what files look like.
 """
 
 from .export import Exported, Exporter
+from .import_runs import Run
 from .importer import Brought, Importer, Plan
-from .mover import Mover, Undone
-from .remap import Remap, preview, remap
-from .runs import Run
+from .rename_chat import Renaming, preview_renaming, rename_chat
 from .sources import SOURCES, Options, split_circle
+from .transfer_service import TransferService, Undone
 
 __all__ = [
     "SOURCES",
@@ -19,13 +18,13 @@ __all__ = [
     "Exported",
     "Exporter",
     "Importer",
-    "Mover",
     "Options",
     "Plan",
-    "Remap",
+    "Renaming",
     "Run",
+    "TransferService",
     "Undone",
-    "preview",
-    "remap",
+    "preview_renaming",
+    "rename_chat",
     "split_circle",
 ]

@@ -1,4 +1,4 @@
-"""Taking a memory out: all of it, or what there is of one person."""
+"""Export of a memory: all of it, or what there is of one person."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ..model import (
     encode,
 )
 from . import files
-from .format import Piece, end, header, line, pack
-from .merge import Progress
-from .sources.base import Stop
+from .file_format import Piece, end, header, line, pack
+from .importer import Progress
+from .sources.source import Stop
 
 _TOLD = 1_000
 """Lines between two reports."""
@@ -44,13 +44,6 @@ class Exported:
     counts: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportPlan:
-    """What would be written: at most so many lines."""
-
-    lines: int
-
-
 @dataclass(slots=True)
 class Exporter:
     """Writes a file of a memory into ``exports/``; others go on meanwhile.
@@ -65,10 +58,6 @@ class Exporter:
     person: str = ""
     now: Callable[[], float] = time.time
     stop: Stop = field(default_factory=Stop)
-
-    async def preview(self) -> ExportPlan:
-        """How much there is."""
-        return ExportPlan(2 + await self.journal.look(contents.size))
 
     async def run(self, progress: Progress | None = None) -> Exported:
         """Write it.

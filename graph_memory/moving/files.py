@@ -1,4 +1,4 @@
-"""Where files come from and go to.
+"""Files that are imported and exported: names, places, room on the disk.
 
 What comes in is read from ``imports/`` in the data directory, or from wherever the owner
 says by an absolute path; what goes out is written to ``exports/``, for the owner of the
@@ -110,6 +110,7 @@ def sweep(directory: Path, before: float) -> None:
     Args:
         before: Seconds since the epoch; what was taken out since is this process's own.
     """
+    shutil.rmtree(directory / "moving", ignore_errors=True)  # of version 1.0
     for draft in (directory / IMPORTS).glob(".*.tmp"):
         if not draft.name.startswith(f".{_OURS}"):
             draft.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from graph_memory.chat.backup_commands import BackupCommands
 from graph_memory.chat.memory_commands import Commands
-from graph_memory.chat.moves import Surroundings
+from graph_memory.chat.transfers import ImportEnvironment
 from graph_memory.chat.usage import Unknown, alone, unknown
 from graph_memory.errors import (
     DamagedError,
@@ -36,7 +36,7 @@ ME = Turn(private("1"), user("1"), "7")
 OWNER = Turn(private("9"), user("9"), "9", is_admin=True)
 ROOM = replace(group("5"), title="5")
 IN_GROUP = replace(ME, session=ROOM)
-NOWHERE = Surroundings()
+NOWHERE = ImportEnvironment()
 
 ALLOWED = re.compile(
     r"/(?:memory|记忆)(?: [a-z]+)?|/persona|/new|/reset"  # commands

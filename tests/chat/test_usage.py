@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from graph_memory.chat.backup_commands import BackupCommands
 from graph_memory.chat.memory_commands import Commands
-from graph_memory.chat.moves import Surroundings
+from graph_memory.chat.transfers import ImportEnvironment
 from graph_memory.chat.usage import alone, misused, nearest
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -26,7 +26,7 @@ from ..makers import T0, group, private, user
 ME = Turn(private("1"), user("1"), "小红")
 OWNER = Turn(private("7"), user("7"), "主人", is_admin=True)
 ADMIN = replace(OWNER, session=group("9"))
-NOWHERE = Surroundings()
+NOWHERE = ImportEnvironment()
 Act = Callable[[Commands], Awaitable[Any]]
 
 

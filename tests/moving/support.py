@@ -9,13 +9,14 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from graph_memory.journal import Draft, Journal, attendance
+from graph_memory.journal import Draft, Journal
 from graph_memory.model import Message, Presence, Row, Session
 from graph_memory.moving import Exporter, Importer, Options, Plan, Run
 from graph_memory.moving.sources import detect
 from tests.makers import T0
 
 PLATFORMS = {"qq": "aiocqhttp", "webchat": "webchat"}
+_PRESENT = "INSERT OR IGNORE INTO presence VALUES (?, ?, ?, ?, '')"
 OPTIONS = Options(zone=UTC, persona="mei", platform="aiocqhttp", platforms=PLATFORMS, now=T0)
 
 
@@ -40,7 +41,8 @@ async def hear(journal: Journal, session: Session, *messages: Message) -> list[M
 
 async def attend(journal: Journal, *presences: Presence) -> None:
     for presence in presences:
-        await journal.alter(lambda db, tell, p=presence: attendance.attend(db, "", p, tell))  # type: ignore[misc]
+        values = presence.circle, presence.user, presence.since, presence.until
+        await journal.alter(lambda db, _tell, v=values: db.execute(_PRESENT, v))  # type: ignore[misc]
 
 
 async def exported(journal: Journal, person: str = "") -> bytes:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import json
 import os
 import stat
 import time
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 
 from graph_memory.errors import FormatError, JournalError, NotFoundError
 from graph_memory.moving import files
-from graph_memory.moving.sources.streams import JsonReader
 
 
 def test_only_what_is_in_the_folder_or_is_named_in_full(tmp_path: Path) -> None:
@@ -56,45 +53,6 @@ def _fail(path: Path) -> None:
     with files.writing(path) as file:
         file.write("a")
         raise OSError("kaputt")
-
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.text()
-    | st.floats(allow_nan=False, allow_infinity=False),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=20,
-)
-
-
-class _Drip(io.StringIO):
-    """Gives a few characters at a time, whatever is asked for."""
-
-    def read(self, size: int | None = -1) -> str:
-        return super().read(3)
-
-
-@given(
-    st.dictionaries(st.text(), st.lists(JSON, max_size=4) | JSON, max_size=5),
-    st.sampled_from([None, 2]),
-)
-def test_a_large_object_is_read_piece_by_piece(data: dict[str, object], indent: int | None) -> None:
-    text = json.dumps(data, ensure_ascii=False, indent=indent)
-    reader = JsonReader(_Drip(text))
-    found: dict[str, object] = {}
-    for name in reader.members():
-        found[name] = list(reader.items()) if isinstance(data[name], list) else reader.value()
-    assert found == data
-
-
-@given(st.dictionaries(st.text(), JSON, min_size=1, max_size=3), st.data())
-def test_an_object_that_is_cut_off_is_none(data: dict[str, object], draw: st.DataObject) -> None:
-    text = json.dumps(data)
-    reader = JsonReader(_Drip(text[: draw.draw(st.integers(0, len(text) - 1))]))
-    with pytest.raises(FormatError):
-        _ = [reader.value() for _ in reader.members()]
 
 
 def test_no_room_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +188,10 @@ def test_what_a_kill_left_half_sent_is_swept_and_nothing_else(tmp_path: Path) ->
     coming.write(b"12")
     (tmp_path / "imports" / ".0123456789abcdef.tmp").write_bytes(b"half")
     (tmp_path / "imports" / "b.tmp").write_bytes(b"whole")
+    (tmp_path / "moving").mkdir()  # of an import by version 1.0
+    (tmp_path / "moving" / "0123.sqlite3").write_bytes(b"half")
     files.sweep(tmp_path, time.time() + 1)
     assert coming.keep().read_bytes() == b"12"
     names = sorted(path.name for path in (tmp_path / "imports").iterdir())
     assert names == ["a.json", "b.tmp"]
+    assert not (tmp_path / "moving").exists()

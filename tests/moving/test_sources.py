@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tempfile
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -12,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graph_memory.errors import FormatError
 from graph_memory.journal import Journal
 from graph_memory.model import BOT, Episode, Fact, Mention, Name
+from graph_memory.moving.import_learning import next_batch
 from graph_memory.moving.sources import astrbot
+from graph_memory.moving.sources.qq_chat_exporter import QQChatExporter
 from tests.makers import T0, group, message, private, user
 
 from .support import OPTIONS, brought, everything, exported, hear, importer, opened, put
@@ -75,7 +80,7 @@ async def test_chat_lines_land_where_they_were_said(tmp_path: Path) -> None:
         assert {p.user for p in await journal.presences()} == {user("1"), user("2")}
         episodes = await journal.read(lambda rows: rows.find(Episode))
         assert sum(each.messages for each in episodes) == 4
-        assert run.unlearned == []
+        assert not run.learns
         before = await exported(journal)
         await brought(journal, path)
         assert await exported(journal) == before
@@ -113,7 +118,8 @@ async def test_what_was_heard_is_not_imported_a_second_time(tmp_path: Path) -> N
         plan, run = await brought(journal, path)
         assert (plan.new, run.count) == (1, 1)
         # Who spoke earlier than was known was there earlier than was known.
-        assert [p.since for p in await journal.presences()] == [T0 - DAY]
+        spans = [(p.since, p.until) for p in await journal.presences()]
+        assert spans == [(T0 - DAY, T0), (T0, None)]
 
 
 @pytest.mark.parametrize("where", ["sender", "text", "name", "group", "id"])
@@ -250,7 +256,9 @@ async def test_reminders_tell_who_spoke_and_when(tmp_path: Path) -> None:
         # From whom nobody knows nothing is learned.
         batch = found["没有署名的话"].batch
         assert batch is not None
-        assert all(not first <= batch <= last for first, last in run.unlearned)
+        assert run.learns
+        wanted = await journal.look(next_batch)
+        assert wanted not in (None, batch)
         assert plan.batches < len(plan.chats) + 2
 
 
@@ -659,3 +667,15 @@ async def test_a_broken_chat_from_qq(tmp_path: Path, broken: str) -> None:
         with pytest.raises(FormatError):
             await brought(journal, put(tmp_path / "x.json", broken), format="qq")
         assert await everything(journal) == []
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_a_chat_from_qq_that_is_cut_off_is_none(data: st.DataObject) -> None:
+    text = qq_file({"type": "group", "peerUid": "9"}, qq(1, "1", "好"), qq(2, "2", "真好")).encode()
+    text = text[: text.index(b'"avatars"')]
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        file.write(text[: data.draw(st.integers(0, len(text)))])
+        file.flush()
+        with pytest.raises(FormatError):
+            list(QQChatExporter(Path(file.name)).read(OPTIONS))

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from starlette.requests import ClientDisconnect
 
-from graph_memory.moving.runs import Run
+from graph_memory.moving import Run
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from webui.api.data import Importing, importer_of

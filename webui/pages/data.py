@@ -38,7 +38,7 @@ def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
             files=_sizes(await moving.waiting()).items(),
             limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
             exports=(await asyncio.to_thread(_exports, memory))[:LISTED],
-            runs=[run for run in reversed(await moving.runs()) if run.messages or run.changes],
+            runs=[run for run in reversed(await moving.runs()) if run.is_there],
             progress=progress,
             import_problem=moving.problem,
             directory=memory.directory,

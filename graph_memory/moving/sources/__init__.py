@@ -1,24 +1,26 @@
-"""What a memory can be fed from: one module for each kind of file."""
+"""Sources of imports: one module for each kind of file."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import FormatError
-from ..format import FORMAT
+from ..file_format import FORMAT
 from .astrbot import AstrBotHistory
-from .base import Options, Source, Stop, split_circle
-from .chatlog import ChatLog
-from .graphmemory import GraphMemoryJson
+from .chat_lines import ChatLines
+from .graphmemory_05 import GraphMemory05
 from .livingmemory import LivingMemory
-from .own import OwnFile
-from .qq import QQChat
+from .own_file import OwnFile
+from .qq_chat_exporter import QQChatExporter
+from .source import Options, Source, Stop, split_circle
 
-SOURCES = {
+SOURCES: dict[str, Callable[[Path], Source]] = {
     each.format: each
-    for each in (OwnFile, AstrBotHistory, ChatLog, LivingMemory, GraphMemoryJson, QQChat)
+    for each in (OwnFile, AstrBotHistory, ChatLines, LivingMemory, GraphMemory05, QQChatExporter)
 }
+OWN_FORMAT = OwnFile.format
 _SQLITE = b"SQLite format 3\0"
 _HEAD = 4_096
 
@@ -63,4 +65,4 @@ def _guess(path: Path) -> str:
     return "graphmemory" if '"entities"' in text else ""
 
 
-__all__ = ["SOURCES", "Options", "Source", "Stop", "detect", "split_circle"]
+__all__ = ["OWN_FORMAT", "SOURCES", "Options", "Source", "Stop", "detect", "split_circle"]

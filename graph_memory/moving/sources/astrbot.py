@@ -1,5 +1,4 @@
-"""AstrBot's own history: the tables ``conversations`` and ``platform_message_history`` of
-``data_v4.db``.
+"""Source: AstrBot's history, two tables of ``data_v4.db``.
 
 A conversation keeps its lines without times and, in a group, without speakers, unless
 AstrBot was told to show them to the model: then a reminder beside the user's words has them.
@@ -13,7 +12,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -25,9 +24,8 @@ from ...errors import FormatError
 from ...journal.worker import open_to_read
 from ...model import BOT
 from ...text import clean
-from ..history import EXACT, History, Line
-from ..stage import Stage
-from .base import Options, Stop, moment, origin, pages
+from ..intake import EXACT, Line, Skipped
+from .source import Options, Pieces, moment, origin, pages
 
 RUN = 20
 """Lines that are taken for one conversation if nobody knows."""
@@ -62,102 +60,79 @@ class AstrBotHistory:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def fill(self, stage: Stage, history: History, options: Options, stop: Stop) -> None:
-        """Stage what people and the bot said in every conversation.
+    def read(self, options: Options) -> Pieces:
+        """What people and the bot said in every conversation.
 
         Raises:
             FormatError: It is not AstrBot's database.
-            ClosedError: ``stop`` was set.
         """
         try:
             with closing(open_to_read(self.path)) as db:
                 db.execute("BEGIN")
-                has_groups = _has(db, "platform_message_history")
                 if not _has(db, "conversations"):
                     raise FormatError(
                         "this is not AstrBot's database: it has no conversations"
                     ).told("alien")
-                platforms = {**_platforms(db), **options.platforms}
+                options = replace(options, platforms={**_platforms(db), **options.platforms})
                 for row in pages(lambda after: db.execute(_CONVERSATIONS, (after,)).fetchall()):
-                    stop.look()
-                    self._conversation(history, row, platforms, options)
-                if has_groups:
+                    yield from _conversation(row, options)
+                if _has(db, "platform_message_history"):
                     for row in pages(lambda after: db.execute(_HISTORY, (after,)).fetchall()):
-                        stop.look()
-                        self._heard(history, row, platforms, options)
+                        yield _heard(row, options)
         except sqlite3.Error as error:
             raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
-        history.finish()
 
-    def _conversation(
-        self,
-        history: History,
-        row: tuple[Any, ...],
-        platforms: Mapping[str, str],
-        options: Options,
-    ) -> None:
-        _, id, umo, persona, content, created, updated = row
-        place = origin(str(umo), platforms)
-        said = list(_said(content, options.zone))
-        if place is None:
-            history.skipped["origin"] += len(said)
-            return
-        speakers = {each.account for each in said if each.account}
-        if not place.group and len(speakers) == 1:
-            # On some platforms a private chat has a number of its own.
-            place = replace(place, account=speakers.pop())
-        start = _utc(created)
-        end = max(start, _utc(updated))
-        seen: Counter[tuple[str, str]] = Counter()
-        for each, (at, slack) in zip(said, _times(said, start, end), strict=True):
-            seen[each.role, each.text] += 1
-            history.add(
-                Line(
-                    key=f"{id}:{each.role}:{seen[each.role, each.text]}:{each.text}",
-                    platform=place.platform,
-                    group=place.group,
-                    account=place.account,
-                    persona=persona or options.persona,
-                    sender=BOT if each.role == "assistant" else each.account,
-                    name=each.name,
-                    text=each.text,
-                    at=at,
-                    slack=slack,
-                    umo=place.umo,
-                )
-            )
 
-    def _heard(
-        self,
-        history: History,
-        row: tuple[Any, ...],
-        platforms: Mapping[str, str],
-        options: Options,
-    ) -> None:
-        """A line of a group that AstrBot kept with its speaker."""
-        number, umo, sender, name, content, created = row
-        place = origin(str(umo), platforms)
-        data = _json(content)
-        if place is None or not place.group or not isinstance(data, dict):
-            history.skipped["origin"] += 1
-            return
-        is_bot = data.get("type") == "bot"
-        parts = data.get("message")
-        history.add(
-            Line(
-                key=f"heard:{number}",
-                platform=place.platform,
-                group=place.group,
-                account="",
-                persona=options.persona,
-                sender=BOT if is_bot else str(sender or ""),
-                name=str(name or ""),
-                text=_chain(parts if isinstance(parts, list) else []),
-                at=_utc(created),
-                slack=EXACT,
-                umo=place.umo,
-            )
+def _conversation(row: tuple[Any, ...], options: Options) -> Pieces:
+    _, id, umo, persona, content, created, updated = row
+    place = origin(str(umo), options.platforms)
+    said = list(_said(content, options.zone))
+    if place is None:
+        yield Skipped("origin", len(said))
+        return
+    speakers = {each.account for each in said if each.account}
+    if not place.group and len(speakers) == 1:
+        # On some platforms a private chat has a number of its own.
+        place = replace(place, account=speakers.pop())
+    start = _utc(created)
+    seen: Counter[tuple[str, str]] = Counter()
+    for each, (at, slack) in zip(said, _times(said, start, max(start, _utc(updated))), strict=True):
+        seen[each.role, each.text] += 1
+        yield Line(
+            key=f"{id}:{each.role}:{seen[each.role, each.text]}:{each.text}",
+            platform=place.platform,
+            group=place.group,
+            account=place.account,
+            persona=persona or options.persona,
+            sender=BOT if each.role == "assistant" else each.account,
+            name=each.name,
+            text=each.text,
+            at=at,
+            slack=slack,
+            umo=place.umo,
         )
+
+
+def _heard(row: tuple[Any, ...], options: Options) -> Line | Skipped:
+    """A line of a group that AstrBot kept with its speaker."""
+    number, umo, sender, name, content, created = row
+    place = origin(str(umo), options.platforms)
+    data = _json(content)
+    if place is None or not place.group or not isinstance(data, dict):
+        return Skipped("origin")
+    parts = data.get("message")
+    return Line(
+        key=f"heard:{number}",
+        platform=place.platform,
+        group=place.group,
+        account="",
+        persona=options.persona,
+        sender=BOT if data.get("type") == "bot" else str(sender or ""),
+        name=str(name or ""),
+        text=_chain(parts if isinstance(parts, list) else []),
+        at=_utc(created),
+        umo=place.umo,
+    )
 
 
 _CONVERSATIONS = (

@@ -1,8 +1,8 @@
-"""LivingMemory's databases: ``conversations.db`` (messages) and ``livingmemory.db``
-(memories, each a summary of a stretch of a conversation).
+"""Source: LivingMemory's ``conversations.db`` (messages) and ``livingmemory.db`` (memories).
 
-A memory becomes a conversation's summary in the Session it was made in: that is what it is,
-and so it is seen by those who were there, under the persona that was told.
+A memory sums up a stretch of a conversation. It becomes a conversation's summary in
+the Session it was made in, and so is seen by those who were there, under the persona that
+was told.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from ...errors import FormatError
 from ...journal.worker import open_to_read
 from ...model import BOT, Episode, Session, session_of, stable_id
 from ...text import clean
-from ..history import History, Line
-from ..stage import Stage
-from .base import Options, Stop, moment, origin, pages
+from ..intake import Line, Skipped
+from .source import Options, Pieces, moment, origin, pages
 
 _MESSAGES = (
-    "SELECT id, session_id, role, content, sender_id, sender_name, group_id, timestamp"
+    "SELECT id, session_id, role, content, sender_id, sender_name, timestamp"
     " FROM messages WHERE id > ? ORDER BY id LIMIT 500"
 )
 _MEMORIES = "SELECT id, text, metadata FROM documents WHERE id > ? ORDER BY id LIMIT 500"
@@ -36,77 +35,63 @@ class LivingMemory:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def fill(self, stage: Stage, history: History, options: Options, stop: Stop) -> None:
-        """Stage messages or memories, whichever it holds.
+    def read(self, options: Options) -> Pieces:
+        """Messages or memories, whichever it holds.
 
         Raises:
             FormatError: It holds neither.
-            ClosedError: ``stop`` was set.
         """
         try:
             with closing(open_to_read(self.path)) as db:
                 db.execute("BEGIN")
                 found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
                 tables = {name for (name,) in found}
+                if not tables & {"messages", "documents"}:
+                    raise FormatError("this is no database of LivingMemory").told("alien")
                 if "messages" in tables:
                     for row in pages(lambda after: db.execute(_MESSAGES, (after,)).fetchall()):
-                        stop.look()
-                        _message(history, row, options)
-                elif "documents" not in tables:
-                    raise FormatError("this is no database of LivingMemory").told("alien")
-                history.finish()
+                        yield _message(row, options)
                 if "documents" in tables:
-                    _memories(stage, history, db, options, stop)
+                    for row in pages(lambda after: db.execute(_MEMORIES, (after,)).fetchall()):
+                        yield from _memory(row, options)
         except sqlite3.Error as error:
             raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
 
 
-def _message(history: History, row: tuple[Any, ...], options: Options) -> None:
-    number, umo, role, content, sender, name, _group, timestamp = row
+def _message(row: tuple[Any, ...], options: Options) -> Line | Skipped:
+    number, umo, role, content, sender, name, timestamp = row
     place = origin(str(umo or ""), options.platforms)
     at = moment(timestamp, options.zone)
     if place is None or at is None:
-        history.skipped["origin" if place is None else "time"] += 1
-        return
-    history.add(
-        Line(
-            key=f"{number}:{umo}:{timestamp}",
-            platform=place.platform,
-            group=place.group,
-            account=place.account,
-            persona=options.persona,
-            sender=BOT if role == "assistant" else str(sender or ""),
-            name=str(name or ""),
-            text=str(content or ""),
-            at=at,
-            umo=place.umo,
-        )
+        return Skipped("origin" if place is None else "time")
+    return Line(
+        key=f"{number}:{umo}:{timestamp}",
+        platform=place.platform,
+        group=place.group,
+        account=place.account,
+        persona=options.persona,
+        sender=BOT if role == "assistant" else str(sender or ""),
+        name=str(name or ""),
+        text=str(content or ""),
+        at=at,
+        umo=place.umo,
     )
 
 
-def _memories(
-    stage: Stage, history: History, db: sqlite3.Connection, options: Options, stop: Stop
-) -> None:
-    sessions: dict[str, Session] = {}
-    found = pages(lambda after: db.execute(_MEMORIES, (after,)).fetchall())
-    for number, text, metadata in found:
-        stop.look()
-        about = _json(metadata)
-        session = _session(about, options)
-        summary = _summary(str(text or ""), about)
-        at = moment(about.get("create_time"), options.zone)
-        if session is None or not summary or at is None or about.get("status") == "deleted":
-            reason = "origin" if session is None else "time" if at is None else "empty"
-            history.skipped[reason] += 1
-            continue
-        if session.id not in sessions:
-            sessions[session.id] = session
-            if not stage.has(Session.kind, session.id):
-                stage.put([session])
-        # Whoever the private chat belongs to took part; of a group nobody knows who did.
-        people = (session.owner,) if session.owner else ()
-        id = stable_id("ep", session.id, "livingmemory", str(number), summary)
-        stage.put([Episode(id, session.id, at, at, 0, 0, 0, summary=summary, participants=people)])
+def _memory(row: tuple[Any, ...], options: Options) -> Pieces:
+    number, text, metadata = row
+    about = _json(metadata)
+    session = _session(about, options)
+    summary = _summary(str(text or ""), about)
+    at = moment(about.get("create_time"), options.zone)
+    if session is None or not summary or at is None or about.get("status") == "deleted":
+        yield Skipped("origin" if session is None else "time" if at is None else "empty")
+        return
+    yield session
+    # Whoever the private chat belongs to took part; of a group nobody knows who did.
+    people = (session.owner,) if session.owner else ()
+    id = stable_id("ep", session.id, "livingmemory", str(number), summary)
+    yield Episode(id, session.id, at, at, 0, 0, 0, summary=summary, participants=people)
 
 
 def _session(about: dict[str, Any], options: Options) -> Session | None:
@@ -116,7 +101,7 @@ def _session(about: dict[str, Any], options: Options) -> Session | None:
     umo = about.get("source_session_id") or about.get("session_id") or ""
     place = origin(str(umo), options.platforms)
     if place is None:
-        return options.circle()
+        return options.session()
     return session_of(place.platform, place.group, place.account, persona, umo=place.umo)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from graph_memory.learn import Learning
 from graph_memory.model import Fact
-from graph_memory.moving import Mover
-from graph_memory.moving.runs import saved
+from graph_memory.moving import TransferService
+from graph_memory.moving.import_runs import saved
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.token_budget import TokenBudget
 from tests.makers import T0, context, group, private
@@ -69,13 +69,13 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
             context(journal, zone=OPTIONS.zone, now=lambda: T0, budget=spending), model
         )
         await learning.start()
-        mover = Mover(tmp_path / "a", journal, learning, spending, lambda: T0)
+        mover = TransferService(tmp_path / "a", journal, learning, spending, lambda: T0)
         brought = await mover.bring(importer(journal, path, learns=True))
-        assert len(brought.run.unlearned) == 1
+        assert brought.run.learns
         await learning.settle()
         assert model.asked == []
         for _ in range(6):
-            await mover.study.step()
+            await mover.learning.step()
             await learning.settle()
         # Half of what a day may cost, and no more.
         assert len(model.asked) == 2
@@ -87,7 +87,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         # Taken back, what was learned from it goes as well.
         await mover.undo()
         assert not await journal.read(lambda rows: rows.find(Fact))
-        assert not await mover.study.step()
+        assert not await mover.learning.step()
         assert [each.state for each in await journal.look(saved)] == ["undone"]
         await mover.close()
         await learning.close()

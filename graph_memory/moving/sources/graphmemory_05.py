@@ -1,4 +1,4 @@
-"""The JSON that GraphMemory 0.3 to 0.5 exported: entities and relations of the whole bot.
+"""Source: the JSON that GraphMemory 0.3 to 0.5 exported, entities and their relations.
 
 It does not say who told what to whom, so all of it goes where the owner says; only if it
 names a single chat, that is where it came from.
@@ -26,9 +26,7 @@ from ...model import (
 )
 from ...retention import initial_half_life
 from ...text import clean, is_chinese, normalise, one_line
-from ..history import History
-from ..stage import Stage
-from .base import Options, Stop, origin
+from .source import Options, Pieces, origin
 
 MAX_SIZE = 256 << 20
 """Bytes of a file: it is read as a whole."""
@@ -40,7 +38,7 @@ _TYPES = {
 }
 
 
-class GraphMemoryJson:
+class GraphMemory05:
     """An export of the predecessor, as its command or its page made it."""
 
     format = "graphmemory"
@@ -48,31 +46,25 @@ class GraphMemoryJson:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def fill(self, stage: Stage, history: History, options: Options, stop: Stop) -> None:
-        """Stage entities, and what is said about them, as facts.
+    def read(self, options: Options) -> Pieces:
+        """Entities, and what is said about them, as facts.
 
         Raises:
             FormatError: It is no such export, or nobody says where it belongs.
-            ClosedError: ``stop`` was set.
         """
         data = self._read()
-        session = options.circle() or _only_session(data, options)
+        session = options.session() or _only_session(data, options)
         if session is None:
             raise FormatError(
                 "the file does not say in which chat it was learned; choose one", 0, "into"
             ).told("whose")
-        history.finish()
-        stage.put([session])
         work = _Work(session, options.now)
         for number, each in enumerate(data["entities"], 1):
             work.entity(each, number)
-        stop.look()
         for number, each in enumerate(data["relations"], 1):
             work.relation(each, number)
-        rows = list(work.rows.values())
-        for start in range(0, len(rows), 500):
-            stop.look()
-            stage.put(rows[start : start + 500])
+        yield session
+        yield from work.rows.values()
 
     def _read(self) -> dict[str, Any]:
         if self.path.stat().st_size > MAX_SIZE:

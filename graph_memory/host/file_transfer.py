@@ -11,9 +11,8 @@ from typing import Any
 from astrbot.api.message_components import File, Plain
 from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
-from ..chat.exports import Taken
 from ..chat.memory_commands import Commands
-from ..chat.moves import Surroundings
+from ..chat.transfers import ExportAnswer, ImportEnvironment
 from ..model import NO_PERSONA
 from ..turn import Turn as Caller
 
@@ -26,7 +25,7 @@ SEND_FILES = frozenset({"aiocqhttp", "telegram", "discord", "slack", "lark", "we
 Ask = Callable[[Any, Callable[[Commands, Caller], Awaitable[str]]], Awaitable[str]]
 
 
-async def surroundings(context: Any, event: Any) -> Surroundings:
+async def surroundings(context: Any, event: Any) -> ImportEnvironment:
     """What AstrBot knows about its platforms, its history and its personas."""
     metas = [each.meta() for each in context.platform_manager.platform_insts]
     umo = f"{event.get_platform_id()}:FriendMessage:"
@@ -38,7 +37,7 @@ async def surroundings(context: Any, event: Any) -> Surroundings:
     )
     path = Path(get_astrbot_data_path()) / DATABASE
     own = str(event.get_self_id() or "")
-    return Surroundings(
+    return ImportEnvironment(
         astrbot=path if path.is_file() else None,
         platforms={str(meta.id): str(meta.name) for meta in metas},
         persona=persona or NO_PERSONA,
@@ -53,7 +52,7 @@ async def hand_over(ask: Ask, event: Any, what: str) -> str:
     Returns:
         What is left to say; empty if nothing is.
     """
-    taken = Taken("")
+    taken = ExportAnswer("")
 
     async def export(commands: Commands, caller: Caller) -> str:
         nonlocal taken

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph_memory.chat.exports import Exports, Taken
+from graph_memory.chat.transfers import ExportAnswer, ExportCommands
 from graph_memory.host import hand_over
 
 
@@ -42,10 +42,10 @@ async def test_a_file_is_deleted_once_it_was_sent_or_told(
 ) -> None:
     path = tmp_path / "mine-1.jsonl"
     path.write_text("大提琴", encoding="utf-8")
-    exports = Exports(SimpleNamespace(settings=SimpleNamespace(language="zh")))  # type: ignore[arg-type]
+    exports = ExportCommands(SimpleNamespace(settings=SimpleNamespace(language="zh")))  # type: ignore[arg-type]
 
-    async def export(_caller: Any, _what: str) -> Taken:
-        return Taken("这是全部", path)
+    async def export(_caller: Any, _what: str) -> ExportAnswer:
+        return ExportAnswer("这是全部", path)
 
     exports.export = export  # type: ignore[method-assign]
     commands = SimpleNamespace(exports=exports)

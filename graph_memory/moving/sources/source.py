@@ -1,8 +1,7 @@
-"""What all sources have in common: what the owner says about them, and where a chat is."""
+"""Source: a file that can be imported, what its owner says about it, and where chats are."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +12,13 @@ from typing import Any, Protocol
 
 from ...errors import ClosedError, FormatError
 from ...model import GROUP, NO_PERSONA, PRIVATE, Session, session_of
-from ..history import History
-from ..stage import Stage
+from ..file_format import Piece
+from ..intake import Line, Skipped
 
 _SHARED = re.compile(r"(\d+)_(\d+)")
 """Session id of a group under AstrBot's ``unique_session``: sender and group."""
+
+Pieces = Iterator[Piece | Line | Skipped]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,13 @@ class Options:
         platforms = sorted(self.platforms.items())
         return repr((self.persona, self.platform, platforms, sorted(self.bots), self.into))
 
-    def circle(self) -> Session | None:
+    def session(self) -> Session | None:
         """The Session of what does not say where it was said."""
         if not self.into:
             return None
         platform, kind, key = split_circle(self.into)
-        return session_of(
-            platform, key if kind == GROUP else "", key if kind == PRIVATE else "", self.persona
-        )
+        group, account = (key, "") if kind == GROUP else ("", key)
+        return session_of(platform, group, account, self.persona)
 
 
 class Source(Protocol):
@@ -69,12 +69,11 @@ class Source(Protocol):
     format: str
     path: Path
 
-    def fill(self, stage: Stage, history: History, options: Options, stop: Stop) -> None:
-        """Stage everything. Blocks.
+    def read(self, options: Options) -> Pieces:
+        """All of it, piece by piece. Blocks.
 
         Raises:
             FormatError: It is not what it should be.
-            ClosedError: ``stop`` was set.
         """
 
 
@@ -136,22 +135,9 @@ def split_circle(circle: str) -> tuple[str, str, str]:
     """
     platform, kind, key = [*circle.split(":", 2), "", ""][:3]
     if not platform or kind not in (GROUP, PRIVATE) or not key:
-        raise FormatError(
-            f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into"
-        ).told("no_chat", name=circle[:80])
+        error = FormatError(f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into")
+        raise error.told("no_chat", name=circle[:80])
     return platform, kind, key
-
-
-def digest_of(path: Path, key: str, stop: Stop) -> str:
-    """What stands for a file's contents and how they are read."""
-    found = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8)
-    for part in (path, path.with_name(f"{path.name}-wal")):
-        if part.is_file():
-            with part.open("rb") as file:
-                while block := file.read(1 << 20):
-                    found.update(block)
-                    stop.look()
-    return found.hexdigest()
 
 
 def moment(value: Any, zone: tzinfo) -> float | None:

@@ -1,4 +1,4 @@
-"""What one asker may see, for them to take away: decided row by row like what is recalled.
+"""Personal export: what one asker may see, decided row by row as in recall.
 
 No numbers of anything that others said get in, not even ids, which tell how much there is.
 """
@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from typing import Any
 
-from ..journal import Rows, arrivals, contents
-from ..journal import messages as mail
+from ..journal import Rows, contents
 from ..model import Asker, Episode, Fact, Forgotten, Message, Session, Status, registered
 from ..scope import Attendance, Policy, Rank, View, span, view
-from .format import line
+from .file_format import line
 
 FORMAT = "graph-memory-mine"
 VERSION = 1
@@ -70,12 +69,10 @@ def _session(
         if _shows(sight, episode):
             yield {"kind": "summary", "at": episode.started_at, "text": episode.summary}
     muted = {each.message for each in rows.find(Forgotten, session=session.id)}
-    ids = [id for id, *_ in arrivals.said_in(db, session.id)]
-    for start in range(0, len(ids), 500):
-        for said in mail.by_ids(db, ids[start : start + 500]):
-            # As in recall: the bot's own lines are none of its memories.
-            if said.is_human and said.id not in muted and _shows(sight, said):
-                yield {"kind": "message", "at": said.at, "name": said.name, "text": said.text}
+    for said in contents.messages_of(db, [session.id]):
+        # As in recall: the bot's own lines are none of its memories.
+        if said.is_human and said.id not in muted and _shows(sight, said):
+            yield {"kind": "message", "at": said.at, "name": said.name, "text": said.text}
 
 
 def _own(rows: Rows, session: Session, sight: View, asker: Asker) -> Iterator[dict[str, Any]]:

@@ -1,33 +1,30 @@
-"""The door of this room: what the service opens and closes."""
+"""Transfer service: exports, files that wait, imports in the background, and their undo."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 import time
-from collections.abc import AsyncIterable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 
-from ..errors import ClosedError, GraphMemoryError, NotFoundError, brief
-from ..journal import Journal, arrivals, copies
+from ..errors import GraphMemoryError, JournalError, brief
+from ..journal import Journal
 from ..journal.snapshot import reading
 from ..learn import Learning
 from ..model import Asker
 from ..scope import Attendance, Policy
 from ..token_budget import TokenBudget
-from . import files, runs, visible
+from . import files, import_runs, personal_export
 from .export import Exporter
-from .importer import Brought, Importer, resume
-from .merge import OWNER, Progress
-from .runs import Run
+from .import_learning import ImportLearning
+from .import_runs import Run
+from .importer import Brought, Importer, Progress
 from .sources import Options, detect
-from .sources.base import Stop
-from .stage import FOLDER, Stage
-from .study import Study
+from .sources.source import Stop
 
 logger = logging.getLogger("graph_memory.moving")
 
@@ -35,8 +32,6 @@ MAX_OWN = 64 << 20
 """Bytes that one person may take out at a time."""
 HANDED_OVER = 600.0
 """Seconds after which a file that was to be handed over has been, or never is."""
-KEPT = 86_400.0
-"""Seconds for which what was looked at but not imported is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +48,11 @@ class Undone:
     kept: int
 
 
-class Mover:
+class TransferService:
     """Brings memories in and takes them out.
 
     Attributes:
-        study: Learns what was imported.
+        learning: Learns from what was imported.
         problem: Why the last import stopped; empty if it did not.
         failure: The error that said so.
 
@@ -73,15 +68,15 @@ class Mover:
         spending: TokenBudget,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self.study = Study(journal, learning, spending)
+        self.learning = ImportLearning(journal, learning, spending)
         self._directory = directory
         self._journal = journal
-        self._learning = learning
+        self._heard = learning
         self._now = now
         self._began = time.time()
         self._stop = Stop()
         self._lock = asyncio.Lock()
-        self._resuming: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Brought]] = set()
         self._progress: tuple[int, int] | None = None
         self.problem = ""
@@ -94,16 +89,23 @@ class Mover:
         return self._progress or ((0, 0) if self._tasks else None)
 
     async def start(self) -> None:
-        """Go on with what a kill interrupted."""
-        self._resuming = asyncio.create_task(self._resume(), name="gm-moving")
-        self.study.start()
+        """Delete what a kill left half done, and say if an import was interrupted."""
+        self._sweeping = asyncio.create_task(self._sweep(), name="gm-transfer")
+        self.learning.start()
+
+    async def _sweep(self) -> None:
+        try:
+            await asyncio.to_thread(files.sweep, self._directory, self._began)
+            if any(run.state == "running" for run in await self.runs()):
+                self._failed(JournalError("it was interrupted").told("interrupted"))
+        except (GraphMemoryError, OSError) as error:
+            logger.warning("what a kill left could not be swept: %s", error)
 
     async def close(self) -> None:
-        """Stop; an import goes on with the next start."""
+        """Stop; an import that is under way is complete once it is done again."""
         self._stop.set()
-        await self.study.close()
-        resuming, self._resuming = self._resuming, None
-        tasks = [*self._tasks, *([resuming] if resuming else [])]
+        await self.learning.close()
+        tasks = [*self._tasks, *([self._sweeping] if self._sweeping else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -126,7 +128,7 @@ class Mover:
             path = files.target(self._directory, files.MINE, self._now())
             size = 0
             with reading(self._journal.path) as db, files.writing(path) as file:
-                for text in visible.lines(db, asker, policy, attendance, zone):
+                for text in personal_export.lines(db, asker, policy, attendance, zone):
                     self._stop.look()
                     size += len(text)
                     if size > MAX_OWN:
@@ -179,7 +181,6 @@ class Mover:
         """
         path = await asyncio.to_thread(files.find, self._directory, name)
         source = await asyncio.to_thread(detect, path, format)
-        await asyncio.to_thread(self._tidy)
         return Importer(
             self._directory,
             self._journal,
@@ -203,115 +204,41 @@ class Mover:
         Raises:
             GraphMemoryError: As :meth:`Importer.run`.
         """
-        async with self._lock:
-            with self._watched(progress) as told:
-                brought = await importer.run(told)
-        self._arrived()
-        return brought
-
-    @contextmanager
-    def _watched(self, progress: Progress | None = None) -> Iterator[Progress]:
-        """Keep account of an import under way, and of why it stopped."""
 
         def told(done: int, total: int) -> None:
             self._progress = done, total
             if progress:
                 progress(done, total)
 
-        self._progress, self.problem = (0, 0), ""
-        try:
-            yield told
-        except Exception as error:
-            self.problem = brief(error)
-            self.failure = error
-            raise
-        finally:
-            self._progress = None
+        async with self._lock:
+            self._progress, self.problem, self.failure = (0, 0), "", None
+            try:
+                brought = await importer.run(told)
+            except Exception as error:
+                self._failed(error)
+                raise
+            finally:
+                self._progress = None
+        self._heard.look_again()
+        self.learning.wake()
+        return brought
 
-    def _arrived(self) -> None:
-        self._learning.look_again()
-        self.study.look()
+    def _failed(self, error: Exception) -> None:
+        self.problem, self.failure = brief(error), error
 
     async def runs(self) -> list[Run]:
         """All imports, oldest first."""
-        return await self._journal.look(runs.saved)
+        return await self._journal.look(import_runs.saved)
 
     async def undo(self, id: str = "") -> Undone:
-        """Take an import back: what it brought goes, with what was learned from it alone.
-
-        What was altered since stays.
+        """Take an import back; what was altered since stays.
 
         Args:
             id: Of the run; empty takes the newest that there is.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: There is none, or an older version made it.
         """
         async with self._lock:
-            done = await self._journal.alter(lambda db, tell: self._take_back(db, id, tell))
-            await asyncio.to_thread(copies.remove, self._stage_of(done.run.id))
-        return done
-
-    def _take_back(self, db: sqlite3.Connection, id: str, tell: arrivals.Tell) -> Undone:
-        found = [
-            run
-            for run in runs.saved(db)
-            if id in ("", run.id) and (run.messages or run.changes or run.state == "running")
-        ]
-        if not found:
-            raise NotFoundError("there is no import to undo")
-        run, at = found[-1], self._now()
-        numbers = [n for first, last in run.changes for n in range(first, last + 1)]
-        untold: set[str] = set()
-        kept = sum(arrivals.take_back(db, n, OWNER, at, tell, untold) for n in reversed(numbers))
-        gone = arrivals.depart(
-            db,
-            [(first, last) for first, last in run.messages],
-            [(first, last) for first, last in run.batches],
-            untold,
-            OWNER,
-            at,
-            tell,
-            run.id,
-        )
-        run.state, run.unlearned = "undone", []
-        run.messages, run.batches, run.changes = [], [], []
-        run.save(db)
-        return Undone(run, gone, kept)
-
-    # ------------------------------------------------------------------ resume
-
-    def _stage_of(self, id: str) -> Path:
-        return self._directory / FOLDER / f"{id}.sqlite3"
-
-    async def _resume(self) -> None:
-        """Finish what was begun; what cannot be finished waits for the owner."""
-        try:
-            await asyncio.to_thread(files.sweep, self._directory, self._began)
-            for run in await self.runs():
-                if run.state != "running":
-                    continue
-                stage = await asyncio.to_thread(Stage.open, self._stage_of(run.id))
-                if stage is None:
-                    logger.warning("import %s was interrupted; import the file again", run.id)
-                    continue
-                async with self._lock:
-                    with self._watched() as told:
-                        await resume(stage, self._journal, run, self._now, told)
-                self._arrived()
-        except ClosedError:
-            return
-        except (GraphMemoryError, sqlite3.Error, OSError) as error:
-            logger.warning("an import that was interrupted does not go on: %s", error)
-
-    def _tidy(self) -> None:
-        """Delete what was looked at long ago and never imported."""
-        with reading(self._journal.path) as db:
-            running = {run.id for run in runs.saved(db) if run.state == "running"}
-        for path in (self._directory / FOLDER).glob("*.sqlite3"):
-            if path.stem not in running and _is_old(path):
-                copies.remove(path)
-
-
-def _is_old(path: Path) -> bool:
-    return time.time() - path.stat().st_mtime > KEPT
+            work = partial(import_runs.undo, id=id, at=self._now())
+            return Undone(*await self._journal.alter(work))

@@ -1,7 +1,8 @@
-"""What ``/memory import`` and ``move`` answer, without AstrBot.
+"""Commands ``/memory export``, ``import`` and ``move``, without AstrBot.
 
-Both are the owner's, in a private chat, and nothing is written before it was shown what
-would be.
+Everybody may take away what they may see, in a private chat: the file is there until it was
+sent. Everything else is the owner's, and nothing is written before it was shown what would
+be.
 """
 
 from __future__ import annotations
@@ -14,13 +15,120 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import FormatError, NotFoundError, StorageError
+from ..journal.catalogue import is_known
 from ..locales import explain, say
-from ..moving import Brought, Importer, Options, Plan, preview, remap, split_circle
+from ..moving import (
+    Brought,
+    Importer,
+    Options,
+    Plan,
+    preview_renaming,
+    rename_chat,
+    split_circle,
+)
 from ..service import MemoryService
 from ..text import one_line
 from .caller import Caller
 from .usage import CONFIRM as _YES
-from .usage import misused
+from .usage import EVERYTHING, misused, nearest
+
+MAX_TEXT = 3_000
+"""Characters of a file that is shown as a message, where files cannot be sent."""
+MAX_ACCOUNT = 60
+EXPORT_PAUSE = 60.0
+"""Seconds from one file of a user to the next."""
+MAX_USERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ExportAnswer:
+    """An answer, and a file that goes with it if it can be sent."""
+
+    text: str
+    path: Path | None = None
+
+
+class ExportCommands:
+    """The command by which memories are taken away."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        self._memory = memory
+        self._language = memory.settings.language
+        self._last: OrderedDict[str, float] = OrderedDict()
+        self._writing: set[str] = set()
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    async def export(self, caller: Caller, what: str = "") -> ExportAnswer:
+        """Take away what the caller may see; for owners also everything, or a person.
+
+        Raises:
+            JournalError: It cannot be written.
+        """
+        if caller.session.is_group:
+            return ExportAnswer(self._say("export_private"))
+        if not what:
+            return await self._mine(caller)
+        if not caller.is_owner:
+            return ExportAnswer(self._say("export_denied"))
+        if what.casefold() in EVERYTHING:
+            return await self._written("")
+        if nearest(what, EVERYTHING):
+            return ExportAnswer(misused(self._language, "export", what, EVERYTHING))
+        person = what if ":" in what else f"{caller.user.partition(':')[0]}:{what}"
+        if not await self._memory.journal.look(lambda db: is_known(db, person)):
+            return ExportAnswer(self._say("no_account", user=one_line(person, MAX_ACCOUNT)))
+        return await self._written(person)
+
+    async def _mine(self, caller: Caller) -> ExportAnswer:
+        user, memory = caller.user, self._memory
+        since = memory.now() - self._last.get(user, -EXPORT_PAUSE)
+        if user in self._writing or 0 <= since < EXPORT_PAUSE:
+            return ExportAnswer(self._say("export_wait"))
+        self._writing.add(user)
+        try:
+            path = await memory.moving.own(
+                caller.asker, memory.settings.policy, memory.attendance, memory.zone
+            )
+        finally:
+            self._writing.discard(user)
+        self._last[user] = memory.now()
+        self._last.move_to_end(user)
+        while len(self._last) > MAX_USERS:
+            self._last.popitem(last=False)
+        return ExportAnswer(self._say("export_mine"), path)
+
+    async def _written(self, person: str) -> ExportAnswer:
+        done = await self._memory.moving.exporter(person).run()
+        counts = done.counts
+        return ExportAnswer(
+            self._say(
+                "export_done",
+                path=done.path,
+                messages=counts.get("message", 0),
+                facts=counts.get("fact", 0),
+                lines=done.lines,
+            )
+        )
+
+    async def unsent(self, caller: Caller, path: Path) -> str:
+        """What to say if a file cannot be sent: what is in it, or where an owner finds it."""
+        if caller.is_owner:
+            kept = path.with_name(path.name.replace("mine-", "owner-", 1))
+            await asyncio.to_thread(path.replace, kept)
+            return self._say("export_where", path=kept)
+        text = await asyncio.to_thread(_short, path)
+        await asyncio.to_thread(path.unlink, True)
+        return text or self._say("export_unsent")
+
+
+def _short(path: Path) -> str:
+    """What a file says, if that is short enough for a message; else nothing."""
+    with path.open(encoding="utf-8") as file:
+        text = file.read(MAX_TEXT + 1)
+    return text if len(text) <= MAX_TEXT else ""
+
 
 LISTED = 10
 MAX_LINE = 60
@@ -34,7 +142,7 @@ _KEYS = ("as", "persona", "platform", "bot", "to")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ImportEnvironment:
     """What AstrBot knows and an import needs.
 
     Attributes:
@@ -59,7 +167,7 @@ class _Wish:
     move: tuple[str, str] = ("", "")
 
 
-class Moves:
+class ImportCommands:
     """The commands by which memories come and go."""
 
     def __init__(self, memory: MemoryService) -> None:
@@ -72,7 +180,7 @@ class Moves:
 
     # ---------------------------------------------------------------------- in
 
-    async def import_(self, caller: Caller, what: str, around: Surroundings) -> str:
+    async def import_(self, caller: Caller, what: str, around: ImportEnvironment) -> str:
         """Show what a file would bring, or bring it in once that is confirmed."""
         if not caller.is_owner:
             return self._say("import_private")
@@ -104,7 +212,7 @@ class Moves:
         found = [line, one_line(error.field, MAX_LINE) if error.field != "into" else "", reason]
         return self._say("list_comma").join(filter(None, found))
 
-    async def _look(self, caller: Caller, words: list[str], around: Surroundings) -> str:
+    async def _look(self, caller: Caller, words: list[str], around: ImportEnvironment) -> str:
         given, name, learns = _read(words)
         options = self._options(caller, given, around)
         format = given.get("as", "")
@@ -124,7 +232,9 @@ class Moves:
                 return misused(self._language, "import", f"{key}=", signs)
         return ""
 
-    def _options(self, caller: Caller, given: Mapping[str, str], around: Surroundings) -> Options:
+    def _options(
+        self, caller: Caller, given: Mapping[str, str], around: ImportEnvironment
+    ) -> Options:
         platform = given.get("platform") or caller.user.partition(":")[0]
         into = given.get("to", "")
         if into and into.count(":") == 1:
@@ -155,15 +265,16 @@ class Moves:
     def _done(self, brought: Brought) -> str:
         key = "import_done" if brought.messages or brought.rows else "import_nothing"
         lines = [self._say(key, messages=brought.messages, rows=brought.rows)]
-        if brought.run.unlearned:
+        if brought.run.learns:
             lines.append(self._say("import_learning"))
         return "\n".join(lines)
 
     async def _undo(self) -> str:
         try:
             undone = await self._memory.moving.undo()
-        except NotFoundError:
-            return self._say("import_undo_none")
+        except NotFoundError as error:
+            code = "import_undo_none"
+            return explain(self._language, error) if error.code else self._say(code)
         return self._say("import_undone", messages=undone.messages, kept=undone.kept)
 
     async def _overview(self) -> str:
@@ -180,7 +291,7 @@ class Moves:
             self._say("import_file", name=path.name, size=round(path.stat().st_size / 2**20, 1))
             for path in paths[:LISTED]
         ]
-        runs = [run for run in await moving.runs() if run.messages or run.changes]
+        runs = [run for run in await moving.runs() if run.is_there]
         if runs:
             when = datetime.fromtimestamp(runs[-1].at, self._memory.zone)
             run = runs[-1]
@@ -243,11 +354,11 @@ class Moves:
                 wish = self._wished(caller)
                 if wish is None or not wish.move[0]:
                     return self._say("move_first")
-                change = await remap(self._memory.journal, *wish.move, self._memory.now())
+                change = await rename_chat(self._memory.journal, *wish.move, self._memory.now())
                 return self._say("move_done" if change else "move_none")
             if len(words) != 2:
                 return self._say("move_how")
-            plan = await preview(self._memory.journal, words[0], words[1])
+            plan = await preview_renaming(self._memory.journal, words[0], words[1])
         except FormatError as error:
             return self._say("move_wrong", reason=explain(self._language, error))
         if not plan.circles:

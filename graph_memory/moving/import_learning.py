@@ -1,17 +1,21 @@
-"""Learning what was imported, in the background: one batch at a time, when nothing that was
-heard is waiting, and never with more than half of what models may cost in a day."""
+"""Learning from imported messages, in the background.
+
+One batch at a time, when nothing that was heard is waiting, and never with more than half
+of what models may cost in a day.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sqlite3
 
 from ..errors import ClosedError, GraphMemoryError
-from ..journal import Journal, arrivals
+from ..journal import Journal
 from ..learn import Learning
 from ..token_budget import TokenBudget
-from . import runs
+from .import_runs import saved
 
 logger = logging.getLogger("graph_memory.moving")
 
@@ -21,8 +25,8 @@ SHARE = 0.5
 """Of what may be spent in a day; the rest is for what is being said."""
 
 
-class Study:
-    """Learns what imports left to be learned.
+class ImportLearning:
+    """Learns from the imports that are to be learned from.
 
     Args:
         pause: See :data:`PAUSE`.
@@ -45,9 +49,9 @@ class Study:
 
     def start(self) -> None:
         """Begin, and go on from where the last start came to."""
-        self._task = asyncio.create_task(self._repeat(), name="gm-study")
+        self._task = asyncio.create_task(self._repeat(), name="gm-import-learning")
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """There may be something to learn."""
         self._wake.set()
 
@@ -80,12 +84,13 @@ class Study:
         Returns:
             Whether there is more.
         """
-        if not await self._journal.look(_is_left):
+        batch = await self._journal.look(next_batch)
+        if batch is None:
             return False
         if self._is_dear() or (await self._learning.status()).waiting:
             return True
-        if await self._journal.alter(lambda db, _tell: _ask(db)):
-            self._learning.look_again()
+        await self._journal.alter(lambda db, _tell: _ask(db, batch))
+        self._learning.look_again()
         return True
 
     def _is_dear(self) -> bool:
@@ -93,18 +98,21 @@ class Study:
         return bool(today.limit and today.tokens >= today.limit * SHARE)
 
 
-def _is_left(db: sqlite3.Connection) -> bool:
-    return any(run.unlearned and run.state == "done" for run in runs.saved(db))
+def next_batch(db: sqlite3.Connection) -> int | None:
+    """The first batch of an import that is to be learned and was not yet."""
+    runs = [run.id for run in saved(db) if run.learns and run.state == "done"]
+    found = db.execute(
+        "SELECT min(id) FROM batch WHERE import IN (SELECT value FROM json_each(?))"
+        " AND import != '' AND state = 'learned' AND error = ''"
+        " AND NOT EXISTS (SELECT 1 FROM change WHERE batch = batch.id)"
+        " AND EXISTS (SELECT 1 FROM message WHERE batch = batch.id)",
+        (json.dumps(runs),),
+    ).fetchone()
+    return int(found[0]) if found[0] is not None else None
 
 
-def _ask(db: sqlite3.Connection) -> bool:
-    """Let the next batch be learned that can be."""
-    for run in runs.saved(db):
-        if run.state != "done" or not run.unlearned:
-            continue
-        while (batch := runs.take(run.unlearned)) is not None:
-            if arrivals.ask(db, batch):
-                run.save(db)
-                return True
-        run.save(db)
-    return False
+def _ask(db: sqlite3.Connection, batch: int) -> None:
+    """Let a batch that was only recorded be learned."""
+    db.execute(
+        "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0 WHERE id = ?", (batch,)
+    )

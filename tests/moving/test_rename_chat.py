@@ -10,7 +10,7 @@ import pytest
 from graph_memory.errors import FormatError
 from graph_memory.journal import Journal
 from graph_memory.model import Erased, Link, Presence, Session, asker_of
-from graph_memory.moving import preview, remap
+from graph_memory.moving import preview_renaming, rename_chat
 from graph_memory.scope import Attendance, Policy, view
 from tests.makers import QQ, T0, group, message, private, user
 
@@ -22,9 +22,9 @@ OLD, NEW = group("9"), group("10")
 async def test_a_group_that_moved(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal, opened(tmp_path / "b") as other:
         await hear(journal, OLD, message(OLD, user("1"), "我们换群吧", T0 - 100))
-        plan = await preview(journal, OLD.circle, NEW.circle)
+        plan = await preview_renaming(journal, OLD.circle, NEW.circle)
         assert plan.circles == {OLD.circle: NEW.circle}
-        change = await remap(journal, OLD.circle, NEW.circle, T0)
+        change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
         assert change is not None
         (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
         assert (session.id, session.circle, session.umo) == (OLD.id, NEW.circle, "")
@@ -64,7 +64,7 @@ async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(tmp_pat
                 attendance.forget(event.user)
 
         journal.listen(follow)
-        change = await remap(journal, OLD.circle, NEW.circle, T0)
+        change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
         assert change is not None
         moved = await presences(journal)
         assert moved != before
@@ -89,7 +89,7 @@ async def test_a_chat_that_is_spoken_in_again_is_its_own_again(tmp_path: Path) -
             await hear(journal, session, message(session, user("1"), "我们换群吧", T0 - 100))
         await hear(journal, NEW, message(NEW, user("3"), "这里只有我们", T0 - 50))
         before = await presences(journal)
-        await remap(journal, OLD.circle, NEW.circle, T0)
+        await rename_chat(journal, OLD.circle, NEW.circle, T0)
         moved = await presences(journal)
         await hear(journal, OLD, message(OLD, user("1"), "还是这里好", T0 + 9))
         assert await presences(journal) == moved, "another persona's Session is there still"
@@ -100,7 +100,7 @@ async def test_a_chat_that_is_spoken_in_again_is_its_own_again(tmp_path: Path) -
 async def test_who_spoke_where_a_chat_was_moved_to_has_been_there(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal:
         await hear(journal, OLD, message(OLD, user("1"), "我们换群吧", T0 - 100))
-        change = await remap(journal, OLD.circle, NEW.circle, T0)
+        change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
         assert change is not None
         await hear(journal, NEW, message(NEW, user("1"), "我来了", T0 + 50))
         await journal.leave(NEW.circle, user("1"), T0 + 60)
@@ -117,7 +117,7 @@ async def test_an_account_that_changed_is_the_same_person(tmp_path: Path) -> Non
             hers = private("1", persona)
             await hear(journal, hers, message(hers, user("1"), "我换号了", T0))
         await hear(journal, private("2"), message(private("2"), user("2"), "我没有", T0))
-        await remap(journal, user("1"), "qq:ABC", T0)
+        await rename_chat(journal, user("1"), "qq:ABC", T0)
         sessions = await journal.read(lambda rows: list(rows.scan(Session)))
         assert sorted((s.owner, s.circle) for s in sessions) == [
             (user("2"), private("2").circle),
@@ -132,10 +132,10 @@ async def test_a_whole_platform(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal:
         for place in (OLD, private("1")):
             await hear(journal, place, message(place, user("1"), "你好", T0))
-        plan = await preview(journal, QQ, "onebot")
+        plan = await preview_renaming(journal, QQ, "onebot")
         assert set(plan.circles.values()) == {"onebot:group:9", "onebot:private:1"}
-        await remap(journal, QQ, "onebot", T0)
-        assert not (await preview(journal, QQ, "onebot")).circles
+        await rename_chat(journal, QQ, "onebot", T0)
+        assert not (await preview_renaming(journal, QQ, "onebot")).circles
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ async def test_a_whole_platform(tmp_path: Path) -> None:
 async def test_what_cannot_be_moved(tmp_path: Path, old: str, new: str) -> None:
     async with opened(tmp_path / "a") as journal:
         with pytest.raises(FormatError):
-            await remap(journal, old, new, T0)
+            await rename_chat(journal, old, new, T0)

@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.chat.exports import PAUSE, Exports
-from graph_memory.chat.moves import Moves, Surroundings
+from graph_memory.chat.transfers import (
+    EXPORT_PAUSE,
+    ExportCommands,
+    ImportCommands,
+    ImportEnvironment,
+)
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -23,7 +27,7 @@ from tests.makers import T0, group, private, user
 HERS = private("1")
 RED = Turn(HERS, user("1"), "小红")
 OWNER = Turn(private("7"), user("7"), "主人", is_admin=True)
-NOWHERE = Surroundings()
+NOWHERE = ImportEnvironment()
 
 
 @pytest.fixture
@@ -34,13 +38,13 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
 
 
 @pytest.fixture
-def exports(memory: MemoryService) -> Exports:
-    return Exports(memory)
+def exports(memory: MemoryService) -> ExportCommands:
+    return ExportCommands(memory)
 
 
 @pytest.fixture
-def moves(memory: MemoryService) -> Moves:
-    return Moves(memory)
+def moves(memory: MemoryService) -> ImportCommands:
+    return ImportCommands(memory)
 
 
 def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "我在学大提琴") -> str:
@@ -51,7 +55,9 @@ def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "
     return name
 
 
-async def test_a_file_is_shown_before_it_comes_in(memory: MemoryService, moves: Moves) -> None:
+async def test_a_file_is_shown_before_it_comes_in(
+    memory: MemoryService, moves: ImportCommands
+) -> None:
     assert "没有文件" in await moves.import_(OWNER, "", NOWHERE)
     name = chat(memory)
     assert name in await moves.import_(OWNER, "", NOWHERE)
@@ -76,7 +82,7 @@ async def test_a_file_is_shown_before_it_comes_in(memory: MemoryService, moves: 
 
 
 async def test_what_is_wrong_is_said_and_nothing_changes(
-    memory: MemoryService, moves: Moves
+    memory: MemoryService, moves: ImportCommands
 ) -> None:
     bad = memory.directory / "imports" / "bad.jsonl"
     chat(memory)
@@ -88,7 +94,7 @@ async def test_what_is_wrong_is_said_and_nothing_changes(
 
 
 async def test_imports_and_moves_are_the_owners(
-    memory: MemoryService, moves: Moves, exports: Exports
+    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
 ) -> None:
     name = chat(memory)
     in_group = replace(OWNER, session=group("9"))
@@ -101,7 +107,9 @@ async def test_imports_and_moves_are_the_owners(
     assert not (memory.directory / "exports").exists()
 
 
-async def test_taking_out(memory: MemoryService, moves: Moves, exports: Exports) -> None:
+async def test_taking_out(
+    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
+) -> None:
     await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
     await memory.learning.hear(private("2"), user("2"), "小明", "我在学小号", at=T0)
     mine = await exports.export(RED)
@@ -128,20 +136,19 @@ async def test_taking_out(memory: MemoryService, moves: Moves, exports: Exports)
 
 
 async def test_who_is_forgotten_is_in_no_file_any_more(
-    memory: MemoryService, moves: Moves, exports: Exports
+    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
 ) -> None:
     await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
     await exports.export(OWNER, "all")
     await moves.import_(OWNER, f"{chat(memory)} persona=mei", NOWHERE)
     await memory.forget_me.forget(user("1"))
     await memory.backups.purge()
-    for folder in ("exports", "moving"):
-        assert list((memory.directory / folder).iterdir()) == []
+    assert list((memory.directory / "exports").iterdir()) == []
     assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)
     assert await memory.journal.newest_messages(9) == []
 
 
-async def test_moving_a_chat(memory: MemoryService, moves: Moves) -> None:
+async def test_moving_a_chat(memory: MemoryService, moves: ImportCommands) -> None:
     here, there = group("9"), group("10")
     await memory.learning.hear(here, user("1"), "小红", "我们换群吧", at=T0)
     assert "例如" in await moves.move(OWNER, "")
@@ -159,11 +166,11 @@ async def test_moving_a_chat(memory: MemoryService, moves: Moves) -> None:
 async def test_one_takes_away_their_own_once_a_minute(tmp_path: Path) -> None:
     now = [T0]
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: now[0])
-    exports = Exports(memory)
+    exports = ExportCommands(memory)
     taken = await asyncio.gather(*(exports.export(RED) for _ in range(5)))
     assert [bool(each.path) for each in taken] == [True, False, False, False, False]
     assert all("一分钟" in each.text for each in taken[1:])
-    now[0] += PAUSE - 1
+    now[0] += EXPORT_PAUSE - 1
     assert (await exports.export(RED)).path is None
     assert (await exports.export(replace(RED, user=user("2"), session=private("2")))).path
     now[0] += 1

@@ -1,0 +1,140 @@
+"""Source: QQChatExporter, a JSON file of a chat or the manifest of one cut in pieces.
+
+Whoever exported it is ``self``. If that is not the bot, a private chat of theirs is none of
+the bot's, unless it is with the bot: so the owner has to say which account the bot has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ijson
+
+from ...errors import FormatError
+from ...model import BOT, GROUP, PRIVATE
+from ..file_format import lines_of, parse
+from ..intake import Line, Skipped
+from .source import Options, Origin, Pieces, moment, split_circle
+
+PLATFORM = "aiocqhttp"
+_PICTURE = re.compile(r"\[(?:图片|表情|动画表情|视频|语音|文件|商城表情)[^\]\n]{0,80}\]")
+
+
+class QQChatExporter:
+    """One exported chat."""
+
+    format = "qq"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, options: Options) -> Pieces:
+        """Every message that somebody said.
+
+        Raises:
+            FormatError: It is no such export, or nobody says which chat it is.
+        """
+        info = next(_values(self.path, "chatInfo"), None)
+        if not isinstance(info, dict):
+            raise FormatError("is missing or no object", 0, "chatInfo").told("missing")
+        place, title = _place(info, options), str(info.get("name") or "")
+        number = 0
+        for number, item in enumerate(_messages(self.path), 1):
+            yield _line(item, place, title, options, f"messages[{number}]")
+        if not number:
+            raise FormatError("is missing", 0, "messages").told("missing")
+
+
+def _values(path: Path, prefix: str) -> Iterator[Any]:
+    """What a large JSON file has at a place, one value after the other."""
+    with path.open("rb") as file:
+        if file.read(3) != b"\xef\xbb\xbf":  # some write that first
+            file.seek(0)
+        try:
+            yield from ijson.items(file, prefix, use_float=True)
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            raise FormatError(f"is no JSON: {error}").told("no_json") from None
+
+
+def _messages(path: Path) -> Iterator[Any]:
+    """The messages of a file; if it is a manifest, those of the files beside it."""
+    is_whole = False
+    for item in _values(path, "messages.item"):
+        is_whole = True
+        yield item
+    for piece in () if is_whole else _values(path, "chunked.chunks.item"):
+        name = piece.get("relativePath") if isinstance(piece, dict) else None
+        folder = path.parent.resolve()
+        beside = (folder / str(name)).resolve()
+        if not name or not beside.is_relative_to(folder) or not beside.is_file():
+            raise FormatError("is no file beside the manifest", 0, "chunked.chunks")
+        with beside.open("rb") as file:
+            for number, text in enumerate(lines_of(file), 1):
+                if text.strip():
+                    yield parse(text, number)
+
+
+def _place(info: dict[str, Any], options: Options) -> Origin:
+    """Which chat window an export is of."""
+    own, peer = (str(info.get(key) or "") for key in ("selfUin", "peerUin"))
+    platform, kind, key = PLATFORM, PRIVATE, ""
+    if options.into:
+        platform, kind, key = split_circle(options.into)
+    elif info.get("type") == "group":
+        kind, key = GROUP, str(info.get("peerUid") or peer)
+    elif own in options.bots:
+        key = peer
+    elif peer in options.bots:
+        key = own
+    if not key:
+        error = FormatError("it does not say which chat this is; choose one", 0, "into")
+        raise error.told("whose")
+    return Origin(platform, key if kind == GROUP else "", key if kind == PRIVATE else "", "")
+
+
+def _line(item: Any, place: Origin, title: str, options: Options, where: str) -> Line | Skipped:
+    if not isinstance(item, dict) or not isinstance(item.get("sender"), dict):
+        raise FormatError("is no message", 0, where)
+    if item.get("system") or item.get("recalled"):
+        return Skipped("recalled" if item.get("recalled") else "system")
+    at = moment(item.get("timestamp"), options.zone)
+    if at is None:
+        raise FormatError("is no time", 0, f"{where}.timestamp").told("no_time")
+    sender, text = item["sender"], _words(item)
+    account = str(sender.get("uin") or sender.get("uid") or "")
+    return Line(
+        key=str(item.get("id") or f"{account}:{at}:{text}"),
+        platform=place.platform,
+        group=place.group,
+        account=place.account,
+        persona=options.persona,
+        sender=BOT if account in options.bots else account,
+        name=str(sender.get("groupCard") or sender.get("name") or sender.get("nickname") or ""),
+        text=text,
+        at=at,
+        title=title if place.group else "",
+    )
+
+
+def _words(item: dict[str, Any]) -> str:
+    """What somebody said themselves: no quotes of others, no pictures, no cards."""
+    content = item.get("content")
+    content = content if isinstance(content, dict) else {}
+    elements = content.get("elements")
+    if not isinstance(elements, list) or not elements:
+        return _PICTURE.sub("", str(content.get("text") or ""))
+    return "".join(_word(each) for each in elements if isinstance(each, dict))
+
+
+def _word(element: dict[str, Any]) -> str:
+    data = element.get("data")
+    if not isinstance(data, dict):
+        return ""
+    if element.get("type") == "text":
+        return str(data.get("text") or "")
+    if element.get("type") == "at":
+        return f"@{str(data.get('name') or data.get('uid') or '').removeprefix('@')} "
+    return ""
