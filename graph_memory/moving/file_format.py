@@ -250,10 +250,10 @@ class Strict(BaseModel):
 @cache
 def _model_of(cls: type) -> type[Strict]:
     """What the fields of a kind of row have to be like, by their annotations."""
+    hints = typing.get_type_hints(cls)
+    names = [field.name for field in dataclasses.fields(cls)]
     fields: dict[str, Any] = {
-        name: (Key if name in _KEYS else _TYPES[hint], ...)
-        for name, hint in typing.get_type_hints(cls).items()
-        if name != "kind"
+        name: (Key if name in _KEYS else _TYPES[hints[name]], ...) for name in names
     }
     return create_model(cls.__name__, __base__=Strict, **fields)
 
