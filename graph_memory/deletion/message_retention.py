@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from ..embedding import text_hash
 from ..journal import Journal, vectors
-from ..journal.attendance import MOVED
 from ..journal.messages import by_ids
 from ..journal.rows import THINNED_COUNT, noted
 from ..model import Basis, Erased, Session, registered
@@ -148,8 +147,6 @@ def trimmed(db: sqlite3.Connection) -> int:
 async def trim_log(journal: Journal, now: float) -> int:
     """Let changes older than :data:`LOG_KEPT` say how many rows they touched, and no more.
 
-    Moves of a chat stay as they are: presence follows them, and they have no words.
-
     Returns:
         How many changes were trimmed.
     """
@@ -165,13 +162,12 @@ def _trim(db: sqlite3.Connection, before: float) -> int:
         "SELECT id FROM change WHERE id > ? AND at >= ? ORDER BY id LIMIT 1", (done, before)
     ).fetchone()
     old = db.execute(
-        "SELECT id, reason, ops FROM change WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+        "SELECT id, ops FROM change WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
         (done, newer[0] if newer else 1 << 62, SLICE),
     ).fetchall()
-    for number, reason, ops in old:
-        if reason != MOVED:
-            counted = json.dumps([[kind, "", None, None] for kind, *_ in json.loads(ops)])
-            db.execute("UPDATE change SET ops = ? WHERE id = ?", (counted, number))
+    for number, ops in old:
+        counted = json.dumps([[kind, "", None, None] for kind, *_ in json.loads(ops)])
+        db.execute("UPDATE change SET ops = ? WHERE id = ?", (counted, number))
     if old:
         db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_TRIMMED, str(old[-1][0])))
     return len(old)

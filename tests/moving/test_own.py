@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from graph_memory.companion.companion_rows import CoreFact, FollowUp, InnerState, Mood
 from graph_memory.deletion import Tombstones
-from graph_memory.errors import FormatError
+from graph_memory.deletion.message_retention import trim_log
+from graph_memory.errors import FormatError, NotFoundError
 from graph_memory.journal import Journal
 from graph_memory.model import (
     Addressee,
@@ -373,6 +374,39 @@ async def test_what_was_altered_since_stays(tmp_path: Path) -> None:
         assert (await mover.undo()).kept == 1
         assert await two.read(lambda rows: [f.id for f in rows.find(Fact)]) == ["f:older"]
         assert await everything(two) == []
+
+
+async def test_an_old_import_is_undone_though_the_log_has_only_counts(tmp_path: Path) -> None:
+    """What it brought goes; what it widened stays as it is."""
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        await write(two, GROUP, name(GROUP, PEANUT, "花生", T0 + 900))
+        service = moverof(two)
+        await service.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+        await trim_log(two, T0 + 365 * 86_400)
+        assert (await service.undo()).kept == 0
+        (known,) = await two.read(lambda rows: rows.find(Name))
+        assert (known.first_at, known.last_at) == (T0, T0 + 900)
+        assert await everything(two) == []
+        assert await two.read(lambda rows: [*rows.find(Fact), *rows.find(Episode)]) == []
+
+
+async def test_an_import_of_an_older_version_is_listed_but_not_undone(tmp_path: Path) -> None:
+    about = {"id": "01", "format": "chat", "at": T0, "state": "done", "rows": 2}
+    about |= {
+        "messages": [[1, 5], [7, 7]],
+        "changes": [[1, 2]],
+        "unlearned": [],
+        "cursor": ["", ""],
+    }
+    async with opened(tmp_path / "a") as journal:
+        await journal.set_note("moving:01", json.dumps(about))
+        service = moverof(journal)
+        (run,) = await service.runs()
+        assert (run.count, run.is_there) == (6, True)
+        with pytest.raises(NotFoundError) as caught:
+            await service.undo()
+        assert caught.value.code == "old_import"
 
 
 async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Path) -> None:
