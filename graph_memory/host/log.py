@@ -1,18 +1,12 @@
-"""This package's log in AstrBot's, and trouble that is told once."""
+"""Logging handler that passes this package's log on to AstrBot's."""
 
 from __future__ import annotations
 
 import copy
 import logging
-import time
 import traceback
 
 from ..errors import brief, chain
-
-REPEAT_AFTER = 600.0
-"""Seconds for which the same trouble is not told again."""
-
-logger = logging.getLogger("graph_memory.plugin")
 
 
 class LogBridge(logging.Handler):
@@ -63,24 +57,3 @@ def _traceback(error: BaseException) -> str:
     """Where an error and what it came from were raised."""
     parts = ("".join([*traceback.format_tb(e.__traceback__), brief(e)]) for e in chain(error))
     return "\ncaused by:\n".join(parts)
-
-
-class Troubles:
-    """What went wrong in which part, logged once and kept for the status.
-
-    It holds a moment for each part and type of error, of which the code has a few dozen.
-    """
-
-    def __init__(self) -> None:
-        self._told: dict[tuple[str, str], float] = {}
-
-    def tell(self, where: str, error: Exception, *, expected: bool = False) -> None:
-        """Log ``error``, unless the same part had the same kind not long ago.
-
-        Args:
-            expected: Whether it needs no traceback.
-        """
-        key, now = (where, type(error).__name__), time.monotonic()
-        if now - self._told.get(key, -REPEAT_AFTER) >= REPEAT_AFTER:
-            self._told[key] = now
-            logger.error("%s: %s", where, error, exc_info=None if expected else error)

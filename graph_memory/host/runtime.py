@@ -6,11 +6,10 @@ Whatever goes wrong here, the bot goes on without a memory and says so when aske
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import itertools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,13 +21,15 @@ from ..chat.tools import Tools
 from ..chat.usage import unknown
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
 from ..locales import explain, say
+from ..log_once import LogOnce
 from ..ports import Embedder
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
+from ..supervisor import Supervisor
 from ..turn import Turn
 from .astrbot import Host
 from .handlers import memory_tools
-from .log import LogBridge, Troubles
+from .log import LogBridge
 from .page import address, register
 from .providers import ProviderModel, load_embedder, wrong_choices
 from .voice import AstrBotVoice
@@ -39,6 +40,8 @@ RETRY = (5.0, 15.0, 60.0)
 """Seconds until the memory is opened again if its directory is locked (a bot that is
 being restarted holds the lock for a moment), full or read-only; the last one repeats."""
 
+REPEAT_AFTER = 600.0
+"""Seconds for which the same trouble is not logged again."""
 CLOSING = 20.0
 """Seconds for which a reload waits for the memory to close. A disk that is stuck may take
 longer; the lock on the directory is held until then, and opening is tried again."""
@@ -94,14 +97,17 @@ class Runtime:
         self._directory = directory
         self._serve = serve
         self._web: Web | None = None
-        self._waiting: asyncio.Task[None] | None = None
-        self._checking: asyncio.Task[None] | None = None
+        self._opening = Supervisor("gm-open", self._open_again, logger, "the memory stays closed")
+        self._checking = Supervisor(
+            "gm-choices", self._check_choices, logger, "the settings are not checked"
+        )
+        self._pauses = iter(RETRY)
         self.page = ""
         """Where the web UI is; empty while it is not served."""
         self.problem = ""
         """Why the memory is not open; empty while it is."""
         self._has_tools = False
-        self._troubles = Troubles()
+        self._log = LogOnce(logger, logging.ERROR, again_after=REPEAT_AFTER)
         self._bridge: LogBridge | None = None
 
     async def start(self, log: logging.Logger) -> None:
@@ -123,7 +129,8 @@ class Runtime:
             self._fail(error)
         except StorageError as error:
             self._fail(error)
-            self._waiting = asyncio.create_task(self._open_later(), name="gm-open")
+            self._pauses = chain(RETRY, repeat(RETRY[-1]))
+            self._opening.start(after=next(self._pauses))
         except Exception as error:
             self._fail(error)
 
@@ -138,13 +145,8 @@ class Runtime:
     async def _close(self) -> None:
         memory, self.memory, self.commands = self.memory, None, None
         web, self._web, self.page = self._web, None, ""
-        waiting, self._waiting = self._waiting, None
-        if self._checking:
-            self._checking.cancel()
-        if waiting:
-            waiting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await waiting
+        await self._checking.close()
+        await self._opening.close()
         try:
             if web:
                 await web.stop()
@@ -183,7 +185,7 @@ class Runtime:
         for problem in self._wrong:
             memory.problems[problem.name] = explain(self.settings.language, problem)
         self._load_embedder()
-        self._checking = asyncio.create_task(self._check_choices(memory), name="gm-choices")
+        self._checking.start()
         memory.companion.care.start(
             AstrBotVoice(self._context, self.host, self.settings.language),
             ProviderModel(self.host, replace(self.settings, llm_provider_id="")),
@@ -196,19 +198,18 @@ class Runtime:
         if self.settings.webui_port:
             await self._start_web(memory)
 
-    async def _open_later(self) -> None:
-        for attempt in itertools.count():
-            await asyncio.sleep(RETRY[min(attempt, len(RETRY) - 1)])
-            try:
-                await self._open()
-            except Exception as error:
-                if self._told(error) != self.problem:
-                    self._fail(error)
-                if isinstance(error, StorageError) and not isinstance(error, DamagedError):
-                    continue
-            else:
-                logger.info("the memory is open now")
-            return
+    async def _open_again(self) -> float | None:
+        """Try once more; the seconds until the next attempt, if there is to be one."""
+        try:
+            await self._open()
+        except Exception as error:
+            if self._told(error) != self.problem:
+                self._fail(error)
+            if isinstance(error, StorageError) and not isinstance(error, DamagedError):
+                return next(self._pauses)
+            return None
+        logger.info("the memory is open now")
+        return None
 
     async def _start_web(self, memory: MemoryService) -> None:
         try:
@@ -219,7 +220,7 @@ class Runtime:
             where = f"{self.settings.webui_host}:{self.settings.webui_port}"
             wrong = GraphMemoryError(brief(error)).told("webui", where=where)
             memory.problems["webui"] = explain(self.settings.language, wrong)
-            self._troubles.tell("no web UI", error, expected=isinstance(error, SettingError))
+            self._log.report("no web UI", error)
             return
         self.page = self.settings.webui_public_url or address(
             self.settings.webui_host, self._web.port
@@ -257,12 +258,13 @@ class Runtime:
         if self.memory:
             await self.memory.retune(**checked)
 
-    async def _check_choices(self, memory: MemoryService) -> None:
+    async def _check_choices(self) -> None:
         """Name the models that the settings choose and there are not."""
         await self.host.providers_ready()
         for error in wrong_choices(self.host, self.settings):
             logger.error("setting %s; the default is used instead", error)
-            memory.problems[error.name] = self._told(error)
+            if self.memory:
+                self.memory.problems[error.name] = self._told(error)
 
     def _load_embedder(self) -> None:
         async def load() -> Embedder | None:
@@ -272,9 +274,8 @@ class Runtime:
             self.memory.use_embedder(load)
 
     def _fail(self, error: Exception) -> None:
-        expected = isinstance(error, GraphMemoryError)
         self.problem = self._told(error)
-        self._troubles.tell("the memory did not start", error, expected=expected)
+        self._log.report("the memory did not start", error, key=f"start {type(error).__name__}")
 
     def _told(self, error: Exception) -> str:
         return explain(self.settings.language, error)
@@ -288,7 +289,7 @@ class Runtime:
         """
         if isinstance(error, JournalError) and error.kind:
             return
-        self._troubles.tell(where, error)
+        self._log.report(where, error, key=f"{where} {type(error).__name__}")
         if self.memory:
             wrong = GraphMemoryError(f"{where}: {brief(error)}").told("hook")
             self.memory.problems[where] = explain(self.settings.language, wrong)

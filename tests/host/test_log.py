@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from graph_memory.host.log import LogBridge, Troubles
+from graph_memory.host.log import LogBridge
 
 
 class Collected(logging.Handler):
@@ -44,19 +44,3 @@ def test_bridge(astrbot: tuple[logging.Logger, Collected]) -> None:
     earlier.remove()
     room.warning("afterwards")
     assert len(collected.lines) == 1
-
-
-def test_trouble_is_told_once(astrbot: tuple[logging.Logger, Collected]) -> None:
-    logger, collected = astrbot
-    bridge = LogBridge(logger).install()
-    troubles = Troubles()
-    for _ in range(3):
-        troubles.tell("hear", OSError(28, "disk full"))
-    troubles.tell("remind", OSError(28, "disk full"))
-    troubles.tell("hear", ValueError("another"))
-    bridge.remove()
-    assert collected.lines == [
-        "ERROR hear: OSError: disk full\nOSError: disk full",
-        "ERROR remind: OSError: disk full\nOSError: disk full",
-        "ERROR hear: ValueError\nValueError",
-    ]

@@ -16,8 +16,9 @@ from loguru import logger as loguru
 
 from graph_memory.chat.memory_commands import Commands
 from graph_memory.errors import EmbeddingError
-from graph_memory.host.log import LogBridge, Troubles
+from graph_memory.host.log import LogBridge
 from graph_memory.host.providers import ProviderModel
+from graph_memory.log_once import LogOnce
 from graph_memory.ports import Vectors
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings, read
@@ -157,7 +158,7 @@ def test_a_traceback_shows_where_and_no_variables(log: io.StringIO) -> None:
         except KeyError as error:
             raise RuntimeError(f"{key} {PROVIDER}") from error
     except RuntimeError as error:
-        Troubles().tell("hear", error)
+        LogOnce(logging.getLogger("graph_memory.plugin")).report("hear", error)
         logging.getLogger("graph_memory.learn").warning("held up: %s", error, exc_info=True)
     written = log.getvalue()
     assert_clean(written)
