@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from .model import Asker, Layer, Message, Presence, Row, Session
@@ -33,17 +33,6 @@ class Sharing(StrEnum):
     LAYERED = "layered"
     ISOLATED = "isolated"
     SHARED = "shared"
-
-
-class Barrier(StrEnum):
-    """What keeps a row from an asker."""
-
-    AUDIENCE = "audience"
-    """It was said where the asker has never been."""
-    ABSENT = "absent"
-    """It was said in a group of the asker's, before they came or after they left."""
-    PERSONA = "persona"
-    """It belongs to another persona."""
 
 
 class Rank(IntEnum):
@@ -137,41 +126,6 @@ def standpoint(asker: Asker, policy: Policy) -> Hashable:
         audience = asker.circle if asker.is_group else asker.accounts
     persona = None if policy.sharing is Sharing.SHARED else asker.persona
     return asker.is_group, audience, persona
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """What stands between an asker and one Session.
-
-    Attributes:
-        seen: What the asker may see.
-        akin: What they might see if they asked the Session's own persona.
-    """
-
-    seen: View | None
-    akin: View | None
-
-    def barrier(self, row: Row | Message) -> Barrier | None:
-        """What keeps a row of the Session from the asker; ``None`` if it is visible.
-
-        What neither audience nor persona would show is put down to the audience.
-        """
-        if _shows(self.seen, row):
-            return None
-        if self.akin is None:
-            return Barrier.AUDIENCE
-        return Barrier.PERSONA if _shows(self.akin, row) else Barrier.ABSENT
-
-
-def fence(session: Session, asker: Asker, policy: Policy, attendance: Attendance) -> Fence:
-    """What stands between ``asker`` and ``session``: :func:`view`, asked twice."""
-    own = replace(asker, persona=session.persona)
-    seen = view(session, asker, policy, attendance)
-    return Fence(seen, view(session, own, policy, attendance))
-
-
-def _shows(seen: View | None, row: Row | Message) -> bool:
-    return seen is not None and seen.rank(*span(row)) is not Rank.HIDDEN
 
 
 def _audience(

@@ -16,7 +16,6 @@ from datetime import tzinfo
 from pathlib import Path
 
 from .access import PLAIN_KEY, Access, forget_plain_key
-from .bonds import Bonds
 from .companion import Companion, register_rows
 from .context import Context
 from .deletion import ForgetMe, Tombstones
@@ -26,6 +25,7 @@ from .errors import ClosedError, EmbeddingError, JournalError, StorageError, bri
 from .graph import GraphStore
 from .health import Health, behind
 from .identity import Identities
+from .identity_edits import IdentityEdits
 from .journal import Event, Journal, Rows, copies
 from .learn import Learning
 from .library import Chronicle, Library, Portraits
@@ -43,7 +43,7 @@ from .settings import LiveSettings, Settings
 from .supervisor import Supervisor
 from .token_budget import TokenBudget
 from .upkeep import Backups, Upkeep, open_journal
-from .viewpoints import Viewpoints
+from .view_as import ViewAs
 
 logger = logging.getLogger("graph_memory.service")
 
@@ -105,7 +105,7 @@ class MemoryService:
             likeness=self.recall.likeness,
             extend=self.companion.teacher(),
         )
-        self.bonds = Bonds(journal, now)
+        self.identity_edits = IdentityEdits(journal, now)
         self.upkeep = Upkeep(
             journal,
             self.library,
@@ -121,7 +121,7 @@ class MemoryService:
         self.backups = Backups(
             directory, journal, now=now, tombstones=tombstones, rebuild=self.graph.rebuild
         )
-        self.viewpoints = Viewpoints(journal, self.recall, settings.policy, attendance, identities)
+        self.view_as = ViewAs(self.context, self.recall)
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
         self.references = References(can_open=settings.enable_function_calling)
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
@@ -267,7 +267,7 @@ class MemoryService:
     async def _unlink(self, user: str) -> None:
         """Take an account from its person's others, which stay one person's."""
         if len(self.identities.accounts(user)) > 1:
-            await self.bonds.unlink(user, user)
+            await self.identity_edits.unlink(user, user)
 
     async def retune(self, **values: float) -> None:
         """Forget by other settings from now on: by those of ``settings.TUNABLE``."""

@@ -12,15 +12,14 @@ from graph_memory.model import NO_PERSONA, Asker, Layer, Presence, Session, User
 from graph_memory.scope import (
     OPEN,
     Attendance,
-    Barrier,
     Policy,
     Rank,
     Sharing,
-    fence,
     span,
     standpoint,
     view,
 )
+from graph_memory.view_as import Barrier, Barriers
 
 from .makers import entity, fact, group, private, user
 
@@ -238,7 +237,7 @@ def test_a_barrier_is_named_exactly_where_something_is_hidden(
     attendance = Attendance(present)
     subject = user("zhang") if is_known else entity("猫")
     row = fact(session, subject, entity("鱼"), "吃鱼", at=at)
-    found = fence(session, asker, policy, attendance).barrier(row)
+    found = Barriers([session], asker, policy, attendance).of(row)
     hidden = rank(session, asker, row.layer, at, policy, attendance) is Rank.HIDDEN
     assert (found is not None) == hidden
     if found is Barrier.PERSONA:
@@ -248,4 +247,4 @@ def test_a_barrier_is_named_exactly_where_something_is_hidden(
     if found is Barrier.ABSENT:
         assert session.is_group
         assert attendance.windows(session.circle, asker.accounts)
-    assert fence(session, asker, OPEN, attendance).barrier(row) is None
+    assert Barriers([session], asker, OPEN, attendance).of(row) is None

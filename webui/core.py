@@ -21,11 +21,10 @@ if TYPE_CHECKING or __package__ == "webui":
         moving,
         recall,
         retention,
-        scope,
         service,
         settings,
         validity,
-        viewpoints,
+        view_as,
     )
     from graph_memory.journal import catalogue, chronicle, pages
     from graph_memory.moving import files
@@ -40,11 +39,10 @@ else:
         moving,
         recall,
         retention,
-        scope,
         service,
         settings,
         validity,
-        viewpoints,
+        view_as,
     )
     from ..graph_memory.journal import catalogue, chronicle, pages
     from ..graph_memory.moving import files
@@ -63,9 +61,8 @@ __all__ = [
     "pages",
     "recall",
     "retention",
-    "scope",
     "service",
     "settings",
     "validity",
-    "viewpoints",
+    "view_as",
 ]

@@ -81,7 +81,10 @@ class PeopleCommands(Answers):
             return self._say(f"people_{error.code}")
 
     async def _list(self) -> str:
-        merges, links = await self.memory.bonds.merges(), await self.memory.bonds.links()
+        merges, links = (
+            await self.memory.identity_edits.merges(),
+            await self.memory.identity_edits.links(),
+        )
         lines = [
             self._say(
                 "people_merge_line",
@@ -102,12 +105,12 @@ class PeopleCommands(Answers):
 
     async def _merge(self, turn: Turn, first: str, second: str) -> str:
         node, into = await self._one(first, _survivors), await self._one(second, _survivors)
-        await self.memory.bonds.merge(node.node, into.node, turn.user)
+        await self.memory.identity_edits.merge(node.node, into.node, turn.user)
         return self._say("people_merged", **_pair(node, into))
 
     async def _split(self, turn: Turn, word: str) -> str:
         node = (await self._one(word, _absorbed)).node
-        change = await self.memory.bonds.split(node, turn.user)
+        change = await self.memory.identity_edits.split(node, turn.user)
         survivor = next(op.before["into"] for op in change.ops if op.before and "into" in op.before)
 
         def look(rows: Rows) -> tuple[_Found, _Found]:
@@ -160,18 +163,18 @@ class PeopleCommands(Answers):
     async def _link(self, turn: Turn, first: str, second: str) -> str:
         one, other = _user(turn, first), _user(turn, second)
         try:
-            await self.memory.bonds.link(one, other, turn.user)
+            await self.memory.identity_edits.link(one, other, turn.user)
         except NotFoundError:
             return self._say("people_stranger")
         return self._say("people_linked", accounts=await self._linked(one))
 
     async def _unlink(self, turn: Turn, word: str) -> str:
         user = _user(turn, word)
-        await self.memory.bonds.unlink(user, turn.user)
+        await self.memory.identity_edits.unlink(user, turn.user)
         return self._say("people_unlinked", account=user)
 
     async def _linked(self, user: str) -> str:
-        everybody = await self.memory.bonds.links()
+        everybody = await self.memory.identity_edits.links()
         accounts = next((each for each in everybody if user in each), {})
         return " = ".join(_account(name, id) for id, name in accounts.items())
 

@@ -18,7 +18,7 @@ EYES = f"/viewas?user={ZHANG}&persona=tech_assistant"
 
 
 async def remember_asking(service: MemoryService) -> None:
-    eyes = service.viewpoints
+    eyes = service.view_as
     for user, group, persona, text in (
         (ZHANG, "", "life_advisor", "我养的猫叫什么名字？"),
         (LI, GROUP, "tech_assistant", "周末去哪里爬山？"),

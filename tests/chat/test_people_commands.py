@@ -84,7 +84,7 @@ async def test_a_merge_unites_what_is_named(memory: MemoryService):
     asked = "阿哲喜欢什么？"
     li = private("li")
     assert READS.id not in await recalled(memory, li, LI, asked)
-    change = await memory.bonds.merge(MING, OTHER_MING, boss.user)
+    change = await memory.identity_edits.merge(MING, OTHER_MING, boss.user)
     assert await recalled(memory, li, LI, asked) == {READS.id, WORKS.id}
     page = await memory.library.browse(FactFilter(node=MING))
     assert {line.fact.id for line in page.items} == {READS.id, WORKS.id}
@@ -96,27 +96,27 @@ async def test_a_merge_unites_what_is_named(memory: MemoryService):
 
 async def test_a_merge_widens_nobodys_view(memory: MemoryService):
     before = await recalled(memory, CLUB, LI, "小明阿哲负责什么？")
-    await memory.bonds.merge(MING, OTHER_MING, boss.user)
+    await memory.identity_edits.merge(MING, OTHER_MING, boss.user)
     assert await recalled(memory, CLUB, LI, "小明阿哲负责什么？") == before == {READS.id}
     assert WORKS.id not in await recalled(memory, HOME, ZHANG, "小明负责什么？")
 
 
 async def test_what_cannot_be_merged_or_split(memory: MemoryService):
-    bonds = memory.bonds
+    edits = memory.identity_edits
     for node, into, code in ((ZHANG, MING, "person"), (MING, ZHANG, "person"), (TEA, TEA, "one")):
         with pytest.raises(BondError) as refused:
-            await bonds.merge(node, into, "owner")
+            await edits.merge(node, into, "owner")
         assert refused.value.code == code
     with pytest.raises(NotFoundError):
-        await bonds.merge("e:0000000000000000", TEA, "owner")
-    await bonds.merge(TEA, LONGJING, "owner")
+        await edits.merge("e:0000000000000000", TEA, "owner")
+    await edits.merge(TEA, LONGJING, "owner")
     for node, into in ((TEA, LONGJING), (LONGJING, TEA)):  # no circles
         with pytest.raises(BondError, match="one already"):
-            await bonds.merge(node, into, "owner")
+            await edits.merge(node, into, "owner")
     with pytest.raises(BondError) as refused:
-        await bonds.split(LONGJING, "owner")  # it survived
+        await edits.split(LONGJING, "owner")  # it survived
     assert refused.value.code == "apart"
-    await bonds.merge(LONGJING, MING, "owner")
+    await edits.merge(LONGJING, MING, "owner")
     merged = await memory.journal.read(lambda rows: rows.identities())
     assert merged.nodes(TEA) == {TEA, LONGJING, MING}
     assert merged.canonical(TEA) == MING
@@ -126,9 +126,9 @@ async def test_a_split_takes_apart_what_replaced_what(memory: MemoryService):
     old = fact(CLUB, MING, TEA, "小明住在北京", predicate="lives_in")
     new = fact(CLUB, OTHER_MING, LONGJING, "小明住在上海", supersedes=(old.id,))
     own = fact(CLUB, OTHER_MING, TEA, "小明住在杭州", supersedes=(new.id,))
-    await memory.bonds.merge(MING, OTHER_MING, "owner")
+    await memory.identity_edits.merge(MING, OTHER_MING, "owner")
     await memory.journal.commit(lambda _: Draft("learn", "learned", put=[old, new, own]))
-    change = await memory.bonds.split(MING, "owner")
+    change = await memory.identity_edits.split(MING, "owner")
 
     async def links() -> dict[str, tuple[str, ...]]:
         facts = await memory.journal.read(lambda rows: list(rows.find(Fact, session=CLUB.id)))
@@ -146,7 +146,7 @@ async def test_the_commands_are_for_admins_in_private(commands: Commands, memory
         caller(HOME, ZHANG, memory),
     ):
         assert "管理员" in await commands.people.answer(who, "合并 茶 “龙井 茶”")
-    assert await memory.bonds.merges() == []
+    assert await memory.identity_edits.merges() == []
 
 
 async def test_merging_by_name_and_taking_it_back(commands: Commands, memory: MemoryService):
@@ -222,7 +222,7 @@ async def test_linked_accounts_are_one_person(commands: Commands, memory: Memory
 async def test_either_account_may_forget(memory: MemoryService):
     with pytest.raises(NotFoundError):
         await memory.library.forget(NUTS.id, caller(NEW_HOME, NEW, memory).asker, NEW)
-    await memory.bonds.link(ZHANG, NEW, "owner")
+    await memory.identity_edits.link(ZHANG, NEW, "owner")
     await memory.library.forget(NUTS.id, caller(NEW_HOME, NEW, memory).asker, NEW)
     assert "花生" not in await Commands(memory).mine(caller(HOME, ZHANG, memory))
 
@@ -230,8 +230,8 @@ async def test_either_account_may_forget(memory: MemoryService):
 async def test_links_are_there_after_a_restart(tmp_path: Path):
     first = await MemoryService.open(tmp_path, Settings(), zone=UTC)
     await first.journal.commit(lambda _: Draft("learn", "learned", put=[*ROWS]))
-    await first.bonds.link(ZHANG, NEW, "owner")
-    await first.bonds.merge(MING, OTHER_MING, "owner")
+    await first.identity_edits.link(ZHANG, NEW, "owner")
+    await first.identity_edits.merge(MING, OTHER_MING, "owner")
     await first.close()
     again = await MemoryService.open(tmp_path, Settings(), zone=UTC)
     try:
@@ -243,11 +243,11 @@ async def test_links_are_there_after_a_restart(tmp_path: Path):
 
 
 async def test_who_is_unlinked_leaves_the_others_together(memory: MemoryService):
-    await memory.bonds.link(ZHANG, NEW, "owner")
-    await memory.bonds.link(NEW, LI, "owner")
+    await memory.identity_edits.link(ZHANG, NEW, "owner")
+    await memory.identity_edits.link(NEW, LI, "owner")
     with pytest.raises(BondError):
-        await memory.bonds.link(LI, ZHANG, "owner")
-    change = await memory.bonds.unlink(NEW, "owner")
+        await memory.identity_edits.link(LI, ZHANG, "owner")
+    change = await memory.identity_edits.unlink(NEW, "owner")
     await memory.settle()
     assert memory.identities.accounts(LI) == {ZHANG, LI}
     assert memory.identities.accounts(NEW) == {NEW}
@@ -257,8 +257,8 @@ async def test_who_is_unlinked_leaves_the_others_together(memory: MemoryService)
 
 
 async def test_forgetme_is_for_one_account_and_says_so(commands: Commands, memory: MemoryService):
-    await memory.bonds.link(ZHANG, NEW, "owner")
-    await memory.bonds.link(NEW, LI, "owner")
+    await memory.identity_edits.link(ZHANG, NEW, "owner")
+    await memory.identity_edits.link(NEW, LI, "owner")
     in_club = await commands.privacy.forget_me(caller(CLUB, NEW, memory))
     assert "这一个账号" in in_club
     assert ZHANG not in in_club
@@ -276,7 +276,7 @@ async def test_forgetme_is_for_one_account_and_says_so(commands: Commands, memor
 
 
 async def test_a_merge_goes_with_the_last_of_an_entity(memory: MemoryService):
-    await memory.bonds.merge(LONGJING, TEA, "owner")
+    await memory.identity_edits.merge(LONGJING, TEA, "owner")
     await memory.forget_me.forget(NEW)
     await memory.settle()
     assert memory.identities.merges == []
@@ -285,7 +285,7 @@ async def test_a_merge_goes_with_the_last_of_an_entity(memory: MemoryService):
 
 async def test_looking_up_leads_through_merged_nodes(memory: MemoryService):
     """By another name to what is known of the other, and on along the graph."""
-    await memory.bonds.merge(MING, OTHER_MING, "owner")
+    await memory.identity_edits.merge(MING, OTHER_MING, "owner")
     await memory.settle()
     asker = caller(private("li"), LI, memory).asker
     found = await memory.lookup.find(asker, "", person="阿哲")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graph_memory.bonds import Bonds
 from graph_memory.graph import check
+from graph_memory.identity_edits import IdentityEdits
 from graph_memory.model import Entity
 from tests.makers import entity, fact, name
 
@@ -29,8 +29,8 @@ async def test_a_merged_pair_is_one_node_until_it_is_split(tmp_path: Path) -> No
     ]
     async with opened(tmp_path, *rows) as (journal, store):
         apart = await store.statistics(), await store.neighbourhood(CAT)
-        bonds = Bonds(journal)
-        await bonds.merge(KITTY, CAT, "owner")
+        edits = IdentityEdits(journal)
+        await edits.merge(KITTY, CAT, "owner")
         await store.settle()
         assert await check(store, journal) == []
         assert (await store.statistics())["entities"] == apart[0]["entities"] - 1
@@ -52,7 +52,7 @@ async def test_a_merged_pair_is_one_node_until_it_is_split(tmp_path: Path) -> No
         assert await check(store, journal) == []
         assert len((await store.neighbourhood(CAT)).edges) == 4
 
-        await bonds.split(KITTY, "owner")
+        await edits.split(KITTY, "owner")
         await store.settle()
         assert await check(store, journal) == []
         left = await store.neighbourhood(CAT)
@@ -63,7 +63,7 @@ async def test_a_merged_pair_is_one_node_until_it_is_split(tmp_path: Path) -> No
 
 async def test_a_merge_is_there_after_a_restart_and_one_made_meanwhile_too(tmp_path: Path) -> None:
     async with opened(tmp_path, *world()) as (journal, store):
-        await Bonds(journal).merge(DOCKER, YOGA, "owner")
+        await IdentityEdits(journal).merge(DOCKER, YOGA, "owner")
         await store.settle()
     async with opened(tmp_path) as (journal, store):  # opens the sealed file
         assert (await store.neighbourhood(DOCKER)).centre.id == YOGA
@@ -71,7 +71,7 @@ async def test_a_merge_is_there_after_a_restart_and_one_made_meanwhile_too(tmp_p
         await store.settle()
         assert await check(store, journal) == []
         await store.close()
-        await Bonds(journal).split(DOCKER, "owner")  # the sealed file does not know of it
+        await IdentityEdits(journal).split(DOCKER, "owner")  # the sealed file does not know of it
     async with opened(tmp_path) as (journal, store):
         assert (await store.neighbourhood(DOCKER)).centre.id == DOCKER
         assert await check(store, journal) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_memory.bonds import Bonds
+from graph_memory.identity_edits import IdentityEdits
 from graph_memory.journal import Draft, Journal
 from graph_memory.model import Fact, User, asker_of
 from graph_memory.scope import Policy, Rank, span, view
@@ -39,7 +39,7 @@ async def two_cats(chat: Chat) -> None:
 async def test_what_is_learned_later_goes_to_the_survivor_and_stays(journal: Journal):
     chat = Chat(journal, private("zhang"))
     await two_cats(chat)
-    await Bonds(journal).merge(BEAN, DOUDOU, "owner")
+    await IdentityEdits(journal).merge(BEAN, DOUDOU, "owner")
     await told(chat, "豆子会开门", said("豆子", "skilled_in", "开门", "豆子会开门", 1))
     await told(
         chat,
@@ -47,7 +47,7 @@ async def test_what_is_learned_later_goes_to_the_survivor_and_stays(journal: Jou
         said("E1", "age", "三岁", "豆子三岁", 1),
         entities=[thing("E1", "豆子", "animal")],
     )
-    await Bonds(journal).split(BEAN, "owner")
+    await IdentityEdits(journal).split(BEAN, "owner")
     await told(chat, "豆子胖了", said("豆子", "status", "胖", "豆子胖了", 1))
     subjects = {text: fact.subject for text, fact in (await chat.facts()).items()}
     assert subjects == {
@@ -65,7 +65,7 @@ async def test_known_items_show_one_thing_once(journal: Journal):
     await chat.say("zhang", "豆子和豆豆打架", "张三")
     assert len((await chat.show()).things) == 2
     await chat.learn(answer())
-    await Bonds(journal).merge(BEAN, DOUDOU, "owner")
+    await IdentityEdits(journal).merge(BEAN, DOUDOU, "owner")
     await chat.say("zhang", "豆子和豆豆是同一只", "张三")
     known = await chat.show()
     assert {each.node for each in known.things.values()} == {DOUDOU}
@@ -85,7 +85,7 @@ async def test_a_fact_about_one_replaces_one_about_the_other(journal: Journal):
             said("E1", "lives_in", place, f"{cat}住{place}", 1),
             entities=[thing("E1", cat, "animal")],
         )
-    await Bonds(journal).merge(BEAN, DOUDOU, "owner")
+    await IdentityEdits(journal).merge(BEAN, DOUDOU, "owner")
     await told(chat, "豆豆搬到上海了", said("豆豆", "lives_in", "上海", "豆豆住上海", 1))
     facts = await chat.facts()
     old = {facts["豆豆住北京"].id, facts["豆子住天津"].id}
@@ -99,7 +99,7 @@ async def test_a_fact_about_one_replaces_one_about_the_other(journal: Journal):
 async def test_an_end_is_told_of_the_survivor(journal: Journal):
     chat = Chat(journal, private("zhang"))
     await two_cats(chat)
-    await Bonds(journal).merge(BEAN, DOUDOU, "owner")
+    await IdentityEdits(journal).merge(BEAN, DOUDOU, "owner")
     await chat.say("zhang", "豆子现在不怕洗澡了", "张三")
     await chat.show()
     change = await chat.learn(answer(ended=[chat.number("豆子怕洗澡")]))
@@ -116,7 +116,7 @@ async def test_what_one_account_told_the_other_may_end(journal: Journal):
     await new.say("zhang2", "在吗", "三哥")
     assert (await new.show()).facts == {}
     await new.learn(answer())
-    await Bonds(journal).link(ZHANG, NEW, "owner")
+    await IdentityEdits(journal).link(ZHANG, NEW, "owner")
     await new.say("zhang2", "我不吃辣了", "三哥")
     known = await new.show()
     assert [person.node for person in known.people.values()] == [NEW]
@@ -134,7 +134,7 @@ async def test_what_one_account_told_the_other_may_end(journal: Journal):
     assert second.supersedes == (first.id,)
     assert second.subject == NEW
     # Who is no longer linked does not see what the other account said since.
-    await Bonds(journal).unlink(NEW, "owner")
+    await IdentityEdits(journal).unlink(NEW, "owner")
     seen = view(new.session, asker_of(old.session, ZHANG), Policy(), old.context.attendance)
     assert seen is None
     assert (await new.facts())["三哥住上海"].supersedes == ()
@@ -144,7 +144,7 @@ async def test_in_a_group_accounts_are_who_they_are(journal: Journal):
     room = Chat(journal, group("100"))
     await told(room, "我住北京", said("U1", "lives_in", "北京", "张三住北京", 1))
     await journal.commit(lambda _: Draft("test", "test", put=[User(NEW)]))
-    await Bonds(journal).link(ZHANG, NEW, "owner")
+    await IdentityEdits(journal).link(ZHANG, NEW, "owner")
     await told(
         room,
         "我住上海",

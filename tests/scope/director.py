@@ -177,11 +177,11 @@ class Director:
         await self.memory.learning.pauses.pause("user", PEOPLE[step.who])
 
     async def _join(self, step: Join) -> None:
-        bonds = self.memory.bonds
+        edits = self.memory.identity_edits
         is_about_people = step.what.endswith("link")
         nodes = PEOPLE if is_about_people else THINGS
         one, other = nodes[step.one % len(nodes)], nodes[step.other % len(nodes)]
-        act = getattr(bonds, step.what)
+        act = getattr(edits, step.what)
         with contextlib.suppress(NotFoundError, BondError):
             await (
                 act(one, other, "owner") if step.what in ("merge", "link") else act(one, "owner")

@@ -51,8 +51,8 @@ async def _live(memory: MemoryService) -> None:
     await memory.library.restore(fact_id(hostile, XSS[5]), OWNER)
     await memory.library.archive(fact_id(hostile, XSS[6]), OWNER)
     things = [node.id for node in await memory.graph.nodes("alert", 20) if node.id[:2] == "e:"]
-    await memory.bonds.merge(things[0], things[1], OWNER)
-    await memory.bonds.link(MALLORY, ZHANG, OWNER)
+    await memory.identity_edits.merge(things[0], things[1], OWNER)
+    await memory.identity_edits.link(MALLORY, ZHANG, OWNER)
     memory.problems["webui"] = XSS[3]
     await memory.backups.make()
     written = await memory.moving.exporter("").run()

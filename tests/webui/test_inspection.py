@@ -104,8 +104,8 @@ async def test_pages_lead_through_all(owner: httpx.AsyncClient) -> None:
 
 
 async def test_a_question_is_asked_twice(owner: httpx.AsyncClient, service: MemoryService) -> None:
-    asker = service.viewpoints.asker(MING, "", "[%None]")
-    told = await service.viewpoints.compare(asker, "张三的猫叫什么名字？")
+    asker = service.view_as.asker(MING, "", "[%None]")
+    told = await service.view_as.compare(asker, "张三的猫叫什么名字？")
     assert "年糕" not in told.told.block
     assert any("年糕" in kept.text for kept in told.kept)
     page = await see(owner, "/viewas", user=ZHANG, persona="life_advisor", q="我的猫叫什么名字？")
@@ -186,7 +186,7 @@ async def test_nothing_was_recalled_yet(browser: httpx.AsyncClient) -> None:
 
 
 async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncClient) -> None:
-    eyes = memory.viewpoints
+    eyes = memory.view_as
     await memory.recall.remind(eyes.asker(LI, GROUP, "tech_assistant"), "十一月去黄山看日出吗？")
     await memory.recall.remind(eyes.asker(ZHANG, "", "tech_assistant"), "我住在哪里？")
     traces = memory.recall.recent()
@@ -208,7 +208,7 @@ async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncC
 async def test_the_owner_sees_what_scope_removed(
     memory: MemoryService, browser: httpx.AsyncClient
 ) -> None:
-    asker = memory.viewpoints.asker(LI, GROUP, "tech_assistant")
+    asker = memory.view_as.asker(LI, GROUP, "tech_assistant")
     await memory.recall.remind(asker, "张三养的橘猫叫什么？")
     plain = await see(browser, "/why", chat=GROUP, at=str(NOW))
     assert "张三养了一只叫年糕的橘猫" not in plain.text
@@ -222,7 +222,7 @@ async def test_the_owner_sees_what_scope_removed(
 async def test_hostile_questions_are_text(
     memory: MemoryService, browser: httpx.AsyncClient
 ) -> None:
-    asker = memory.viewpoints.asker(MALLORY, HOSTILE.circle, XSS[1])
+    asker = memory.view_as.asker(MALLORY, HOSTILE.circle, XSS[1])
     await memory.recall.remind(asker, f"{XSS[3]} 喜欢什么")
     for query in ({}, {"chat": HOSTILE.circle, "at": str(NOW), "unscoped": "true"}):
         page = await see(browser, "/why", **query)

@@ -69,7 +69,7 @@ async def test_merging_is_shown_first_and_can_be_undone(
         again = await undo(owner, split)
         assert "已撤销" in again.text
     finally:
-        await service.bonds.split(one, "owner")
+        await service.identity_edits.split(one, "owner")
         await service.settle()
 
 

@@ -99,7 +99,7 @@ async def test_a_merged_node_shows_the_survivor(
         return set(statements(await see(owner, "/memories", node=node)))
 
     apart = await facts(one), await facts(other)
-    change = await service.bonds.merge(one, other, "owner")
+    change = await service.identity_edits.merge(one, other, "owner")
     try:
         await service.settle()
         for node in (one, other):

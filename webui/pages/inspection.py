@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from ..api.base import Out, when
-from ..core import library, model, recall, scope, service, validity, viewpoints
+from ..core import library, model, recall, service, validity, view_as
 from ..listing import MAX_TEXT, Day, Id
 from ..rendering import Memory, View
 
@@ -62,9 +62,9 @@ class Eyes:
         Raises:
             NotFoundError: Nobody asks in private.
         """
-        user = viewpoints.NOBODY if self.user == NONE else self.user
-        persona = viewpoints.STRANGER if self.persona == NONE else self.persona
-        return memory.viewpoints.asker(user, self.group, persona)
+        user = view_as.NOBODY if self.user == NONE else self.user
+        persona = view_as.STRANGER if self.persona == NONE else self.persona
+        return memory.view_as.asker(user, self.group, persona)
 
     def at(self, zone: tzinfo, now: float) -> float:
         """The end of the day in seconds since the epoch, which is never later than now."""
@@ -76,10 +76,10 @@ class Eyes:
         except (OverflowError, ValueError, OSError):
             return now  # the last day of the calendar
 
-    async def outlook(self, memory: service.MemoryService) -> viewpoints.Outlook:
+    async def outlook(self, memory: service.MemoryService) -> view_as.Outlook:
         """What they see, and what not."""
         at = self.at(memory.zone, memory.now())
-        return await memory.viewpoints.outlook(self.asker(memory), at)
+        return await memory.view_as.outlook(self.asker(memory), at)
 
 
 Asking = Annotated[Eyes, Depends()]
@@ -127,23 +127,23 @@ class Part:
         return f"o{end}" if self.items and end < self.total else ""
 
 
-def _seen(outlook: viewpoints.Outlook) -> list[Sighting]:
+def _seen(outlook: view_as.Outlook) -> list[Sighting]:
     return [(each.fact, each.standing.value, each.foreign) for each in outlook.seen]
 
 
-def _hidden(outlook: viewpoints.Outlook) -> list[Sighting]:
+def _hidden(outlook: view_as.Outlook) -> list[Sighting]:
     return [(fact, barrier.value, False) for fact, barrier in outlook.hidden]
 
 
-def _standings(outlook: viewpoints.Outlook) -> dict[str, int]:
+def _standings(outlook: view_as.Outlook) -> dict[str, int]:
     """How many of what can be seen stand how."""
     counts = Counter(each.standing for each in outlook.seen)
     return {each.value: counts[each] for each in validity.Standing}
 
 
-def _barriers(outlook: viewpoints.Outlook) -> dict[str, int]:
+def _barriers(outlook: view_as.Outlook) -> dict[str, int]:
     """How many facts each barrier keeps away."""
-    return {each.value: outlook.barriers[each] for each in scope.Barrier}
+    return {each.value: outlook.barriers[each] for each in view_as.Barrier}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Days:
     chosen: date
 
     @classmethod
-    def of(cls, memory: service.MemoryService, outlook: viewpoints.Outlook, day: str) -> Days:
+    def of(cls, memory: service.MemoryService, outlook: view_as.Outlook, day: str) -> Days:
         """Those of a memory, of which one was chosen or else the last."""
         today = datetime.fromtimestamp(memory.now(), memory.zone).date()
         first = datetime.fromtimestamp(outlook.since, memory.zone).date()
@@ -174,7 +174,7 @@ class Days:
 
 
 @routes.get("/viewas")
-async def view_as(
+async def look_as(
     request: Request,
     memory: Memory,
     pages: View,
@@ -186,7 +186,7 @@ async def view_as(
     hidden: Offset = "o0",
 ) -> Response:
     """What somebody could be reminded of, what not and why, and what was true when."""
-    choices = await memory.viewpoints.choices()
+    choices = await memory.view_as.choices()
     if not choices.people:
         return pages.render(request, "viewas_empty.html")
     if not request.query_params.keys() & {"user", "group", "persona"}:
@@ -206,7 +206,7 @@ async def view_as(
         q=text,
         is_nobody=False,
         outlook=outlook,
-        compared=await memory.viewpoints.compare(asker, text) if text else None,
+        compared=await memory.view_as.compare(asker, text) if text else None,
         days=Days.of(memory, outlook, eyes.day),
         standings=_standings(outlook),
         barriers=_barriers(outlook),
@@ -218,7 +218,7 @@ async def view_as(
     )
 
 
-def _first(choices: viewpoints.Choices, eyes: Eyes) -> Eyes:
+def _first(choices: view_as.Choices, eyes: Eyes) -> Eyes:
     """Somebody to begin with."""
     persona = choices.personas[0] if choices.personas else NONE
     return Eyes(choices.people[0][0], "", persona, eyes.day)
@@ -343,7 +343,7 @@ async def why(
     trace = next(iter(wanted or traces), None)
     compared = None
     if trace and unscoped and wanted:
-        compared = await memory.viewpoints.compare(trace.asker, trace.query)
+        compared = await memory.view_as.compare(trace.asker, trace.query)
     candidates = trace.candidates if trace else []
     return pages.render(
         request,
@@ -366,7 +366,7 @@ async def why(
 async def _described(
     memory: service.MemoryService, traces: list[recall.Trace]
 ) -> list[RecentRecall]:
-    choices = await memory.viewpoints.choices()
+    choices = await memory.view_as.choices()
     people, groups = dict(choices.people), dict(choices.groups)
     return [
         RecentRecall(

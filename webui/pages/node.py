@@ -55,7 +55,7 @@ async def merge(request: Request, memory: Memory, pages: View) -> Response:
     given = await read_form(request)
     id, into = given.get("id", "")[:500], given.get("into", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
-        change = await memory.bonds.merge(id, into, library.OWNER)
+        change = await memory.identity_edits.merge(id, into, library.OWNER)
     return pages.redirect(node_url(into), what="merge", change=change.id, back=node_url(id))
 
 
@@ -64,5 +64,5 @@ async def split(request: Request, memory: Memory, pages: View) -> Response:
     """Let a merged thing be one of its own again."""
     id = (await read_form(request)).get("id", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
-        change = await memory.bonds.split(id, library.OWNER)
+        change = await memory.identity_edits.split(id, library.OWNER)
     return pages.redirect(node_url(id), what="split", change=change.id)

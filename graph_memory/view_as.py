@@ -1,7 +1,7 @@
-"""Looking through somebody's eyes: what they could be reminded of, and what keeps the rest.
+"""View as somebody else: what they could be reminded of, and what keeps the rest away.
 
 For the owner only. Nothing here decides who sees what: what is visible comes from recall
-(``Recaller.inspect``, ``rehearse``), and what keeps a row away from ``scope.fence``.
+(``Recaller.inspect``, ``rehearse``), and why something is not from ``scope.view``.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
+from .context import Context
 from .errors import NotFoundError
-from .identity import Identities
-from .journal import Journal, Rows, catalogue
-from .model import Asker, Fact, Session, User, session_of
+from .journal import Rows, catalogue
+from .model import Asker, Fact, Message, Session, SessionRow, User, session_of
 from .recall import Recall, Recaller
 from .recall.documents import Kind, message_key
 from .recall.index import Index
 from .recall.sight import Sight
-from .scope import Attendance, Barrier, Fence, Policy, Rank, View, fence, span
+from .scope import Attendance, Policy, Rank, View, span, view
 from .validity import Standing, standings
 
 NOBODY = ""
@@ -30,9 +31,47 @@ STRANGER = "\x00"
 """A persona that nobody ever talked to; no persona can be called so."""
 
 
+class Barrier(StrEnum):
+    """Why somebody is not shown something."""
+
+    AUDIENCE = "audience"
+    """It was said where the asker has never been."""
+    ABSENT = "absent"
+    """It was said in a group of the asker's, before they came or after they left."""
+    PERSONA = "persona"
+    """It belongs to another persona."""
+
+
+class Barriers:
+    """Barriers between an asker and the rows of some Sessions."""
+
+    def __init__(
+        self, sessions: Iterable[Session], asker: Asker, policy: Policy, attendance: Attendance
+    ) -> None:
+        self._views: dict[str, tuple[View | None, View | None]] = {}
+        for session in sessions:
+            own = replace(asker, persona=session.persona)
+            seen, akin = (view(session, each, policy, attendance) for each in (asker, own))
+            self._views[session.id] = seen, akin
+
+    def of(self, row: SessionRow | Message) -> Barrier | None:
+        """What keeps a row from the asker; ``None`` if it is visible or of no known Session.
+
+        What neither audience nor persona would show is put down to the audience.
+        """
+        if row.session not in self._views:
+            return None
+        seen, akin = self._views[row.session]
+        if _rank(seen, row) is not Rank.HIDDEN:
+            return None
+        if akin is None:
+            return Barrier.AUDIENCE
+        return Barrier.ABSENT if _rank(akin, row) is Rank.HIDDEN else Barrier.PERSONA
+
+
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Whose eyes there are to look through.
+    """Askers there are to view as.
 
     Attributes:
         people: Users and what they are called, in order of names.
@@ -46,7 +85,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenFact:
     """A fact that the asker may be reminded of.
 
     Attributes:
@@ -60,20 +99,18 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What an asker sees of all facts at a time, the newest first.
+    """All facts as an asker sees them at a time, the newest first.
 
     Attributes:
         seen: What can be seen, true or not.
         hidden: What cannot, and why.
         unknown: How many facts were not known yet.
-        archived: How many that could be seen are archived, so nobody is reminded of them.
         since: When the first fact was learned, seconds since the epoch; ``at`` if none was.
     """
 
-    seen: list[Seen]
+    seen: list[SeenFact]
     hidden: list[tuple[Fact, Barrier]]
     unknown: int
-    archived: int
     since: float
 
     @property
@@ -83,7 +120,7 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Withheld:
     """A memory that answers the question and that the asker is not told.
 
     Attributes:
@@ -100,7 +137,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One question, asked twice.
+    """One question, asked by somebody and as if there were no scope.
 
     Attributes:
         told: What the asker is told.
@@ -110,28 +147,18 @@ class Comparison:
 
     told: Recall
     all: Recall
-    kept: list[Kept]
+    kept: list[Withheld]
 
 
-class Viewpoints:
-    """Everybody's view of one memory. Used on the event loop."""
+class ViewAs:
+    """Views of one memory as each of its askers has them; used on the event loop."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        recall: Recaller,
-        policy: Policy,
-        attendance: Attendance,
-        identities: Identities,
-    ) -> None:
-        self._journal = journal
+    def __init__(self, context: Context, recall: Recaller) -> None:
+        self._context = context
         self._recall = recall
-        self._policy = policy
-        self._attendance = attendance
-        self._identities = identities
 
     async def choices(self) -> Choices:
-        """Whose eyes there are to look through."""
+        """Whom one can view as."""
 
         def work(db: sqlite3.Connection) -> Choices:
             users = [user.id for user in Rows(db).scan(User)]
@@ -144,7 +171,7 @@ class Viewpoints:
                 sorted({session.persona for session in sessions}),
             )
 
-        return await self._journal.look(work)
+        return await self._context.journal.look(work)
 
     def asker(self, user: str, group: str, persona: str) -> Asker:
         """Who asks.
@@ -157,7 +184,7 @@ class Viewpoints:
         Raises:
             NotFoundError: Nobody asks in private.
         """
-        accounts = self._identities.accounts(user) if user else frozenset[str]()
+        accounts = self._context.identities.accounts(user) if user else frozenset[str]()
         if group:
             return Asker(user or None, group, True, persona, accounts)
         if not user:
@@ -173,70 +200,54 @@ class Viewpoints:
         the views that recall goes by.
         """
         views = self._recall.visible(asker)
-        archived = await self._journal.look(lambda db: catalogue.archived(db, float("inf"), -1))
+        archived, sessions = await self._context.journal.look(
+            lambda db: (catalogue.archived(db, float("inf"), -1), catalogue.sessions(db))
+        )
         ranked = await self._recall.inspect(asker, _ranked)
         ranked += [(fact, _rank(views.get(fact.session), fact)) for fact in archived]
-        sessions = await self._journal.look(
-            lambda db: {session.id: session for session in catalogue.sessions(db)}
-        )
-        return await asyncio.to_thread(self._arrange, asker, ranked, sessions, at)
-
-    def _arrange(
-        self,
-        asker: Asker,
-        ranked: Sequence[tuple[Fact, Rank]],
-        sessions: Mapping[str, Session],
-        at: float,
-    ) -> Outlook:
-        shown = {fact.id: rank for fact, rank in ranked if rank is not Rank.HIDDEN}
-        seen = [
-            Seen(fact, standing, shown[fact.id] is Rank.FOREIGN)
-            for fact, standing in standings((f for f, _ in ranked if f.id in shown), at)
-        ]
-        fences = self._fences(asker, sessions.values())
-        hidden = [
-            (fact, found)
-            for fact, rank in ranked
-            if rank is Rank.HIDDEN and fact.recorded_at <= at and fact.session in fences
-            if (found := fences[fact.session].barrier(fact))
-        ]
-        seen.sort(key=lambda each: (-each.fact.recorded_at, each.fact.id))
-        hidden.sort(key=lambda each: (-each[0].recorded_at, each[0].id))
-        unknown = sum(fact.recorded_at > at for fact, _ in ranked)
-        archived = sum(each.standing is Standing.ARCHIVED for each in seen)
-        since = min((fact.recorded_at for fact, _ in ranked), default=at)
-        return Outlook(seen, hidden, unknown, archived, since)
-
-    def _fences(self, asker: Asker, sessions: Iterable[Session]) -> dict[str, Fence]:
-        """What stands between an asker and each Session, by its id."""
-        return {
-            session.id: fence(session, asker, self._policy, self._attendance)
-            for session in sessions
-        }
+        return await asyncio.to_thread(_arrange, ranked, self._barriers(asker, sessions), at)
 
     async def compare(self, asker: Asker, text: str) -> Comparison:
         """Ask a question as ``asker``, and once more as if there were no scope."""
         told = await self._recall.rehearse(asker, text)
         everything = await self._recall.rehearse(asker, text, unscoped=True)
 
-        def work(index: Index, sight: Sight) -> list[Kept]:
+        def work(index: Index, sight: Sight) -> list[Withheld]:
             found = []
-            fences = self._fences(asker, index.sessions.values())
+            barriers = self._barriers(asker, index.sessions.values())
             for item in everything.items:
                 is_message = item.kind == Kind.MESSAGE.name.lower()
                 key = message_key(int(item.id)) if is_message else item.id
                 number = index.documents.number(key)
                 if number is None or sight.positions[number] >= 0:
                     continue
-                source = index.documents[number].source
-                reason = (
-                    fences[source.session].barrier(source) if source.session in fences else None
-                )
-                if reason:
-                    found.append(Kept(item.kind, item.id, item.text, item.at, reason))
+                if reason := barriers.of(index.documents[number].source):
+                    found.append(Withheld(item.kind, item.id, item.text, item.at, reason))
             return found
 
         return Comparison(told, everything, await self._recall.inspect(asker, work))
+
+    def _barriers(self, asker: Asker, sessions: Iterable[Session]) -> Barriers:
+        policy, attendance = self._context.settings.policy, self._context.attendance
+        return Barriers(sessions, asker, policy, attendance)
+
+
+def _arrange(ranked: Sequence[tuple[Fact, Rank]], barriers: Barriers, at: float) -> Outlook:
+    shown = {fact.id: rank for fact, rank in ranked if rank is not Rank.HIDDEN}
+    seen = [
+        SeenFact(fact, standing, shown[fact.id] is Rank.FOREIGN)
+        for fact, standing in standings((f for f, _ in ranked if f.id in shown), at)
+    ]
+    hidden = [
+        (fact, found)
+        for fact, rank in ranked
+        if rank is Rank.HIDDEN and fact.recorded_at <= at and (found := barriers.of(fact))
+    ]
+    seen.sort(key=lambda each: (-each.fact.recorded_at, each.fact.id))
+    hidden.sort(key=lambda each: (-each[0].recorded_at, each[0].id))
+    unknown = sum(fact.recorded_at > at for fact, _ in ranked)
+    since = min((fact.recorded_at for fact, _ in ranked), default=at)
+    return Outlook(seen, hidden, unknown, since)
 
 
 def _ranked(index: Index, sight: Sight) -> list[tuple[Fact, Rank]]:
@@ -256,5 +267,5 @@ def _ranked(index: Index, sight: Sight) -> list[tuple[Fact, Rank]]:
     return found
 
 
-def _rank(seen: View | None, fact: Fact) -> Rank:
-    return seen.rank(*span(fact)) if seen else Rank.HIDDEN
+def _rank(seen: View | None, row: SessionRow | Message) -> Rank:
+    return seen.rank(*span(row)) if seen else Rank.HIDDEN

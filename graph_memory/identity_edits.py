@@ -1,4 +1,4 @@
-"""Saying who and what is one, and taking it back: merges of entities, links of accounts.
+"""Identity edits: merging entities, linking accounts, and taking that back.
 
 Each is one :class:`Change` that can be undone. No row about anybody is rewritten, with one
 exception: a split also takes apart what replaced what across it, for what is true of one
@@ -35,15 +35,8 @@ class Merged:
     at: float
 
 
-class Bonds:
-    """Merges and splits, links and unlinks; for the owner only.
-
-    Who may do so is for whoever calls to see to.
-
-    Args:
-        journal: Where the rows are.
-        now: Clock.
-    """
+class IdentityEdits:
+    """Merges and splits, links and unlinks; who may do so is for the caller to see to."""
 
     def __init__(self, journal: Journal, now: Callable[[], float] = time.time) -> None:
         self._journal = journal
