@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..episode import continues, split
 from ..journal import Draft, Rows
@@ -44,6 +44,7 @@ _REMEMBER = re.compile(
     re.IGNORECASE,
 )
 R = TypeVar("R", bound=Row)
+S = TypeVar("S", Name, Mention, Participation)
 
 
 def asks_to_remember(text: str) -> bool:
@@ -208,14 +209,7 @@ class ChangeBuilder:
             return
         id = Name.key(session, node, norm)
         known = self.get(Name, id) or Name(id, session, node, text, norm, at, at)
-        self.put(
-            replace(
-                known,
-                text=text if at >= known.last_at else known.text,
-                first_at=min(known.first_at, at),
-                last_at=max(known.last_at, at),
-            )
-        )
+        self.put(_seen(known, at, text=text if at >= known.last_at else known.text))
 
     def mention(self, session: str, entity: str, type: EntityType, at: float) -> None:
         """Write that an entity came up in a Session; call once for each batch.
@@ -224,19 +218,17 @@ class ChangeBuilder:
         """
         id = Mention.key(session, entity)
         known = self.get(Mention, id) or Mention(id, session, entity, type.value, at, at, 0)
-        self.put(
-            replace(
-                known,
-                type=type.value if known.type == EntityType.TOPIC else known.type,
-                first_at=min(known.first_at, at),
-                last_at=max(known.last_at, at),
-                count=known.count + 1,
-            )
-        )
+        is_what = type.value if known.type == EntityType.TOPIC else known.type
+        self.put(_seen(known, at, type=is_what, count=known.count + 1))
 
     def draft(self, actor: str, reason: str, *, batch: int | None = None) -> Draft:
-        """The draft of what is of this change."""
+        """The change as the journal writes it."""
         return Draft(actor, reason, list(self._put.values()), batch=batch)
+
+
+def _seen(row: S, at: float, **more: Any) -> S:
+    """A row with other values that was seen, or seen again, at a time."""
+    return replace(row, first_at=min(row.first_at, at), last_at=max(row.last_at, at), **more)
 
 
 def cutter(
@@ -334,12 +326,5 @@ def _person(changes: ChangeBuilder, session: str, message: Message) -> None:
     changes.put(User(sender))
     id = stable_id("p", session, sender)
     found = changes.get(Participation, id) or Participation(id, session, sender, at, at, 0)
-    changes.put(
-        replace(
-            found,
-            first_at=min(found.first_at, at),
-            last_at=max(found.last_at, at),
-            messages=found.messages + 1,
-        )
-    )
+    changes.put(_seen(found, at, messages=found.messages + 1))
     changes.name(session, sender, message.name, at)

@@ -261,7 +261,7 @@ class _Resolution:
                 self._strengthen(fact, USED, ())
 
     def _shown(self, numbers: Iterable[int]) -> list[Fact]:
-        """PromptContext facts by the numbers they were shown under, as they stand now."""
+        """Known facts by the numbers they were shown under, as they stand now."""
         ids = (self._known.facts[n].id for n in numbers if n in self._known.facts)
         found = ((id, self._visible.fact(id)) for id in dict.fromkeys(ids))
         return [self.changes.get(Fact, id) or fact for id, fact in found if fact is not None]
