@@ -13,16 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..model import (
-    BOT,
-    NO_PERSONA,
-    Batch,
-    EntityType,
-    Message,
-    Name,
-    is_entity,
-    stable_id,
-)
+from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, Name, is_entity, stable_id
 from ..text import normalise, one_line, terms
 from ..visible_rows import LearnerRows
 from .parse import EntityClaim, FactClaim

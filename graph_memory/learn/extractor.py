@@ -137,11 +137,7 @@ class Extractor:
         return await asyncio.to_thread(parse, answer, fields)
 
     async def _commit(
-        self,
-        whole: Batch,
-        material: _Material,
-        extraction: Extraction | None,
-        known: PromptContext,
+        self, whole: Batch, material: _Material, extraction: Extraction | None, known: PromptContext
     ) -> bool:
         """Write what was learned; nothing, and false, if ``whole`` is not whole any more."""
         held, now = [message.id for message in whole.messages], self._context.now()

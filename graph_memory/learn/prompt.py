@@ -167,10 +167,7 @@ def language(batch: Batch) -> str:
 
 
 def compose(
-    batch: Batch,
-    known: PromptContext,
-    zone: tzinfo,
-    extension: ExtractionExtension | None = None,
+    batch: Batch, known: PromptContext, zone: tzinfo, extension: ExtractionExtension | None = None
 ) -> ExtractionRequest:
     """The request for a batch."""
     tongue = language(batch)

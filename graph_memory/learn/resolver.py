@@ -21,18 +21,7 @@ from dataclasses import replace
 from ..context import Context
 from ..dates import moment
 from ..journal import Draft, Rows
-from ..model import (
-    BOT,
-    Batch,
-    Entity,
-    EntityType,
-    Episode,
-    Fact,
-    Message,
-    Status,
-    User,
-    is_entity,
-)
+from ..model import BOT, Batch, Entity, EntityType, Episode, Fact, Message, Status, User, is_entity
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..text import is_chinese, normalise, one_line, terms
 from ..visible_rows import LearnerRows
@@ -175,12 +164,7 @@ class _Resolution:
         return None if object.id == subject.id else (subject, object, speaker)
 
     def _fact(
-        self,
-        claim: FactClaim,
-        subject: Node,
-        object: Node,
-        speaker: str,
-        evidence: list[Message],
+        self, claim: FactClaim, subject: Node, object: Node, speaker: str, evidence: list[Message]
     ) -> Fact:
         said, here = min(m.at for m in evidence), self._session.id
         predicate, since, until = self._validity(claim, said)

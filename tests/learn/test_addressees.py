@@ -113,8 +113,7 @@ async def test_a_mention_makes_nobody_present(room: Chat, journal: Journal):
 
 
 @pytest.mark.parametrize(
-    ("to", "subject"),
-    [((AT_RED,), RED), ((AT_BOT,), "bot"), ((), None), ((AT_RED, AT_BOT), None)],
+    ("to", "subject"), [((AT_RED,), RED), ((AT_BOT,), "bot"), ((), None), ((AT_RED, AT_BOT), None)]
 )
 async def test_whom_you_means_in_a_group(
     room: Chat, to: tuple[Addressee, ...], subject: str | None

@@ -182,10 +182,7 @@ def person(name: str, *aliases: str) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("text", "entity"),
-    [
-        ("周晓是我同事", person("同事", "周晓")),
-        ("周晓是我同事", person("周晓", "同事")),
-    ],
+    [("周晓是我同事", person("同事", "周晓")), ("周晓是我同事", person("周晓", "同事"))],
 )
 async def test_who_was_known_by_name_before_is_no_new_person(
     chat: Chat, text: str, entity: dict[str, object]

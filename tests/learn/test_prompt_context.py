@@ -22,13 +22,7 @@ from .chat import CHINA, Chat
 from .scripted import ScriptedModel
 
 ZHANG, HOME = user("zhang"), private("zhang")
-OLD = [
-    "张三爱吃辣",
-    "张三每天早上跑步",
-    "张三害怕坐飞机",
-    "张三在一家银行上班",
-    "张三养了一只猫",
-]
+OLD = ["张三爱吃辣", "张三每天早上跑步", "张三害怕坐飞机", "张三在一家银行上班", "张三养了一只猫"]
 """Said first, so that sixty newer facts stand before them."""
 AGAIN = {
     "我这个人无辣不欢": "张三爱吃辣",
