@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+import pytest
+
 from .life import Life, midnight
 from .plot import Panel, draw
 from .survey import picture
 from .years import SCENARIOS, ZONE, live
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_chat_is_the_same_every_time_and_tells_what_is_asked_for():

@@ -18,6 +18,8 @@ from .day import DAY, Day, is_down
 from .gauges import judge
 from .ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 SAID = next(w for n in range(99) if Line(w := word(0, 0, n)).is_fact)
 LINE = Line(SAID)
 

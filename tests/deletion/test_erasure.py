@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,8 @@ from graph_memory.model import (
 from graph_memory.text import normalise
 
 from ..makers import T0, entity, fact, group, message, name, private, user
+
+pytestmark = pytest.mark.slow
 
 PEOPLE = ["甲", "乙", "丙", "丁"]
 IDS = {who: user(f"7000{number}") for number, who in enumerate(PEOPLE)}

@@ -32,6 +32,8 @@ from ..disks import small_disk
 from ..makers import T0, entity, fact, group, name, private, user
 from ..scripted import HashEmbedder, ScriptedModel
 
+pytestmark = pytest.mark.slow
+
 WANG, LI = user("80001"), user("80002")
 HOME, LIS, CLUB = private("80001"), private("80002"), group("读书会")
 PLANTED = "PLANTED秘"

@@ -19,7 +19,7 @@ HELP = """\
                             conversation with your own model too)
   test                      everything CI runs: lint, types and all tests
   test PART...              some of it: {parts}
-  test PYTEST-ARGUMENTS     pytest with these arguments, e.g. ./dev test tests/graph -k seal
+  test PYTEST-ARGUMENTS     pytest with these arguments, e.g. ./dev test tests/recall -k scope
   lint                      ruff and mypy
   format                    let ruff format and mend what it can
   package                   the zip for AstrBot's dashboard, in dist/

@@ -65,10 +65,15 @@ def types(environment: Environment) -> Outcome:
     return Outcome(ok=steps.stream([environment.python, "-m", "mypy"]) == 0)
 
 
-def unit(environment: Environment) -> Outcome:
-    """Everything that needs neither AstrBot's process nor a browser."""
-    marks = "not e2e and not browser and not transformers"
-    return pytest(environment, "unit", marks, 15 * MINUTES, workers=2)
+def fast(environment: Environment) -> Outcome:
+    """What needs neither AstrBot's process nor a browser nor long."""
+    marks = "not slow and not e2e and not browser and not transformers"
+    return pytest(environment, "fast", marks, 10 * MINUTES, workers=2)
+
+
+def slow(environment: Environment) -> Outcome:
+    """Properties over many random histories, kills, hostile texts everywhere."""
+    return pytest(environment, "slow", "slow", 15 * MINUTES, workers=2)
 
 
 def browser(environment: Environment) -> Outcome:
@@ -118,7 +123,8 @@ def transformers(_environment: Environment) -> Outcome:
 PARTS: dict[str, Callable[[Environment], Outcome]] = {
     "lint": lint,
     "types": types,
-    "unit": unit,
+    "fast": fast,
+    "slow": slow,
     "browser": browser,
     "e2e": e2e,
     "e2e-oldest": e2e_oldest,

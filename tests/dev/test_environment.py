@@ -11,6 +11,8 @@ from tests.dev import steps
 from tests.dev.environment import STAMP, Environment, requirement_files
 from tests.dev.steps import StepError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

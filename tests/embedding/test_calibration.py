@@ -16,6 +16,8 @@ from graph_memory.ports import Vectors
 
 from .conftest import Pairs, compare
 
+pytestmark = pytest.mark.slow
+
 
 class Marked:
     """Bags of characters, marked as questions or passages, and by language."""

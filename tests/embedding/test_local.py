@@ -15,6 +15,8 @@ import pytest
 from graph_memory.embedding import CalibratedEmbedder, local_models
 from graph_memory.errors import EmbeddingError
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = [
     "",
     " \n\t",

@@ -25,6 +25,8 @@ from .rehearsal import Rehearsal
 from .test_smalltalk import OWNERS, answered, small_talk
 from .trial import Trial
 
+pytestmark = pytest.mark.slow
+
 DAYS = Path(__file__).parent / "data" / "days.jsonl"
 HARMLESS = 0.01
 """ER@5 that a rule may cost by chance: one answer of 115."""

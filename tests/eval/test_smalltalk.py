@@ -14,6 +14,8 @@ from graph_memory.recall import Recaller
 from . import corpus
 from .trial import Trial, private_chat
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parent / "data"
 OWNERS = ("zh", "en")
 """Whose questions and memories are in which language."""

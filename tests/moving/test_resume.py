@@ -29,6 +29,8 @@ from .support import brought, everything, exported, importer, opened, put
 from .test_own import moverof, play
 from .test_sources import lines
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 COUNT = 1_500
 KILLED = textwrap.dedent("""

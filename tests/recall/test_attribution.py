@@ -19,6 +19,8 @@ from graph_memory.text import clean_name
 from tests.hostile_names import NAMES, STATEMENTS
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
+pytestmark = pytest.mark.slow
+
 ROOM, HOME = group("77"), private("10001")
 ASKER, OTHER, CLONE = user("10001"), user("10002"), user("20002")
 LINE = re.compile(r"〔([^〔〕]+)〕(?:〔([^〔〕]+)〕)? ?([^〔〕]*)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +41,8 @@ from .histories import (
     merges,
     sentences,
 )
+
+pytestmark = pytest.mark.slow
 
 askers = st.builds(
     lambda session, user: asker_of(session, session.owner or user),

@@ -28,6 +28,8 @@ from .histories import CHATS, Leave, Say
 from .oracle import Rules
 from .trial import Trial, run, trials
 
+pytestmark = pytest.mark.slow
+
 TRIALS, SEED = 40, 1
 """Histories among which one has to show it; most breaks show in the first few."""
 

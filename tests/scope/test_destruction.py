@@ -42,6 +42,8 @@ from .test_broken import Bench, NoticedError
 from .test_interference import QUICK, TRIALS
 from .trial import Ask, Clock, Trial, opened, trials
 
+pytestmark = pytest.mark.slow
+
 HARMFUL = makers.user("4")
 PLACES = [makers.private("4", "mei"), makers.private("4", NO_PERSONA), makers.group("7", "mei")]
 NICKS = [*WHO, *WHAT, *PERSONAS, "今天", "Al", "小", "bot", ""]

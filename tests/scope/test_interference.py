@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import Phase, given, settings
 
 from .trial import Trial, run, trials
+
+pytestmark = pytest.mark.slow
 
 TRIALS = os.environ.get("GRAPH_MEMORY_TRIALS", "")
 QUICK = [Phase.explicit, Phase.reuse, Phase.generate]

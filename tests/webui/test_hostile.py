@@ -26,7 +26,7 @@ from .markup import Markup
 from .story import MALLORY, XSS, ZHANG
 from .surface import STYLE, Route, surface
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 OURS = {"Origin": BASE}
 STARTS = (
     "/", "/memories?q=alert", "/graph?q=alert", f"/graph?node={MALLORY}", f"/node?id={MALLORY}",
