@@ -42,7 +42,7 @@ from .scope import Attendance
 from .settings import LiveSettings, Settings
 from .supervisor import Supervisor
 from .token_budget import TokenBudget
-from .upkeep import Backups, Upkeep, open_journal
+from .upkeep import Backups, IdleGate, Upkeep, open_journal
 from .view_as import ViewAs
 
 logger = logging.getLogger("graph_memory.service")
@@ -107,20 +107,15 @@ class MemoryService:
         )
         self.identity_edits = IdentityEdits(journal, now)
         self.upkeep = Upkeep(
-            journal,
+            self.context,
             self.library,
-            settings,
-            now,
-            zone=zone,
             model=model,
-            spending=self.spending,
             breaker=self.learning.breaker,
             embedding=lambda: self._embedder.name if self._embedder else "",
+            gate=IdleGate(),
         )
         self.graph = GraphStore(directory, journal, now=now)
-        self.backups = Backups(
-            directory, journal, now=now, tombstones=tombstones, rebuild=self.graph.rebuild
-        )
+        self.backups = Backups(self.context, directory, tombstones, self.graph.rebuild)
         self.view_as = ViewAs(self.context, self.recall)
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
         self.references = References(can_open=settings.enable_function_calling)
@@ -275,7 +270,7 @@ class MemoryService:
         settings = self.settings
         self.library.retune(settings)
         self.recall.retune(settings)
-        await self.upkeep.retune(settings)
+        self.upkeep.look_again()
 
     async def access(self) -> Access:
         """What opens the memory page; without a key in the settings a strong one is made once."""

@@ -10,22 +10,21 @@ messages go on being stored meanwhile, and are not delayed.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import threading
-import time
 from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from ..complaint import Complaint
+from ..context import Context
 from ..deletion import Tombstones, erasure, message_retention, purge, retraction_marks
 from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, brief
-from ..journal import Journal, copies
+from ..journal import copies
 from ..retention import DAY
-from . import restore, shelf
-from .shelf import DAILY, WEEKLY, Backup, Preview
+from ..supervisor import Supervisor
+from . import backup_catalog, restore
+from .backup_catalog import DAILY, WEEKLY, Backup, Preview
 
 T = TypeVar("T")
 
@@ -44,59 +43,60 @@ MIN_KEPT = 2
 class Backups:
     """The backups of one open journal.
 
-    Attributes:
-        problem: Why there is no backup of today, or one holds what it should not; empty if
-            all is well.
-
     Args:
         directory: The data directory; backups are in ``backups/`` inside it.
-        journal: The open journal of that directory.
-        now: Clock.
-        daily, weekly: Days and weeks of which a backup is kept.
-        tombstones: Whom the copies are purged of; those of the directory, if not given.
+        tombstones: Whom the copies are purged of.
         rebuild: Builds the graph's file anew: what is deleted from it leaves its bytes there.
+        daily, weekly: Days and weeks of which a backup is kept.
     """
 
     def __init__(
         self,
+        context: Context,
         directory: Path,
-        journal: Journal,
+        tombstones: Tombstones,
+        rebuild: Callable[[], Awaitable[object]],
         *,
-        now: Callable[[], float] = time.time,
         daily: int = DAILY,
         weekly: int = WEEKLY,
-        tombstones: Tombstones | None = None,
-        rebuild: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        self.problem = ""
         self._directory = directory
-        self._journal = journal
-        self._now = now
+        self._journal = context.journal
+        self._now = context.now
         self._keep = (daily, weekly)
-        self._tombstones = tombstones or Tombstones.read(directory)
+        self._tombstones = tombstones
         self._rebuild = rebuild
+        self._unpurged = ""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gm-backup")
         self._stop = threading.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._job = Supervisor(
+            "gm-backup",
+            self._step,
+            logger,
+            "no backup was made, trying again every hour",
+            retry=(LOOK,),
+        )
+
+    @property
+    def problem(self) -> str:
+        """Why there is no backup of today, or one holds what it should not; empty if neither."""
+        failed = self._job.problem and f"no backup was made: {self._job.problem}"
+        return failed or self._unpurged
 
     async def start(self) -> None:
         """Make one backup a day; a restart does not begin the wait anew."""
-        if self._task is None and not self._stop.is_set():
-            self._task = asyncio.create_task(self._repeat(), name="gm-backup")
+        if not self._stop.is_set():
+            self._job.start(after=SETTLING)
 
     async def close(self) -> None:
         """Stop; a copy that is under way is given up and leaves nothing behind."""
         self._stop.set()
-        task, self._task = self._task, None
-        if task:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await self._job.close()
         await asyncio.to_thread(self._thread.shutdown)
 
     async def list(self) -> list[Backup]:
         """The backups there are, newest first."""
-        return await self._do(lambda: shelf.saved(self._directory))
+        return await self._do(lambda: backup_catalog.saved(self._directory))
 
     async def make(self, kind: str = "manual") -> Backup:
         """Make a backup now, and delete those in excess.
@@ -115,7 +115,7 @@ class Backups:
             NotFoundError: There is no such backup.
             JournalError: It cannot be used (``DamagedError`` if it is damaged).
         """
-        return await self._do(lambda: shelf.preview(self._directory, name))
+        return await self._do(lambda: backup_catalog.preview(self._directory, name))
 
     async def restore(self, name: str) -> Backup:
         """Have a backup take the journal's place when the memory is next opened.
@@ -144,19 +144,9 @@ class Backups:
         youngest = min((age for age in ages if age > -DAY), default=DAY)
         return min(DAY, max(0.0, DAY - youngest))
 
-    async def _repeat(self) -> None:
-        await asyncio.sleep(SETTLING)
-        trouble = Complaint(logger, "no backup was made, trying again every hour")
-        while True:
-            try:
-                await self.tend()
-                trouble.withdraw()
-            except ClosedError:
-                return
-            except Exception as error:
-                trouble.make(error)
-                self.problem = f"no backup was made: {brief(error)}"
-            await asyncio.sleep(LOOK)
+    async def _step(self) -> float:
+        await self.tend()
+        return LOOK
 
     async def tend(self) -> Backup | None:
         """Make the daily backup if it is due; ``None`` if it is not, or nothing is there.
@@ -168,7 +158,7 @@ class Backups:
         if not await self.due_in() and not (await self._journal.look(copies.contents)).is_empty:
             made = await self.make("")
             logger.info("backup %s: %d KiB", made.name, made.size >> 10)
-        failed, self.problem = bool(self.problem), ""
+        failed, self._unpurged = bool(self.problem), ""
         await self.purge(due=made is not None or failed)
         await message_retention.trim_log(self._journal, self._now())
         return made
@@ -188,7 +178,7 @@ class Backups:
             return
         try:
             await self._do(lambda: self._purge(retracted.marks, others=bool(stones)))
-            if self._rebuild and (retracted.learned or stones):
+            if retracted.learned or stones:
                 await self._rebuild()
             if stones:
                 await self._compact()
@@ -196,8 +186,8 @@ class Backups:
         except ClosedError:
             raise
         except (GraphMemoryError, OSError) as error:
-            self.problem = f"what is to be forgotten is still in some file: {brief(error)}"
-            logger.warning("%s; trying again", self.problem)
+            self._unpurged = f"what is to be forgotten is still in some file: {brief(error)}"
+            logger.warning("%s; trying again", self._unpurged)
             return
         await self._journal.alter(lambda db, _tell: retraction_marks.close(db, retracted))
 
@@ -228,7 +218,7 @@ class Backups:
             *self._directory.glob("restore-*.tmp*"),
         ):
             draft.unlink(missing_ok=True)
-        paths = [backup.path for backup in shelf.saved(self._directory)]
+        paths = [backup.path for backup in backup_catalog.saved(self._directory)]
         paths += sorted(self._directory.glob("restore-*.sqlite3"))
         purge.purge(paths, self._tombstones, marks, self._now(), self._stop)
         if others:
@@ -243,18 +233,20 @@ class Backups:
             self._make_room(folder)
             target = copies.path_for(folder, self._now(), kind)
             copies.copy(self._journal.path, target, self._stop)
-            for backup in shelf.surplus(shelf.saved(self._directory), *self._keep):
+            for backup in backup_catalog.surplus(
+                backup_catalog.saved(self._directory), *self._keep
+            ):
                 if backup.path != target:
                     backup.path.unlink(missing_ok=True)
         except DamagedError as error:
             raise restore.advise(self._directory, error) from error
         except OSError as error:
             raise JournalError(f"the backup failed: {error}") from error
-        return shelf.find(self._directory, target.name)
+        return backup_catalog.find(self._directory, target.name)
 
     def _make_room(self, folder: Path) -> None:
         wanted = copies.size(self._journal.path)
-        for backup in reversed(shelf.saved(self._directory)[MIN_KEPT:]):
+        for backup in reversed(backup_catalog.saved(self._directory)[MIN_KEPT:]):
             try:
                 copies.require_space(folder, wanted)
             except JournalError:

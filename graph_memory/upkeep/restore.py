@@ -22,7 +22,7 @@ from ..graph import seal
 from ..journal import Journal, copies, pauses
 from ..journal.storage import failure
 from ..private import reserve
-from .shelf import JOURNAL, Backup, find, newest_good, saved
+from .backup_catalog import JOURNAL, Backup, find, newest_good, saved
 
 logger = logging.getLogger("graph_memory.upkeep")
 

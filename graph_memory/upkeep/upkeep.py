@@ -1,36 +1,29 @@
-"""Archive what has faded, delete what stayed archived, sum up what is long ago, in slices
-that delay nobody.
+"""Periodic upkeep: archiving, deleting and summing up, in slices that delay nobody.
 
 Every slice is one change, resolved against the newest state: a fact that was used since
 it was looked up stays. So what is altered here can be undone, and a kill loses nothing.
-Between slices it waits until nobody chats (``lull.py``). Only what is told elsewhere goes
+Between slices it waits until nobody chats (``idle.py``). Only what is told elsewhere goes
 without a change (``deletion/message_retention.py``).
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
 import sqlite3
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, tzinfo
 
 from ..breaker import Breaker
-from ..complaint import Complaint
+from ..context import Context
 from ..deletion import message_retention
-from ..errors import ClosedError
-from ..journal import Draft, Journal, Rows, catalogue
+from ..journal import Draft, Rows, catalogue
 from ..library import FactLine, Library
 from ..model import Entity, Fact, Mention, Merge, Name, Status, is_entity
 from ..ports import LanguageModel
 from ..retention import DAY, fades_at, strength
-from ..settings import Settings
-from ..token_budget import TokenBudget
-from .lull import Lull
-from .records import ACTOR, Records
+from ..supervisor import NEVER, Supervisor
+from .idle import IdleGate
+from .summaries import ACTOR, SummaryWriter
 
 logger = logging.getLogger("graph_memory.upkeep")
 
@@ -38,6 +31,8 @@ SLICE = 100
 """Facts in one change."""
 FEW = 25
 """Facts, or entities, that are deleted in one change, with what is left of their nodes."""
+SETTLING = 5.0
+"""Seconds after the start before the first look."""
 RETRY = 600.0
 """Seconds until a run that failed (the disk being full, say) is tried again."""
 GRACE = 90 * DAY
@@ -75,80 +70,77 @@ class Forecast:
 class Upkeep:
     """The periodic run and what it would do.
 
+    Attributes:
+        last: What the last run did; ``None`` before the first.
+
     Args:
-        zone: Whose midnight ends a day.
-        model, spending, breaker: What writes records, what it may cost, and what leaves it
-            alone when it fails; without a model they are picked from what is there.
+        model, breaker: What writes summaries, and what leaves it alone when it fails;
+            without a model they are picked from what is there.
         embedding: Name of the embedding model in use; empty for none.
-        lull: When to work.
+        gate: When to work.
     """
 
     def __init__(
         self,
-        journal: Journal,
+        context: Context,
         library: Library,
-        settings: Settings,
-        now: Callable[[], float] = time.time,
         *,
-        zone: tzinfo = UTC,
-        model: LanguageModel | None = None,
-        spending: TokenBudget | None = None,
-        breaker: Breaker | None = None,
-        embedding: Callable[[], str] = str,
-        lull: Lull | None = None,
+        model: LanguageModel | None,
+        breaker: Breaker,
+        embedding: Callable[[], str],
+        gate: IdleGate,
     ) -> None:
-        self._journal = journal
-        self._library = library
-        self._settings = settings
-        self._now = now
-        self._embedding = embedding
-        self._lull = lull or Lull()
-        breaker = breaker or Breaker("the language model that writes records")
-        self._records = Records(journal, model, spending, breaker, zone, now, self._lull)
-        self._task: asyncio.Task[None] | None = None
         self.last: Report | None = None
-        journal.listen(self._lull.on_event)
+        self._context = context
+        self._journal = context.journal
+        self._now = context.now
+        self._library = library
+        self._embedding = embedding
+        self._gate = gate
+        self._summaries = SummaryWriter(context, model, breaker, gate)
+        self._job = Supervisor(
+            "gm-upkeep",
+            self._step,
+            logger,
+            "upkeep failed and will be tried again",
+            retry=(RETRY,),
+        )
 
     async def start(self) -> None:
         """Run every ``prune_interval`` hours; a restart does not begin the wait anew."""
-        if self._settings.prune_interval and self._task is None:
-            self._task = asyncio.create_task(self._repeat(), name="gm-upkeep")
+        self._journal.listen(self._gate.on_event)
+        self._job.start(after=SETTLING)
 
     async def close(self) -> None:
         """Stop after the change under way."""
-        task, self._task = self._task, None
-        if task:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await self._job.close()
+
+    def look_again(self) -> None:
+        """The settings have changed."""
+        self._job.wake()
 
     async def last_run(self) -> float | None:
         """When the last run ended, seconds since the epoch."""
         noted = await self._journal.note(_LAST_RUN)
         return float(noted) if noted else None
 
-    async def _repeat(self) -> None:
-        trouble = Complaint(logger, "upkeep failed and will be tried again")
-        while True:
-            try:
-                await asyncio.sleep(await self._due_in())
-                await self.run()
-                trouble.withdraw()
-            except ClosedError:
-                return
-            except Exception as error:
-                trouble.make(error)
-                await asyncio.sleep(RETRY)
+    async def _step(self) -> float:
+        interval = self._context.settings.prune_interval * 3600.0
+        if not interval:
+            return NEVER
+        if left := await self._due_in(interval):
+            return left
+        await self.run()
+        return interval
 
-    async def _due_in(self) -> float:
+    async def _due_in(self, interval: float) -> float:
         """Seconds until the next run, which are never more than an interval."""
-        interval = self._settings.prune_interval * 3600.0
         last = await self.last_run()
         if last is None:  # a first run waits a whole interval too
             await self._journal.set_note(_LAST_RUN, str(self._now()))
             return interval
         # A clock that was set back does not make it wait longer.
-        return max(5.0, min(interval, last + interval - self._now()))
+        return max(0.0, min(interval, last + interval - self._now()))
 
     async def run(self) -> Report:
         """Do everything that is due: facts first, then records, then what they allow to go."""
@@ -157,11 +149,11 @@ class Upkeep:
         archived += await self._slices(self._replaced, self._archive)
         deleted = await self._slices(self._expired, self._delete)
         orphaned = await self._orphaned()
-        records = await self._records.write()
+        records = await self._summaries.write()
         thinned = 0
-        if days := self._settings.keep_messages_days:
-            thinned = await message_retention.thin(self._journal, now - days * DAY, self._lull.wait)
-        await message_retention.prune(self._journal, self._embedding(), now, self._lull.wait)
+        if days := self._context.settings.keep_messages_days:
+            thinned = await message_retention.thin(self._journal, now - days * DAY, self._gate.wait)
+        await message_retention.prune(self._journal, self._embedding(), now, self._gate.wait)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
         self.last = Report(archived, deleted, orphaned, records, thinned)
         if self.last != Report(0, 0):
@@ -171,12 +163,6 @@ class Upkeep:
                 *(archived, deleted, orphaned, records, thinned),
             )
         return self.last
-
-    async def retune(self, settings: Settings) -> None:
-        """Go by other settings from now on."""
-        await self.close()
-        self._settings = settings
-        await self.start()
 
     async def preview(
         self,
@@ -193,8 +179,10 @@ class Upkeep:
             rate, threshold: The settings ``time_decay_rate`` and
                 ``min_importance_threshold`` to try out; default: those in use.
         """
-        rate = self._settings.time_decay_rate if rate is None else rate
-        threshold = self._settings.min_importance_threshold if threshold is None else threshold
+        rate = self._context.settings.time_decay_rate if rate is None else rate
+        threshold = (
+            self._context.settings.min_importance_threshold if threshold is None else threshold
+        )
         now = self._now()
         times = [now + span * DAY for span in days]
         found = await self._journal.look(
@@ -228,7 +216,7 @@ class Upkeep:
             if not touched:  # all of them were used or changed meanwhile
                 break
             done += touched
-            await self._lull.wait()
+            await self._gate.wait()
         return done
 
     async def _orphaned(self) -> int:
@@ -241,15 +229,15 @@ class Upkeep:
             if not gone:
                 return done
             done += gone
-            await self._lull.wait()
+            await self._gate.wait()
 
     async def _faded(self) -> list[Fact]:
         ((facts, _),) = await self._journal.look(
             lambda db: catalogue.fading(
                 db,
                 [self._now()],
-                self._settings.min_importance_threshold,
-                self._settings.time_decay_rate,
+                self._context.settings.min_importance_threshold,
+                self._context.settings.time_decay_rate,
                 SLICE,
             )
         )

@@ -21,8 +21,7 @@ from pathlib import Path
 from graph_memory.model import BOT, Fact, Session, Status, asker_of, user_id
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.upkeep import Upkeep
-from graph_memory.upkeep.lull import Lull
+from graph_memory.upkeep import IdleGate, Upkeep
 from tests.eval.metrics import percentile
 from tests.eval.trial import resident_mb
 
@@ -197,9 +196,8 @@ async def _live(name: str, days: int) -> list[Figures]:
         try:
             service.use_embedder(load)
             upkeep = Upkeep(
-                service.journal, service.library, settings, clock, zone=ZONE, model=model,
-                spending=service.spending, breaker=service.learning.breaker,
-                embedding=lambda: Bigrams.name, lull=Lull(0),
+                service.context, service.library, model=model, breaker=service.learning.breaker,
+                embedding=lambda: Bigrams.name, gate=IdleGate(0),
             )  # fmt: skip
             await service.settle()
             await service.recall.remind(asker_of(life.private[0], user_id(PLATFORM, "0")), "在吗")

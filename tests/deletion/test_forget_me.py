@@ -26,7 +26,7 @@ from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, as
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.upkeep import restore
-from graph_memory.upkeep.shelf import JOURNAL, saved
+from graph_memory.upkeep.backup_catalog import JOURNAL, saved
 
 from ..disks import small_disk
 from ..makers import T0, entity, fact, group, name, private, user

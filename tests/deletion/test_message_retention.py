@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from graph_memory.breaker import Breaker
 from graph_memory.companion.companion_rows import CoreFact, InnerState
 from graph_memory.deletion.erasure import erase
 from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
@@ -39,11 +40,10 @@ from graph_memory.recall import Recaller
 from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
-from graph_memory.upkeep import Upkeep
-from graph_memory.upkeep.lull import Lull
+from graph_memory.upkeep import IdleGate, Upkeep
 from graph_memory.upkeep.upkeep import FEW, GRACE
 
-from ..makers import T0, entity, fact, group, message, name, private, user
+from ..makers import T0, context, entity, fact, group, message, name, private, user
 from ..scripted import HashEmbedder
 
 SHANGHAI = timezone(timedelta(hours=8))
@@ -70,7 +70,14 @@ class World:
     async def run(self, **settings: object) -> Upkeep:
         chosen = Settings(**settings)  # type: ignore[arg-type]
         library = Library(self.journal, chosen, Attendance(), self.clock)
-        upkeep = Upkeep(self.journal, library, chosen, self.clock, lull=Lull(0))
+        upkeep = Upkeep(
+            context(self.journal, chosen, now=self.clock),
+            library,
+            model=None,
+            breaker=Breaker("the writer"),
+            embedding=str,
+            gate=IdleGate(0),
+        )
         await upkeep.run()
         return upkeep
 
@@ -238,7 +245,7 @@ async def test_changes_of_upkeep_are_small(world):
 # ---------------------------------------------------------------- not while people chat
 
 
-async def test_it_waits_for_a_lull_but_not_for_ever(world):
+async def test_it_waits_until_nobody_chats_but_not_for_ever(world):
     now, slept = 100.0, list[float]()
 
     async def sleep(seconds: float) -> None:
@@ -246,19 +253,19 @@ async def test_it_waits_for_a_lull_but_not_for_ever(world):
         slept.append(seconds)
         now += seconds
         if talking and seconds:
-            lull.on_event(message(HOME, ZHANG, "还在聊"))
+            gate.on_event(message(HOME, ZHANG, "还在聊"))
 
     talking = False
-    lull = Lull(3.0, 60.0, lambda: now, sleep)
-    await lull.wait()
+    gate = IdleGate(3.0, 60.0, lambda: now, sleep)
+    await gate.wait()
     assert slept == [0], "nobody has said anything"
-    lull.on_event(message(HOME, ZHANG, "在吗"))
+    gate.on_event(message(HOME, ZHANG, "在吗"))
     now += 1
-    await lull.wait()
+    await gate.wait()
     assert now == 103
     talking = True
-    lull.on_event(message(HOME, ZHANG, "在"))
-    await lull.wait()
+    gate.on_event(message(HOME, ZHANG, "在"))
+    await gate.wait()
     assert now == 163
 
 
@@ -322,14 +329,14 @@ async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
 
 
 async def test_vectors_of_a_model_of_the_past_go_after_some_days(world):
-    lull = Lull(0)
+    gate = IdleGate(0)
     many = {text_hash(str(number)): np.ones(4, np.float32) for number in range(PRUNED + 3)}
     await world.journal.put_vectors("old", many)
     await world.journal.put_vectors("new", many)
-    assert await prune(world.journal, "old", T0, lull.wait) == 0
-    assert await prune(world.journal, "", T0 + 2 * SPARE, lull.wait) == 0, "it is not loaded yet"
-    assert await prune(world.journal, "new", T0 + SPARE - 1, lull.wait) == 0
-    assert await prune(world.journal, "new", T0 + SPARE, lull.wait) == len(many)
+    assert await prune(world.journal, "old", T0, gate.wait) == 0
+    assert await prune(world.journal, "", T0 + 2 * SPARE, gate.wait) == 0, "it is not loaded yet"
+    assert await prune(world.journal, "new", T0 + SPARE - 1, gate.wait) == 0
+    assert await prune(world.journal, "new", T0 + SPARE, gate.wait) == len(many)
     assert await world.journal.vectors("old", [*many]) == {}
     assert len(await world.journal.vectors("new", [*many])) == len(many)
 

@@ -18,7 +18,7 @@ from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.upkeep import restore
-from graph_memory.upkeep.shelf import saved
+from graph_memory.upkeep.backup_catalog import saved
 
 from ..learn.chat import Chat
 from ..learn.scripted import answer, said, thing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from graph_memory.deletion import Tombstones
 from graph_memory.errors import ClosedError, DamagedError, JournalError, NotFoundError
 from graph_memory.journal import Draft, Journal, copies
 from graph_memory.retention import DAY
-from graph_memory.upkeep import Backup, Backups, backup, shelf
-from graph_memory.upkeep.shelf import JOURNAL, surplus
+from graph_memory.upkeep import Backup, Backups, backup, backup_catalog
+from graph_memory.upkeep.backup_catalog import JOURNAL, surplus
 
-from ..makers import T0, entity, fact, message, private, user
+from ..makers import T0, context, entity, fact, message, private, user
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -32,11 +33,20 @@ class Clock:
         return self.now
 
 
+def make(directory: Path, journal: Journal, clock: Callable[[], float]) -> Backups:
+    tombstones = Tombstones.read(directory)
+    return Backups(context(journal, now=clock), directory, tombstones, nothing)
+
+
+async def nothing() -> None:
+    """There is no graph."""
+
+
 @pytest_asyncio.fixture
 async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Backups, Clock]]:
     clock = Clock()
     journal = await Journal.open(tmp_path / JOURNAL, clock)
-    backups = Backups(tmp_path, journal, now=clock)
+    backups = make(tmp_path, journal, clock)
     yield journal, backups, clock
     await backups.close()
     await journal.close()
@@ -112,7 +122,7 @@ async def test_a_restart_does_not_make_another_one(world, tmp_path: Path):
     journal, backups, clock = world
     await say(journal, "你好")
     await backups.tend()
-    again = Backups(tmp_path, journal, now=clock)
+    again = make(tmp_path, journal, clock)
     clock.now += 60
     assert await again.tend() is None
     await again.close()
@@ -137,12 +147,13 @@ async def test_a_clock_that_was_wrong_stops_nothing(world):
         assert (await backups.make("")).path.exists(), "what was just made is there"
 
 
-async def test_the_task_makes_it_and_goes_on_after_a_failure(world, monkeypatch):
-    journal, backups, _ = world
+async def test_the_task_makes_it_and_goes_on_after_a_failure(world, monkeypatch, tmp_path):
+    journal, _, clock = world
     await say(journal, "你好")
     monkeypatch.setattr(backup, "SETTLING", 0.0)
     monkeypatch.setattr(backup, "LOOK", 0.01)
     monkeypatch.setattr(copies, "MIN_FREE", 1 << 62)
+    backups = make(tmp_path, journal, clock)
     await backups.start()
     async with asyncio.timeout(10):
         while not backups.problem:
@@ -152,6 +163,7 @@ async def test_the_task_makes_it_and_goes_on_after_a_failure(world, monkeypatch)
         while backups.problem:
             await asyncio.sleep(0.01)
     assert len(await backups.list()) == 1
+    await backups.close()
 
 
 def on(day: int, kind: str = "", hour: int = 3) -> Backup:
@@ -265,4 +277,4 @@ async def test_a_preview_says_what_would_be_lost(world):
     damage(made.path)
     with pytest.raises(DamagedError):
         await backups.preview(made.name)
-    assert shelf.newest_good(made.path.parents[1]) is None
+    assert backup_catalog.newest_good(made.path.parents[1]) is None

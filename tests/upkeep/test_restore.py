@@ -14,10 +14,11 @@ import pytest
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import DamagedError, JournalError, NotFoundError
 from graph_memory.journal import copies
-from graph_memory.upkeep import Backups, open_journal, restore
-from graph_memory.upkeep.shelf import JOURNAL, saved
+from graph_memory.upkeep import open_journal, restore
+from graph_memory.upkeep.backup_catalog import JOURNAL, saved
 
 from ..makers import T0, message, private, user
+from .test_backup import make
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -39,7 +40,7 @@ async def write(directory: Path, *said: str) -> None:
 async def save(directory: Path) -> str:
     """Make a backup; returns its name."""
     journal = await open_journal(directory, now, Tombstones.read(directory))
-    backups = Backups(directory, journal, now=now)
+    backups = make(directory, journal, now)
     made = await backups.make("")
     await backups.close()
     await journal.close()
@@ -83,7 +84,7 @@ async def test_a_restore_takes_effect_at_the_next_opening(tmp_path: Path):
     await write(tmp_path, "一", "二")
     name = await save(tmp_path)
     journal = await open_journal(tmp_path, now, Tombstones.read(tmp_path))
-    backups = Backups(tmp_path, journal, now=now)
+    backups = make(tmp_path, journal, now)
     await journal.append(message(HOME, ZHANG, "三"), HOME)
     await backups.restore(name)
     await journal.append(message(HOME, ZHANG, "四"), HOME)

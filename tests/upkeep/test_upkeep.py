@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from graph_memory.breaker import Breaker
+from graph_memory.context import Context
 from graph_memory.journal import Draft, Journal
 from graph_memory.library import Library
 from graph_memory.model import Entity, Fact, Mention, Name, Row
 from graph_memory.retention import DAY, fades_at, strength
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
-from graph_memory.upkeep import Upkeep
+from graph_memory.upkeep import IdleGate, Upkeep
 from graph_memory.upkeep import upkeep as schedule
 from graph_memory.upkeep.upkeep import GRACE, SLICE
 
-from ..makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, context, entity, fact, group, name, private, user
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -32,12 +32,23 @@ class Clock:
         return self.now
 
 
+def make(shared: Context) -> Upkeep:
+    library = Library(shared.journal, shared.settings, shared.attendance, shared.now)
+    return Upkeep(
+        shared,
+        library,
+        model=None,
+        breaker=Breaker("the writer"),
+        embedding=str,
+        gate=IdleGate(0),
+    )
+
+
 @pytest_asyncio.fixture
 async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Upkeep, Clock]]:
     clock = Clock()
     journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
-    library = Library(journal, Settings(), Attendance(), clock)
-    yield journal, Upkeep(journal, library, Settings(), clock), clock
+    yield journal, make(context(journal, now=clock)), clock
     await journal.close()
 
 
@@ -148,33 +159,24 @@ async def test_other_settings_are_tried_out_and_then_used(world):
     assert tried.lines[0].strength == strength(rain, clock.now, 10.0)
     assert tried.lines[0].fades_at == fades_at(rain, 0.5, 10.0)
     assert (await upkeep.run()).archived == 0
-    await upkeep.retune(Settings(time_decay_rate=10.0, min_importance_threshold=0.5))
+    upkeep._context.live.tune(time_decay_rate=10.0, min_importance_threshold=0.5)
     assert (await upkeep.run()).archived == 1
-    await upkeep.close()
 
 
-async def test_an_error_that_nobody_foresaw_does_not_end_upkeep(
-    world, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
-    _, upkeep, _ = world
-    monkeypatch.setattr(schedule, "RETRY", 0.01)
-    done, attempts = asyncio.Event(), 0
-
-    async def run() -> None:
-        nonlocal attempts
-        attempts += 1
-        if attempts < 3:
-            raise KeyError("一个没有料到的错误")
-        done.set()
-        await asyncio.Event().wait()
-
-    async def at_once() -> float:
-        return 0.0
-
-    monkeypatch.setattr(upkeep, "run", run)
-    monkeypatch.setattr(upkeep, "_due_in", at_once)
+async def test_it_runs_by_itself_when_an_interval_is_over(world, monkeypatch: pytest.MonkeyPatch):
+    journal, _, clock = world
+    monkeypatch.setattr(schedule, "SETTLING", 0.0)
+    shared = context(journal, Settings(prune_interval=0), now=clock)
+    upkeep = make(shared)
     await upkeep.start()
-    await asyncio.wait_for(done.wait(), 10)
+    await upkeep._job.idle()
+    assert await upkeep.last_run() is None, "it is turned off"
+    shared.live.tune(prune_interval=24)
+    upkeep.look_again()
+    await upkeep._job.idle()
+    assert (await upkeep.last_run(), upkeep.last) == (T0, None), "it waits a whole interval"
+    clock.now += DAY
+    await upkeep._job.idle()
+    assert await upkeep.last_run() == T0 + DAY
+    assert upkeep.last
     await upkeep.close()
-    (told,) = [r for r in caplog.records if "upkeep failed" in r.getMessage()]
-    assert told.exc_info, "with a traceback, once"

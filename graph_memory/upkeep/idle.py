@@ -1,4 +1,4 @@
-"""When to work: not while people are chatting."""
+"""Idle gate: work waits until nobody chats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST = 60.0
 """Seconds after which a piece of work is done although people go on chatting."""
 
 
-class Lull:
+class IdleGate:
     """Waits until nobody has said anything for a while.
 
     Args:
@@ -43,7 +43,7 @@ class Lull:
             self._heard = self._clock()
 
     async def wait(self) -> None:
-        """Return in the next lull, after :data:`LONGEST` seconds at the latest."""
+        """Return once nobody chats, after :data:`LONGEST` seconds at the latest."""
         latest = self._clock() + self._longest
         await self._sleep(0)
         while (now := self._clock()) < min(self._heard + self._quiet, latest):

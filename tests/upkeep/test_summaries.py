@@ -24,12 +24,21 @@ from graph_memory.scope import Attendance
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.token_budget import TokenBudget
-from graph_memory.upkeep import Upkeep, condense
-from graph_memory.upkeep.condense import Piece, answered, compose, picked, telling
-from graph_memory.upkeep.lull import Lull
-from graph_memory.upkeep.periods import REVIEW, Calendar, Level, bounds, record_id
+from graph_memory.upkeep import IdleGate, Upkeep, summaries
+from graph_memory.upkeep.summaries import (
+    REVIEW,
+    Calendar,
+    Level,
+    Piece,
+    answered,
+    bounds,
+    compose,
+    picked,
+    record_id,
+    telling,
+)
 
-from ..makers import group, message, private, user
+from ..makers import context, group, message, private, user
 
 SHANGHAI = timezone(timedelta(hours=8))
 HOME, CLUB = private("zhang"), group("1")
@@ -71,16 +80,15 @@ class World:
         self.library = Library(journal, self.settings, Attendance(), clock)
 
     def upkeep(self, model: Writer | None = None, limit: int = 0) -> Upkeep:
+        budget = TokenBudget(self.journal, SHANGHAI, self.clock, limit)
+        shared = context(self.journal, self.settings, zone=SHANGHAI, now=self.clock, budget=budget)
         return Upkeep(
-            self.journal,
+            shared,
             self.library,
-            self.settings,
-            self.clock,
-            zone=SHANGHAI,
             model=model,
-            spending=TokenBudget(self.journal, SHANGHAI, self.clock, limit),
             breaker=Breaker("the writer"),
-            lull=Lull(0),
+            embedding=str,
+            gate=IdleGate(0),
         )
 
     async def tell(self, *episodes: Episode, session: Session = HOME) -> None:
@@ -282,7 +290,7 @@ async def test_a_model_writes_within_the_limit_of_the_day(world):
 
 
 async def test_one_run_asks_only_so_often(world, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("graph_memory.upkeep.records.MOST_ASKED", 3)
+    monkeypatch.setattr("graph_memory.upkeep.summaries.MOST_ASKED", 3)
     for day in range(0, 40, 8):
         await world.tell(episode(day, day, "去钓鱼"), episode(day, day + 1, "又去钓鱼"))
     world.clock.at = MONDAY + timedelta(days=41)
@@ -363,7 +371,7 @@ def test_what_is_picked_is_what_came_up_most_and_each_thing_once():
 
 
 def test_the_prompt_has_a_version():
-    shown = repr((condense.VERSION, condense.INSTRUCTIONS))
+    shown = repr((summaries.VERSION, summaries.INSTRUCTIONS))
     assert stable_id("prompt", shown) == "prompt:e9c1319036be4b6e", (
         "count up VERSION and note the new hash"
     )

@@ -1,4 +1,4 @@
-"""The folder of backups: what is in it, what stays in it, what one would bring back."""
+"""Catalog of backups: listing, rotation, preview of a restore."""
 
 from __future__ import annotations
 
