@@ -120,7 +120,7 @@ class MemoryService:
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
         self.references = References(can_open=settings.enable_function_calling)
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
-        self.moving = TransferService(directory, journal, self.learning, self.spending, now)
+        self.moving = TransferService(directory, self.context, self.learning)
         self._doctor = Doctor(journal, self.graph, self.recall)
         self._loading: Supervisor | None = None
         self._embedder: CachedEmbedder | None = None

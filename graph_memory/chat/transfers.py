@@ -88,9 +88,7 @@ class ExportCommands:
             return ExportAnswer(self._say("export_wait"))
         self._writing.add(user)
         try:
-            path = await memory.moving.own(
-                caller.asker, memory.settings.policy, memory.attendance, memory.zone
-            )
+            path = await memory.moving.own(caller.asker)
         finally:
             self._writing.discard(user)
         self._last[user] = memory.now()

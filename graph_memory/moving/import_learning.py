@@ -6,15 +6,13 @@ of what models may cost in a day.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sqlite3
 
-from ..errors import ClosedError, GraphMemoryError
-from ..journal import Journal
+from ..context import Context
 from ..learn import Learning
-from ..token_budget import TokenBudget
+from ..supervisor import NEVER, Supervisor
 from .import_runs import saved
 
 logger = logging.getLogger("graph_memory.moving")
@@ -32,69 +30,33 @@ class ImportLearning:
         pause: See :data:`PAUSE`.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        learning: Learning,
-        spending: TokenBudget,
-        *,
-        pause: float = PAUSE,
-    ) -> None:
-        self._journal = journal
+    def __init__(self, context: Context, learning: Learning, *, pause: float = PAUSE) -> None:
+        self._journal = context.journal
+        self._budget = context.budget
         self._learning = learning
-        self._spending = spending
         self._pause = pause
-        self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        text = "what was imported is not learned at the moment"
+        self._job = Supervisor("gm-import-learning", self.step, logger, text, retry=(pause,))
+        self.start = self._job.start
+        self.wake = self._job.wake
+        self.close = self._job.close
 
-    def start(self) -> None:
-        """Begin, and go on from where the last start came to."""
-        self._task = asyncio.create_task(self._repeat(), name="gm-import-learning")
-
-    def wake(self) -> None:
-        """There may be something to learn."""
-        self._wake.set()
-
-    async def close(self) -> None:
-        """Stop; what is not learned stays noted."""
-        task, self._task = self._task, None
-        if task:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    async def _repeat(self) -> None:
-        self._wake.set()
-        while True:
-            await self._wake.wait()
-            try:
-                is_left = await self.step()
-            except ClosedError:
-                return
-            except GraphMemoryError as error:
-                logger.warning("what was imported is not learned at the moment: %s", error)
-                is_left = True
-            if not is_left:
-                self._wake.clear()
-                continue
-            await asyncio.sleep(self._pause)
-
-    async def step(self) -> bool:
+    async def step(self) -> float:
         """Let one more batch be learned, if this is the time.
 
         Returns:
-            Whether there is more.
+            Seconds until the next look; :data:`NEVER` if nothing is left.
         """
         batch = await self._journal.look(next_batch)
         if batch is None:
-            return False
-        if self._is_dear() or (await self._learning.status()).waiting:
-            return True
-        await self._journal.alter(lambda db, _tell: _ask(db, batch))
-        self._learning.look_again()
-        return True
+            return NEVER
+        if not self._is_dear() and not (await self._learning.status()).waiting:
+            await self._journal.alter(lambda db, _tell: _ask(db, batch))
+            self._learning.look_again()
+        return self._pause
 
     def _is_dear(self) -> bool:
-        today = self._spending.today()
+        today = self._budget.today()
         return bool(today.limit and today.tokens >= today.limit * SHARE)
 
 

@@ -148,13 +148,16 @@ class Importer:
                 what came in so far stays, and the next attempt goes on from there.
         """
         intake, run, deleted = await asyncio.to_thread(self._begin)
+        before = run.count, run.rows
+        run.learns = run.learns or self._learns
         try:
-            before = run.count, run.rows
-            run.learns = run.learns or self._learns
-            work = _Work(intake, self._journal, run, deleted, self._now, progress)
-            await work.run()
-        finally:
+            await _Work(intake, self._journal, run, deleted, self._now, progress).run()
+        except asyncio.CancelledError:  # the journal's thread may be reading from it still
+            raise
+        except BaseException:
             intake.close()
+            raise
+        intake.close()
         logger.info("import %s: %d messages, %d rows came in", run.id, run.count, run.rows)
         return Brought(run, run.count - before[0], run.rows - before[1])
 

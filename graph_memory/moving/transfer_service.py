@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable
 from dataclasses import dataclass
-from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
-from ..errors import GraphMemoryError, JournalError, brief
-from ..journal import Journal
+from ..context import Context
+from ..errors import JournalError, brief
 from ..journal.snapshot import reading
 from ..learn import Learning
 from ..model import Asker
-from ..scope import Attendance, Policy
-from ..token_budget import TokenBudget
+from ..supervisor import Supervisor
 from . import files, import_runs, personal_export
 from .export import Exporter
 from .import_learning import ImportLearning
@@ -60,23 +58,18 @@ class TransferService:
         directory: The data directory.
     """
 
-    def __init__(
-        self,
-        directory: Path,
-        journal: Journal,
-        learning: Learning,
-        spending: TokenBudget,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self.learning = ImportLearning(journal, learning, spending)
+    def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
+        self.learning = ImportLearning(context, learning)
         self._directory = directory
-        self._journal = journal
+        self._context = context
+        self._journal = context.journal
         self._heard = learning
-        self._now = now
+        self._now = context.now
         self._began = time.time()
         self._stop = Stop()
         self._lock = asyncio.Lock()
-        self._sweeping: asyncio.Task[None] | None = None
+        text = "what a kill left could not be swept"
+        self._sweeping = Supervisor("gm-transfer", self._sweep, logger, text)
         self._tasks: set[asyncio.Task[Brought]] = set()
         self._progress: tuple[int, int] | None = None
         self.problem = ""
@@ -90,25 +83,22 @@ class TransferService:
 
     async def start(self) -> None:
         """Delete what a kill left half done, and say if an import was interrupted."""
-        self._sweeping = asyncio.create_task(self._sweep(), name="gm-transfer")
+        self._sweeping.start()
         self.learning.start()
 
     async def _sweep(self) -> None:
-        try:
-            await asyncio.to_thread(files.sweep, self._directory, self._began)
-            if any(run.state == "running" for run in await self.runs()):
-                self._failed(JournalError("it was interrupted").told("interrupted"))
-        except (GraphMemoryError, OSError) as error:
-            logger.warning("what a kill left could not be swept: %s", error)
+        await asyncio.to_thread(files.sweep, self._directory, self._began)
+        if any(run.state == "running" for run in await self.runs()):
+            self._failed(JournalError("it was interrupted").told("interrupted"))
 
     async def close(self) -> None:
         """Stop; an import that is under way is complete once it is done again."""
         self._stop.set()
         await self.learning.close()
-        tasks = [*self._tasks, *([self._sweeping] if self._sweeping else [])]
-        for task in tasks:
+        await self._sweeping.close()
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # --------------------------------------------------------------------- out
 
@@ -116,19 +106,22 @@ class TransferService:
         """Takes everything out, or what there is of one person."""
         return Exporter(self._directory, self._journal, person, self._now, self._stop)
 
-    async def own(self, asker: Asker, policy: Policy, attendance: Attendance, zone: tzinfo) -> Path:
+    async def own(self, asker: Asker) -> Path:
         """Write what an asker may see into ``exports/``.
 
         Raises:
             JournalError: It cannot be written.
         """
 
+        context = self._context
+        policy, attendance = context.settings.policy, context.attendance
+
         def work() -> Path:
             files.sweep(self._directory, time.time() - HANDED_OVER)
             path = files.target(self._directory, files.MINE, self._now())
             size = 0
             with reading(self._journal.path) as db, files.writing(path) as file:
-                for text in personal_export.lines(db, asker, policy, attendance, zone):
+                for text in personal_export.lines(db, asker, policy, attendance, context.zone):
                     self._stop.look()
                     size += len(text)
                     if size > MAX_OWN:

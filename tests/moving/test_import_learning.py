@@ -11,6 +11,7 @@ from graph_memory.model import Fact
 from graph_memory.moving import TransferService
 from graph_memory.moving.import_runs import saved
 from graph_memory.ports import Answer, ToolSchema
+from graph_memory.supervisor import NEVER
 from graph_memory.token_budget import TokenBudget
 from tests.makers import T0, context, group, private
 
@@ -65,11 +66,10 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
     model = Model()
     async with opened(tmp_path / "a") as journal:
         spending = TokenBudget(journal, OPTIONS.zone, lambda: T0, limit=1_900)
-        learning = Learning(
-            context(journal, zone=OPTIONS.zone, now=lambda: T0, budget=spending), model
-        )
+        shared = context(journal, zone=OPTIONS.zone, now=lambda: T0, budget=spending)
+        learning = Learning(shared, model)
         await learning.start()
-        mover = TransferService(tmp_path / "a", journal, learning, spending, lambda: T0)
+        mover = TransferService(tmp_path / "a", shared, learning)
         brought = await mover.bring(importer(journal, path, learns=True))
         assert brought.run.learns
         await learning.settle()
@@ -87,7 +87,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         # Taken back, what was learned from it goes as well.
         await mover.undo()
         assert not await journal.read(lambda rows: rows.find(Fact))
-        assert not await mover.learning.step()
+        assert await mover.learning.step() == NEVER
         assert [each.state for each in await journal.look(saved)] == ["undone"]
         await mover.close()
         await learning.close()

@@ -431,11 +431,9 @@ async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Pa
 def moverof(journal: Journal) -> Any:
     from graph_memory.learn import Learning
     from graph_memory.moving import TransferService
-    from graph_memory.token_budget import TokenBudget
 
-    learning = Learning(context(journal, zone=OPTIONS.zone), None)
-    spending = TokenBudget(journal, OPTIONS.zone, lambda: T0)
-    return TransferService(journal.path.parent, journal, learning, spending, lambda: T0)
+    shared = context(journal, zone=OPTIONS.zone, now=lambda: T0)
+    return TransferService(journal.path.parent, shared, Learning(shared, None))
 
 
 def test_every_field_that_names_messages_is_renumbered() -> None:

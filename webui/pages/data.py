@@ -1,12 +1,13 @@
-"""The data itself: backups, taking it out, bringing more in, checking that it agrees."""
+"""Data page: backups, exports, imports, and the checkup."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
@@ -19,10 +20,41 @@ from ..rendering import Pages
 
 LISTED = 20
 
+Handler = Callable[..., Awaitable[Response]]
+
 
 def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
     """``/data`` and what one can do there."""
     routes = APIRouter(include_in_schema=False)
+    _add_overview(routes, memory, pages)
+    _add_backups(routes, memory, pages)
+    _add_exports(routes, memory, pages)
+    _add_imports(routes, memory, pages)
+    _add_waiting(routes, memory, pages)
+    return routes
+
+
+def _reports(pages: Pages) -> Callable[[Handler], Handler]:
+    """A decorator of handlers: what cannot be done is said on the data page."""
+
+    def decorate(handler: Handler) -> Handler:
+        @wraps(handler)
+        async def reporting(*args: Any, **values: Any) -> Response:
+            try:
+                return await handler(*args, **values)
+            except errors.NotFoundError as error:
+                if not error.code:
+                    raise
+                return pages.redirect("/data", what="failed", reason=_short(error))
+            except (errors.GraphMemoryError, ValidationError) as error:
+                return pages.redirect("/data", what="failed", reason=_short(error))
+
+        return reporting
+
+    return decorate
+
+
+def _add_overview(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
     backups, moving = memory.backups, memory.moving
 
     @routes.get("/data")
@@ -45,50 +77,42 @@ def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
             people=(await memory.library.overview()).people,
         )
 
-    # --------------------------------------------------------------- backups
+    @routes.post("/data/checkup")
+    async def checkup(request: Request) -> Response:
+        return pages.render(request, "data_checkup.html", checkup=await memory.doctor())
+
+
+def _add_backups(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
+    backups, reports = memory.backups, _reports(pages)
 
     @routes.post("/data/backup")
+    @reports
     async def backup() -> Response:
-        try:
-            await backups.make()
-        except errors.GraphMemoryError as error:
-            return pages.redirect("/data", what="failed", reason=_short(error))
+        await backups.make()
         return pages.redirect("/data", what="backup")
 
     @routes.get("/data/restore")
+    @reports
     async def preview(request: Request, name: Name) -> Response:
-        try:
-            found = await backups.preview(name)
-        except errors.NotFoundError:
-            raise
-        except errors.GraphMemoryError as error:
-            return pages.redirect("/data", what="failed", reason=_short(error))
-        return pages.render(request, "data_restore.html", preview=found)
+        return pages.render(request, "data_restore.html", preview=await backups.preview(name))
 
     @routes.post("/data/restore")
+    @reports
     async def restore(request: Request) -> Response:
-        name = (await read_form(request)).get("name", "")[:200]
-        try:
-            await backups.restore(name)
-        except errors.NotFoundError:
-            raise
-        except errors.GraphMemoryError as error:
-            return pages.redirect("/data", what="failed", reason=_short(error))
+        await backups.restore((await read_form(request)).get("name", "")[:200])
         return pages.redirect("/data", what="staged")
 
     @routes.post("/data/unstage")
     async def unstage() -> Response:
         return pages.redirect("/data", what="unstaged" if await backups.unstage() else "nothing")
 
-    # ---------------------------------------------------------------- moving
 
+def _add_exports(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
     @routes.post("/data/export")
+    @_reports(pages)
     async def export(request: Request) -> Response:
         person = (await read_form(request)).get("person", "")[:500]
-        try:
-            done = await moving.exporter(person).run()
-        except errors.GraphMemoryError as error:
-            return pages.redirect("/data", what="failed", reason=_short(error))
+        done = await memory.moving.exporter(person).run()
         return pages.redirect("/data", what="export", count=done.lines)
 
     @routes.get("/data/exports/{name}")
@@ -98,6 +122,10 @@ def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
             raise errors.NotFoundError(f"there is no export {name}")
         path = memory.directory / "exports" / name
         return FileResponse(path, media_type="application/x-ndjson", filename=name)
+
+
+def _add_imports(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
+    reports = _reports(pages)
 
     @routes.get("/data/import")
     async def plan(request: Request, wanted: Annotated[Importing, Query()]) -> Response:
@@ -119,13 +147,22 @@ def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
         )
 
     @routes.post("/data/import")
+    @reports
     async def bring(request: Request) -> Response:
         given = {key: value for key, value in (await read_form(request)).items() if key != "csrf"}
-        try:
-            begin(memory, await importer_of(memory, Importing.model_validate(given)))
-        except (errors.FormatError, ValidationError) as error:
-            return pages.redirect("/data", what="failed", reason=_short(error))
+        begin(memory, await importer_of(memory, Importing.model_validate(given)))
         return pages.redirect("/data", what="import")
+
+    @routes.post("/data/import/undo")
+    @reports
+    async def take_back(request: Request) -> Response:
+        id = (await read_form(request)).get("run", "")[:200]
+        undone = await memory.moving.undo(id)
+        return pages.redirect("/data", what="import_undo", count=undone.messages)
+
+
+def _add_waiting(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
+    moving = memory.moving
 
     @routes.get("/data/import/delete")
     async def ask(request: Request, name: Name) -> Response:
@@ -135,28 +172,10 @@ def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
         return pages.render(request, "data_delete.html", name=name, size=sizes[name])
 
     @routes.post("/data/import/delete")
+    @_reports(pages)
     async def discard(request: Request) -> Response:
-        try:
-            await moving.discard((await read_form(request)).get("name", ""))
-        except errors.NotFoundError:
-            raise
-        except errors.GraphMemoryError as error:
-            return pages.redirect("/data", what="failed", reason=_short(error))
+        await moving.discard((await read_form(request)).get("name", ""))
         return pages.redirect("/data", what="file_deleted")
-
-    @routes.post("/data/import/undo")
-    async def take_back(request: Request) -> Response:
-        id = (await read_form(request)).get("run", "")[:200]
-        undone = await moving.undo(id)
-        return pages.redirect("/data", what="import_undo", count=undone.messages)
-
-    # --------------------------------------------------------------- checkup
-
-    @routes.post("/data/checkup")
-    async def checkup(request: Request) -> Response:
-        return pages.render(request, "data_checkup.html", checkup=await memory.doctor())
-
-    return routes
 
 
 def _sizes(paths: Iterable[Path]) -> dict[str, int]:

@@ -20,12 +20,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ...dates import timestamp
 from ...errors import FormatError
 from ...journal.worker import open_to_read
 from ...model import BOT
 from ...text import clean
 from ..intake import EXACT, Line, Skipped
-from .source import Options, Pieces, moment, origin, pages
+from .source import Options, Pieces, origin, pages
 
 RUN = 20
 """Lines that are taken for one conversation if nobody knows."""
@@ -197,7 +198,7 @@ def _read(said: _Said, text: str, zone: tzinfo) -> None:
         if found := _SPEAKER.search(text):
             said.account, said.name = found[1].strip(), found[2].strip()
         if found := _TIME.search(text):
-            said.at = moment(found[1], zone)
+            said.at = timestamp(found[1], zone)
         return
     if text.lstrip().startswith(_NOT_SAID):
         return
@@ -233,7 +234,7 @@ def _times(said: list[_Said], start: float, end: float) -> Iterator[tuple[float,
 
 def _utc(value: Any) -> float:
     """AstrBot writes its times down in UTC, without saying so."""
-    found = moment(value, UTC)
+    found = timestamp(value, UTC)
     return found if found is not None else datetime(2020, 1, 1, tzinfo=UTC).timestamp()
 
 

@@ -10,11 +10,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT
 from ..file_format import Key, Text, lines_of, parse, validate
 from ..intake import Line
-from .source import Options, Pieces, moment
+from .source import Options, Pieces
 
 
 class ChatLine(BaseModel):
@@ -60,7 +61,7 @@ class ChatLines:
 
 
 def _line(data: dict[str, Any], options: Options) -> Line:
-    at = moment(data.get("time"), options.zone)
+    at = timestamp(data.get("time"), options.zone)
     if at is None:
         raise FormatError("is no time", 0, "time").told("no_time")
     for field in ("text", "sender"):

@@ -13,12 +13,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from ...dates import timestamp
 from ...errors import FormatError
 from ...journal.worker import open_to_read
 from ...model import BOT, Episode, Session, session_of, stable_id
 from ...text import clean
 from ..intake import Line, Skipped
-from .source import Options, Pieces, moment, origin, pages
+from .source import Options, Pieces, origin, pages
 
 _MESSAGES = (
     "SELECT id, session_id, role, content, sender_id, sender_name, timestamp"
@@ -59,13 +60,13 @@ class LivingMemory:
 
 
 def _message(row: tuple[Any, ...], options: Options) -> Line | Skipped:
-    number, umo, role, content, sender, name, timestamp = row
+    number, umo, role, content, sender, name, said_at = row
     place = origin(str(umo or ""), options.platforms)
-    at = moment(timestamp, options.zone)
+    at = timestamp(said_at, options.zone)
     if place is None or at is None:
         return Skipped("origin" if place is None else "time")
     return Line(
-        key=f"{number}:{umo}:{timestamp}",
+        key=f"{number}:{umo}:{said_at}",
         platform=place.platform,
         group=place.group,
         account=place.account,
@@ -83,7 +84,7 @@ def _memory(row: tuple[Any, ...], options: Options) -> Pieces:
     about = _json(metadata)
     session = _session(about, options)
     summary = _summary(str(text or ""), about)
-    at = moment(about.get("create_time"), options.zone)
+    at = timestamp(about.get("create_time"), options.zone)
     if session is None or not summary or at is None or about.get("status") == "deleted":
         yield Skipped("origin" if session is None else "time" if at is None else "empty")
         return

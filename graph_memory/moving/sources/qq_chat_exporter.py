@@ -13,11 +13,12 @@ from typing import Any
 
 import ijson
 
+from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT, GROUP, PRIVATE
 from ..file_format import lines_of, parse
 from ..intake import Line, Skipped
-from .source import Options, Origin, Pieces, moment, split_circle
+from .source import Options, Origin, Pieces, split_circle
 
 PLATFORM = "aiocqhttp"
 _PICTURE = re.compile(r"\[(?:图片|表情|动画表情|视频|语音|文件|商城表情)[^\]\n]{0,80}\]")
@@ -100,7 +101,7 @@ def _line(item: Any, place: Origin, title: str, options: Options, where: str) ->
         raise FormatError("is no message", 0, where)
     if item.get("system") or item.get("recalled"):
         return Skipped("recalled" if item.get("recalled") else "system")
-    at = moment(item.get("timestamp"), options.zone)
+    at = timestamp(item.get("timestamp"), options.zone)
     if at is None:
         raise FormatError("is no time", 0, f"{where}.timestamp").told("no_time")
     sender, text = item["sender"], _words(item)

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -138,23 +138,6 @@ def split_circle(circle: str) -> tuple[str, str, str]:
         error = FormatError(f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into")
         raise error.told("no_chat", name=circle[:80])
     return platform, kind, key
-
-
-def moment(value: Any, zone: tzinfo) -> float | None:
-    """A time as seconds since the epoch: a number (seconds, or milliseconds if that large),
-    or a date and time in ISO 8601."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
-        return seconds if 0 < seconds < 1e11 else None
-    if not isinstance(value, str):
-        return None
-    try:
-        found = datetime.fromisoformat(value.strip())
-        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def pages(read: Callable[[int], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
