@@ -98,7 +98,7 @@ class MemoryService:
             model=model,
             spending=self.spending,
         )
-        self.companion = Companion(journal, settings, self.recall, zone=zone, now=now)
+        self.companion = Companion(self.context, self.recall)
         self.learning = Learning(
             self.context,
             model,
@@ -201,7 +201,7 @@ class MemoryService:
         for part in (self.recall, self.learning, self.upkeep, self.backups, self.moving):
             stack.push_async_callback(part.close)
             await part.start()
-        for idle in (self.forget_me, self.companion.care):
+        for idle in (self.forget_me, self.companion.proactive):
             stack.push_async_callback(idle.close)
 
     @property

@@ -104,7 +104,7 @@ class InnerCommands(Answers):
 
     async def proactive(self, turn: Turn, what: str = "") -> str:
         """When the persona means to speak first in this chat, or not any more."""
-        care = self.memory.companion.care
+        care = self.memory.companion.proactive
         if not care.is_on:
             return self._say("part_off", part="proactive")
         if turn.session.is_group:

@@ -1,18 +1,17 @@
-"""The companion: what makes of a memory somebody who remembers.
+"""Companion: what makes of a memory somebody who remembers; unknown to lower rooms.
 
-``companion.py`` is the door. ``states.py`` keeps what it knows of each Session in memory,
-``lead.py`` writes the lines that go before the model, ``lessons.py`` asks the call that
-learns for more, ``core.py`` keeps core facts, ``mood.py`` lets feelings fade (pure),
-``inner.py`` is what it understood, and ``talks.py`` looks through records of what was said.
-``control.py`` reads the words by which a model says what to do with its reply (pure);
-``plans.py`` and ``care.py`` are about speaking first.
+``parts.py`` is the door. ``session_cache.py`` keeps what it knows of each Session in memory,
+``preamble.py`` writes the lines that go before what is recalled, ``core_facts.py`` and
+``inner_state.py`` keep their rows and extend the call that learns, ``talks.py`` searches
+records of what was said, ``control_words.py`` reads what a model wants done with its reply
+(pure), and ``proactive.py`` speaks first.
 """
 
-from .companion import Companion
-from .companion_rows import CoreFact, InnerState, register_rows
-from .control import Intent, Reply, Word, neutral, read
-from .core import MAX_TEXT, MOST
-from .inner import bring_back, inner_id, seed
+from .control_words import Intent, Reply, Word, neutral, read
+from .core_facts import MAX_TEXT, MOST, CoreFact, CoreKind
+from .inner_state import InnerState, Mood, bring_back, inner_id, seed
+from .parts import Companion, register_rows
+from .proactive import FollowUp, FollowUpStatus
 from .talks import Hit, Reading, Talks, Wanted
 
 __all__ = [
@@ -20,9 +19,13 @@ __all__ = [
     "MOST",
     "Companion",
     "CoreFact",
+    "CoreKind",
+    "FollowUp",
+    "FollowUpStatus",
     "Hit",
     "InnerState",
     "Intent",
+    "Mood",
     "Reading",
     "Reply",
     "Talks",

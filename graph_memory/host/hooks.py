@@ -79,4 +79,4 @@ async def reply(memory: MemoryService, event: Any, response: Any) -> None:
     if said.text and not said.is_silent:
         await memory.learning.reply(turn.session, said.text, to=turn.user)
     if said.intent:
-        await memory.companion.care.plan(turn.session, turn.user, said.intent)
+        await memory.companion.proactive.plan(turn.session, turn.user, said.intent)

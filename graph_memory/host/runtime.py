@@ -186,11 +186,10 @@ class Runtime:
             memory.problems[problem.name] = explain(self.settings.language, problem)
         self._load_embedder()
         self._checking.start()
-        memory.companion.care.start(
+        memory.companion.proactive.start(
             AstrBotVoice(self._context, self.host, self.settings.language),
             ProviderModel(self.host, replace(self.settings, llm_provider_id="")),
             memory.learning,
-            memory.spending,
         )
         if self.settings.enable_function_calling and not self._has_tools:
             self._has_tools = True

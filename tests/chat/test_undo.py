@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.chat.memory_commands import Commands
-from graph_memory.companion.companion_rows import CoreFact
+from graph_memory.companion import CoreFact
 from graph_memory.model import Fact, Message
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings

@@ -10,9 +10,9 @@ import pytest
 
 from graph_memory.breaker import Breaker
 from graph_memory.companion import Companion, Intent
-from graph_memory.companion.care import PURPOSE
-from graph_memory.companion.inner import InnerLesson
-from graph_memory.companion.lessons import CoreLesson, MoodLesson
+from graph_memory.companion.core_facts import CoreFactExtension
+from graph_memory.companion.inner_state import InnerStateExtension, MoodExtension
+from graph_memory.companion.proactive import PURPOSE
 from graph_memory.journal import Journal
 from graph_memory.learn import Learning
 from graph_memory.learn.prompt import INSTRUCTIONS, TOOL
@@ -26,7 +26,7 @@ from graph_memory.token_budget import TokenBudget
 from ..learn.scripted import ScriptedModel
 from ..makers import T0, context
 from .support import CHINA, HOME, ZHANG
-from .test_care import Voice
+from .test_proactive import Voice
 
 HUNDRED = 100
 MOST = 15
@@ -41,13 +41,14 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
     spending = TokenBudget(journal, CHINA, lambda: time[0])
     recall = Recaller(journal, settings, **more, model=model, spending=spending)
-    companion = Companion(journal, settings, recall, zone=CHINA, now=lambda: time[0])
+    shared = context(journal, settings, budget=spending, **more)
+    companion = Companion(shared, recall)
     learning = Learning(
-        context(journal, settings, budget=spending, **more), model, grace=0,
+        shared, model, grace=0,
         extend=companion.teacher(), breaker=Breaker("模型", clock=lambda: time[0]),
     )  # fmt: skip
     await learning.start()
-    companion.care.start(Voice(), model, learning, spending)
+    companion.proactive.start(Voice(), model, learning)
     costs: dict[str, int] = {}
     try:
         for number in range(HUNDRED):
@@ -55,18 +56,20 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
             await learning.hear(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行")
             await learning.reply(HOME, f"嗯，第{number}件事我听到了")
             if number % 10 == 9:
-                await companion.care.plan(HOME, ZHANG, Intent(12 * 3_600, f"问问第{number}件事"))
+                await companion.proactive.plan(
+                    HOME, ZHANG, Intent(12 * 3_600, f"问问第{number}件事")
+                )
             time[0] += 45
             await learning.settle()
-            await companion.care.settle()
+            await companion.proactive.settle()
         for wait in (settings.buffer_timeout + 1, 12 * 3_600):
             time[0] += wait
             await learning.settle()
-            await companion.care.settle()
+            await companion.proactive.settle()
             for purpose, cost in spending.today().costs.items():
                 costs[purpose] = max(costs.get(purpose, 0), cost.calls)
     finally:
-        await companion.care.close()
+        await companion.proactive.close()
         await learning.close()
         await recall.close()
         await spending.close()
@@ -98,7 +101,7 @@ async def test_a_hundred_messages_cost_few_calls(
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_tokens(language: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What is sent with everything on, besides what is known and said."""
-    lessons = (CoreLesson, MoodLesson, InnerLesson)
+    lessons = (CoreFactExtension, MoodExtension, InnerStateExtension)
     asked = {name: each for lesson in lessons for name, each in lesson.properties.items()}
     fields = {**TOOL.parameters, "properties": {**TOOL.parameters["properties"], **asked}}
     plain = tokens(INSTRUCTIONS[language]) + tokens(json.dumps(TOOL.parameters))

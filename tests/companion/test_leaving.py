@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest_asyncio
 
-from graph_memory.companion.companion_rows import FollowUp, InnerState, Mood
-from graph_memory.companion.control import Intent
-from graph_memory.companion.mood import BASELINE
+from graph_memory.companion import FollowUp, InnerState, Mood
+from graph_memory.companion.control_words import Intent
+from graph_memory.companion.inner_state import BASELINE
 from graph_memory.model import BOT, Episode, Message
 
 from ..learn.scripted import ScriptedModel, answer
@@ -26,7 +26,7 @@ from .support import (
     zhang,
     zhang_in_club,
 )
-from .test_care import Voice, start
+from .test_proactive import Voice, start
 
 PLANTED = "蓝鲸暗号"
 INNER = {"self": "我想做个可靠的朋友", "user": "他嘴硬心软", "bond": "渐渐熟了"}
@@ -164,7 +164,7 @@ async def caring(tmp_path: Path) -> AsyncIterator[World]:
 
 
 async def test_what_was_meant_because_of_it_is_meant_no_more(caring: World) -> None:
-    care = caring.memory.companion.care
+    care = caring.memory.companion.proactive
     await say(caring, "明天考研", "6")
     await care.plan(HOME, ZHANG, Intent(3 * DAY, "问问考得怎么样"))
     caring.later(60)
@@ -178,7 +178,7 @@ async def test_what_was_meant_because_of_it_is_meant_no_more(caring: World) -> N
 
 
 async def test_what_was_meant_before_it_still_is(caring: World) -> None:
-    care = caring.memory.companion.care
+    care = caring.memory.companion.proactive
     await say(caring, "明天考研", "6")
     await care.plan(HOME, ZHANG, Intent(3 * DAY, "问问考得怎么样"))
     await say(caring, "打错了", "7", zhang_in_club)

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from graph_memory.companion.lessons import CoreLesson, MoodLesson
+from graph_memory.companion.core_facts import CoreFactExtension
+from graph_memory.companion.inner_state import MoodExtension
 from graph_memory.learn.prompt import TOOL
 from graph_memory.text import tokens
 
-LESSONS = (CoreLesson, MoodLesson)
+LESSONS = (CoreFactExtension, MoodExtension)
 
 
 def size(properties: dict[str, object]) -> int:
@@ -31,7 +32,9 @@ def test_they_cost_little(language: str) -> None:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_field_is_explained(lesson: type[CoreLesson | MoodLesson], language: str) -> None:
+def test_every_field_is_explained(
+    lesson: type[CoreFactExtension | MoodExtension], language: str
+) -> None:
     told = lesson._INSTRUCTIONS[language]
     for name, schema in lesson.properties.items():
         inner = schema.get("items", schema).get("properties", {})

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.companion.mood import (
+from graph_memory.companion.inner_state import (
     BASELINE,
     HALF_LIFE,
     STEP,
     Feeling,
     decayed,
+    mood_name,
     moved,
-    name,
 )
 from graph_memory.locales import say
 
@@ -86,11 +86,11 @@ def test_one_batch_moves_it_a_little(feeling: Feeling, valence: float, arousal: 
     ],
 )
 def test_in_words(feeling: Feeling, zh: str, en: str) -> None:
-    assert say("zh", f"mood_{name(feeling)}") == zh
-    assert say("en", f"mood_{name(feeling)}") == en
+    assert say("zh", f"mood_{mood_name(feeling)}") == zh
+    assert say("en", f"mood_{mood_name(feeling)}") == en
 
 
 @given(feelings)
 def test_every_feeling_has_words(feeling: Feeling) -> None:
-    assert say("zh", f"mood_{name(feeling)}")
-    assert say("en", f"mood_{name(feeling)}")
+    assert say("zh", f"mood_{mood_name(feeling)}")
+    assert say("en", f"mood_{mood_name(feeling)}")

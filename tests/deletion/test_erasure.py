@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from graph_memory.companion.companion_rows import InnerState, Mood
+from graph_memory.companion import InnerState, Mood
 from graph_memory.deletion import erasure
 from graph_memory.embedding import text_hash
 from graph_memory.journal import Draft, Journal, Rows

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.breaker import Breaker
-from graph_memory.companion.companion_rows import CoreFact, InnerState
+from graph_memory.companion import CoreFact, InnerState
 from graph_memory.deletion.erasure import erase
 from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
 from graph_memory.deletion.retraction import retract

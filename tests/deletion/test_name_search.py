@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.companion.companion_rows import InnerState, Mood
+from graph_memory.companion import InnerState, Mood
 from graph_memory.deletion import erasure
 from graph_memory.deletion.name_search import is_ordinary, pattern
 from graph_memory.embedding import text_hash

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_memory.companion.companion_rows import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
 from graph_memory.errors import GraphError
 from graph_memory.graph import records
 from graph_memory.graph.apply import apply, delta

@@ -20,10 +20,10 @@ from graph_memory.companion import Word
 from graph_memory.host.astrbot import TURN
 from graph_memory.host import control, hooks
 from graph_memory.model import BOT
-from graph_memory.companion.companion_rows import FollowUp
+from graph_memory.companion import FollowUp
 
 from ..companion.support import HOME, World, living, zhang
-from ..companion.test_care import Voice, start
+from ..companion.test_proactive import Voice, start
 from ..learn.scripted import ScriptedModel
 from .test_control import Event
 

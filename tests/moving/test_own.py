@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_memory.companion.companion_rows import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
 from graph_memory.deletion import Tombstones
 from graph_memory.deletion.message_retention import trim_log
 from graph_memory.errors import FormatError, NotFoundError

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from graph_memory.companion.companion_rows import CoreFact, Mood
+from graph_memory.companion import CoreFact, Mood
 from graph_memory.journal import Journal
 from graph_memory.model import Asker, Episode, Fact, Forgotten, Message, Session, asker_of
 from graph_memory.moving import personal_export

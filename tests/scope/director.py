@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass, field
 
-from graph_memory.companion import inner_id
-from graph_memory.companion.companion_rows import CoreFact, CoreKind, FollowUp, InnerState, Mood
+from graph_memory.companion import CoreFact, CoreKind, FollowUp, InnerState, Mood, inner_id
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.journal import Draft
 from graph_memory.learn.batching import claim_writer, cutter

@@ -101,7 +101,7 @@ class Surfaces:
         found = sorted(set(re.findall(r"m:[0-9a-f]+", "".join(map(str, given.values())))))
         for id in found[:3]:
             given[f"open_record {id}"] = await records.open(caller, id)
-        care = self.memory.companion.care
+        care = self.memory.companion.proactive
         given["what is shown before speaking first"] = [
             await care._record(caller.session, row) for row in await care.standing(caller.session)
         ]

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 
 from graph_memory import scope
-from graph_memory.companion import plans, talks
+from graph_memory.companion import proactive, talks
 from graph_memory.model import Episode, Layer, Name
 from graph_memory.recall import index, sight, signals
 from graph_memory.recall.documents import Documents
@@ -193,8 +193,8 @@ def records_of_every_session(bench: Bench) -> None:
 
 def follow_ups_of_every_session(bench: Bench) -> None:
     """What is meant for others is told as well."""
-    waiting = plans.waiting
-    bench.set(plans, "waiting", lambda rows, session=None: waiting(rows))
+    waiting = proactive.waiting
+    bench.set(proactive, "waiting", lambda rows, session=None: waiting(rows))
 
 
 LAYERED = Rules()

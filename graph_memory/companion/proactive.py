@@ -1,10 +1,11 @@
-"""Care that comes by itself: follow-ups that are due, and whether to speak at all.
+"""Proactive messages: follow-ups that are due, and whether to speak at all.
 
-What a model meant to come back for is a row of the journal, so it survives restarts. When
-it is due it is dropped if the user has talked meanwhile, and put off during quiet hours,
-beyond the daily limit and while models may not be asked. Then the model is shown the record
-and decides; it may be silent. A follow-up is noted as done before it is sent: a kill in
-between loses a message, and never sends one twice.
+What a model meant to come back for is a row of the journal, so it survives restarts; at
+most one waits in each Session. When it is due it is dropped if the user has talked
+meanwhile, and put off during quiet hours, beyond the daily limit and while models may not
+be asked. Then the model is shown the record and decides; it may be silent. A follow-up is
+noted as done before it is sent: a kill in between loses a message, and never sends one
+twice.
 """
 
 from __future__ import annotations
@@ -14,26 +15,25 @@ import contextlib
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Protocol
+from enum import StrEnum
+from typing import ClassVar, Protocol
 
-from ..complaint import Complaint
-from ..errors import ClosedError, ExtractionError, Failure, GraphMemoryError, NotFoundError
+from ..context import Context
+from ..errors import ExtractionError, Failure, GraphMemoryError, NotFoundError
 from ..hours import midnight, quiet_hours
-from ..journal import Draft, Event, Journal, Rows, history
+from ..journal import Draft, Event, Rows, history
 from ..learn import Learning
 from ..locales import say
-from ..model import Change, Erased, Message, Session
+from ..model import Basis, Change, Erased, Message, Session, SessionRow, stable_id
 from ..ports import LanguageModel
 from ..retention import DAY
-from ..settings import Settings
+from ..supervisor import Supervisor
 from ..text import clean_name, fenced
-from ..token_budget import TokenBudget
-from . import inner, lead, plans
-from .companion_rows import FollowUp, FollowUpStatus, InnerState
-from .control import Intent, Word, read
-from .plans import ACTOR
+from . import inner_state, preamble
+from .control_words import Intent, Word, read
+from .inner_state import InnerState
 
 logger = logging.getLogger("graph_memory.companion")
 
@@ -48,6 +48,50 @@ MAX_TEXT = 1_000
 """Characters of what is sent."""
 _LONGEST_SLEEP = 60.0
 """The computer's clock may be set meanwhile."""
+ACTOR = "companion"
+RETRY = (5.0, 60.0, 600.0, 1_800.0)
+"""Seconds until a follow-up is tried again that could not be asked about or sent.
+
+The first are short: what fell due while the bot was down is tried when it starts, and a chat
+platform finds the bot again some seconds later (OneBot clients wait 5 to 30).
+"""
+TRIES = len(RETRY) + 1
+_KEPT = 30 * DAY
+"""For so long it is known what became of a follow-up."""
+
+
+class FollowUpStatus(StrEnum):
+    """What became of a follow-up."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp(SessionRow):
+    """That a persona means to come back to a user by itself.
+
+    Attributes:
+        user: To whom.
+        due_at: When; not before.
+        attempts: How often it was tried.
+        status: A :class:`FollowUpStatus`.
+    """
+
+    kind: ClassVar[str] = "follow_up"
+    keys: ClassVar[tuple[str, ...]] = ("user",)
+    nodes: ClassVar[tuple[str, ...]] = ("user",)
+    times: ClassVar[tuple[str, ...]] = ("created_at",)
+    words: ClassVar[tuple[str, ...]] = ("reason",)
+    basis: ClassVar[Basis] = Basis.MOMENT
+
+    user: str
+    due_at: float
+    reason: str
+    attempts: int
+    created_at: float
+    status: str = FollowUpStatus.WAITING.value
 
 
 class Voice(Protocol):
@@ -70,41 +114,38 @@ class Means:
     voice: Voice
     model: LanguageModel
     learning: Learning
-    spending: TokenBudget
 
 
-class Care:
+class Proactive:
     """The follow-ups of one memory.
 
     Attributes:
         is_on: Whether the settings want it.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        settings: Settings,
-        *,
-        zone: tzinfo,
-        now: Callable[[], float],
-    ) -> None:
+    def __init__(self, context: Context) -> None:
+        settings = context.settings
         self.is_on = "proactive" in settings.companion
-        self._journal = journal
+        self._journal = context.journal
+        self._budget = context.budget
         self._language = settings.language
         self._quiet = quiet_hours(settings.quiet_hours)
         self._limit = settings.proactive_daily_limit
-        self._zone = zone
-        self._now = now
+        self._zone = context.zone
+        self._now = context.now
         self._means: Means | None = None
-        self._wake = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._loop: asyncio.Task[None] | None = None
+        self._job = Supervisor(
+            "gm-proactive",
+            self._step,
+            logger,
+            "follow-ups are held up",
+            retry=(_LONGEST_SLEEP,),
+            longest=_LONGEST_SLEEP,
+        )
 
     # ------------------------------------------------------------- start, stop
 
-    def start(
-        self, voice: Voice, model: LanguageModel, learning: Learning, spending: TokenBudget
-    ) -> None:
+    def start(self, voice: Voice, model: LanguageModel, learning: Learning) -> None:
         """Begin to plan, and to speak through ``voice``.
 
         Args:
@@ -112,32 +153,24 @@ class Care:
             learning: Stores what was said, and knows who asked for a pause: nobody speaks
                 first to them.
         """
-        if not self.is_on or self._loop is not None:
+        if not self.is_on or self._job.is_running:
             return
-        model = spending.metered(model, PURPOSE)
-        self._means = Means(voice, model, learning, spending)
+        self._means = Means(voice, self._budget.metered(model, PURPOSE), learning)
         self._journal.listen(self._follow)
-        self._loop = asyncio.create_task(self._run(), name="gm-care")
+        self._job.start()
 
     async def close(self) -> None:
-        """Stop; what waits stays in the journal. Harmless when stopped."""
-        loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.cancel()
-            await asyncio.gather(loop, return_exceptions=True)
-        self._idle.set()
+        """Stop; what waits stays in the journal."""
+        await self._job.close()
 
     async def settle(self) -> None:
         """Wait until nothing is due that could be done now."""
-        self._idle.clear()
-        self._wake.set()
-        if self._loop is not None:
-            await self._idle.wait()
+        await self._job.idle()
 
     def _follow(self, event: Event) -> None:
         is_ours = isinstance(event, Change) and any(op.kind == FollowUp.kind for op in event.ops)
         if is_ours or isinstance(event, Erased):
-            self._wake.set()
+            self._job.wake()
 
     # ------------------------------------------------------------------- plans
 
@@ -147,15 +180,13 @@ class Care:
         if means is None or session.is_group or means.learning.pauses.covers(session, user):
             return None
         now = self._now()
-        return await self._journal.commit(
-            lambda rows: plans.planned(rows, session, user, intent, now)
-        )
+        return await self._journal.commit(lambda rows: planned(rows, session, user, intent, now))
 
     async def standing(self, session: Session) -> list[FollowUp]:
         """What is planned in a Session and not overtaken, the next one first."""
 
         def look(rows: Rows) -> list[FollowUp]:
-            return plans.waiting(rows, session.id)
+            return waiting(rows, session.id)
 
         found = await self._journal.read(look)
         return [row for row in found if not await self._is_back(session, row)]
@@ -167,7 +198,7 @@ class Care:
             NotFoundError: It does not wait any more.
         """
         done = await self._journal.commit(
-            lambda rows: plans.settled(rows, row, FollowUpStatus.DROPPED, actor)
+            lambda rows: settled(rows, row, FollowUpStatus.DROPPED, actor)
         )
         if done is None:
             raise NotFoundError("it does not wait any more")
@@ -179,29 +210,11 @@ class Care:
 
     # -------------------------------------------------------------- background
 
-    async def _run(self) -> None:
-        trouble = Complaint(logger, "follow-ups are held up")
-        while True:
-            self._wake.clear()
-            try:
-                delay = await self._step()
-                trouble.withdraw()
-            except ClosedError:
-                return
-            except Exception as error:
-                trouble.make(error)
-                delay = _LONGEST_SLEEP
-            if delay > 0 and not self._wake.is_set():
-                self._idle.set()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(max(delay, 0.0), _LONGEST_SLEEP)):
-                    await self._wake.wait()
-
     async def _step(self) -> float:
         """Do what is due; returns the seconds until there may be more to do."""
         later = float("inf")
         assert self._means
-        for row in await self._journal.read(plans.waiting):
+        for row in await self._journal.read(waiting):
             now = self._now()
             at = row.due_at
             if at <= now:
@@ -222,13 +235,13 @@ class Care:
         ):
             await self._settle(row, FollowUpStatus.DROPPED)
             return never
-        if later := await self._held(means.spending, row, now):
+        if later := await self._held(row, now):
             return later
         try:
             text = await self._words(means, session, row)
         except GraphMemoryError as error:
             logger.info("a follow-up could not be asked about: %s", error)
-            await self._commit(lambda rows: plans.failed(rows, row, now))
+            await self._commit(lambda rows: failed(rows, row, now))
             return never
         if not text:
             await self._settle(row, FollowUpStatus.DROPPED)
@@ -236,16 +249,14 @@ class Care:
         await self._speak(means, session, row, text)
         return never
 
-    async def _held(self, spending: TokenBudget, row: FollowUp, now: float) -> float | None:
+    async def _held(self, row: FollowUp, now: float) -> float | None:
         """Until when one has to wait, whatever it is about."""
         if self._quiet and (end := self._quiet.until(now, self._zone)):
             return end
-        count = await self._journal.read(
-            lambda rows: plans.done_today(rows, row.user, now, self._zone)
-        )
+        count = await self._journal.read(lambda rows: done_today(rows, row.user, now, self._zone))
         if count >= self._limit:
             return midnight(now, self._zone, days=1)
-        return now + spending.blocked_for if spending.blocked_for else None
+        return now + self._budget.blocked_for if self._budget.blocked_for else None
 
     async def _words(self, means: Means, session: Session, row: FollowUp) -> str:
         """What the persona wants to say; empty if nothing.
@@ -272,19 +283,19 @@ class Care:
         language, now = self._language, self._now()
 
         def look(rows: Rows) -> InnerState | None:
-            return rows.get(InnerState, inner.inner_id(session.id))
+            return rows.get(InnerState, inner_state.inner_id(session.id))
 
         state = await self._journal.read(look)
         said = await self._journal.look(lambda db: history.newest_of(db, session.id, SHOWN))
         muted = await self._journal.read(lambda rows: [m.id for m in said if rows.is_forgotten(m)])
         local = datetime.fromtimestamp(now, self._zone)
-        ago = lead.elapsed(now - row.created_at, language)
+        ago = preamble.elapsed(now - row.created_at, language)
         return "\n".join(
             [
                 "<record>",
                 say(language, "care_now", when=f"{local:%Y-%m-%d %H:%M}", ago=ago),
                 say(language, "care_reason", reason=fenced(row.reason, MAX_LINE)),
-                *(inner.lines(state, language) if state else ()),
+                *(inner_state.lines(state, language) if state else ()),
                 say(language, "care_said"),
                 *(self._line(message) for message in said if message.id not in muted),
                 "</record>",
@@ -313,12 +324,73 @@ class Care:
                     await means.learning.reply(session, text, to=row.user)
                 return
             sent = FollowUp(**noted)
-            await self._commit(lambda rows: plans.failed(rows, sent, now))
+            await self._commit(lambda rows: failed(rows, sent, now))
 
     async def _settle(
         self, row: FollowUp, status: FollowUpStatus, at: float | None = None
     ) -> Change | None:
-        return await self._commit(lambda rows: plans.settled(rows, row, status, ACTOR, at))
+        return await self._commit(lambda rows: settled(rows, row, status, ACTOR, at))
 
     async def _commit(self, draft: Callable[[Rows], Draft | None]) -> Change | None:
         return await self._journal.commit(draft)
+
+
+def waiting(rows: Rows, session: str | None = None) -> list[FollowUp]:
+    """Those that wait, the next one first."""
+    found = rows.scan(FollowUp) if session is None else rows.find(FollowUp, session=session)
+    wait = [row for row in found if row.status == FollowUpStatus.WAITING]
+    return sorted(wait, key=lambda row: (row.due_at, row.id))
+
+
+def planned(rows: Rows, session: Session, user: str, intent: Intent, now: float) -> Draft:
+    """A new follow-up; what is long settled goes."""
+    draft = Draft(ACTOR, "follow_up")
+    for row in rows.find(FollowUp, session=session.id):
+        if row.status == FollowUpStatus.WAITING:
+            draft.put.append(replace(row, status=FollowUpStatus.DROPPED.value))
+        elif now - row.due_at > _KEPT:
+            draft.drop.append((FollowUp.kind, row.id))
+    id = stable_id("fu", session.id, user, repr(now))
+    draft.put.append(FollowUp(id, session.id, user, now + intent.delay, intent.reason, 0, now))
+    return draft
+
+
+def settled(
+    rows: Rows,
+    wanted: FollowUp,
+    status: FollowUpStatus,
+    actor: str = ACTOR,
+    at: float | None = None,
+) -> Draft | None:
+    """Let one be done with, if it is still what it was; ``at`` is when it was done."""
+    if rows.get(FollowUp, wanted.id) != wanted:
+        return None
+    due = wanted.due_at if at is None else at
+    return Draft(actor, "follow_up", put=[replace(wanted, status=status.value, due_at=due)])
+
+
+def failed(rows: Rows, wanted: FollowUp, now: float) -> Draft | None:
+    """Let one be tried again later, or not any more."""
+    if rows.get(FollowUp, wanted.id) != wanted:
+        return None
+    attempts = wanted.attempts + 1
+    if attempts >= TRIES:
+        new = replace(wanted, attempts=attempts, status=FollowUpStatus.DROPPED.value)
+    else:
+        new = replace(
+            wanted,
+            attempts=attempts,
+            due_at=now + RETRY[attempts - 1],
+            status=FollowUpStatus.WAITING.value,
+        )
+    return Draft(ACTOR, "follow_up", put=[new])
+
+
+def done_today(rows: Rows, user: str, now: float, zone: tzinfo) -> int:
+    """To how many messages of its own a user was spoken to since midnight."""
+    since = midnight(now, zone)
+    return sum(
+        1
+        for row in rows.find(FollowUp, a=user)
+        if row.status == FollowUpStatus.DONE and row.due_at >= since
+    )

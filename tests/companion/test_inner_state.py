@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graph_memory.companion.companion_rows import InnerState
-from graph_memory.companion.inner import MAX_PART, inner_id
+from graph_memory.companion import InnerState
+from graph_memory.companion.inner_state import MAX_PART, inner_id
 from graph_memory.learn.prompt import TOOL
 from graph_memory.settings import Settings
 

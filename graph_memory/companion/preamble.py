@@ -1,4 +1,4 @@
-"""What the companion puts before everything that is recalled: a few lines, safe as data."""
+"""Preamble of a reply: the lines before what is recalled, safe as data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from datetime import datetime, tzinfo
 from ..locales import say
 from ..model import Episode
 from ..text import fenced, tokens
-from .companion_rows import CoreFact, Mood
-from .core import MAX_TEXT
-from .mood import Feeling, decayed, name
-from .states import DAYS, State, day
+from .core_facts import MAX_TEXT, CoreFact
+from .inner_state import Feeling, Mood, decayed, mood_name
+from .session_cache import DAYS, SessionState, day
 
 RECORDS = 4
 """Recent summaries that are shown."""
@@ -26,7 +25,7 @@ Cite = Callable[[Episode], str]
 """Gives a record that is shown its short id."""
 
 
-def occasion(state: State, user: str, at: float, zone: tzinfo, language: str) -> str:
+def occasion(state: SessionState, user: str, at: float, zone: tzinfo, language: str) -> str:
     """When it is, how long ago the last talk was, and how often the user talks."""
     local = datetime.fromtimestamp(at, zone)
     days, today = state.days.get(user, set()), day(at, zone)
@@ -63,7 +62,7 @@ def elapsed(seconds: float, language: str) -> str:
 def mood(row: Mood, at: float, language: str) -> str:
     """How the persona feels by now."""
     feeling = decayed(Feeling(row.valence, row.arousal), at - row.at)
-    return say(language, "lead_mood", mood=say(language, f"mood_{name(feeling)}"))
+    return say(language, "lead_mood", mood=say(language, f"mood_{mood_name(feeling)}"))
 
 
 def core(rows: Sequence[CoreFact], language: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Words by which a model says what to do with its reply, rather than say it (pure).
+"""Control words: what a model writes to say what to do with its reply (pure).
 
     <SILENCE>                                              read, and not answered
     <WANT_MORE>                                            there is more to say

@@ -1,4 +1,4 @@
-"""What the companion knows of each Session, in memory, in step with the journal.
+"""Cache of what the companion knows of each Session, in step with the journal.
 
 A Session is read when somebody speaks in it for the first time, before the reply is asked
 for; from then on the journal's events keep it up to date, so that what goes before the
@@ -16,7 +16,8 @@ from ..episode import continues
 from ..journal import Event, Journal, Rows, history
 from ..model import EPISODE, Change, Episode, Erased, Message, Op, Row
 from ..retention import DAY
-from .companion_rows import CoreFact, FollowUp, InnerState, Mood
+from .core_facts import CoreFact
+from .inner_state import InnerState, Mood
 
 MOST = 500
 """Sessions that are kept; the one that was silent longest goes first."""
@@ -24,16 +25,16 @@ EPISODES = 8
 """Summaries of each Session that are kept, the newest."""
 DAYS = 30
 """For so many days it is known who talked."""
-_KEPT = {kind.kind: kind for kind in (CoreFact, Mood, InnerState, FollowUp, Episode)}
+_KEPT = {kind.kind: kind for kind in (CoreFact, Mood, InnerState, Episode)}
 _ATTEMPTS = 4
 
 
 @dataclass(slots=True)
-class State:
+class SessionState:
     """One Session.
 
     Attributes:
-        rows: Core facts, mood, inner state, follow-ups and the newest told episodes, by
+        rows: Core facts, mood, inner state and the newest told episodes, by
             kind and id.
         days: On which local days (ordinals) each user talked.
         since: When what is being talked now began; ``count`` messages so far.
@@ -108,17 +109,17 @@ def day(at: float, zone: tzinfo) -> int:
     return datetime.fromtimestamp(at, zone).toordinal()
 
 
-class States:
+class SessionCache:
     """The Sessions in which somebody spoke lately."""
 
     def __init__(self, journal: Journal, zone: tzinfo) -> None:
         self._journal = journal
         self._zone = zone
-        self._states: OrderedDict[str, State] = OrderedDict()
+        self._states: OrderedDict[str, SessionState] = OrderedDict()
         self._missed: dict[str, bool] = {}
         """Of the Sessions that are being read: whether something happened meanwhile."""
 
-    def of(self, session: str) -> State | None:
+    def of(self, session: str) -> SessionState | None:
         """What is known of a Session; ``None`` if it was not read."""
         return self._states.get(session)
 
@@ -143,9 +144,9 @@ class States:
         while len(self._states) > MOST:
             self._states.popitem(last=False)
 
-    def _read(self, db: sqlite3.Connection, session: str, now: float) -> State:
-        state, rows = State(), Rows(db)
-        for kind in (CoreFact, Mood, InnerState, FollowUp):
+    def _read(self, db: sqlite3.Connection, session: str, now: float) -> SessionState:
+        state, rows = SessionState(), Rows(db)
+        for kind in (CoreFact, Mood, InnerState):
             for row in rows.find(kind, session=session):
                 state.put(row)
         for episode in history.episodes(db, session, EPISODES, told=True):

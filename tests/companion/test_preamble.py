@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.chat.tools import RECORD_TOOLS, TOOLS, offered
-from graph_memory.companion.companion_rows import Mood
-from graph_memory.companion.lead import elapsed
-from graph_memory.companion.mood import HALF_LIFE
+from graph_memory.companion import Mood
+from graph_memory.companion.inner_state import HALF_LIFE
+from graph_memory.companion.preamble import elapsed
 from graph_memory.model import Erased
 
 from ..learn.scripted import answer
@@ -203,7 +203,7 @@ async def test_off_it_is_as_if_it_were_not_there(tmp_path: Path) -> None:
 
 async def test_when_messages_are_erased_what_was_known_is_read_anew(world: World) -> None:
     await world.say(zhang, "你好")
-    states = world.memory.companion.states
+    states = world.memory.companion.sessions
     assert states.of(HOME.id)
     states.follow(Erased((1,)))
     assert states.of(HOME.id) is None
@@ -213,9 +213,9 @@ async def test_when_messages_are_erased_what_was_known_is_read_anew(world: World
 
 
 async def test_few_sessions_are_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_memory.companion.states.MOST", 2)
+    monkeypatch.setattr("graph_memory.companion.session_cache.MOST", 2)
     for caller in (zhang, li, zhang_in_club):
         await world.say(caller, "在吗")
-    states = world.memory.companion.states
+    states = world.memory.companion.sessions
     assert states.of(HOME.id) is None
     assert states.of(CLUB.id)

@@ -1,29 +1,28 @@
-"""The door to the companion: which of its parts are on, and what each of them does."""
+"""Parts of the companion: which of them are on, and what each of them does."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
-from collections.abc import Callable, Mapping
-from datetime import tzinfo
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+from ..context import Context
 from ..errors import JournalError, NotFoundError
-from ..journal import Draft, Journal, Rows
+from ..journal import Draft, Rows
 from ..learn.prompt import Extend, ExtractionExtension
 from ..learn.prompt_context import PromptContext
-from ..model import Asker, Batch, Change, Fact, Message, Session
+from ..model import Asker, Batch, Change, Fact, Message, Session, register
 from ..recall import Recaller, tongue
 from ..scope import Rank, View, span
-from ..settings import Settings
-from . import inner, lead
-from .care import Care
-from .companion_rows import CoreFact, CoreKind, InnerState, Mood
-from .control import Word
-from .core import Shelf, standing
-from .lead import Cite
-from .lessons import CoreLesson, Lessons, MoodLesson
-from .states import State, States
+from . import inner_state, preamble
+from .control_words import Word
+from .core_facts import CoreFact, CoreFactExtension, CoreFacts, CoreKind, standing
+from .inner_state import InnerState, Mood, MoodExtension
+from .preamble import Cite
+from .proactive import FollowUp, Proactive
+from .session_cache import SessionCache, SessionState
 from .talks import Talks
 
 PATIENCE = 2.0
@@ -32,9 +31,9 @@ _KEPT = 3
 """Core facts that one request to remember something makes."""
 
 TEACHERS: Mapping[str, Extend] = {
-    "core_facts": CoreLesson,
-    "mood": lambda rows, batch, known: MoodLesson(batch),
-    "inner_state": inner.teach,
+    "core_facts": CoreFactExtension,
+    "mood": lambda rows, batch, known: MoodExtension(batch),
+    "inner_state": inner_state.teach,
 }
 """What the parts ask of the call that learns."""
 
@@ -48,29 +47,21 @@ class Companion:
     Attributes:
         parts: Which parts are on (``settings.PARTS``).
         talks: Looks through the records of what was said.
-        care: Speaks first, when it was meant to.
+        proactive: Speaks first, when it was meant to.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        settings: Settings,
-        recall: Recaller,
-        *,
-        zone: tzinfo,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self.parts = frozenset(settings.companion)
-        self._journal = journal
-        self._language = settings.language
+    def __init__(self, context: Context, recall: Recaller) -> None:
+        self.parts = frozenset(context.settings.companion)
+        self._journal = context.journal
+        self._language = context.settings.language
         self._visible = recall.visible
-        self.talks = Talks(journal, recall, zone=zone, now=now)
-        self.care = Care(journal, settings, zone=zone, now=now)
-        self._zone = zone
-        self._now = now
-        self.states = States(journal, zone)
+        self._zone = context.zone
+        self._now = context.now
+        self.talks = Talks(context.journal, recall, zone=context.zone, now=context.now)
+        self.proactive = Proactive(context)
+        self.sessions = SessionCache(context.journal, context.zone)
         if self.parts:
-            journal.listen(self.states.follow)
+            context.journal.listen(self.sessions.follow)
 
     def has(self, part: str) -> bool:
         """Whether a part is on (``settings.PARTS``)."""
@@ -89,7 +80,7 @@ class Companion:
             return
         with contextlib.suppress(TimeoutError, JournalError):
             async with asyncio.timeout(PATIENCE):
-                await self.states.load(session.id, self._now())
+                await self.sessions.load(session.id, self._now())
 
     # ----------------------------------------------------------------- reminding
 
@@ -115,24 +106,24 @@ class Companion:
         language = tongue(text, self._language)
         lines: list[str] = []
         if self.has("metadata") and asker.user and self._opens(state, message):
-            lines.append(lead.occasion(state, asker.user, now, self._zone, language))
+            lines.append(preamble.occasion(state, asker.user, now, self._zone, language))
         mood = state.only(Mood)
         if self.has("mood") and isinstance(mood, Mood) and _shows(view, mood):
-            lines.append(lead.mood(mood, now, language))
+            lines.append(preamble.mood(mood, now, language))
         if self.has("inner_state"):
             standing = state.only(InnerState)
             if isinstance(standing, InnerState) and _shows(view, standing):
-                lines += inner.lines(standing, language)
+                lines += inner_state.lines(standing, language)
             elif standing is None:
-                lines += inner.lines(inner.seed(session.id, language), language)
-        lines += lead.core(self._core(asker, state, view), language)
+                lines += inner_state.lines(inner_state.seed(session.id, language), language)
+        lines += preamble.core(self._core(asker, state, view), language)
         if self.has("records"):
             past = [
                 episode
                 for episode in state.episodes()
                 if _shows(view, episode) and episode.ended_at < state.since
             ]
-            lines += lead.records(past, cite, self._zone, language)
+            lines += preamble.records(past, cite, self._zone, language)
         return lines
 
     def has_profile(self, asker: Asker, session: Session) -> bool:
@@ -140,18 +131,18 @@ class Companion:
         state, view = self._seen(asker, session)
         return bool(state and view and self._core(asker, state, view))
 
-    def _seen(self, asker: Asker, session: Session) -> tuple[State | None, View | None]:
+    def _seen(self, asker: Asker, session: Session) -> tuple[SessionState | None, View | None]:
         """A Session for who speaks in it; for anybody else there is nothing."""
         here = (session.circle, session.persona) == (asker.circle, asker.persona)
-        state = self.states.of(session.id) if here and self.parts else None
+        state = self.sessions.of(session.id) if here and self.parts else None
         return state, self._visible(asker).get(session.id) if state else None
 
-    def _core(self, asker: Asker, state: State, view: View) -> list[CoreFact]:
+    def _core(self, asker: Asker, state: SessionState, view: View) -> list[CoreFact]:
         if not self.has("core_facts"):
             return []
         return [row for row in state.core(asker.accounts) if _shows(view, row)]
 
-    def _opens(self, state: State, message: Message | None) -> bool:
+    def _opens(self, state: SessionState, message: Message | None) -> bool:
         """Whether a message is the first of its record that is answered."""
         if message is None or not state.opening or message.id < state.opening:
             return False
@@ -168,7 +159,7 @@ class Companion:
 
         def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension | None:
             found = [make(rows, batch, known) for make in wanted]
-            return Lessons([lesson for lesson in found if lesson])
+            return Extensions([lesson for lesson in found if lesson])
 
         return teach
 
@@ -184,7 +175,7 @@ class Companion:
             return None
 
         def add(rows: Rows, draft: Draft) -> None:
-            shelf = Shelf(rows, session.id, user, self._now())
+            shelf = CoreFacts(rows, session.id, user, self._now())
             facts = [row for row in draft.put if isinstance(row, Fact) and row.evidence]
             for fact in facts[:_KEPT]:
                 if not shelf.rests_on(fact.evidence) and rows.has_messages(fact.evidence):
@@ -217,7 +208,7 @@ class Companion:
             row = next((each for each in own if each.number == number), None)
             if row is None:
                 raise NotFoundError(f"there is no core fact {number} here")
-            shelf = Shelf(rows, session.id, row.user, self._now())
+            shelf = CoreFacts(rows, session.id, row.user, self._now())
             wanted = change(row)
             shelf.drop(row.id) if wanted is None else shelf.put(wanted)
             shelf.write(made)
@@ -231,3 +222,34 @@ class Companion:
 
 def _shows(view: View, row: CoreFact | Mood | object) -> bool:
     return view.rank(*span(row)) is Rank.OWN  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """Several extensions of the extraction as one."""
+
+    each: Sequence[ExtractionExtension] = field(default=())
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The fields of all."""
+        return {name: schema for part in self.each for name, schema in part.properties.items()}
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines of all."""
+        return [line for part in self.each for line in part.lines]
+
+    def instructions(self, language: str) -> str:
+        """What all fields mean."""
+        return "".join(part.instructions(language) for part in self.each)
+
+    def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
+        """Add what all make of the answer."""
+        for part in self.each:
+            part.write(rows, draft, answer, now)
+
+
+def register_rows() -> None:
+    """Let the journal know the kinds of rows of the companion."""
+    register(CoreFact, Mood, InnerState, FollowUp)

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.companion import Intent
-from graph_memory.companion.care import PURPOSE, STALE
-from graph_memory.companion.companion_rows import FollowUp, FollowUpStatus
-from graph_memory.companion.plans import RETRY, TRIES
+from graph_memory.companion import FollowUp, FollowUpStatus, Intent
+from graph_memory.companion.proactive import PURPOSE, RETRY, STALE, TRIES
 from graph_memory.errors import ExtractionError
 from graph_memory.model import BOT, Session
 from graph_memory.retention import DAY
@@ -63,13 +61,13 @@ class Scene:
     async def plan(self, intent: Intent = ASK) -> None:
         """张三 says something, and the model means to come back to it."""
         await self.world.say(zhang, "我今天感冒了", wait=5)
-        await self.world.memory.companion.care.plan(HOME, ZHANG, intent)
+        await self.world.memory.companion.proactive.plan(HOME, ZHANG, intent)
 
     async def later(self, seconds: float, *script: str | Exception) -> None:
         """Time passes; the model answers with ``script`` if it is asked."""
         self.model.script += script
         self.world.later(seconds)
-        await self.world.memory.companion.care.settle()
+        await self.world.memory.companion.proactive.settle()
 
     async def row(self) -> FollowUp:
         """The one follow-up."""
@@ -84,7 +82,7 @@ class Scene:
 
 def start(world: World, voice: Voice, model: ScriptedModel) -> None:
     memory = world.memory
-    memory.companion.care.start(voice, model, memory.learning, memory.spending)
+    memory.companion.proactive.start(voice, model, memory.learning)
 
 
 @asynccontextmanager
@@ -127,9 +125,9 @@ async def test_survives_a_restart_but_not_for_days(tmp_path: Path) -> None:
         voice, model = Voice(), ScriptedModel(["早点睡。"])
         async with living(tmp_path, SETTINGS, clock) as world:
             start(world, voice, model)
-            await world.memory.companion.care.settle()
+            await world.memory.companion.proactive.settle()
             assert [text for _, text in voice.said] == said
-            await world.memory.companion.care.plan(HOME, ZHANG, ASK)
+            await world.memory.companion.proactive.plan(HOME, ZHANG, ASK)
         clock[0] += wait or STALE + 200
 
 
@@ -138,9 +136,9 @@ async def test_is_dropped_when_the_user_has_talked(tmp_path: Path) -> None:
         async with scene(tmp_path / caller.session.persona) as now:
             await now.plan()
             await now.world.say(li, "我来了")  # somebody else
-            assert len(await now.world.memory.companion.care.standing(HOME)) == 1
+            assert len(await now.world.memory.companion.proactive.standing(HOME)) == 1
             await now.world.say(caller, "我好了")
-            assert await now.world.memory.companion.care.standing(HOME) == []
+            assert await now.world.memory.companion.proactive.standing(HOME) == []
             await now.later(200, "好点了吗")
             assert (now.said, now.model.calls) == ([], [])
             assert (await now.row()).status == FollowUpStatus.DROPPED
@@ -211,7 +209,7 @@ async def test_quiet_hours(tmp_path: Path) -> None:
 
 async def test_a_daily_limit_for_each_user(tmp_path: Path) -> None:
     async with scene(tmp_path, quiet_hours="", proactive_daily_limit=1) as now:
-        care = now.world.memory.companion.care
+        care = now.world.memory.companion.proactive
         await now.plan()
         await now.later(200, "好点了吗")
         await now.plan()
@@ -237,8 +235,8 @@ async def test_the_daily_limit_of_models(tmp_path: Path) -> None:
 async def test_only_the_newest_wish_of_a_session_stands(tmp_path: Path) -> None:
     async with scene(tmp_path) as now:
         await now.plan()
-        await now.world.memory.companion.care.plan(HOME, ZHANG, Intent(200, "另一件事"))
-        (row,) = await now.world.memory.companion.care.standing(HOME)
+        await now.world.memory.companion.proactive.plan(HOME, ZHANG, Intent(200, "另一件事"))
+        (row,) = await now.world.memory.companion.proactive.standing(HOME)
         assert row.reason == "另一件事"
         await now.later(300, "嗯")
         assert len(now.model.calls) == 1
@@ -246,7 +244,7 @@ async def test_only_the_newest_wish_of_a_session_stands(tmp_path: Path) -> None:
 
 async def test_never_in_a_group_nor_to_who_asked_for_a_pause(tmp_path: Path) -> None:
     async with scene(tmp_path) as now:
-        care = now.world.memory.companion.care
+        care = now.world.memory.companion.proactive
         await care.plan(CLUB, ZHANG, ASK)
         assert await now.world.rows(FollowUp) == []
         await now.plan()
@@ -303,7 +301,7 @@ async def test_off(tmp_path: Path) -> None:
     async with living(tmp_path, settings) as world:
         voice, model = Voice(), ScriptedModel()
         start(world, voice, model)
-        await world.memory.companion.care.plan(HOME, ZHANG, ASK)
+        await world.memory.companion.proactive.plan(HOME, ZHANG, ASK)
         assert await world.rows(FollowUp) == []
         assert "proactive" in await world.commands.inner.proactive(zhang)
 

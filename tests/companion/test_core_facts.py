@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.companion.companion_rows import CoreFact, CoreKind
-from graph_memory.companion.core import MOST, Shelf
+from graph_memory.companion import CoreFact, CoreKind
+from graph_memory.companion.core_facts import MOST, CoreFacts
 from graph_memory.journal import Draft, Rows
 
 from ..learn.scripted import answer, said
@@ -225,7 +225,7 @@ async def test_forgetting_a_user_takes_what_is_kept_in_mind_along(world: World) 
 
 async def shelved(world: World, work: Any) -> dict[int, CoreFact]:
     def draft(rows: Rows) -> Draft:
-        shelf = Shelf(rows, CLUB.id, ZHANG, world.clock[0])
+        shelf = CoreFacts(rows, CLUB.id, ZHANG, world.clock[0])
         work(shelf)
         made = Draft("test", "core", put=[CLUB])
         shelf.write(made)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.companion.control import (
+from graph_memory.companion.control_words import (
     MAX_DELAY,
     MAX_REASON,
     MIN_DELAY,

@@ -1,0 +1,343 @@
+"""Core facts: the few things about a user that are always in view, and how they are learned.
+
+There are at most :data:`MOST` of each user in each Session. What is new takes the place of
+what was of use longest ago; what somebody pinned is neither replaced nor reworded by
+learning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from ..journal import Draft, Rows
+from ..learn.batching import asks_to_remember, without_request
+from ..learn.parse import line_of, numbers
+from ..learn.prompt_context import PromptContext
+from ..model import Basis, Batch, Fact, Message, SessionRow, stable_id
+from ..text import fenced, normalise, one_line, tokens
+
+MOST = 30
+MAX_TEXT = 100
+"""Characters of one."""
+MAX_EVIDENCE = 20
+"""Messages that one cites; with any of them it goes."""
+SHOWN = 700
+"""Tokens of core facts that the model is shown; in a group, of all who speak."""
+MOST_CLAIMS = 10
+"""Core facts that one batch may write."""
+_LABEL = re.compile(r"(?<![A-Za-z0-9])[Cc]\s*(?=\d)")
+_PERSON = re.compile(r"U\d{1,3}(?!\d)")
+_STRING = {"type": "string"}
+
+
+class CoreKind(StrEnum):
+    """What a core fact is."""
+
+    FACT = "fact"
+    MOMENT = "moment"
+    FEELING = "feeling"
+    """A feeling of the user, and what to do then."""
+    GROWTH = "growth"
+
+
+@dataclass(frozen=True, slots=True)
+class CoreFact(SessionRow):
+    """One of the few things about a user that are always in view.
+
+    Attributes:
+        user: Whom it is about.
+        number: By which people and the model mean it, from 1; one of each in a Session
+            and of a user.
+        type: A :class:`CoreKind`.
+        at: When it was said.
+        used_at: When it was last of use; what was of none for longest makes room.
+        evidence: Messages that it rests on.
+    """
+
+    kind: ClassVar[str] = "core_fact"
+    keys: ClassVar[tuple[str, ...]] = ("user",)
+    nodes: ClassVar[tuple[str, ...]] = ("user",)
+    times: ClassVar[tuple[str, ...]] = ("at",)
+    words: ClassVar[tuple[str, ...]] = ("text",)
+    basis: ClassVar[Basis] = Basis.EACH
+    exported: ClassVar[str] = "core"
+
+    user: str
+    number: int
+    type: str
+    text: str
+    at: float
+    used_at: float
+    pinned: bool = False
+    evidence: tuple[int, ...] = ()
+
+
+_KINDS = {
+    "事实": CoreKind.FACT, "时刻": CoreKind.MOMENT, "回忆": CoreKind.MOMENT,
+    "event": CoreKind.MOMENT, "情绪": CoreKind.FEELING, "感受": CoreKind.FEELING,
+    "feelings": CoreKind.FEELING, "emotion": CoreKind.FEELING, "成长": CoreKind.GROWTH,
+}  # fmt: skip
+
+
+def kind_of(word: str) -> CoreKind:
+    """The kind that a model means; a plain fact if it means none."""
+    word = normalise(word)
+    try:
+        return CoreKind(word)
+    except ValueError:
+        return _KINDS.get(word, CoreKind.FACT)
+
+
+def standing(rows: Rows, session: str, users: Iterable[str]) -> list[CoreFact]:
+    """The core facts about some users in a Session, by number."""
+    found = rows.find(CoreFact, session=session)
+    wanted = set(users)
+    kept = [row for row in found if row.user in wanted and row.text]
+    return sorted(kept, key=lambda row: (row.user, row.number, row.id))
+
+
+class CoreFacts:
+    """The core facts about one user in one Session, on their way into a draft.
+
+    Args:
+        now: When what is put there is of use.
+    """
+
+    def __init__(self, rows: Rows, session: str, user: str, now: float) -> None:
+        self._session = session
+        self._user = user
+        self._now = now
+        self._before = {row.id: row for row in standing(rows, session, [user])}
+        self._rows = dict(self._before)
+
+    def find(self, number: int) -> CoreFact | None:
+        """The one with a number."""
+        return next((row for row in self._rows.values() if row.number == number), None)
+
+    def rests_on(self, messages: Collection[int]) -> bool:
+        """Whether one of them rests on one of some messages."""
+        return any(set(messages) & set(row.evidence) for row in self._rows.values())
+
+    def add(
+        self,
+        text: str,
+        kind: CoreKind,
+        at: float,
+        evidence: tuple[int, ...],
+        *,
+        pinned: bool = False,
+    ) -> bool:
+        """Put one there, or use the one that says the same; false if there is no room."""
+        text = one_line(text, MAX_TEXT)
+        same = next((r for r in self._rows.values() if normalise(r.text) == normalise(text)), None)
+        if same is not None or not text:
+            if same is not None:
+                self._use(same, evidence)
+            return same is not None
+        number = self._room()
+        if number is None:
+            return False
+        id = stable_id("c", self._session, self._user, normalise(text), str(evidence[:1]))
+        self._rows[id] = CoreFact(
+            id, self._session, self._user, number, kind.value, text, at, self._now, pinned,
+            evidence[:MAX_EVIDENCE],
+        )  # fmt: skip
+        return True
+
+    def reword(
+        self, ids: Iterable[str], text: str, kind: CoreKind, at: float, evidence: tuple[int, ...]
+    ) -> bool:
+        """Let some say one thing from now on: the first stays, the others go.
+
+        Returns:
+            False if none of them stands, or somebody pinned all that do.
+        """
+        free = [row for id in dict.fromkeys(ids) if (row := self._rows.get(id)) and not row.pinned]
+        text = one_line(text, MAX_TEXT)
+        if not free or not text:
+            return False
+        first, *others = free
+        cited = dict.fromkeys((*(id for row in free for id in row.evidence), *evidence))
+        for row in others:
+            del self._rows[row.id]
+        self._rows[first.id] = replace(
+            first,
+            type=kind.value,
+            text=text,
+            at=at,
+            used_at=max(self._now, first.used_at),
+            evidence=tuple(cited)[-MAX_EVIDENCE:],
+        )
+        return True
+
+    def use(self, ids: Iterable[str]) -> None:
+        """Note that some were of use."""
+        for id in ids:
+            if row := self._rows.get(id):
+                self._use(row, ())
+
+    def put(self, row: CoreFact) -> None:
+        """Let one stand as its owner wants it."""
+        self._rows[row.id] = row
+
+    def drop(self, id: str) -> None:
+        """Let one go."""
+        self._rows.pop(id, None)
+
+    def write(self, draft: Draft) -> None:
+        """Enter what is to stand into a draft."""
+        draft.drop += [(CoreFact.kind, id) for id in self._before.keys() - self._rows.keys()]
+        draft.put += [row for id, row in self._rows.items() if self._before.get(id) != row]
+
+    def _use(self, row: CoreFact, evidence: tuple[int, ...]) -> None:
+        cited = tuple(dict.fromkeys((*row.evidence, *evidence)))[-MAX_EVIDENCE:]
+        self._rows[row.id] = replace(row, used_at=max(self._now, row.used_at), evidence=cited)
+
+    def _room(self) -> int | None:
+        """A number that is free, or made so."""
+        taken = {row.number for row in self._rows.values()}
+        free = next((number for number in range(1, MOST + 1) if number not in taken), None)
+        if free is not None:
+            return free
+        idle = min(
+            (row for row in self._rows.values() if not row.pinned),
+            key=lambda row: (row.used_at, row.at, row.number),
+            default=None,
+        )
+        if idle is None:
+            return None
+        del self._rows[idle.id]
+        return idle.number
+
+
+class CoreFactExtension:
+    """Keeps the core facts about those who speak in a batch."""
+
+    properties: ClassVar[Mapping[str, Any]] = {
+        "core": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": dict.fromkeys(
+                    ("type", "text", "about", "evidence", "replaces"), _STRING
+                ),
+            },
+        },
+        "core_used": _STRING,
+    }
+    _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
+        "zh": (
+            "- core：值得一直记住的 U 的要点（C 是已有的），少而精，可为空。type："
+            "fact 稳定的事实，moment 重要的时刻，feeling 情绪和那时该怎么做，growth 成长；"
+            "text 一句话，带名字；about：U 编号；evidence 须有本人说的；"
+            "replaces：要更新或合并掉的 C。core_used：BOT 用到的 C。\n"
+        ),
+        "en": (
+            "- core: what to keep in mind always about a U (C: there already); few, or none. "
+            "type: fact (lasting), moment (that mattered), feeling (and what to do then), "
+            "growth. text: one sentence with the name; about: U label; evidence: must have "
+            "their own message; replaces: C it updates or merges. core_used: C that BOT used.\n"
+        ),
+    }
+
+    def __init__(self, rows: Rows, batch: Batch, known: PromptContext) -> None:
+        self._batch = batch
+        self._known = known
+        self.shown: dict[int, CoreFact] = {}
+        self.lines: list[str] = []
+        speakers = [person.node for person in known.people.values() if person.speaks]
+        found = standing(rows, batch.session.id, speakers)
+        spent = 0
+        for row in sorted(found, key=lambda row: (-row.used_at, row.number)):
+            number = len(self.shown) + 1
+            line = f"C{number} {known.label(row.user)} {row.type}: {fenced(row.text, MAX_TEXT)}"
+            spent += tokens(line)
+            if spent > SHOWN:
+                break
+            self.shown[number] = row
+            self.lines.append(line)
+
+    def instructions(self, language: str) -> str:
+        """What ``core`` and ``core_used`` mean."""
+        return self._INSTRUCTIONS[language]
+
+    def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
+        """Add, update and merge; then what somebody asked to be remembered."""
+        at = self._batch.messages[-1].at
+        users: dict[str, CoreFacts] = {}
+
+        def shelf(user: str) -> CoreFacts:
+            if user not in users:
+                users[user] = CoreFacts(rows, self._batch.session.id, user, at)
+            return users[user]
+
+        claims = answer.get("core")
+        for claim in claims[:MOST_CLAIMS] if isinstance(claims, list) else ():
+            if isinstance(claim, dict):
+                self._take(claim, shelf)
+        for row in self._rows(answer.get("core_used")):
+            shelf(row.user).use([row.id])
+        if not self._batch.session.is_group:
+            for message in self._batch.messages:
+                if message.is_human and asks_to_remember(message.text):
+                    keep(shelf(message.sender), message, _facts(draft))
+        for each in users.values():
+            each.write(draft)
+
+    def _take(self, claim: Mapping[str, Any], shelf: Callable[[str], CoreFacts]) -> None:
+        text = line_of(claim.get("text"), MAX_TEXT)
+        cited = [
+            self._batch.messages[number - 1]
+            for number in numbers(claim.get("evidence"))
+            if number <= len(self._batch.messages)
+        ]
+        said = [message for message in cited if message.is_human]
+        old = self._rows(claim.get("replaces"))
+        person = self._known.people.get(_label(claim.get("about")))
+        user = old[0].user if old else person.node if person else said[0].sender if said else ""
+        own = tuple(message for message in said if message.sender == user)
+        if not text or not own:
+            return
+        kind, at = kind_of(line_of(claim.get("type"), 20)), own[-1].at
+        ids = tuple(message.id for message in own)
+        theirs = [row for row in old if row.user == user]
+        free = [row.id for row in theirs if not row.pinned]
+        if free:
+            # If all of them are gone meanwhile, somebody did not want them.
+            shelf(user).reword(free, text, kind, at, ids)
+        else:
+            shelf(user).add(text, kind, at, ids)
+
+    def _rows(self, value: Any) -> list[CoreFact]:
+        """What labels such as ``C3`` stand for."""
+        return [self.shown[number] for number in numbers(_bare(value)) if number in self.shown]
+
+
+def _bare(value: Any) -> Any:
+    """Labels without their letter."""
+    if isinstance(value, list):
+        return [_bare(item) for item in value[:50]]
+    return _LABEL.sub("", value[:400]) if isinstance(value, str) else value
+
+
+def _label(value: Any) -> str:
+    """The label of a person that a field begins with."""
+    found = _PERSON.match(line_of(value, 64).upper())
+    return found[0] if found else ""
+
+
+def _facts(draft: Draft) -> list[Fact]:
+    return [row for row in draft.put if isinstance(row, Fact)]
+
+
+def keep(shelf: CoreFacts, message: Message, facts: Sequence[Fact]) -> None:
+    """Keep what a message asks to be remembered, unless something rests on it already."""
+    if shelf.rests_on([message.id]):
+        return
+    told = [fact.statement for fact in facts if message.id in fact.evidence]
+    for text in told[:3] or [without_request(message.text)]:
+        shelf.add(text, CoreKind.FACT, message.at, (message.id,))

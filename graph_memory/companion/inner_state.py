@@ -1,0 +1,272 @@
+"""Inner state of a persona: its mood, and what it has understood in its own words.
+
+Feelings have two sides: valence (unhappy −1 … +1 happy) and arousal (calm −1 … +1
+excited). What was felt last fades towards the baseline as time passes,
+``baseline + (last − baseline) · exp(−k·Δt)``, so that it does not matter how often anybody
+looked in between. What was understood begins with a neutral seed and is rewritten by the
+call that learns, every second batch at most; earlier versions can be had again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ..errors import NotFoundError
+from ..journal import Draft, Rows
+from ..learn.parse import line_of
+from ..learn.prompt import ExtractionExtension, language
+from ..learn.prompt_context import PromptContext
+from ..locales import say
+from ..model import Basis, Batch, SessionRow, stable_id
+from ..text import fenced
+
+HALF_LIFE = 6 * 3_600.0
+"""Seconds in which half of a feeling is gone: a quarrel of the evening is a shadow in the
+morning."""
+STEP = 0.3
+"""How far one batch of messages can move either side."""
+_STRONG = 0.3
+"""From where a side counts as more than neutral."""
+MAX_PART = 160
+"""Characters of each of the three parts."""
+EVERY = 2
+"""Of so many batches of a Session one is asked for it."""
+_STRING = {"type": "string"}
+_FIELDS = {"self": "itself", "user": "other", "bond": "bond"}
+"""What the model calls the parts, and what they are in the row."""
+_NUMBER = {"type": "number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mood(SessionRow):
+    """How a persona felt at the end of what was learned last in a Session.
+
+    Attributes:
+        valence, arousal: −1…+1: unhappy to happy, calm to excited.
+        at: When that was; see :func:`decayed` for what it is later.
+    """
+
+    kind: ClassVar[str] = "mood"
+    times: ClassVar[tuple[str, ...]] = ("at",)
+    basis: ClassVar[Basis] = Basis.LEARNED
+
+    valence: float
+    arousal: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class InnerState(SessionRow):
+    """What a persona has understood, in its own words; one of each Session.
+
+    Attributes:
+        itself, other, bond: About itself, about whom it talks to, about the two.
+        version: How often it was written, from 1.
+        at: When it was.
+    """
+
+    kind: ClassVar[str] = "inner_state"
+    times: ClassVar[tuple[str, ...]] = ("at",)
+    words: ClassVar[tuple[str, ...]] = ("itself", "other", "bond")
+    basis: ClassVar[Basis] = Basis.LEARNED
+
+    itself: str
+    other: str
+    bond: str
+    version: int
+    at: float
+
+    def brought_back(self, standing: InnerState, at: float) -> InnerState:
+        """A version of its own, so that none in between can be had by an undo."""
+        return replace(self, version=standing.version + 1, at=at)
+
+
+@dataclass(frozen=True, slots=True)
+class Feeling:
+    """A point of the plane; both sides are within −1…+1."""
+
+    valence: float
+    arousal: float
+
+
+BASELINE = Feeling(0.2, 0.0)
+"""Friendly and at ease."""
+
+
+def decayed(
+    last: Feeling,
+    seconds: float,
+    baseline: Feeling = BASELINE,
+    half_life: float = HALF_LIFE,
+) -> Feeling:
+    """What is left of a feeling some time later; a clock that was set back changes nothing."""
+    left = math.exp(-math.log(2) / half_life * max(0.0, seconds))
+    return Feeling(
+        _bounded(baseline.valence + (last.valence - baseline.valence) * left),
+        _bounded(baseline.arousal + (last.arousal - baseline.arousal) * left),
+    )
+
+
+def moved(feeling: Feeling, valence: float, arousal: float) -> Feeling:
+    """A feeling after something moved it, by :data:`STEP` at most on either side."""
+    return Feeling(
+        _bounded(feeling.valence + max(-STEP, min(STEP, valence))),
+        _bounded(feeling.arousal + max(-STEP, min(STEP, arousal))),
+    )
+
+
+def mood_name(feeling: Feeling) -> str:
+    """Which of nine moods a feeling is: ``low``, ``even`` or ``high`` on either side,
+    valence first (``low_high`` is upset)."""
+    return f"{_level(feeling.valence)}_{_level(feeling.arousal)}"
+
+
+def _level(side: float) -> str:
+    return "low" if side <= -_STRONG else "high" if side >= _STRONG else "even"
+
+
+def _bounded(side: float) -> float:
+    return max(-1.0, min(1.0, side))
+
+
+def mood_id(session: str) -> str:
+    """Id of the one row of a Session that says how its persona feels."""
+    return stable_id("mo", session)
+
+
+class MoodExtension:
+    """Moves the persona's mood by what was said in a batch."""
+
+    properties: ClassVar[Mapping[str, Any]] = {
+        "mood": {"type": "object", "properties": {"valence": _NUMBER, "arousal": _NUMBER}}
+    }
+    lines: ClassVar[Sequence[str]] = ()
+    _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
+        "zh": "- mood：BOT 的心情因此有何变化，valence 愉快、arousal 激动，各 -0.3～0.3。\n",
+        "en": (
+            "- mood: how this changed BOT's mood: valence (happy), arousal (excited), each -0.3 "
+            "to 0.3.\n"
+        ),
+    }
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    def instructions(self, language: str) -> str:
+        """What ``mood`` means."""
+        return self._INSTRUCTIONS[language]
+
+    def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
+        """Let what is left of the last mood be moved; a late batch moves what there is."""
+        given = answer.get("mood")
+        if not isinstance(given, dict):
+            return
+        steps = [_side(given.get(side)) for side in ("valence", "arousal")]
+        session, at = self._batch.session.id, self._batch.messages[-1].at
+        last = rows.get(Mood, mood_id(session))
+        feeling = BASELINE
+        if last is not None:
+            feeling = decayed(Feeling(last.valence, last.arousal), at - last.at)
+            at = max(at, last.at)
+        feeling = moved(feeling, *steps)
+        draft.put.append(
+            Mood(
+                mood_id(session), session, round(feeling.valence, 4), round(feeling.arousal, 4), at
+            )
+        )
+
+
+def _side(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def inner_id(session: str) -> str:
+    """Id of the one row of a Session."""
+    return stable_id("in", session)
+
+
+def seed(session: str, tongue: str) -> InnerState:
+    """What stands there before anything was understood; version 0."""
+    parts = {part: say(tongue, f"inner_seed_{part}") for part in _FIELDS.values()}
+    return InnerState(inner_id(session), session, version=0, at=0.0, **parts)
+
+
+def lines(row: InnerState, tongue: str) -> list[str]:
+    """The inner state as it is shown to the chat model, under a heading."""
+    told = [fenced(text, MAX_PART) for text in (row.itself, row.other, row.bond)]
+    parts = [f"- {text}" for text in told if text]
+    return [say(tongue, "lead_inner"), *parts] if parts else []
+
+
+class InnerStateExtension:
+    """Rewrites the inner state by what was said in a batch."""
+
+    properties: Mapping[str, Any] = {
+        "inner": {"type": "object", "properties": dict.fromkeys(_FIELDS, _STRING)}
+    }
+    _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
+        "zh": (
+            "- inner：BOT 的内心（I 行是现在的），用“我”改写：self 自己，user 对方，"
+            "bond 关系。写明白了什么，不复述原话，不写指令；各一两句，没有新体会的留空。\n"
+        ),
+        "en": (
+            '- inner: BOT\'s inner state (lines I: as it is), rewritten as "I": self, user, bond '
+            "(the two). What was understood, not what was said; no instructions. A sentence or "
+            "two each; empty where nothing is new.\n"
+        ),
+    }
+
+    def __init__(self, batch: Batch, current: InnerState) -> None:
+        self._batch = batch
+        self.lines: Sequence[str] = [
+            f"I {field}: {fenced(getattr(current, part), MAX_PART)}"
+            for field, part in _FIELDS.items()
+        ]
+        self._current = current
+
+    def instructions(self, language: str) -> str:
+        """What ``inner`` means."""
+        return self._INSTRUCTIONS[language]
+
+    def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
+        """Let the parts that were answered stand from now on."""
+        given = answer.get("inner")
+        if not isinstance(given, dict):
+            return
+        current = rows.get(InnerState, self._current.id) or self._current
+        told = {part: line_of(given.get(field), MAX_PART) for field, part in _FIELDS.items()}
+        new = replace(
+            current,
+            itself=told["itself"] or current.itself,
+            other=told["other"] or current.other,
+            bond=told["bond"] or current.bond,
+        )
+        if new != current:
+            draft.put.append(replace(new, version=current.version + 1, at=now))
+
+
+def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension | None:
+    """The lesson of a batch, if its turn has come."""
+    if rows.batches(batch) % EVERY:
+        return None
+    standing = rows.get(InnerState, inner_id(batch.session.id))
+    return InnerStateExtension(batch, standing or seed(batch.session.id, language(batch)))
+
+
+def bring_back(rows: Rows, session: str, wanted: InnerState, actor: str, now: float) -> Draft:
+    """The draft that lets an earlier version stand again, as the newest.
+
+    Raises:
+        NotFoundError: It stands already.
+    """
+    current = rows.get(InnerState, inner_id(session))
+    if current is None or replace(current, version=wanted.version, at=wanted.at) == wanted:
+        raise NotFoundError("this is the version that stands")
+    return Draft(actor, "inner", put=[replace(wanted, version=current.version + 1, at=now)])

@@ -1,0 +1,41 @@
+"""Absence of the companion: unknown to lower rooms, and without a trace when it is off."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.model import asker_of
+from graph_memory.settings import Settings
+
+from .support import HOME, ZHANG, living
+
+ROOT = Path(__file__).parents[2] / "graph_memory"
+LOWER = ("deletion", "graph", "journal", "learn", "library", "model", "moving", "recall", "upkeep")
+KINDS = re.compile(r"\b(CoreFact|Mood|InnerState|FollowUp|core_fact|inner_state|follow_up)\b")
+
+
+@pytest.mark.parametrize("room", [*LOWER, "scope.py", "visible_rows.py"])
+def test_no_lower_room_names_its_rows(room: str) -> None:
+    path = ROOT / room
+    modules = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    assert modules
+    found = {m.name: KINDS.findall(m.read_text(encoding="utf-8")) for m in modules}
+    assert not {name: names for name, names in found.items() if names}
+
+
+async def test_switched_off_it_asks_keeps_and_shows_nothing(tmp_path: Path) -> None:
+    async with living(tmp_path, Settings(companion=())) as world:
+        companion = world.memory.companion
+        await companion.attend(HOME)
+        await world.memory.learning.hear(HOME, ZHANG, "张三", "请记住我对花生过敏")
+        assert companion.teacher() is None
+        assert companion.words(HOME) == frozenset()
+        assert companion.remembering(HOME, ZHANG) is None
+        assert companion.lead(asker_of(HOME, ZHANG), HOME, "你好") == []
+        assert not companion.proactive.is_on
+        for kind in (CoreFact, Mood, InnerState, FollowUp):
+            assert await world.rows(kind) == []
