@@ -223,7 +223,7 @@ def _days(
 
 
 def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
-    """The times that a text names, as seconds ``(start, end)``; empty if it names none.
+    """Times that a text names, as seconds ``(start, end)``; empty for none.
 
     Dates ("2026-01", "2026-01-05..2026-02", "2026-01..") are taken at their word; anything
     else is read like a question ("上周", "去年夏天", "last month"). A side of a range that is
@@ -261,7 +261,7 @@ def _day(text: str | None, zone: tzinfo) -> Span | None:
 
 
 def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
-    """The times that a question about a time as a whole names, newest first if several.
+    """Times that a question about whole periods names, newest first.
 
     A season without a year is that of each of the last years.
     """

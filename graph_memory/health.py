@@ -102,7 +102,7 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
 
 
 def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: int) -> list[str]:
-    """What people are told of views and copies that are not up to date, and of who waits."""
+    """Texts on views and copies that are not up to date, and on who waits."""
     troubles = {"recall": recall, "graph": graph, "backup": backup}
     found = [
         explain(language, GraphMemoryError(text).told(key))

@@ -37,7 +37,7 @@ def _allow(path: str, mode: int) -> None:
 
 
 def reserve(path: Path) -> None:
-    """Make an empty file if there is none, so that whoever opens it does not choose its mode.
+    """Create an empty private file if there is none, before others open it.
 
     That it cannot be made is for them to tell.
     """

@@ -52,7 +52,7 @@ def retention(age: float, half_life: float, rate: float = 1.0) -> float:
 
 
 def lifetime(half_life: float, threshold: float, rate: float = 1.0) -> float:
-    """Days from the last use until retention falls below ``threshold``; ``inf`` for never."""
+    """Days from the last use until retention is below ``threshold``, or ``inf``."""
     if rate <= 0.0 or threshold <= 0.0:
         return math.inf
     return half_life * (1.0 / threshold**2 - 1.0) / 3.0 / rate
@@ -79,7 +79,7 @@ def used(fact: Fact, now: float, weight: float, rate: float = 1.0) -> Fact:
 
 
 def fades_at(fact: Fact, threshold: float, rate: float = 1.0) -> float:
-    """When retention falls below ``threshold``: seconds since the epoch, ``inf`` for never."""
+    """Time at which retention is below ``threshold``: epoch seconds, or ``inf``."""
     if fact.pinned or fact.status != Status.ACTIVE:
         return math.inf
     return fact.last_used + lifetime(fact.half_life, threshold, rate) * DAY

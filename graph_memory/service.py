@@ -1,4 +1,4 @@
-"""Composition root of the memory: makes its parts, wires them, opens and closes them.
+"""Composition root of the memory: makes, wires, opens and closes its parts.
 
 A :class:`MemoryService` is what ``main.py`` and the web UI are given; they use the parts it
 holds. The journal is the truth; the recall index and the graph listen to it and can be
@@ -273,7 +273,7 @@ class MemoryService:
         self.upkeep.look_again()
 
     async def access(self) -> Access:
-        """What opens the memory page; without a key in the settings a strong one is made once."""
+        """Access to the memory page; without a key in the settings one is made once."""
         plain = await self.journal.note(PLAIN_KEY) or ""
         given = (self.directory, self.settings.webui_key, plain)
         access = await asyncio.to_thread(Access.open, *given)

@@ -1,5 +1,7 @@
-"""Words that say little: in small talk everybody uses them, so sharing them is no sign
-that a memory has to do with what was said.
+"""Stop words: in small talk everybody uses them.
+
+Sharing them is no sign that a memory has to do with a message.
+
 
 The ranking learns from the memory itself which words are rare; this is for the floor, and
 for messages that are nothing but such words, which are not kept for recall.

@@ -126,8 +126,10 @@ def _is_sign(character: str) -> bool:
 
 
 def normalise(name: str) -> str:
-    """The form in which names are compared: NFKC, case-folded, single spaces, and nothing
-    that nobody sees."""
+    """Form in which names are compared.
+
+    NFKC, case-folded, with single spaces and without invisible characters.
+    """
     norm = unicodedata.normalize("NFKC", name).casefold()
     if _INVISIBLE.search(norm):
         norm = _INVISIBLE.sub("", norm)
@@ -135,7 +137,7 @@ def normalise(name: str) -> str:
 
 
 def alike(name: str) -> str:
-    """What is equal of names that people take for one another: their letters and digits."""
+    """Letters and digits of a name, equal for names that are easily confused."""
     norm = normalise(name)
     return "".join(character for character in norm if character.isalnum()) or norm
 
@@ -196,7 +198,7 @@ def terms(text: str) -> list[str]:
 
 
 def characters(text: str) -> list[str]:
-    """Single characters of words that are written without borders, repetition included."""
+    """Single characters of words written without spaces, repeated ones included."""
     return _HAN.findall(unicodedata.normalize("NFKC", text))
 
 

@@ -121,7 +121,7 @@ class TokenBudget:
         return self.today().blocked_for
 
     def share_blocked_for(self, user: str, people: int) -> float:
-        """Seconds until somebody who has cost their share may cost more; 0 if they may now.
+        """Seconds until somebody who has used their share may use more; 0 for now.
 
         Args:
             people: How many there are.

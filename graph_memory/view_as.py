@@ -1,4 +1,4 @@
-"""View as somebody else: what they could be reminded of, and what keeps the rest away.
+"""View as somebody else: what they could be reminded of, and why not more.
 
 For the owner only. Nothing here decides who sees what: what is visible comes from recall
 (``Recaller.inspect``, ``rehearse``), and why something is not from ``scope.view``.
@@ -55,7 +55,7 @@ class Barriers:
             self._views[session.id] = seen, akin
 
     def of(self, row: SessionRow | Message) -> Barrier | None:
-        """What keeps a row from the asker; ``None`` if it is visible or of no known Session.
+        """Why the asker does not see a row; ``None`` if they do, or it has no Session.
 
         What neither audience nor persona would show is put down to the audience.
         """

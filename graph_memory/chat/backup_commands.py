@@ -1,4 +1,4 @@
-"""What ``/memory backup`` and ``/memory restore`` answer, also while the memory is closed.
+"""Commands that list and restore backups, also while the memory is closed.
 
 A damaged journal keeps the memory closed, and that is when a backup is wanted most; so
 this needs a directory and no memory.

@@ -115,8 +115,11 @@ class Commands(Answers):
         return "\n".join([self._say("search_title"), *lines, *hint])
 
     async def preview(self, turn: Turn) -> str:
-        """What the settings would forget, and when; told to an admin in private only, as
-        even how much there is says something of what others said elsewhere."""
+        """What the settings would forget, and when.
+
+        Told to an admin in private only: even how much there is says something of what
+        others said elsewhere.
+        """
         settings = self.memory.settings
         if not settings.time_decay_rate or not settings.min_importance_threshold:
             return self._say("preview_never")

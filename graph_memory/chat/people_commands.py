@@ -57,7 +57,7 @@ class PeopleCommands(Answers):
     """``/memory people``, by which the owner says who and what is one."""
 
     async def answer(self, turn: Turn, text: str = "") -> str:
-        """Do what ``text`` says: merge, split, link or unlink; list what is one without it."""
+        """Merge, split, link or unlink; without ``text`` list what is one."""
         if not turn.is_owner:
             return self._say("people_private")
         words = ["".join(found) for found in _WORD.findall(text)]
@@ -184,8 +184,10 @@ def _survivors(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
 
 
 def _absorbed(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
-    """Those of some entities that go under another one; if none does, all that go under
-    them."""
+    """Those of some entities that are merged into another one.
+
+    If none is, all that are merged into them.
+    """
     named = {node for node in nodes if identities.absorbed(node)}
     members = {one for node in nodes for one in identities.nodes(node)}
     return named or {one for one in members if identities.absorbed(one)}

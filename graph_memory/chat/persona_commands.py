@@ -1,4 +1,4 @@
-"""What ``/persona`` and ``/new <persona>`` answer.
+"""Commands ``/persona`` and ``/new``.
 
 AstrBot's own ``/persona`` moved to a separate plugin and its ``/new`` takes no persona;
 these two bring both back. They work whether or not the memory does.

@@ -1,4 +1,4 @@
-"""Tools of the chat model: what it may do by itself on behalf of whoever speaks, and is told.
+"""Tools of the chat model, used on behalf of the person who speaks.
 
 It never may more than that person: an admin's rights are not lent to a model, which
 anybody's words can talk into something. It changes only what it was shown for them.

@@ -1,4 +1,4 @@
-"""What commands take, and what is said to what they do not: nothing is done then."""
+"""Usage of commands, and answers to wrong usage."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def nearest(word: str, known: Collection[str]) -> str:
 
 
 def unknown(language: str, wrong: Unknown) -> str:
-    """What is said to a command that is none; the help if there is nothing but the group."""
+    """Answer to an unknown command; the help if only the group is named."""
     if not wrong.given:
         return help_text(language)
     word = wrong.given.split()[0]
@@ -71,7 +71,7 @@ Ask = Callable[[Any, Any], Awaitable[str]]
 
 
 def alone(command: str, given: str, ask: Ask) -> Ask:
-    """``ask``, for a command that takes no words; if there are any, what is said to them."""
+    """Command that takes no words: with some, its usage."""
 
     async def refuse(commands: Any, _caller: Any) -> str:
         return misused(commands.memory.settings.language, command, given)

@@ -1,4 +1,4 @@
-"""AstrBot as this memory sees it: who speaks where, and what can be asked of it.
+"""Adapter for AstrBot: who speaks where, and what can be asked of it.
 
 Everything is read from AstrBot when it is needed, because providers come and go: there
 are none yet when the plugin starts together with the bot, and saving one in the
@@ -254,7 +254,7 @@ class Host:
     # ---------------------------------------------------------------- requests
 
     def inject(self, event: Any, request: Any, block: str) -> None:
-        """Put ``block`` into a request: where it is neither cached nor stored, if possible."""
+        """Put ``block`` into a request, neither cached nor stored if possible."""
         runner, settings = self._runner(event.unified_msg_origin)
         if runner in READS_SYSTEM_PROMPT or (runner == "dify" and _takes_system_prompt(settings)):
             request.system_prompt = f"{request.system_prompt or ''}\n\n{block}".strip()

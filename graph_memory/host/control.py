@@ -1,4 +1,4 @@
-"""Control words in AstrBot's pipeline: taught, taken out, acted on.
+"""Control words in AstrBot's pipeline: taught, removed, acted on.
 
 What a model wrote is in the history before any hook is asked, so each place is cleaned by
 itself: what is sent by the response and, for words beside a tool call, when it is
@@ -177,7 +177,7 @@ async def _more(host: Host, memory: MemoryService, event: Any, run: Any) -> str:
 
 
 def _append(run: Any, more: str) -> None:
-    """Let the history hold both messages as one: two answers in a row upset some models."""
+    """Make both messages one in the history; two answers in a row upset some models."""
     last = run.messages[-1]
     if isinstance(last.content, str):
         last.content = f"{last.content}\n\n{more}"

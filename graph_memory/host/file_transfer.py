@@ -46,8 +46,7 @@ async def surroundings(context: Any, event: Any) -> ImportEnvironment:
 
 
 async def hand_over(ask: Ask, event: Any, what: str) -> str:
-    """Answer ``/memory export``; a file goes to whoever asked, if that is possible, and is
-    deleted then.
+    """Answer ``/memory export`` and send the file, which is deleted then.
 
     Returns:
         What is left to say; empty if nothing is.

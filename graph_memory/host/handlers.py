@@ -71,16 +71,20 @@ class Unclaimed(CustomFilter):  # type: ignore[misc]
 
 
 class Never(CustomFilter):  # type: ignore[misc]
-    """Passes nothing: AstrBot lists a group of commands by itself in one language only,
-    and our own help is for :class:`Mistyped`."""
+    """Passes nothing.
+
+    AstrBot lists a group of commands by itself in one language only; our own help is for
+    :class:`Mistyped`.
+    """
 
     def filter(self, event: Any, cfg: Any) -> bool:
         return False
 
 
 class Mistyped(CustomFilter):  # type: ignore[misc]
-    """Passes what is written as a command of this plugin's group and is none, and notes it
-    as ``graph_memory_mistyped``.
+    """Passes what is written as a command of this plugin and is none.
+
+    It is noted as ``graph_memory_mistyped``.
 
     Where no prefix is needed, words that begin like one may as well be meant for the model;
     they pass only with a prefix, or if the group is named and nothing else is said.
@@ -132,7 +136,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 def own_chat(handler: Handler) -> Handler:
-    """A command for everybody in private, for admins in a group; as AstrBot's ``/new``."""
+    """Permission of AstrBot's ``/new``: everybody in private, admins in a group."""
     shared = getattr(PermissionType, "SHARED_GROUP_ADMIN", None)
     if shared is not None:
         permission_type(shared)(handler)

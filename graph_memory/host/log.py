@@ -37,7 +37,7 @@ class LogBridge(logging.Handler):
 
 
 def _plain(record: logging.LogRecord) -> logging.LogRecord:
-    """A record without exceptions: they carry others' words, their frames local variables.
+    """Log record without exceptions, which carry words and local variables.
 
     AstrBot's log would print both.
     """

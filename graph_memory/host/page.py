@@ -1,4 +1,4 @@
-"""The plugin's page in AstrBot's dashboard (``pages/memory/``): where the web UI is.
+"""Page in AstrBot's dashboard (``pages/memory/``) that leads to the web UI.
 
 AstrBot shows the page in a frame that may open no windows, so it is a signpost: the
 address, whether the web UI is there, and how much is remembered. The key never goes this

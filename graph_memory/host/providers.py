@@ -151,7 +151,7 @@ async def load_embedder(
 
 
 def wrong_choices(host: Host, settings: Settings) -> list[SettingError]:
-    """The models that the settings name and there are not; others are used in their place.
+    """Models that the settings name and that do not exist.
 
     Only for an AstrBot that has its providers.
     """

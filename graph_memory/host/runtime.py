@@ -1,4 +1,4 @@
-"""The plugin's life: opens the memory with what goes with it, and closes it again.
+"""Lifecycle of the plugin: opens and closes the memory and its web UI.
 
 Whatever goes wrong here, the bot goes on without a memory and says so when asked.
 """
