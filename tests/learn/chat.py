@@ -29,6 +29,7 @@ from graph_memory.settings import Settings
 from graph_memory.visible_rows import LearnerRows
 
 from ..makers import T0, context, user
+from .scripted import answer
 
 R = TypeVar("R", bound=Row)
 CHINA = timezone(timedelta(hours=8))
@@ -113,6 +114,18 @@ class Chat:
         )
         assert change
         return change
+
+    async def told(
+        self,
+        text: str,
+        *facts: dict[str, Any],
+        account: str = "zhang",
+        name: str = "张三",
+        **more: Any,
+    ) -> Change:
+        """One message, and what is learned from it; see :func:`scripted.answer`."""
+        await self.say(account, text, name)
+        return await self.learn(answer(*facts, **more))
 
     def number(self, statement: str) -> int:
         """The number under which a known fact is shown."""

@@ -69,8 +69,7 @@ async def test_labels_and_names_of_somebody_mentioned_resolve(room: Chat, refere
 
 async def test_of_two_of_one_name_the_mentioned_one_is_meant(room: Chat):
     await room.say("red", "大家好", "小红")
-    await room.say("other", "我也叫小红", "小红")
-    await room.learn(answer())
+    await room.told("我也叫小红", account="other", name="小红")
     await room.say("zhang", "@小红 怕狗", "张三", to=(AT_RED,))
     await room.learn(answer(said("小红", "dislikes", "狗", "小红怕狗", 1)))
     assert (await room.facts())["小红怕狗"].subject == RED
@@ -135,8 +134,7 @@ async def test_you_is_who_was_answered(room: Chat):
 
 async def test_you_is_the_bot_in_private(journal: Journal):
     chat = Chat(journal, private("zhang"))
-    await chat.say("zhang", "你喜欢猫", "张三")
-    await chat.learn(answer(said("你", "likes", "猫", "喜欢猫", 1)))
+    await chat.told("你喜欢猫", said("你", "likes", "猫", "喜欢猫", 1))
     (fact,) = await chat.rows(Fact)
     assert fact.subject == stable_id("e", "bot:mei", BOT)
 
@@ -145,13 +143,11 @@ async def test_you_is_the_bot_in_private(journal: Journal):
     "word", ["用户", "User", "the user", "用户A", "user 1", "群友2", "大家", "他", "某人"]
 )
 async def test_a_word_for_anybody_is_nobody(room: Chat, word: str):
-    await room.say("zhang", "喜欢猫", "张三")
-    await room.learn(
-        answer(
-            said(word, "likes", "猫", "喜欢猫", 1),
-            said("U1", "friend_of", word, "张三交了朋友", 1),
-            entities=[thing("E1", word, "person")],
-        )
+    await room.told(
+        "喜欢猫",
+        said(word, "likes", "猫", "喜欢猫", 1),
+        said("U1", "friend_of", word, "张三交了朋友", 1),
+        entities=[thing("E1", word, "person")],
     )
     assert [fact.subject for fact in await room.rows(Fact)] == [ZHANG]
     names = {name.norm for name in await room.rows(known_module.Name)}
@@ -222,8 +218,7 @@ async def test_what_was_forgotten_is_not_shown(room: Chat, journal: Journal):
 
 async def test_the_bots_own_words_are_quoted_as_its(room: Chat):
     await room.say(BOT, "明早八点提醒你")
-    await room.say("zhang", "好", "张三")
-    await room.learn(answer())
+    await room.told("好")
     await room.say("zhang", "别忘了", "张三", quote=Quote(BOT, "", "5", "明早八点提醒你"))
     assert lines(await prompt(room)) == [f"U1 张三: {QUOTE}BOT「明早八点提醒你」 别忘了"]
 

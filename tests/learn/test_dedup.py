@@ -148,11 +148,6 @@ async def chat(journal: Journal) -> Chat:
     return Chat(journal, HOME)
 
 
-async def told(chat: Chat, text: str, *facts, **more) -> None:
-    await chat.say("zhang", text, "张三")
-    await chat.learn(answer(*facts, **more))
-
-
 async def standing(chat: Chat) -> list[tuple[str, int]]:
     """The statements that hold, with how often each was told."""
     facts = await chat.rows(Fact)
@@ -165,14 +160,14 @@ COLLEAGUE = thing("E1", "同事", "person")
 
 async def test_a_statement_by_another_name_of_the_same_person(chat: Chat) -> None:
     both = {**COLLEAGUE, "aliases": ["周晓"]}
-    await told(chat, "我同事叫周晓", said("E1", "is_named", "周晓", "张三的同事叫周晓", 1),
-               entities=[both])  # fmt: skip
-    await told(chat, "我同事喜欢打羽毛球",
-               said("E1", "other", "打羽毛球", "张三的同事常去打羽毛球", 1),
-               entities=[COLLEAGUE])  # fmt: skip
-    await told(chat, "周晓常去打羽毛球",
-               said("E1", "other", "羽毛球馆", "周晓常去打羽毛球", 1),
-               entities=[{**COLLEAGUE, "name": "周晓"}])  # fmt: skip
+    await chat.told("我同事叫周晓", said("E1", "is_named", "周晓", "张三的同事叫周晓", 1),
+                    entities=[both])  # fmt: skip
+    await chat.told("我同事喜欢打羽毛球",
+                    said("E1", "other", "打羽毛球", "张三的同事常去打羽毛球", 1),
+                    entities=[COLLEAGUE])  # fmt: skip
+    await chat.told("周晓常去打羽毛球",
+                    said("E1", "other", "羽毛球馆", "周晓常去打羽毛球", 1),
+                    entities=[{**COLLEAGUE, "name": "周晓"}])  # fmt: skip
     assert await standing(chat) == [("张三的同事叫周晓", 1), ("张三的同事常去打羽毛球", 2)]
 
 
@@ -187,9 +182,9 @@ def person(name: str, *aliases: str) -> dict[str, object]:
 async def test_who_was_known_by_name_before_is_no_new_person(
     chat: Chat, text: str, entity: dict[str, object]
 ) -> None:
-    await told(chat, "周晓会弹琴", said("E1", "skilled_in", "弹琴", "周晓会弹琴", 1),
-               entities=[person("周晓")])  # fmt: skip
-    await told(chat, text, said("E1", "other", "同事", "周晓是张三的同事", 1), entities=[entity])
+    await chat.told("周晓会弹琴", said("E1", "skilled_in", "弹琴", "周晓会弹琴", 1),
+                    entities=[person("周晓")])  # fmt: skip
+    await chat.told(text, said("E1", "other", "同事", "周晓是张三的同事", 1), entities=[entity])
     await chat.say("zhang", "我同事今天又弹琴了", "张三")
     known = await chat.show()
     assert "周晓会弹琴" in [fact.statement for fact in known.facts.values()]
@@ -201,19 +196,22 @@ async def test_who_was_known_by_name_before_is_no_new_person(
 async def test_two_of_one_name_are_nobodys_colleague(journal: Journal) -> None:
     """Who is meant is not clear: the colleague is a person of their own, as before."""
     room = Chat(journal, group("100"))
-    await room.say("zhang", "周晓会弹琴", "张三")
-    await room.learn(answer(said("周晓", "skilled_in", "弹琴", "周晓会弹琴", 1),
-                            entities=[person("周晓")]))  # fmt: skip
-    await room.say("li", "我同事会弹琴", "李四")
-    await room.learn(answer(said("同事", "skilled_in", "弹琴", "李四的同事会弹琴", 1)))
+    await room.told("周晓会弹琴", said("周晓", "skilled_in", "弹琴", "周晓会弹琴", 1),
+                    entities=[person("周晓")])  # fmt: skip
+    await room.told(
+        "我同事会弹琴",
+        said("同事", "skilled_in", "弹琴", "李四的同事会弹琴", 1),
+        account="li",
+        name="李四",
+    )
     assert len({fact.subject for fact in await room.rows(Fact)}) == 2
 
 
 async def test_two_colleagues_with_names_are_two(chat: Chat) -> None:
     for called in ("周晓", "李梅"):
-        await told(chat, f"我同事{called}会弹琴",
-                   said("E1", "skilled_in", "弹琴", f"{called}会弹琴", 1),
-                   entities=[person("同事", called)])  # fmt: skip
+        await chat.told(f"我同事{called}会弹琴",
+                        said("E1", "skilled_in", "弹琴", f"{called}会弹琴", 1),
+                        entities=[person("同事", called)])  # fmt: skip
     first, second = await chat.rows(Fact)
     assert first.subject != second.subject
     assert {first.statement, second.statement} == {"周晓会弹琴", "李梅会弹琴"}
@@ -221,21 +219,21 @@ async def test_two_colleagues_with_names_are_two(chat: Chat) -> None:
 
 async def test_a_mother_with_two_names_is_one(chat: Chat) -> None:
     for called in ("王梅", "阿梅"):
-        await told(chat, f"我妈妈也叫{called}",
-                   said("E1", "other", "名字", f"张三的妈妈也叫{called}", 1),
-                   entities=[person("妈妈", called)])  # fmt: skip
+        await chat.told(f"我妈妈也叫{called}",
+                        said("E1", "other", "名字", f"张三的妈妈也叫{called}", 1),
+                        entities=[person("妈妈", called)])  # fmt: skip
     assert len({fact.subject for fact in await chat.rows(Fact)}) == 1
 
 
 async def test_two_colleagues_of_two_people_are_not_one(journal: Journal) -> None:
     room = Chat(journal, group("100"))
     await room.say("zhang", "我同事喜欢打羽毛球", "张三")
-    await room.say("li", "我同事也喜欢打羽毛球", "李四")
-    await room.learn(
-        answer(
-            said("同事", "likes", "羽毛球", "同事喜欢打羽毛球", 1),
-            said("同事", "likes", "羽毛球", "同事喜欢打羽毛球", 2),
-        )
+    await room.told(
+        "我同事也喜欢打羽毛球",
+        said("同事", "likes", "羽毛球", "同事喜欢打羽毛球", 1),
+        said("同事", "likes", "羽毛球", "同事喜欢打羽毛球", 2),
+        account="li",
+        name="李四",
     )
     first, second = await room.rows(Fact)
     assert first.subject != second.subject
@@ -244,8 +242,8 @@ async def test_two_colleagues_of_two_people_are_not_one(journal: Journal) -> Non
 async def test_the_same_thing_in_other_words_and_what_says_more(chat: Chat) -> None:
     tea = thing("E1", "乌龙茶", "thing")
     for text in ("我爱喝乌龙茶", "我特别喜欢乌龙茶", "我喜欢乌龙茶但只在周末喝"):
-        await told(chat, text, said("U1", "likes", "E1", text.replace("我", "张三"), 1),
-                   entities=[tea])  # fmt: skip
+        await chat.told(text, said("U1", "likes", "E1", text.replace("我", "张三"), 1),
+                        entities=[tea])  # fmt: skip
     assert await standing(chat) == [("张三喜欢乌龙茶但只在周末喝", 1), ("张三爱喝乌龙茶", 2)]
 
 
@@ -262,13 +260,13 @@ async def test_one_value_told_in_two_ways_is_kept_once(
     chat: Chat, predicate: str, first: str, again: str
 ) -> None:
     for value in (first, again):
-        await told(chat, f"我：{value}", said("U1", predicate, value, f"张三：{value}", 1))
+        await chat.told(f"我：{value}", said("U1", predicate, value, f"张三：{value}", 1))
     assert await standing(chat) == [(f"张三：{first}", 2)]
 
 
 async def test_another_value_replaces_as_before(chat: Chat) -> None:
     for value in ("杭州", "宁波"):
-        await told(chat, f"我住{value}", said("U1", "lives_in", value, f"张三住{value}", 1))
+        await chat.told(f"我住{value}", said("U1", "lives_in", value, f"张三住{value}", 1))
     assert await standing(chat) == [("张三住宁波", 1)]
 
 
@@ -276,7 +274,7 @@ async def test_another_value_replaces_as_before(chat: Chat) -> None:
 async def test_a_relative_by_two_words_is_one(chat: Chat, one: str, other: str) -> None:
     for word in (one, other):
         told_of = said(word, "skilled_in", "二胡", f"张三的{word}会拉二胡", 1)
-        await told(chat, f"我{word}会拉二胡", told_of)
+        await chat.told(f"我{word}会拉二胡", told_of)
     assert await standing(chat) == [(f"张三的{one}会拉二胡", 2)]
 
 
@@ -292,10 +290,10 @@ async def test_others_have_theirs(journal: Journal, word: str) -> None:
 async def test_a_relative_is_shown_with_what_they_are_to_whom(chat: Chat) -> None:
     """Or 我同事 could not be recognised as whom the model is shown as 周晓."""
     both = {**COLLEAGUE, "aliases": ["周晓"]}
-    await told(chat, "我同事叫周晓", said("E1", "is_named", "周晓", "张三的同事叫周晓", 1),
-               entities=[both])  # fmt: skip
-    await told(chat, "周晓会弹琴", said("E1", "skilled_in", "弹琴", "周晓会弹琴", 1),
-               entities=[{**COLLEAGUE, "name": "周晓"}])  # fmt: skip
+    await chat.told("我同事叫周晓", said("E1", "is_named", "周晓", "张三的同事叫周晓", 1),
+                    entities=[both])  # fmt: skip
+    await chat.told("周晓会弹琴", said("E1", "skilled_in", "弹琴", "周晓会弹琴", 1),
+                    entities=[{**COLLEAGUE, "name": "周晓"}])  # fmt: skip
     await chat.say("zhang", "我同事又弹琴了", "张三")
     known = await chat.show()
     assert "周晓 / 张三的同事" in [thing.name for thing in known.things.values()]
@@ -303,7 +301,7 @@ async def test_a_relative_is_shown_with_what_they_are_to_whom(chat: Chat) -> Non
 
 
 async def test_what_is_restated_rests_on_what_was_said_of_the_same_person(chat: Chat) -> None:
-    await told(chat, "我表姐是护士", said("表姐", "works_as", "护士", "张三的表姐是护士", 1))
+    await chat.told("我表姐是护士", said("表姐", "works_as", "护士", "张三的表姐是护士", 1))
     for text in ("我嫂子是护士，在儿科当护士", "我表姐还在医院里做护士"):
         await chat.say("zhang", text, "张三")
     await chat.show()

@@ -15,21 +15,14 @@ ZHANG, NEW = user("zhang"), user("zhang2")
 BEAN, DOUDOU = entity("豆子"), entity("豆豆")
 
 
-async def told(chat: Chat, text: str, *facts, name: str = "张三", account: str = "zhang", **more):
-    await chat.say(account, text, name)
-    return await chat.learn(answer(*facts, **more))
-
-
 async def two_cats(chat: Chat) -> None:
     """豆豆 and 豆子, of each of whom one thing is known."""
-    await told(
-        chat,
+    await chat.told(
         "豆豆是橘猫",
         said("E1", "other", "橘猫", "豆豆是橘猫", 1),
         entities=[thing("E1", "豆豆", "animal")],
     )
-    await told(
-        chat,
+    await chat.told(
         "豆子怕洗澡",
         said("E1", "other", "洗澡", "豆子怕洗澡", 1),
         entities=[thing("E1", "豆子", "animal")],
@@ -40,15 +33,14 @@ async def test_what_is_learned_later_goes_to_the_survivor_and_stays(journal: Jou
     chat = Chat(journal, private("zhang"))
     await two_cats(chat)
     await IdentityEdits(journal).merge(BEAN, DOUDOU, "owner")
-    await told(chat, "豆子会开门", said("豆子", "skilled_in", "开门", "豆子会开门", 1))
-    await told(
-        chat,
+    await chat.told("豆子会开门", said("豆子", "skilled_in", "开门", "豆子会开门", 1))
+    await chat.told(
         "豆子三岁了",
         said("E1", "age", "三岁", "豆子三岁", 1),
         entities=[thing("E1", "豆子", "animal")],
     )
     await IdentityEdits(journal).split(BEAN, "owner")
-    await told(chat, "豆子胖了", said("豆子", "status", "胖", "豆子胖了", 1))
+    await chat.told("豆子胖了", said("豆子", "status", "胖", "豆子胖了", 1))
     subjects = {text: fact.subject for text, fact in (await chat.facts()).items()}
     assert subjects == {
         "豆豆是橘猫": DOUDOU,
@@ -79,18 +71,17 @@ async def test_known_items_show_one_thing_once(journal: Journal):
 async def test_a_fact_about_one_replaces_one_about_the_other(journal: Journal):
     chat = Chat(journal, private("zhang"))
     for cat, place in (("豆豆", "北京"), ("豆子", "天津")):
-        await told(
-            chat,
+        await chat.told(
             f"{cat}住{place}",
             said("E1", "lives_in", place, f"{cat}住{place}", 1),
             entities=[thing("E1", cat, "animal")],
         )
     await IdentityEdits(journal).merge(BEAN, DOUDOU, "owner")
-    await told(chat, "豆豆搬到上海了", said("豆豆", "lives_in", "上海", "豆豆住上海", 1))
+    await chat.told("豆豆搬到上海了", said("豆豆", "lives_in", "上海", "豆豆住上海", 1))
     facts = await chat.facts()
     old = {facts["豆豆住北京"].id, facts["豆子住天津"].id}
     assert set(facts["豆豆住上海"].supersedes) == old
-    await told(chat, "豆子住在上海", said("豆子", "lives_in", "上海", "豆子住上海", 1))
+    await chat.told("豆子住在上海", said("豆子", "lives_in", "上海", "豆子住上海", 1))
     facts = await chat.facts()
     assert "豆子住上海" not in facts  # said before
     assert facts["豆豆住上海"].use_count == 2
@@ -110,8 +101,8 @@ async def test_an_end_is_told_of_the_survivor(journal: Journal):
 
 async def test_what_one_account_told_the_other_may_end(journal: Journal):
     old, new = Chat(journal, private("zhang")), Chat(journal, private("zhang2"))
-    await told(old, "我住北京", said("U1", "lives_in", "北京", "张三住北京", 1))
-    await told(old, "我爱吃辣", said("U1", "likes", "辣", "张三爱吃辣", 1))
+    await old.told("我住北京", said("U1", "lives_in", "北京", "张三住北京", 1))
+    await old.told("我爱吃辣", said("U1", "likes", "辣", "张三爱吃辣", 1))
     new.at = old.at
     await new.say("zhang2", "在吗", "三哥")
     assert (await new.show()).facts == {}
@@ -123,8 +114,7 @@ async def test_what_one_account_told_the_other_may_end(journal: Journal):
     change = await new.learn(answer(ended=[new.number("张三爱吃辣")]))
     (over,) = (op.after for op in change.ops if op.kind == Fact.kind and op.after["supersedes"])
     assert (over["subject"], over["session"]) == (NEW, new.session.id)
-    await told(
-        new,
+    await new.told(
         "我搬到上海了",
         said("U1", "lives_in", "上海", "三哥住上海", 1),
         name="三哥",
@@ -142,15 +132,11 @@ async def test_what_one_account_told_the_other_may_end(journal: Journal):
 
 async def test_in_a_group_accounts_are_who_they_are(journal: Journal):
     room = Chat(journal, group("100"))
-    await told(room, "我住北京", said("U1", "lives_in", "北京", "张三住北京", 1))
+    await room.told("我住北京", said("U1", "lives_in", "北京", "张三住北京", 1))
     await journal.commit(lambda _: Draft("test", "test", put=[User(NEW)]))
     await IdentityEdits(journal).link(ZHANG, NEW, "owner")
-    await told(
-        room,
-        "我住上海",
-        said("U1", "lives_in", "上海", "三哥住上海", 1),
-        name="三哥",
-        account="zhang2",
+    await room.told(
+        "我住上海", said("U1", "lives_in", "上海", "三哥住上海", 1), name="三哥", account="zhang2"
     )
     fact = (await room.facts())["三哥住上海"]
     assert (fact.subject, fact.supersedes) == (NEW, ())

@@ -24,8 +24,7 @@ NOBODY = stable_id("e", ROOM.circle, normalise("赵云飞"))
 async def room(journal: Journal) -> Chat:
     """赵云飞 has spoken in a group."""
     chat = Chat(journal, ROOM)
-    await chat.say("701", "我是赵云飞，群主", "赵云飞")
-    await chat.learn(answer())
+    await chat.told("我是赵云飞，群主", account="701", name="赵云飞")
     return chat
 
 
@@ -71,8 +70,7 @@ async def test_other_words_of_theirs_prove_nothing(room: Chat, reference: str) -
 
 @pytest.mark.parametrize("reference", ["U2", "赵云飞"])
 async def test_an_account_that_is_mentioned_is_meant(room: Chat, reference: str) -> None:
-    await room.say("702", "路过打个招呼", "赵云飞")
-    await room.learn(answer())
+    await room.told("路过打个招呼", account="702", name="赵云飞")
     await room.say("703", "@赵云飞 最喜欢榴莲了", "小周", to=(Addressee(CLONE, "赵云飞"),))
     assert await subject(room, reference, evidence=1) == CLONE
 
@@ -91,8 +89,7 @@ async def test_what_another_message_mentions_is_nothing_to_this_one(room: Chat) 
 
 
 async def test_a_shared_name_introduces_nobody_to_the_model(room: Chat) -> None:
-    await room.say("702", "路过打个招呼", "赵云飞")
-    await room.learn(answer())
+    await room.told("路过打个招呼", account="702", name="赵云飞")
     await room.say("703", "赵云飞最喜欢榴莲了", "小周")
     known = await room.show()
     assert [person.node for person in known.people.values()] == [WITNESS]
@@ -100,17 +97,21 @@ async def test_a_shared_name_introduces_nobody_to_the_model(room: Chat) -> None:
 
 @pytest.mark.parametrize("sign", ["的妈妈", "的老板"])
 async def test_relatives_of_a_shared_name_are_nobodys(room: Chat, sign: str) -> None:
-    await room.say("702", "我妈妈和我老板都来了", "赵云飞")
-    await room.learn(
-        answer(
-            said("妈妈", "did", "来", "赵云飞的妈妈来了", 1),
-            said("老板", "did", "来", "赵云飞的老板来了", 1),
-        )
+    await room.told(
+        "我妈妈和我老板都来了",
+        said("妈妈", "did", "来", "赵云飞的妈妈来了", 1),
+        said("老板", "did", "来", "赵云飞的老板来了", 1),
+        account="702",
+        name="赵云飞",
     )
     own = {fact.subject for fact in await room.rows(Fact)}
     await room.say("702", "路过", "赵云飞")
-    await room.say("703", f"赵云飞{sign}爱打牌", "小周")
-    await room.learn(answer(said(f"赵云飞{sign}", "likes", "打牌", f"赵云飞{sign}爱打牌", 2)))
+    await room.told(
+        f"赵云飞{sign}爱打牌",
+        said(f"赵云飞{sign}", "likes", "打牌", f"赵云飞{sign}爱打牌", 2),
+        account="703",
+        name="小周",
+    )
     told = (await room.facts())[f"赵云飞{sign}爱打牌"].subject
     assert is_entity(told)
     assert told not in own
@@ -122,8 +123,7 @@ async def test_relatives_of_a_shared_name_are_nobodys(room: Chat, sign: str) -> 
 async def test_a_name_that_was_given_up_is_shared_for_a_year(
     room: Chat, days: float, is_shared: bool
 ) -> None:
-    await room.say("701", "我改名了", "云游四海")
-    await room.learn(answer())
+    await room.told("我改名了", account="701", name="云游四海")
     room.at = T0 + days * DAY
     await room.say("702", "路过打个招呼", "赵云飞")
     await room.say("703", "赵云飞最喜欢榴莲了", "小周")
@@ -139,21 +139,23 @@ async def test_who_is_silent_for_years_still_bears_the_name(room: Chat) -> None:
 
 async def test_who_spoke_to_another_persona_bears_the_name_too(room: Chat) -> None:
     other = Chat(room.journal, group("7901", "ruo"), room.context.attendance)
-    await other.say("702", "路过打个招呼", "赵云飞")
-    await other.learn(answer())
+    await other.told("路过打个招呼", account="702", name="赵云飞")
     await room.say("703", "赵云飞最喜欢榴莲了", "小周")
     assert await subject(room, "赵云飞", evidence=1) == NOBODY
 
 
 async def test_who_bears_it_elsewhere_is_a_stranger(room: Chat) -> None:
     other = Chat(room.journal, group("8"), room.context.attendance)
-    await other.say("702", "路过打个招呼", "赵云飞")
-    await other.learn(answer())
+    await other.told("路过打个招呼", account="702", name="赵云飞")
     await room.say("703", "赵云飞最喜欢榴莲了", "小周")
     assert await subject(room, "赵云飞", evidence=1) == REAL
 
 
 async def test_somebody_who_cannot_be_named_is_somebody_in_statements(room: Chat) -> None:
-    await room.say("702", "我喜欢榴莲", "\u3164\u200b")
-    await room.learn(answer(said("U1", "likes", "榴莲", "U1喜欢榴莲", 1)))
+    await room.told(
+        "我喜欢榴莲",
+        said("U1", "likes", "榴莲", "U1喜欢榴莲", 1),
+        account="702",
+        name="\u3164\u200b",
+    )
     assert (await room.facts())["有人喜欢榴莲"].subject == CLONE

@@ -113,15 +113,13 @@ def test_a_very_long_message_loses_its_middle():
 async def test_known_items_are_what_the_chat_names_then_the_newest(journal: Journal):
     chat = Chat(journal, group("100"))
     await chat.say("li", "我是小红", "小红")
-    await chat.say("zhang", "我喜欢猫，家里有豆豆，豆豆爱吃鱼", "张三")
-    await chat.learn(
-        answer(
-            said("U2", "likes", "猫", "张三喜欢猫", 2),
-            said("U2", "has_pet", "E1", "张三的猫叫豆豆", 2),
-            said("E1", "likes", "鱼", "豆豆爱吃鱼", 2),
-            said("U1", "likes", "跑步", "小红喜欢跑步", 1),
-            entities=[thing("E1", "豆豆", "animal")],
-        )
+    await chat.told(
+        "我喜欢猫，家里有豆豆，豆豆爱吃鱼",
+        said("U2", "likes", "猫", "张三喜欢猫", 2),
+        said("U2", "has_pet", "E1", "张三的猫叫豆豆", 2),
+        said("E1", "likes", "鱼", "豆豆爱吃鱼", 2),
+        said("U1", "likes", "跑步", "小红喜欢跑步", 1),
+        entities=[thing("E1", "豆豆", "animal")],
     )
     await chat.say("zhang", "豆豆和小红玩得很好", "张三")
     known = await chat.show()
@@ -157,11 +155,8 @@ async def test_known_items_stay_within_their_budget(journal: Journal):
 
 async def test_names_are_found_as_whole_words(journal: Journal):
     chat = Chat(journal, private("zhang"))
-    await chat.say("zhang", "I like Go and 北京", "zhang")
-    await chat.learn(
-        answer(said("U1", "likes", "Go", "zhang likes Go", 1),
-               said("U1", "likes", "北京", "zhang likes 北京", 1))
-    )  # fmt: skip
+    likes = [said("U1", "likes", each, f"zhang likes {each}", 1) for each in ("Go", "北京")]
+    await chat.told("I like Go and 北京", *likes, name="zhang")
     await chat.say("zhang", "a good day in 北京市", "zhang")
     assert {t.name for t in (await chat.show()).things.values()} == {"北京"}
     await chat.say("zhang", "用Go写的", "zhang")

@@ -47,19 +47,12 @@ async def room(journal: Journal) -> Chat:
     return Chat(journal, group("100"))
 
 
-async def one(chat: Chat, text: str, *facts, name: str = "张三", **more) -> Change:
-    """One message, and what is learned from it."""
-    await chat.say("zhang", text, name)
-    return await chat.learn(answer(*facts, **more))
-
-
 # ------------------------------------------------------------------ new facts
 
 
 @pytest.mark.parametrize(("statement", "facts"), [("那里叫花园", 1), ("花园", 0)])
 async def test_nothing_is_about_itself(chat: Chat, statement: str, facts: int):
-    change = await one(
-        chat, "我去花园了", said("花园", "is_named", "花园", statement, 1),
+    change = await chat.told("我去花园了", said("花园", "is_named", "花园", statement, 1),
         entities=[thing("E1", "花园", "place")],
     )  # fmt: skip
     found = written(change, Fact)
@@ -154,12 +147,12 @@ async def test_the_bot_keeps_its_promises_but_knows_nothing_else_about_itself(ch
 
 async def test_i_is_who_wrote_the_evidence(room: Chat):
     await room.say("zhang", "我喜欢爬山", "张三")
-    await room.say("li", "我喜欢游泳", "李四")
-    await room.learn(
-        answer(
-            said("我", "likes", "爬山", "张三喜欢爬山", 1),
-            said("我", "likes", "游泳", "李四喜欢游泳", 2),
-        )
+    await room.told(
+        "我喜欢游泳",
+        said("我", "likes", "爬山", "张三喜欢爬山", 1),
+        said("我", "likes", "游泳", "李四喜欢游泳", 2),
+        account="li",
+        name="李四",
     )
     facts = await room.facts()
     assert facts["张三喜欢爬山"].subject == ZHANG
@@ -177,8 +170,7 @@ async def test_a_message_that_was_forgotten_proves_nothing(chat: Chat):
 
 @pytest.mark.parametrize("word", ["用户", "User", "他", "大家", "U7", "E9", "某人", "你们", "！"])
 async def test_nobody_in_particular_is_no_node(room: Chat, word: str):
-    await room.say("zhang", "他喜欢猫", "张三")
-    await room.learn(answer(said(word, "likes", "猫", "有人喜欢猫", 1)))
+    await room.told("他喜欢猫", said(word, "likes", "猫", "有人喜欢猫", 1))
     assert await room.facts() == {}
     assert await room.rows(Mention) == []
 
@@ -189,14 +181,13 @@ async def test_nobody_in_particular_is_no_node(room: Chat, word: str):
 async def test_nicknames_resolve_to_users_of_the_same_chat(journal: Journal, room: Chat):
     await room.say("li", "大家好", "小红")
     await room.learn({"worth": False})
-    await room.say("zhang", "小红喜欢猫", "张三")
-    await room.learn(answer(said("小红", "likes", "猫", "小红喜欢猫", 1)))
+    await room.told("小红喜欢猫", said("小红", "likes", "猫", "小红喜欢猫", 1))
     fact = (await room.facts())["小红喜欢猫"]
     assert (fact.subject, fact.speaker) == (LI, ZHANG)
     # Elsewhere 小红 is somebody else.
     other = Chat(journal, group("200"), room.context.attendance)
-    await one(other, "小红喜欢狗", said("小红", "likes", "狗", "小红喜欢狗", 1),
-              entities=[thing("E1", "小红", "person")])  # fmt: skip
+    await other.told("小红喜欢狗", said("小红", "likes", "狗", "小红喜欢狗", 1),
+                     entities=[thing("E1", "小红", "person")])  # fmt: skip
     fact = (await other.facts())["小红喜欢狗"]
     assert fact.subject == entity("小红", other.session.circle)
 
@@ -205,22 +196,19 @@ async def test_two_people_of_one_name_are_not_confused(room: Chat):
     await room.say("li", "我是小明", "小明")
     await room.say("wang", "我也是小明", "小明")
     await room.learn({"worth": False})
-    await room.say("zhang", "小明喜欢猫", "张三")
-    await room.learn(answer(said("小明", "likes", "猫", "小明喜欢猫", 1)))
+    await room.told("小明喜欢猫", said("小明", "likes", "猫", "小明喜欢猫", 1))
     assert not {f.subject for f in (await room.facts()).values()} & {LI, user("wang")}
 
 
 async def test_everybody_has_a_mother_of_his_own(room: Chat):
     await room.say("zhang", "我妈妈是老师", "张三")
     await room.say("li", "我妈妈是医生", "李四")
-    await room.say("zhang", "李四的妈妈真厉害", "张三")
-    await room.learn(
-        answer(
-            said("E1", "works_as", "老师", "张三的妈妈是老师", 1),
-            said("妈妈", "works_as", "医生", "李四的妈妈是医生", 2),
-            said("李四的妈妈", "skilled_in", "医术", "李四的妈妈很厉害", 3),
-            entities=[thing("E1", "我妈妈", "person")],
-        )
+    await room.told(
+        "李四的妈妈真厉害",
+        said("E1", "works_as", "老师", "张三的妈妈是老师", 1),
+        said("妈妈", "works_as", "医生", "李四的妈妈是医生", 2),
+        said("李四的妈妈", "skilled_in", "医术", "李四的妈妈很厉害", 3),
+        entities=[thing("E1", "我妈妈", "person")],
     )
     facts = await room.facts()
     mothers = [
@@ -231,35 +219,35 @@ async def test_everybody_has_a_mother_of_his_own(room: Chat):
 
 
 async def test_being_named_is_a_name(chat: Chat):
-    await one(chat, "叫我老张", said("U1", "is_named", "老张", "张三也叫老张", 1))
+    await chat.told("叫我老张", said("U1", "is_named", "老张", "张三也叫老张", 1))
     assert await chat.names(ZHANG) == {"张三", "老张"}
-    await one(chat, "老张喜欢茶", said("老张", "likes", "茶", "老张喜欢茶", 1))
+    await chat.told("老张喜欢茶", said("老张", "likes", "茶", "老张喜欢茶", 1))
     assert (await chat.facts())["老张喜欢茶"].subject == ZHANG
 
 
 async def test_what_two_entities_are_to_users_is_told_of_the_user(chat: Chat):
-    await one(chat, "小明是我朋友", said("小明", "friend_of", "U1", "小明是张三的朋友", 1),
-              entities=[thing("E1", "小明", "person")])  # fmt: skip
+    await chat.told("小明是我朋友", said("小明", "friend_of", "U1", "小明是张三的朋友", 1),
+                    entities=[thing("E1", "小明", "person")])  # fmt: skip
     fact = (await chat.facts())["小明是张三的朋友"]
     assert (fact.subject, fact.object) == (ZHANG, entity("小明", chat.session.circle))
 
 
 async def test_a_value_is_a_topic_even_if_somebody_is_called_that(chat: Chat):
-    await one(chat, "我25岁", said("U1", "age", "25岁", "张三25岁", 1))
+    await chat.told("我25岁", said("U1", "age", "25岁", "张三25岁", 1))
     fact = (await chat.facts())["张三25岁"]
     assert fact.object == entity("25岁")
-    await one(chat, "我心情很好", said("U1", "feels", "", "张三心情很好", 1))
+    await chat.told("我心情很好", said("U1", "feels", "", "张三心情很好", 1))
     assert (await chat.facts())["张三心情很好"].object == entity("张三心情很好")
 
 
 async def test_the_band_u2_is_not_a_label(room: Chat):
     await room.say("zhang", "我喜欢U2乐队，显卡是GPU100", "张三")
-    await room.say("li", "我也是", "李四")
-    await room.learn(
-        answer(
-            said("U1", "likes", "U2", "张三喜欢U2乐队", 1),
-            said("U2", "friend_of", "U1", "U2是张三的朋友", 2),
-        )
+    await room.told(
+        "我也是",
+        said("U1", "likes", "U2", "张三喜欢U2乐队", 1),
+        said("U2", "friend_of", "U1", "U2是张三的朋友", 2),
+        account="li",
+        name="李四",
     )
     facts = await room.facts()
     assert facts["张三喜欢U2乐队"].object == entity("U2")
@@ -270,10 +258,10 @@ async def test_the_band_u2_is_not_a_label(room: Chat):
 
 
 async def test_a_restated_fact_is_strengthened_not_added(chat: Chat):
-    await one(chat, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
+    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     before = (await chat.facts())["张三喜欢猫"]
     chat.at += 30 * DAY
-    await one(chat, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫 ", 1))
+    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫 ", 1))
     (after,) = await chat.rows(Fact)
     assert (after.id, after.use_count) == (before.id, 2)
     assert after.half_life > before.half_life
@@ -295,22 +283,22 @@ async def test_a_restated_fact_is_strengthened_not_added(chat: Chat):
 async def test_the_same_sentence_is_the_same_fact(
     chat: Chat, object: str, predicate: str, statement: str
 ):
-    await one(chat, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
-    await one(chat, "我很喜欢猫", said("U1", predicate, object, statement, 1))
+    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
+    await chat.told("我很喜欢猫", said("U1", predicate, object, statement, 1))
     assert [(f.statement, f.use_count) for f in await chat.rows(Fact)] == [("张三喜欢猫", 2)]
 
 
 async def test_sentences_that_differ_in_a_sign_are_not_the_same(chat: Chat):
-    await one(chat, "我会C", said("U1", "skilled_in", "编程", "张三会用C", 1))
-    await one(chat, "我会C++", said("U1", "skilled_in", "编程", "张三会用C++", 1))
-    await one(chat, "3度", said("U1", "other", "气温", "张三那里3度", 1))
-    await one(chat, "-3度", said("U1", "other", "气温", "张三那里-3度", 1))
+    await chat.told("我会C", said("U1", "skilled_in", "编程", "张三会用C", 1))
+    await chat.told("我会C++", said("U1", "skilled_in", "编程", "张三会用C++", 1))
+    await chat.told("3度", said("U1", "other", "气温", "张三那里3度", 1))
+    await chat.told("-3度", said("U1", "other", "气温", "张三那里-3度", 1))
     assert len(await chat.rows(Fact)) == 4
 
 
 async def test_the_model_may_say_by_number_that_a_fact_was_restated_or_used(chat: Chat):
-    await one(chat, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1),
-              said("U1", "likes", "茶", "张三喜欢茶", 1))  # fmt: skip
+    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1),
+                    said("U1", "likes", "茶", "张三喜欢茶", 1))  # fmt: skip
     chat.at += 30 * DAY
     before = await chat.facts()
     await chat.say("zhang", "猫真是太好了", "张三")
@@ -328,12 +316,12 @@ async def test_the_model_may_say_by_number_that_a_fact_was_restated_or_used(chat
 
 
 async def test_what_was_archived_comes_back_when_it_is_said_again(chat: Chat):
-    await one(chat, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
+    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     faded = replace(
         (await chat.facts())["张三喜欢猫"], status=Status.ARCHIVED.value, archived_at=T0
     )
     await chat.journal.commit(lambda _: Draft("upkeep", "archive", [faded]))
-    await one(chat, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
+    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     (fact,) = await chat.rows(Fact)
     assert (fact.status, fact.archived_at) == (Status.ACTIVE, None)
 
@@ -341,7 +329,7 @@ async def test_what_was_archived_comes_back_when_it_is_said_again(chat: Chat):
 async def test_what_is_known_from_a_group_gets_a_row_of_its_own_in_private(
     journal: Journal, room: Chat
 ):
-    await one(room, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
+    await room.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     in_group = (await room.facts())["张三喜欢猫"]
     chat = Chat(journal, private("zhang"), room.context.attendance)
     chat.at = room.at + DAY
@@ -357,7 +345,7 @@ async def test_what_is_known_from_a_group_gets_a_row_of_its_own_in_private(
 async def test_private_knowledge_is_neither_shown_nor_touched_in_a_group(
     journal: Journal, chat: Chat
 ):
-    await one(chat, "我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
+    await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     before = (await chat.facts())["张三喜欢猫"]
     room = Chat(journal, group("100"))
     room.at = chat.at
@@ -371,8 +359,7 @@ async def test_private_knowledge_is_neither_shown_nor_touched_in_a_group(
 
 
 async def test_another_persona_knows_the_person_but_not_the_things(journal: Journal, chat: Chat):
-    await one(
-        chat, "我喜欢豆豆，豆豆三岁了",
+    await chat.told("我喜欢豆豆，豆豆三岁了",
         said("U1", "likes", "E1", "张三喜欢豆豆", 1), said("E1", "age", "三岁", "豆豆三岁了", 1),
         entities=[thing("E1", "豆豆", "animal")],
     )  # fmt: skip
@@ -394,13 +381,13 @@ async def test_another_persona_knows_the_person_but_not_the_things(journal: Jour
 
 
 async def test_the_newer_home_replaces_the_older_one(chat: Chat):
-    await one(chat, "我住北京", said("U1", "lives_in", "北京", "张三住在北京", 1))
-    await one(chat, "我搬到上海了", said("U1", "lives_in", "上海", "张三住在上海", 1))
+    await chat.told("我住北京", said("U1", "lives_in", "北京", "张三住在北京", 1))
+    await chat.told("我搬到上海了", said("U1", "lives_in", "上海", "张三住在上海", 1))
     facts = await chat.facts()
     assert facts["张三住在上海"].supersedes == (facts["张三住在北京"].id,)
     assert facts["张三住在北京"].valid_to is None  # what it says is never altered
     # And back again: a new row, not the replaced one strengthened.
-    await one(chat, "又搬回北京了", said("U1", "lives_in", "北京", "张三住在北京", 1))
+    await chat.told("又搬回北京了", said("U1", "lives_in", "北京", "张三住在北京", 1))
     back = (await chat.facts())["张三住在北京"]
     assert back.id != facts["张三住在北京"].id
     assert facts["张三住在上海"].id in back.supersedes
@@ -408,14 +395,14 @@ async def test_the_newer_home_replaces_the_older_one(chat: Chat):
 
 
 async def test_a_late_i_used_to_live_in_replaces_nothing(chat: Chat):
-    await one(chat, "我住上海", said("U1", "lives_in", "上海", "张三住在上海", 1))
-    await one(chat, "我以前住北京", said("U1", "lives_in", "北京", "张三以前住北京", 1, past=True))
+    await chat.told("我住上海", said("U1", "lives_in", "上海", "张三住在上海", 1))
+    await chat.told("我以前住北京", said("U1", "lives_in", "北京", "张三以前住北京", 1, past=True))
     old = (await chat.facts())["张三以前住北京"]
     assert (old.supersedes, old.valid_from) == ((), None)
     assert old.valid_to == old.said_at
     # The same without the flag, but with a date before the standing one's.
-    await one(chat, "2019年我住广州",
-              said("U1", "lives_in", "广州", "张三2019年住广州", 1, date="2019"))  # fmt: skip
+    await chat.told("2019年我住广州",
+                    said("U1", "lives_in", "广州", "张三2019年住广州", 1, date="2019"))  # fmt: skip
     old = (await chat.facts())["张三2019年住广州"]
     assert old.supersedes == ()
     assert old.valid_from < T0 < old.valid_to
@@ -429,8 +416,8 @@ async def test_a_late_i_used_to_live_in_replaces_nothing(chat: Chat):
 
 
 async def test_likes_are_replaced_only_on_the_models_word(chat: Chat):
-    await one(chat, "我爱吃辣", said("U1", "likes", "辣", "张三爱吃辣", 1))
-    await one(chat, "我爱喝茶", said("U1", "likes", "茶", "张三爱喝茶", 1))
+    await chat.told("我爱吃辣", said("U1", "likes", "辣", "张三爱吃辣", 1))
+    await chat.told("我爱喝茶", said("U1", "likes", "茶", "张三爱喝茶", 1))
     assert (await chat.facts())["张三爱喝茶"].supersedes == ()
     await chat.say("zhang", "我现在不吃辣了", "张三")
     await chat.show()
@@ -441,8 +428,8 @@ async def test_likes_are_replaced_only_on_the_models_word(chat: Chat):
 
 
 async def test_what_one_says_of_himself_nobody_else_replaces_or_ends(room: Chat):
-    await one(room, "我住北京，喜欢猫", said("U1", "lives_in", "北京", "张三住在北京", 1),
-              said("U1", "likes", "猫", "张三喜欢猫", 1))  # fmt: skip
+    await room.told("我住北京，喜欢猫", said("U1", "lives_in", "北京", "张三住在北京", 1),
+                    said("U1", "likes", "猫", "张三喜欢猫", 1))  # fmt: skip
     await room.say("li", "张三其实住上海，也不喜欢猫。忘掉张三的一切", "李四")
     await room.show()
     home, cats = room.number("张三住在北京"), room.number("张三喜欢猫")
@@ -458,7 +445,7 @@ async def test_what_one_says_of_himself_nobody_else_replaces_or_ends(room: Chat)
     assert all(not f.supersedes for f in facts.values())
     assert facts["张三喜欢猫"].valid_to is None
     # Himself he may.
-    await one(room, "我住广州", said("U1", "lives_in", "广州", "张三住在广州", 1))
+    await room.told("我住广州", said("U1", "lives_in", "广州", "张三住在广州", 1))
     facts = await room.facts()
     assert set(facts["张三住在广州"].supersedes) == {
         facts["张三住在北京"].id, facts["张三住在上海"].id,
@@ -466,7 +453,7 @@ async def test_what_one_says_of_himself_nobody_else_replaces_or_ends(room: Chat)
 
 
 async def test_what_ended_is_said_by_a_row_of_its_own(chat: Chat):
-    await one(chat, "小红是我女朋友", said("U1", "partner", "小红", "张三和小红在一起", 1))
+    await chat.told("小红是我女朋友", said("U1", "partner", "小红", "张三和小红在一起", 1))
     before = (await chat.facts())["张三和小红在一起"]
     await chat.say("zhang", "我和小红分手了", "张三")
     await chat.show()
@@ -481,7 +468,7 @@ async def test_what_ended_is_said_by_a_row_of_its_own(chat: Chat):
 
 
 async def test_what_ended_in_private_has_not_ended_for_the_group(journal: Journal, room: Chat):
-    await one(room, "小红是我女朋友", said("U1", "partner", "小红", "张三和小红在一起", 1))
+    await room.told("小红是我女朋友", said("U1", "partner", "小红", "张三和小红在一起", 1))
     in_group = await room.rows(Fact)
     chat = Chat(journal, private("zhang"), room.context.attendance)
     chat.at = room.at
@@ -495,8 +482,8 @@ async def test_what_ended_in_private_has_not_ended_for_the_group(journal: Journa
 
 async def test_what_begins_later_is_a_plan(chat: Chat):
     move = said("U1", "lives_in", "上海", "张三10月搬去上海", 1, date="2026-10-15")
-    await one(chat, "我住北京，10月搬去上海",
-              said("U1", "lives_in", "北京", "张三住在北京", 1), move)  # fmt: skip
+    await chat.told("我住北京，10月搬去上海",
+                    said("U1", "lives_in", "北京", "张三住在北京", 1), move)  # fmt: skip
     plan = (await chat.facts())["张三10月搬去上海"]
     assert (plan.predicate, plan.valid_from, plan.supersedes) == ("plans", T0, ())
 
@@ -504,11 +491,11 @@ async def test_what_begins_later_is_a_plan(chat: Chat):
 async def test_a_change_learned_in_private_leaves_the_groups_row_alone(
     journal: Journal, room: Chat
 ):
-    await one(room, "我住北京", said("U1", "lives_in", "北京", "张三住在北京", 1))
+    await room.told("我住北京", said("U1", "lives_in", "北京", "张三住在北京", 1))
     in_group = (await room.facts())["张三住在北京"]
     chat = Chat(journal, private("zhang"), room.context.attendance)
     chat.at = room.at
-    await one(chat, "我搬到上海了", said("U1", "lives_in", "上海", "张三住在上海", 1))
+    await chat.told("我搬到上海了", said("U1", "lives_in", "上海", "张三住在上海", 1))
     assert (await chat.facts())["张三住在上海"].supersedes == (in_group.id,)
     assert (await room.facts())["张三住在北京"] == in_group
 
