@@ -28,7 +28,7 @@ from .identity import Identities
 from .identity_edits import IdentityEdits
 from .journal import Event, Journal, Rows, copies
 from .learn import Learning
-from .library import Chronicle, Library, Portraits
+from .library import Conversations, EntityViews, Library
 from .locales import explain
 from .lock import DirectoryLock
 from .lookup import Lookup
@@ -77,8 +77,8 @@ class MemoryService:
         self.zone = zone
         self.now = now
         self.library = Library(journal, settings, attendance, now)
-        self.portraits = Portraits(journal, self.library)
-        self.chronicle = Chronicle(journal, zone, now)
+        self.entities = EntityViews(journal, self.library)
+        self.conversations = Conversations(journal, zone, now)
         self.spending = TokenBudget(journal, zone, now, settings.daily_llm_tokens)
         self.context = Context(
             journal=journal,

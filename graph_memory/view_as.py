@@ -17,7 +17,7 @@ import numpy as np
 
 from .context import Context
 from .errors import NotFoundError
-from .journal import Rows, catalogue
+from .journal import Rows, queries
 from .model import Asker, Fact, Message, Session, SessionRow, User, session_of
 from .recall import Recall, Recaller
 from .recall.documents import Kind, message_key
@@ -162,8 +162,8 @@ class ViewAs:
 
         def work(db: sqlite3.Connection) -> Choices:
             users = [user.id for user in Rows(db).scan(User)]
-            names = catalogue.names(db, users)
-            sessions = catalogue.sessions(db)
+            names = queries.names(db, users)
+            sessions = queries.sessions(db)
             groups = {s.circle: s.title or s.circle for s in sessions if s.is_group}
             return Choices(
                 sorted(((id, names.get(id, id)) for id in users), key=lambda each: each[1]),
@@ -201,7 +201,7 @@ class ViewAs:
         """
         views = self._recall.visible(asker)
         archived, sessions = await self._context.journal.look(
-            lambda db: (catalogue.archived(db, float("inf"), -1), catalogue.sessions(db))
+            lambda db: (queries.archived(db, float("inf"), -1), queries.sessions(db))
         )
         ranked = await self._recall.inspect(asker, _ranked)
         ranked += [(fact, _rank(views.get(fact.session), fact)) for fact in archived]

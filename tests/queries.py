@@ -22,7 +22,8 @@ REVIEWED = {
     "graph_memory/graph/engine.py:run": "hands on what its callers, checked here, pass to it",
     "graph_memory/journal/examine.py:_ids": "asked the constants of its module only",
     "graph_memory/journal/migration.py:_apply": "the statements of MIGRATIONS",
-    "graph_memory/journal/pages.py:turn": "handed queries that callers make of their constants",
+    "graph_memory/journal/pagination.py:paginate": "queries made of constants",
+    "graph_memory/journal/schema.py:open_tables": "names of the classes and fields of rows",
     "graph_memory/journal/rows.py:find": "formats the names of its own parameters",
 }
 """Functions that format something else, and why that is safe."""

@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from graph_memory.errors import NotFoundError
 from graph_memory.journal import Draft, Journal
-from graph_memory.journal.catalogue import FactFilter
-from graph_memory.journal.pages import Place
+from graph_memory.journal.pagination import Cursor
+from graph_memory.journal.queries import FactFilter
 from graph_memory.library import OWNER, Library
 from graph_memory.model import Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
@@ -126,12 +126,12 @@ async def test_nobody_forgets_what_is_not_theirs_or_what_they_cannot_see(
 async def test_archive_and_restore(journal: Journal, library: Library):
     some = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫")
     await put(journal, HOME, some)
-    await library.archive(some.id, OWNER)
+    await library.act("archive", [some.id], OWNER)
     assert (await library.browse(FactFilter(status="active"))).total == 0
     assert (await library.browse(FactFilter(status="archived"))).items[0].fades_at == math.inf
     with pytest.raises(NotFoundError):
-        await library.archive(some.id, OWNER)
-    await library.restore(some.id, OWNER)
+        await library.act("archive", [some.id], OWNER)
+    await library.act("restore", [some.id], OWNER)
     (line,) = (await library.browse(FactFilter(status="active"))).items
     assert line.strength == 1.0, "as fresh as if just used"
 
@@ -149,7 +149,7 @@ async def test_archive_and_restore(journal: Journal, library: Library):
         (FactFilter(predicate="dislikes"), {"张三在群里说怕狗"}),
         (FactFilter(status="archived"), set()),
         (FactFilter(order="strength", limit=1), {"张三在练瑜伽"}),
-        (FactFilter(order="no such order", place=Place(-1e300, "")), set()),
+        (FactFilter(order="no such order", place=Cursor(-1e300, "")), set()),
         (FactFilter(status="pinned"), set()),
         (FactFilter(until=T0), set()),
         (FactFilter(strongest=0.1), set()),

@@ -19,7 +19,7 @@ import pytest
 from graph_memory.chat.memory_commands import Commands
 from graph_memory.deletion import erasure
 from graph_memory.errors import DamagedError, JournalError, StorageError
-from graph_memory.journal import Journal, StorageState, store
+from graph_memory.journal import Journal, StorageState
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -177,7 +177,7 @@ async def test_a_file_that_is_damaged_while_it_is_open(tmp_path: Path):
 
 
 async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.1)
+    monkeypatch.setattr("graph_memory.journal.journal.PATIENCE", 0.1)
     journal = await Journal.open(tmp_path / "journal.sqlite3")
     goes_on = threading.Event()
 

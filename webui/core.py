@@ -26,7 +26,7 @@ if TYPE_CHECKING or __package__ == "webui":
         validity,
         view_as,
     )
-    from graph_memory.journal import catalogue, chronicle, pages
+    from graph_memory.journal import pagination, queries
     from graph_memory.moving import files
 else:
     from ..graph_memory import (
@@ -44,13 +44,11 @@ else:
         validity,
         view_as,
     )
-    from ..graph_memory.journal import catalogue, chronicle, pages
+    from ..graph_memory.journal import pagination, queries
     from ..graph_memory.moving import files
 
 __all__ = [
     "access",
-    "catalogue",
-    "chronicle",
     "errors",
     "files",
     "graph",
@@ -58,7 +56,8 @@ __all__ = [
     "locales",
     "model",
     "moving",
-    "pages",
+    "pagination",
+    "queries",
     "recall",
     "retention",
     "service",

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from .core import catalogue, chronicle, pages
+from .core import pagination, queries
 
 PAGE_SIZE = 50
 MAX_TEXT = 200
@@ -30,13 +30,13 @@ STRENGTHS: dict[str, tuple[float, float]] = {
 Id = Annotated[str, Field(max_length=500)]
 
 
-def cursor_of(place: pages.Place) -> str:
+def cursor_of(place: pagination.Cursor) -> str:
     """A place as a word for query strings."""
     data = json.dumps([place.key, place.id, place.is_before, place.now], ensure_ascii=False)
     return base64.urlsafe_b64encode(data.encode("utf-8", "surrogatepass")).decode().rstrip("=")
 
 
-def place_of(cursor: str) -> pages.Place | None:
+def place_of(cursor: str) -> pagination.Cursor | None:
     """The place that a cursor means; ``None`` for an empty one.
 
     Raises:
@@ -52,7 +52,7 @@ def place_of(cursor: str) -> pages.Place | None:
     numbers = all(isinstance(n, int | float) and abs(n) < 1e300 for n in (key, now))
     if not (numbers and isinstance(id, str) and isinstance(is_before, bool)):
         raise ValueError("not a cursor")
-    return pages.Place(float(key), id, is_before, float(now))
+    return pagination.Cursor(float(key), id, is_before, float(now))
 
 
 def _checked(cursor: str) -> str:
@@ -66,7 +66,7 @@ def _day(text: str) -> str:
     return text
 
 
-Cursor = Annotated[str, Field(max_length=1000), AfterValidator(_checked)]
+CursorText = Annotated[str, Field(max_length=1000), AfterValidator(_checked)]
 Day = Annotated[str, Field(max_length=10), AfterValidator(_day)]
 """A date of the calendar, ``2025-10-09``; empty for any."""
 
@@ -79,10 +79,10 @@ class Listing(BaseModel):
     order: ClassVar[frozenset[str]] = frozenset({"sort", "cursor"})
     """What does not narrow the list."""
 
-    cursor: Cursor = ""
+    cursor: CursorText = ""
 
     @property
-    def place(self) -> pages.Place | None:
+    def place(self) -> pagination.Cursor | None:
         """Where the page begins."""
         return place_of(self.cursor)
 
@@ -106,7 +106,7 @@ class Listing(BaseModel):
         wanted = {key: value for key, value in values.items() if value != fields[key].default}
         return self.path + (f"?{urlencode(wanted)}" if wanted else "")
 
-    def turned(self, place: pages.Place) -> str:
+    def turned(self, place: pagination.Cursor) -> str:
         """Address of another page of the same list."""
         return self.url(cursor=cursor_of(place))
 
@@ -152,11 +152,11 @@ class Wanted(Spanned):
     strength: Literal["", "clear", "dim", "faint"] = ""
     sort: Literal["recent", "said", "importance", "strength"] = "recent"
 
-    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> catalogue.FactFilter:
+    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> queries.FactFilter:
         """The same as the library wants it."""
         weakest, strongest = STRENGTHS.get(self.strength, (0.0, 1.0))
         since, until = self.span(zone)
-        return catalogue.FactFilter(
+        return queries.FactFilter(
             text=self.q,
             node=self.node,
             persona=self.persona,
@@ -183,10 +183,10 @@ class WantedRecords(Spanned):
     chat: Id = ""
     told: Literal["", "yes"] = ""
 
-    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> chronicle.RecordFilter:
+    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> queries.RecordFilter:
         """The same as the library wants it."""
         since, until = self.span(zone)
-        return chronicle.RecordFilter(
+        return queries.RecordFilter(
             persona=self.persona,
             circle=self.chat,
             level=self.level,

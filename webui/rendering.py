@@ -46,7 +46,7 @@ PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """The main pages: name, address, and what the addresses begin with that belong to them."""
 
 
-class Page(HTMLResponse):
+class SlicedPage(HTMLResponse):
     """A page that is written in slices, so that a chat's recall need not wait for all of it.
 
     Args:
@@ -126,7 +126,7 @@ class Pages:
             overheard=_is_overheard(request),
             **context,
         )
-        response = Page(pieces, status)
+        response = SlicedPage(pieces, status)
         if sealed:
             response.delete_cookie(FLASH_COOKIE)
         return response

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..companion import InnerState, bring_back, inner_id, seed
 from ..errors import NotFoundError
-from ..journal import Draft, Rows, history
+from ..journal import Draft, Rows, queries
 from ..model import decode
 from ..text import one_line
 from ..turn import Turn
@@ -64,7 +64,7 @@ class InnerCommands(Answers):
         """Every text there was, newest first, the present one first of all."""
         id = inner_id(turn.session.id)
         found = await self.memory.journal.look(
-            lambda db: history.versions(db, InnerState.kind, id, 4 * LISTED)
+            lambda db: queries.versions(db, InnerState.kind, id, 4 * LISTED)
         )
         rows: dict[InnerState, InnerState] = {}
         for data in found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 
-from ..journal.catalogue import is_known
+from ..journal.queries import is_known
 from ..recall import Explained
 from ..service import MemoryService
 from ..text import one_line

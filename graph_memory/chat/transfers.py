@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import FormatError, NotFoundError, StorageError
-from ..journal.catalogue import is_known
+from ..journal.queries import is_known
 from ..locales import explain, say
 from ..moving import (
     Brought,

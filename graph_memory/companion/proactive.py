@@ -23,7 +23,7 @@ from typing import ClassVar, Protocol
 from ..context import Context
 from ..errors import ExtractionError, Failure, GraphMemoryError, NotFoundError
 from ..hours import midnight, quiet_hours
-from ..journal import Draft, Event, Rows, history
+from ..journal import Draft, Event, Rows, queries
 from ..learn import Learning
 from ..locales import say
 from ..model import Basis, Change, Erased, Message, Session, SessionRow, stable_id
@@ -205,7 +205,7 @@ class Proactive:
 
     async def _is_back(self, session: Session, row: FollowUp) -> bool:
         return await self._journal.look(
-            lambda db: history.heard_since(db, session.circle, row.created_at)
+            lambda db: queries.heard_since(db, session.circle, row.created_at)
         )
 
     # -------------------------------------------------------------- background
@@ -286,7 +286,7 @@ class Proactive:
             return rows.get(InnerState, inner_state.inner_id(session.id))
 
         state = await self._journal.read(look)
-        said = await self._journal.look(lambda db: history.newest_of(db, session.id, SHOWN))
+        said = await self._journal.look(lambda db: queries.newest_of(db, session.id, SHOWN))
         muted = await self._journal.read(lambda rows: [m.id for m in said if rows.is_forgotten(m)])
         local = datetime.fromtimestamp(now, self._zone)
         ago = preamble.elapsed(now - row.created_at, language)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from ..episode import continues
-from ..journal import Event, Journal, Rows, history
+from ..journal import Event, Journal, Rows, queries
 from ..model import EPISODE, Change, Episode, Erased, Message, Op, Row
 from ..retention import DAY
 from .core_facts import CoreFact
@@ -149,12 +149,12 @@ class SessionCache:
         for kind in (CoreFact, Mood, InnerState):
             for row in rows.find(kind, session=session):
                 state.put(row)
-        for episode in history.episodes(db, session, EPISODES, told=True):
+        for episode in queries.newest_episodes(db, session, EPISODES, told=True):
             state.put(episode)
-        for at, people in history.visits(db, session, now - (DAYS + 1) * DAY):
+        for at, people in queries.visits(db, session, now - (DAYS + 1) * DAY):
             for user in people:
                 state.attended(user, at, self._zone)
-        last = history.last_said(db, session)
+        last = queries.last_said(db, session)
         if last is not None:
             state.since = state.last_at = last
             state.count = 1

@@ -17,9 +17,9 @@ from datetime import tzinfo
 from ..dates import periods
 from ..episode import continues
 from ..errors import NotFoundError
-from ..journal import Journal, Rows, chronicle, history
+from ..journal import Journal, Rows, queries
 from ..journal import messages as mail
-from ..journal.history import Pace, Search
+from ..journal.queries import Deadline, Search
 from ..learn.batching import upcoming
 from ..model import Asker, Episode, Message, Session, is_entity
 from ..recall import Recaller, called
@@ -132,7 +132,7 @@ class Talks:
             spans,
             FOUND,
         )
-        views, pace = self._own(asker), Pace(PATIENCE)
+        views, pace = self._own(asker), Deadline(PATIENCE)
         hits = await self._journal.look(
             lambda db: _search(
                 _visible(db, asker, views), db, views, search, wanted.exclude, pace, self._zone
@@ -145,7 +145,7 @@ class Talks:
         views = self._own(asker)
 
         def work(db: sqlite3.Connection) -> list[Episode]:
-            found = {each.id: each for each in history.episodes(db, session.id, limit)}
+            found = {each.id: each for each in queries.newest_episodes(db, session.id, limit)}
             found |= _upcoming(db, session.id, self._zone)
             newest = sorted(found.values(), key=lambda each: (-each.ended_at, each.id))
             visible = _visible(db, asker, views)
@@ -186,7 +186,7 @@ def _search(
     views: Mapping[str, View],
     search: Search,
     exclude: Collection[int],
-    pace: Pace,
+    pace: Deadline,
     zone: tzinfo,
 ) -> list[Hit]:
     found: list[Message] = []
@@ -217,7 +217,7 @@ def _told(
     """The newest messages of a Session that fit and were not forgotten."""
     told: list[Message] = []
     while len(told) < search.limit:
-        page = history.said(db, session, view.windows, search)
+        page = queries.search_messages(db, session, view.windows, search)
         told += [m for m in page if m.id not in exclude and not rows.is_forgotten(m)]
         if len(page) < search.limit:
             break
@@ -254,7 +254,7 @@ def _open(
         record = _upcoming(db, session, zone).get(id, record)
     if record is None or record.is_record or not visible.shows(record):
         raise NotFoundError(f"there is no record {id}")
-    said = chronicle.between(
+    said = queries.between(
         db, record.session, record.first_message, record.last_message, MOST_LINES
     )
     lines: list[Message] = []

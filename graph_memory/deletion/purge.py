@@ -17,10 +17,9 @@ from pathlib import Path
 from ..embedding import text_hash
 from ..errors import ClosedError, DamagedError, JournalError, brief
 from ..journal import copies
+from ..journal.connection import failure, open_to_read
 from ..journal.migration import update
 from ..journal.schema import APPLICATION_ID, MIGRATIONS, migrations_of
-from ..journal.storage import failure
-from ..journal.worker import open_to_read
 from ..private import reserve, settle
 from . import erasure, retraction, retraction_marks
 from .tombstones import Tombstone, Tombstones

@@ -1,18 +1,16 @@
 """The journal: messages, batches, changes, rows and vectors in one SQLite file.
 
-It is the truth; the graph and the recall index are views of it. ``store.py`` has the
+It is the truth; the graph and the recall index are views of it. ``journal.py`` has the
 asynchronous door, ``rows.py`` what a change is resolved against, ``messages.py`` the
-durable buffer, ``catalogue.py`` and ``chronicle.py`` the queries people browse with,
-``pages.py`` how pages are turned, ``schema.py`` the ordered migrations, ``storage.py``
-whether anything can be written.
+durable buffer, ``queries.py`` what people browse, ``schema.py`` the ordered migrations,
+``connection.py`` whether anything can be written.
 """
 
+from .connection import Storage, StorageState
 from .examine import Fault, examine, mend
+from .journal import Event, Journal, Snapshot
 from .messages import Appended, Buffered, QueuedBatch
 from .rows import Draft, Rows
-from .snapshot import Snapshot
-from .storage import Storage, StorageState
-from .store import Event, Journal
 
 __all__ = [
     "Appended",

@@ -17,9 +17,8 @@ from ..errors import ClosedError, DamagedError, JournalError
 from ..private import reserve
 from ..private import settle as settle
 from ..private import sync as sync
+from .connection import failure, open_to_read
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
-from .storage import failure
-from .worker import open_to_read
 
 MIN_FREE = 64 << 20
 """Bytes that stay free on the disk whatever is copied: the journal must go on."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model import decode
-from .storage import failure
-from .worker import open_to_read
+from .connection import failure, open_to_read
 
 EXAMPLES = 5
 """Cases that are named for each fault."""

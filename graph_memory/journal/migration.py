@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..errors import DamagedError, JournalError
 from . import copies
+from .connection import failure
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
-from .storage import failure
 
 logger = logging.getLogger("graph_memory.journal")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from ..model import Session
+from .journal import Journal
 from .schema import PAUSES
-from .store import Journal
 
 Kind = Literal["user", "circle"]
 Pause = tuple[str, str]

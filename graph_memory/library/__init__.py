@@ -1,15 +1,13 @@
 """Facts as people see them: browsing, a person's own, forgetting, correcting, undoing.
 
 The owner (the web UI) sees everything; everybody else sees what ``scope.py`` shows
-them, decided per row by the same function as recall (``sight.py``).
+them, decided per row by the same function as recall (``visible_rows.py``).
 """
 
-from .amendments import MAX_STATEMENT, Correction
-from .chronicle import LEVELS, Chronicle, Day, Reading, Record, Scene
-from .handling import Action, Effect
-from .library import OWNER, Library
-from .lines import Called, FactDetail, FactLine, Overview
-from .portraits import Portrait, Portraits, Thread, begun
+from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
+from .edits import MAX_STATEMENT, Action, Correction, Effect
+from .entity_view import EntityView, EntityViews, Thread, begun
+from .facts import OWNER, Called, FactDetail, FactLine, Library, Overview
 
 __all__ = [
     "LEVELS",
@@ -17,17 +15,17 @@ __all__ = [
     "OWNER",
     "Action",
     "Called",
-    "Chronicle",
+    "Conversations",
     "Correction",
     "Day",
     "Effect",
+    "EntityView",
+    "EntityViews",
     "FactDetail",
     "FactLine",
     "Library",
+    "OpenRecord",
     "Overview",
-    "Portrait",
-    "Portraits",
-    "Reading",
     "Record",
     "Scene",
     "Thread",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..deletion.plan import DeletionPlan, plan_for_user
 from ..journal import Journal, contents
-from ..journal.snapshot import reading
+from ..journal.connection import reading
 from ..model import (
     Entity,
     Fact,

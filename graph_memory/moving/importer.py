@@ -20,9 +20,9 @@ from ..deletion import erasure, retraction_marks
 from ..errors import FormatError, JournalError
 from ..journal import Journal, Rows, contents, presence
 from ..journal import messages as mail
+from ..journal.connection import reading
 from ..journal.pauses import pause
 from ..journal.rows import Draft, write
-from ..journal.snapshot import reading
 from ..model import Episode, Message, Row, Session
 from . import files
 from .deduplication import Held

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..context import Context
 from ..errors import JournalError, brief
-from ..journal.snapshot import reading
+from ..journal.connection import reading
 from ..learn import Learning
 from ..model import Asker
 from ..supervisor import Supervisor

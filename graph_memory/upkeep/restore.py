@@ -20,7 +20,7 @@ from ..deletion import Tombstones, erasure, purge, retraction, retraction_marks
 from ..errors import DamagedError, JournalError
 from ..graph import seal
 from ..journal import Journal, copies, pauses
-from ..journal.storage import failure
+from ..journal.connection import failure
 from ..private import reserve
 from .backup_catalog import JOURNAL, Backup, find, newest_good, saved
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..breaker import Breaker
 from ..context import Context
 from ..deletion import message_retention
-from ..journal import Draft, Rows, catalogue
+from ..journal import Draft, Rows, queries
 from ..library import FactLine, Library
 from ..model import Entity, Fact, Mention, Merge, Name, Status, is_entity
 from ..ports import LanguageModel
@@ -186,7 +186,7 @@ class Upkeep:
         now = self._now()
         times = [now + span * DAY for span in days]
         found = await self._journal.look(
-            lambda db: catalogue.fading(db, times, threshold, rate, limit)
+            lambda db: queries.fading(db, times, threshold, rate, limit)
         )
         facts = {fact.id: fact for some, _ in found for fact in some}
         lines = {
@@ -233,7 +233,7 @@ class Upkeep:
 
     async def _faded(self) -> list[Fact]:
         ((facts, _),) = await self._journal.look(
-            lambda db: catalogue.fading(
+            lambda db: queries.fading(
                 db,
                 [self._now()],
                 self._context.settings.min_importance_threshold,
@@ -245,11 +245,11 @@ class Upkeep:
 
     async def _replaced(self) -> list[Fact]:
         return await self._journal.look(
-            lambda db: catalogue.superseded_before(db, self._now() - GRACE, SLICE)
+            lambda db: queries.superseded_before(db, self._now() - GRACE, SLICE)
         )
 
     async def _expired(self) -> list[Fact]:
-        return await self._journal.look(lambda db: catalogue.archived(db, self._now() - GRACE, FEW))
+        return await self._journal.look(lambda db: queries.archived(db, self._now() - GRACE, FEW))
 
     def _archive(self, rows: Rows, facts: list[Fact]) -> Draft:
         """Archive those of ``facts`` that stand as they did when they were looked up."""

@@ -144,7 +144,7 @@ def axe() -> str:
 async def addresses(memory: MemoryService) -> dict[str, list[str]]:
     """Addresses to look at, by the route they belong to."""
     (backup, *_) = await memory.backups.list()
-    (record, *_) = (await memory.chronicle.browse()).items
+    (record, *_) = (await memory.conversations.browse()).items
     change = await memory.journal.last_change()
     shanghai = fact_id(CHAT, "张三住在上海，今年春天刚搬过去")
     hostile = fact_id(HOSTILE, XSS[5])

@@ -23,7 +23,7 @@ from typing import Any
 
 from graph_memory.embedding import load
 from graph_memory.errors import GraphError, GraphMemoryError
-from graph_memory.journal.catalogue import FactFilter
+from graph_memory.journal.queries import FactFilter
 from graph_memory.library import Library
 from graph_memory.model import asker_of
 from graph_memory.ports import Embedder

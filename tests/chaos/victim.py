@@ -262,7 +262,7 @@ class Victim:
             return
         library, id = self.service.library, self._rng.choice(facts).id
         with self.phase("forgetting"), contextlib.suppress(NotFoundError):
-            await library.archive(id, "owner")
+            await library.act("archive", [id], "owner")
             await library.undo(None, "owner")
             await library.forget(id, None, "owner")
 

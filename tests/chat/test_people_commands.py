@@ -14,7 +14,7 @@ import pytest_asyncio
 from graph_memory.chat.memory_commands import Commands
 from graph_memory.errors import BondError, NotFoundError
 from graph_memory.journal import Draft
-from graph_memory.journal.catalogue import FactFilter
+from graph_memory.journal.queries import FactFilter
 from graph_memory.model import Entity, Fact, Link, Merge, Session, User
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings

@@ -198,7 +198,7 @@ async def test_what_others_did_can_still_be_undone(tmp_path: Path):
     senders = [m.sender for m in await service.journal.messages([2, 3])]
     assert senders == [WANG, LI], "said by both"
     await service.journal.commit(lambda _: Draft("learn", "learned", put=[shared]))
-    await service.library.archive(shared.id, LI)
+    await service.library.act("archive", [shared.id], LI)
     await service.forget_me.forget(WANG)
     await service.library.undo(None, LI)
     found = await service.journal.read(lambda rows: rows.get(Fact, "f:shared"))

@@ -201,9 +201,9 @@ class Director:
             elif step.what == "undo":
                 await library.undo(None, "owner")
             elif step.what == "archive":
-                await library.archive(id, "owner")
+                await library.act("archive", [id], "owner")
             elif step.what == "restore":
-                await library.restore(id, "owner")
+                await library.act("restore", [id], "owner")
 
     async def _learn(self, step: Learn) -> None:
         """One batch after the other, as far as anything is buffered."""

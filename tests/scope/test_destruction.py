@@ -26,7 +26,7 @@ from graph_memory.chat.memory_commands import Commands
 from graph_memory.deletion import name_search, plan
 from graph_memory.errors import GraphMemoryError, NotFoundError
 from graph_memory.journal import messages
-from graph_memory.library import amendments
+from graph_memory.library import edits
 from graph_memory.model import NO_PERSONA, Fact, Session
 from graph_memory.moving import Options
 from graph_memory.service import MemoryService
@@ -128,7 +128,7 @@ class Harmful:
         caller = self._caller(harm)
         await self._commands.correct(caller, f"{self._fact(harm)} {harm.nick}欠我三千块")
         with contextlib.suppress(GraphMemoryError):
-            wanted = amendments.Correction(
+            wanted = edits.Correction(
                 self._fact(harm), "欠我三千块", harm.place, caller.asker, HARMFUL, harm.nick
             )
             await self._memory.library.correct(wanted)
@@ -260,7 +260,7 @@ def names_are_looked_for_everywhere(bench: Bench) -> None:
 
 def anybody_may_correct(bench: Bench) -> None:
     """A correction asks for no right."""
-    bench.set(amendments, "_may_correct", lambda *_: True)
+    bench.set(edits, "_may_correct", lambda *_: True)
     bench.set(VisibleRows, "own", _any)
 
 

@@ -47,9 +47,9 @@ async def _live(memory: MemoryService) -> None:
         (group, LI, f"{XSS[3]} 黄山"),
     ):
         await memory.recall.remind(asker_of(session, user), text, where=session.umo)
-    await memory.library.archive(fact_id(hostile, XSS[5]), OWNER)
-    await memory.library.restore(fact_id(hostile, XSS[5]), OWNER)
-    await memory.library.archive(fact_id(hostile, XSS[6]), OWNER)
+    await memory.library.act("archive", [fact_id(hostile, XSS[5])], OWNER)
+    await memory.library.act("restore", [fact_id(hostile, XSS[5])], OWNER)
+    await memory.library.act("archive", [fact_id(hostile, XSS[6])], OWNER)
     things = [node.id for node in await memory.graph.nodes("alert", 20) if node.id[:2] == "e:"]
     await memory.identity_edits.merge(things[0], things[1], OWNER)
     await memory.identity_edits.link(MALLORY, ZHANG, OWNER)

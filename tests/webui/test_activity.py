@@ -52,7 +52,7 @@ async def test_a_summary_opens_to_what_it_sums_up(
 ) -> None:
     (told,) = [
         record.episode
-        for record in (await service.chronicle.browse()).items
+        for record in (await service.conversations.browse()).items
         if record.session.id == PRIVATE.id
     ]
     week = replace(
@@ -89,7 +89,7 @@ async def test_a_message_is_shown_in_its_conversation(owner: httpx.AsyncClient) 
 
 
 async def test_growth_is_counted_by_day(service: MemoryService) -> None:
-    days = await service.chronicle.growth(60)
+    days = await service.conversations.growth(60)
     assert len(days) == 60
     assert str(days[-1].day) == "2025-10-09"
     assert sum(day.facts for day in days) == 29
@@ -124,7 +124,7 @@ async def test_the_log_is_paged_and_leaves_out_what_nobody_did(
     seen: list[int] = []
     place = None
     for _ in range(40):
-        page = await service.chronicle.changes("", "", place, 3)
+        page = await service.conversations.changes("", "", place, 3)
         seen += [entry.id for entry in page.items]
         assert not [e for e in page.items if (e.actor, e.reason) == ("chat", "session")]
         place = page.next
@@ -132,7 +132,7 @@ async def test_the_log_is_paged_and_leaves_out_what_nobody_did(
             break
     assert seen == sorted(set(seen), reverse=True)
     assert len(seen) == page.total
-    learned = await service.chronicle.changes("", "learned", None)
+    learned = await service.conversations.changes("", "learned", None)
     assert learned.items[-1].rows["fact"] > 10
     assert "没有更改" in (await see(owner, "/changes", reason="nothing")).text
     await see(owner, "/changes/999999", 404)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from graph_memory.journal.catalogue import FactFilter
+from graph_memory.journal.queries import FactFilter
 from graph_memory.service import MemoryService
 from webui.listing import STRENGTHS, Wanted
 

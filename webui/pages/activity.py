@@ -32,8 +32,8 @@ async def records(request: Request, wanted: RecordsQuery, memory: Memory, pages:
         request,
         "records.html",
         wanted=wanted,
-        page=await memory.chronicle.browse(wanted.filter(memory.zone)),
-        levels=await memory.chronicle.levels(),
+        page=await memory.conversations.browse(wanted.filter(memory.zone)),
+        levels=await memory.conversations.levels(),
         choices=await memory.library.overview(),
     )
 
@@ -41,7 +41,7 @@ async def records(request: Request, wanted: RecordsQuery, memory: Memory, pages:
 @routes.get("/records/{id}")
 async def record(request: Request, id: Id, memory: Memory, pages: View) -> Response:
     """One record with its messages, or with what it sums up."""
-    return pages.render(request, "record.html", reading=await memory.chronicle.read(id))
+    return pages.render(request, "record.html", reading=await memory.conversations.read(id))
 
 
 @routes.get("/messages/{number}")
@@ -57,7 +57,7 @@ async def message(
     return pages.render(
         request,
         "message.html",
-        scene=await memory.chronicle.scene(number, near, near),
+        scene=await memory.conversations.scene(number, near, near),
         number=number,
         wider=min(MAX_NEAR, max(1, near) * 4) if near < MAX_NEAR else 0,
         fact=fact,
@@ -67,8 +67,8 @@ async def message(
 @routes.get("/changes")
 async def changes(request: Request, wanted: ChangesQuery, memory: Memory, pages: View) -> Response:
     """What was done to the memory, by whom and why, newest first."""
-    actors, reasons = await memory.chronicle.acts()
-    page = await memory.chronicle.changes(wanted.actor, wanted.reason, wanted.place)
+    actors, reasons = await memory.conversations.acts()
+    page = await memory.conversations.changes(wanted.actor, wanted.reason, wanted.place)
     return pages.render(
         request, "changes.html", wanted=wanted, page=page, actors=actors, reasons=reasons
     )
@@ -77,7 +77,7 @@ async def changes(request: Request, wanted: ChangesQuery, memory: Memory, pages:
 @routes.get("/changes/{number}")
 async def change(request: Request, number: Number, memory: Memory, pages: View) -> Response:
     """One change and what became of each row."""
-    found = await memory.chronicle.change(number)
+    found = await memory.conversations.change(number)
     more = max(0, len(found.ops) - MAX_OPS)
     return pages.render(request, "change.html", change=found, ops=found.ops[:MAX_OPS], more=more)
 

@@ -23,7 +23,7 @@ async def overview(request: Request, memory: Memory, pages: View) -> Response:
         request,
         "overview.html",
         health=await memory.health(),
-        growth=await memory.chronicle.growth(DAYS),
+        growth=await memory.conversations.growth(DAYS),
         known=await memory.library.overview(),
         forecast=forecast,
         backups=(await memory.backups.list())[:1],

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...dates import timestamp
 from ...errors import FormatError
-from ...journal.worker import open_to_read
+from ...journal.connection import open_to_read
 from ...model import BOT, Episode, Session, session_of, stable_id
 from ...text import clean
 from ..intake import Line, Skipped

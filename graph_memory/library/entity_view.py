@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ..errors import NotFoundError
 from ..identity import Identities
-from ..journal import Journal, Rows, catalogue
-from ..journal.catalogue import FactFilter
+from ..journal import Journal, Rows, queries
+from ..journal.queries import FactFilter
 from ..model import (
     Entity,
     Fact,
@@ -20,11 +20,10 @@ from ..model import (
     User,
     is_entity,
 )
-from .library import Library
-from .lines import Called, FactLine
+from .facts import Called, FactLine, Library
 
 MAX_FACTS = 300
-"""Facts of a portrait; the newest, with whatever they replaced among these."""
+"""Facts of an entity view; the newest, with whatever they replaced among these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class Portrait:
+class EntityView:
     """Everything about one person or thing.
 
     Attributes:
@@ -87,53 +86,53 @@ class Portrait:
     total: int
 
 
-class Portraits:
-    """Draws portraits."""
+class EntityViews:
+    """Everything about one node at a time."""
 
     def __init__(self, journal: Journal, library: Library) -> None:
         self._journal = journal
         self._library = library
 
-    async def portrait(self, node: str) -> Portrait:
+    async def view(self, node: str) -> EntityView:
         """Everything about a node; of merged ones about all of them.
 
         Raises:
             NotFoundError: There is no such user or entity.
         """
 
-        def work(db: sqlite3.Connection) -> tuple[Portrait, list[Fact]]:
+        def work(db: sqlite3.Connection) -> tuple[EntityView, list[Fact]]:
             rows = Rows(db)
             if rows.get(Entity if is_entity(node) else User, node) is None:
                 raise NotFoundError(f"there is nobody and nothing {node}")
             identities = rows.identities()
             one = identities.canonical(node)
             nodes = sorted(identities.nodes(one))
-            newest = catalogue.find(db, FactFilter(node=one, limit=MAX_FACTS), 0.0)
-            return _portrait(db, rows, identities, one, nodes, newest.total), newest.items
+            newest = queries.find_facts(db, FactFilter(node=one, limit=MAX_FACTS), 0.0)
+            return _view(db, rows, identities, one, nodes, newest.total), newest.items
 
-        portrait, facts = await self._journal.look(work)
-        portrait.threads.extend(_threads(await self._library.lines(facts)))
-        return portrait
+        found, facts = await self._journal.look(work)
+        found.threads.extend(_threads(await self._library.lines(facts)))
+        return found
 
     async def search(self, text: str, limit: int = 12) -> list[Called]:
         """The people and things one of whose names contains a text, best known first."""
 
         def work(db: sqlite3.Connection) -> list[Called]:
-            found = catalogue.named(db, text, limit)
-            names = catalogue.names(db, found)
+            found = queries.search_names(db, text, limit)
+            names = queries.names(db, found)
             return [Called(node, names.get(node, node), n) for node, n in found.items()]
 
         return await self._journal.look(work)
 
 
-def _portrait(
+def _view(
     db: sqlite3.Connection,
     rows: Rows,
     identities: Identities,
     node: str,
     nodes: list[str],
     total: int,
-) -> Portrait:
+) -> EntityView:
     sessions: dict[str, Session] = {}
 
     def session(id: str) -> Session:
@@ -146,8 +145,8 @@ def _portrait(
     spoken = rows.find(Participation, a=node) if not is_entity(node) else []
     newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
     others = identities.accounts(node) - {node} if not is_entity(node) else set()
-    called = catalogue.names(db, [node])
-    return Portrait(
+    called = queries.names(db, [node])
+    return EntityView(
         node,
         called.get(node, node),
         newest.type if newest else "user" if not is_entity(node) else "",

@@ -12,22 +12,21 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
 from ..ports import Vectors
-from . import catalogue, presence, undoing
 from . import messages as mail
+from . import presence, queries, undoing
 from . import vectors as cache
+from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
 from .messages import Appended, Buffered, QueuedBatch
 from .migration import migrate
 from .rows import Draft, Rows, last_change, read_change, read_changes, write
-from .snapshot import Snapshot, snapshot
-from .storage import Storage, Watch
-from .worker import Worker, open_to_read, open_to_write
+from .schema import open_tables
 
 T = TypeVar("T")
 Event = Change | Message | Presence | Erased
@@ -37,6 +36,23 @@ Tell = Callable[[Event], None]
 PATIENCE = 5.0
 """Seconds that a chat waits for the disk. Then it goes on, and the message counts as not
 stored; if its write was under way it may still arrive, once."""
+
+
+class Snapshot:
+    """The rows as of one change, readable on any one thread while others write."""
+
+    def __init__(self, connection: sqlite3.Connection, change: int) -> None:
+        self.change = change
+        self.rows = Rows(connection)
+        self._db = connection
+
+    def newest_messages(self, limit: int) -> Iterator[Message]:
+        """The newest messages, newest first, without holding them all in memory."""
+        return mail.backwards(self._db, limit)
+
+    def messages(self, ids: set[int]) -> list[Message]:
+        """Messages by id, in order of id; missing ones are left out."""
+        return mail.by_ids(self._db, ids)
 
 
 class Journal:
@@ -79,10 +95,13 @@ class Journal:
     def _connect(self) -> sqlite3.Connection:
         db = open_to_write(self.path, lambda db: migrate(db, self.path, self._now()))
         self._watch.check(db)
+        open_tables(db)
         return db
 
     def _connect_reader(self) -> sqlite3.Connection:
-        return open_to_read(self.path)
+        db = open_to_read(self.path)
+        open_tables(db)
+        return db
 
     async def close(self) -> None:
         """Finish what is under way and close the file; harmless when closed."""
@@ -196,7 +215,7 @@ class Journal:
             self._patient -= 1
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a query of ``catalogue.py`` on the reading connection."""
+        """Run a query of ``queries.py`` on the reading connection."""
         return await self._look(work)
 
     async def change(self, number: int) -> Change | None:
@@ -211,13 +230,15 @@ class Journal:
         """Number of the newest change; 0 if there is none."""
         return await self._look(last_change)
 
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
         """A consistent view of all rows, for the calling thread, on a connection of its own.
 
         Raises:
             JournalError: The file cannot be read.
         """
-        return snapshot(self.path)
+        with reading(self.path) as db:
+            yield Snapshot(db, last_change(db))
 
     # --------------------------------------------------------------- messages
 
@@ -371,4 +392,4 @@ class Journal:
 
     async def counts(self) -> dict[str, int]:
         """How many rows of each kind, messages, buffered messages, changes there are."""
-        return await self._look(catalogue.counts)
+        return await self._look(queries.counts)

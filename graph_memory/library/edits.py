@@ -1,13 +1,16 @@
-"""What forgetting and correcting write: rows in, drafts out.
+"""Edits of facts: forgetting, correcting, and what the owner does; rows in, drafts out.
 
-Nothing is told behind anybody's back: what a row states is never altered. A forgotten
-fact is dropped and can be brought back. Who corrects what they said themselves replaces
-it by a newer row, for whoever may see that; what others said stands beside it, as theirs.
+What a row states is never altered. A forgotten fact is dropped and can be brought back.
+Who corrects what they said themselves replaces it by a newer row, for those who may see
+that; what others said stands beside it, as theirs. Each act on however many facts is one
+draft, so that one undo takes it back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..errors import NotFoundError
 from ..journal import Draft, Rows
@@ -17,7 +20,9 @@ from ..model import (
     Asker,
     Entity,
     EntityType,
+    Episode,
     Fact,
+    Forgotten,
     Mention,
     Message,
     Name,
@@ -61,12 +66,6 @@ class Correction:
     ref: str = ""
 
 
-def forgetting(rows: Rows, fact: Fact, actor: str) -> Draft:
-    """The draft that forgets a fact with the messages it rests on."""
-    put = unsaid(rows, fact.session, fact.evidence)
-    return Draft(actor, "forget", put=put, drop=[(Fact.kind, fact.id)])
-
-
 def correcting(
     rows: Rows, visible: VisibleRows, wanted: Correction, evidence: Message, now: float
 ) -> Draft:
@@ -94,8 +93,9 @@ def correcting(
     same = [fact for fact in [old, *_same(rows, visible, old)] if fact.speaker in own]
     nodes: list[Row] = [User(wanted.user), *_called(rows, here, wanted.user, name, at)]
     object = old.object
-    if not _is_said(rows, visible, object, said):
-        object, made = topic(rows, here, said, at)
+    called = rows.find(Name, a=object)
+    if not _is_named(filter(visible.shows, called), said):
+        object, made = _topic(rows, here, said, at)
         nodes += made
     new = replace(
         old,
@@ -153,12 +153,10 @@ def _until(rows: Rows, visible: VisibleRows, fact: Fact) -> float | None:
     return min(starts, default=None)
 
 
-def _is_said(rows: Rows, visible: VisibleRows, node: str, text: str) -> bool:
-    """Whether a text names a node, by a name that the asker may know."""
+def _is_named(names: Iterable[Name], text: str) -> bool:
+    """Whether one of some names occurs in a text."""
     norm = normalise(text)
-    return any(
-        name.norm and name.norm in norm for name in rows.find(Name, a=node) if visible.shows(name)
-    )
+    return any(name.norm and name.norm in norm for name in names)
 
 
 def _called(rows: Rows, session: str, node: str, text: str, at: float) -> list[Row]:
@@ -169,7 +167,7 @@ def _called(rows: Rows, session: str, node: str, text: str, at: float) -> list[R
     return [Name(id, session, node, text, norm, at, at)]
 
 
-def topic(rows: Rows, session: str, text: str, at: float) -> tuple[str, list[Row]]:
+def _topic(rows: Rows, session: str, text: str, at: float) -> tuple[str, list[Row]]:
     """What a fact hangs on that is not about the old thing any more."""
     name = one_line(text, MAX_TOPIC)
     node = stable_id("e", "", normalise(name))
@@ -178,3 +176,110 @@ def topic(rows: Rows, session: str, text: str, at: float) -> tuple[str, list[Row
     if rows.get(Mention, id) is None:
         made.append(Mention(id, session, node, EntityType.TOPIC.value, at, at))
     return node, made
+
+
+# --------------------------------------------------------------------- the owner
+
+Action = Literal["pin", "unpin", "archive", "restore", "forget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an act would do.
+
+    Attributes:
+        facts: Facts that would change.
+        left: Facts that would stay as they are: it is done already, or they are gone.
+        messages: Messages that would not be recalled any more.
+        summaries: Summaries of conversations that would be lost.
+    """
+
+    facts: int
+    left: int
+    messages: int
+    summaries: int
+
+
+def handling(rows: Rows, action: Action, ids: Iterable[str], actor: str, now: float) -> Draft:
+    """The draft that does one thing with some facts; what it cannot change is left out."""
+    facts = [fact for id in dict.fromkeys(ids) if (fact := rows.get(Fact, id))]
+    draft = Draft(actor, action)
+    if action == "forget":
+        draft.drop += [(Fact.kind, fact.id) for fact in facts]
+        draft.put += _unsaid(rows, facts)
+    else:
+        draft.put += [_handled(fact, action, now) for fact in facts]
+    return draft
+
+
+def _handled(fact: Fact, action: Action, now: float) -> Fact:
+    match action:
+        case "pin" | "unpin":
+            return replace(fact, pinned=action == "pin")
+        case "archive" if fact.status == Status.ACTIVE:
+            return replace(fact, status=Status.ARCHIVED.value, archived_at=now)
+        case "restore" if fact.status == Status.ARCHIVED:
+            return replace(fact, status=Status.ACTIVE.value, archived_at=None, last_used=now)
+        case _:
+            return fact
+
+
+def _unsaid(rows: Rows, facts: Iterable[Fact]) -> list[Row]:
+    """See ``undoing.unsaid``; each Session is looked through once."""
+    told: dict[str, dict[int, None]] = {}
+    for fact in facts:
+        told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
+    return [row for session, ids in told.items() for row in unsaid(rows, session, ids)]
+
+
+def effect(rows: Rows, action: Action, ids: Iterable[str], now: float) -> Effect:
+    """What :func:`handling` would change."""
+    wanted = set(ids)
+    draft = handling(rows, action, wanted, "", now)
+    changed = [row for row in draft.put if rows.get(type(row), row.id) != row]
+    facts = len(draft.drop) + sum(isinstance(row, Fact) for row in changed)
+    return Effect(
+        facts,
+        len(wanted) - facts,
+        sum(isinstance(row, Forgotten) for row in changed),
+        sum(isinstance(row, Episode) for row in changed),
+    )
+
+
+def amending(rows: Rows, old: Fact, words: str, actor: str, now: float, *, mute: bool) -> Draft:
+    """The draft that replaces what a fact states.
+
+    The new one has the old one's place in everything: Session, time, evidence, what has
+    replaced it since. So it is seen by whom the old one was seen by, and goes when what it
+    rests on is taken back.
+    """
+    said = one_line(words, MAX_STATEMENT)
+    draft = Draft(actor, "amend")
+    if not said or said == old.statement:
+        return draft
+    object = old.object
+    made: list[Row] = []
+    called = rows.find(Name, a=old.object)
+    if _is_named(called, old.statement) and not _is_named(called, said):
+        object, made = _topic(rows, old.session, said, old.said_at)
+    new = replace(
+        old,
+        id=stable_id("f", old.session, old.id, "amended", said),
+        object=object,
+        statement=said,
+        recorded_at=now,
+        last_used=now,
+        status=Status.ACTIVE.value,
+        archived_at=None,
+        supersedes=(old.id,),
+    )
+    newer = [fact for fact in rows.history(old.subject) if old.id in fact.supersedes]
+    draft.put += [*made, new, replace(old, pinned=False)]
+    draft.put += [
+        replace(fact, supersedes=(*fact.supersedes, new.id))
+        for fact in newer
+        if fact.id != new.id and new.id not in fact.supersedes
+    ]
+    if mute:
+        draft.put += unsaid(rows, old.session, old.evidence)
+    return draft

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
 from ..errors import NotFoundError
-from ..journal import Journal, Rows, catalogue, chronicle
-from ..journal.chronicle import HOUR, Entry, RecordFilter
-from ..journal.pages import Found, Place
+from ..journal import Journal, Rows, queries
+from ..journal.pagination import Cursor, Page
+from ..journal.queries import HOUR, LogEntry, RecordFilter
 from ..model import Change, Episode, Fact, Message, Session
 from ..retention import DAY
 
@@ -35,7 +35,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class OpenRecord:
     """A record, opened.
 
     Attributes:
@@ -72,7 +72,7 @@ class Day:
     messages: int
 
 
-class Chronicle:
+class Conversations:
     """Reads conversations and the change log, for the owner.
 
     Args:
@@ -87,42 +87,41 @@ class Chronicle:
         self._now = now
         self._learned: tuple[object, dict[int, int]] | None = None
 
-    async def browse(self, wanted: RecordFilter | None = None) -> Found[Record]:
+    async def browse(self, wanted: RecordFilter | None = None) -> Page[Record]:
         """One page of episodes and summaries, newest first."""
 
-        def work(db: sqlite3.Connection) -> Found[Record]:
-            found = chronicle.records(db, wanted or RecordFilter())
-            made = _records(db, found.items)
-            return Found(made, found.first, found.total, found.previous, found.next)
+        def work(db: sqlite3.Connection) -> Page[Record]:
+            found = queries.find_records(db, wanted or RecordFilter())
+            return found.holding(_records(db, found.items))
 
         return await self._journal.look(work)
 
     async def levels(self) -> dict[str, int]:
         """How many records there are of each of :data:`LEVELS`."""
-        counted = await self._journal.look(chronicle.levels)
+        counted = await self._journal.look(queries.levels)
         return {level: counted.get(level, 0) for level in LEVELS}
 
-    async def read(self, id: str) -> Reading:
+    async def read(self, id: str) -> OpenRecord:
         """One record, with its messages, or with the records it sums up.
 
         Raises:
             NotFoundError: No such record.
         """
 
-        def work(db: sqlite3.Connection) -> Reading:
+        def work(db: sqlite3.Connection) -> OpenRecord:
             rows = Rows(db)
             episode = rows.get(Episode, id)
             if episode is None:
                 raise NotFoundError(f"there is no record {id}")
             (record,) = _records(db, [episode])
             if episode.level != LEVELS[0]:
-                return Reading(record, _records(db, _parts(rows, episode)), [], {}, 0)
-            said = chronicle.between(
+                return OpenRecord(record, _records(db, _parts(rows, episode)), [], {}, 0)
+            said = queries.between(
                 db, episode.session, episode.first_message, episode.last_message, MAX_LINES
             )
             facts = _resting(rows, episode.session, {message.id for message in said})
             missing = max(0, episode.messages - len(said))
-            return Reading(record, [], said, facts, missing)
+            return OpenRecord(record, [], said, facts, missing)
 
         return await self._journal.look(work)
 
@@ -134,7 +133,7 @@ class Chronicle:
         """
 
         def work(db: sqlite3.Connection) -> Scene:
-            lines = chronicle.around(db, message, before + 1, after + 1)
+            lines = queries.around(db, message, before + 1, after + 1)
             here = next((n for n, line in enumerate(lines) if line.id == message), None)
             if here is None:
                 raise NotFoundError(f"there is no message {message} any more")
@@ -153,11 +152,11 @@ class Chronicle:
         since = self._now() - (days + 1) * DAY
 
         def work(db: sqlite3.Connection) -> tuple[dict[int, int], dict[int, int]]:
-            state = catalogue.revision(db)
+            state = queries.revision(db)
             if self._learned is None or self._learned[0] != state:
-                self._learned = state, chronicle.learned(db)
+                self._learned = state, queries.facts_by_hour(db)
             learned = {hour: n for hour, n in self._learned[1].items() if hour * HOUR >= since}
-            return learned, chronicle.said(db, since)
+            return learned, queries.messages_by_hour(db, since)
 
         facts, said = map(self._by_day, await self._journal.look(work))
         span = (first + timedelta(days=number) for number in range(days))
@@ -173,14 +172,16 @@ class Chronicle:
     # ------------------------------------------------------------------ change log
 
     async def changes(
-        self, actor: str = "", reason: str = "", place: Place | None = None, limit: int = 50
-    ) -> Found[Entry]:
+        self, actor: str = "", reason: str = "", place: Cursor | None = None, limit: int = 50
+    ) -> Page[LogEntry]:
         """One page of the change log, newest first."""
-        return await self._journal.look(lambda db: chronicle.log(db, actor, reason, place, limit))
+        return await self._journal.look(
+            lambda db: queries.find_changes(db, actor, reason, place, limit)
+        )
 
     async def acts(self) -> tuple[list[str], list[str]]:
         """Actors and reasons that the change log names."""
-        return await self._journal.look(chronicle.acts)
+        return await self._journal.look(queries.actors_and_reasons)
 
     async def change(self, number: int) -> Change:
         """One change, with all it did.
@@ -196,7 +197,7 @@ class Chronicle:
 
 def _records(db: sqlite3.Connection, episodes: Iterable[Episode]) -> list[Record]:
     some, rows = list(episodes), Rows(db)
-    names = catalogue.names(db, {user for each in some for user in each.participants})
+    names = queries.names(db, {user for each in some for user in each.participants})
     return [
         Record(
             each,

@@ -8,7 +8,7 @@ import sqlite3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.journal.pages import Found, Place, turn
+from graph_memory.journal.pagination import Cursor, Page, paginate
 
 SOURCE = "SELECT key, id FROM item"
 Items = st.dictionaries(
@@ -23,8 +23,8 @@ def filled(items: dict[str, float]) -> sqlite3.Connection:
     return db
 
 
-def page(db: sqlite3.Connection, place: Place | None, size: int) -> Found[str]:
-    return turn(db, SOURCE, {}, place, 0.0, size, lambda rows: [row.id for row in rows])
+def page(db: sqlite3.Connection, place: Cursor | None, size: int) -> Page[str]:
+    return paginate(db, SOURCE, {}, place, 0.0, size, lambda rows: [row.id for row in rows])
 
 
 @given(Items, st.integers(1, 5))
@@ -63,6 +63,6 @@ def test_what_comes_and_goes_moves_no_page(items: dict[str, float], data: st.Dat
 
 def test_nothing_is_a_page_too() -> None:
     db = filled({})
-    assert page(db, None, 3) == Found([], 1, 0)
-    assert page(db, Place(1.0, "a"), 3) == Found([], 1, 0)
+    assert page(db, None, 3) == Page([], 1, 0)
+    assert page(db, Cursor(1.0, "a"), 3) == Page([], 1, 0)
     db.close()

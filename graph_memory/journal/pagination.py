@@ -1,24 +1,24 @@
-"""Turning pages: from the row where the last page ended, not by counting rows.
+"""Keyset pagination: a page begins at the row where the last one ended.
 
-So nothing is shown twice or left out because rows came or went meanwhile. What is turned
-over is ordered by a number, greatest first, then by id.
+So nothing is shown twice or left out because rows came or went meanwhile. What is paged
+is ordered by a number, greatest first, then by id.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Between two rows.
+class Cursor:
+    """A place between two rows.
 
     Attributes:
         key, id: Of the row beside it.
@@ -33,7 +33,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class Page(Generic[T]):
     """One page.
 
     Attributes:
@@ -45,27 +45,31 @@ class Found(Generic[T]):
     items: list[T]
     first: int
     total: int
-    previous: Place | None = None
-    next: Place | None = None
+    previous: Cursor | None = None
+    next: Cursor | None = None
+
+    def holding(self, items: list[U]) -> Page[U]:
+        """The same page with what is made of its items."""
+        return Page(items, self.first, self.total, self.previous, self.next)
 
 
-def turn(
+def paginate(
     db: sqlite3.Connection,
     source: str,
     values: Mapping[str, object],
-    place: Place | None,
+    cursor: Cursor | None,
     now: float,
     limit: int,
-    read: Callable[[list[Place]], list[T]],
-) -> Found[T]:
+    read: Callable[[list[Cursor]], list[T]],
+) -> Page[T]:
     """One page of what a query finds; all there is to find is gone through once.
 
     Args:
         source: The query, a constant, of the columns ``key`` and ``id``.
-        place: Where the page begins, or ends if that says so.
+        cursor: Where the page begins, or ends if that says so.
         read: Makes items of a page of rows, in their order.
     """
-    spot = place or Place(math.inf, "")
+    spot = cursor or Cursor(math.inf, "")
     bound = {**values, "spot": spot.key, "spot_id": spot.id, "limit": limit + 1}
     back = spot.is_before
     side = "key > :spot OR (key = :spot AND id < :spot_id)"
@@ -81,29 +85,15 @@ def turn(
         bound,
     ).fetchall()
     total, beyond = found[0][:2]
-    rows = [Place(float(key), str(id), now=now) for _, _, key, id in found if id is not None]
+    rows = [Cursor(float(key), str(id), now=now) for _, _, key, id in found if id is not None]
     more, rows = len(rows) > limit, rows[:limit]
     if back:
         rows.reverse()
     skipped = beyond - len(rows) if back else total - beyond
-    return Found(
+    return Page(
         read(rows),
         skipped + 1,
         total,
         replace(rows[0], is_before=True) if rows and skipped > 0 else None,
         rows[-1] if rows and (more or back) else None,
     )
-
-
-def by_id(
-    db: sqlite3.Connection, kind: str, ids: Iterable[str], read: Callable[[str], T]
-) -> list[T]:
-    """Rows of a kind in the order of ``ids``; those that went meanwhile are left out."""
-    wanted = list(ids)
-    found = dict(
-        db.execute(
-            "SELECT id, data FROM row WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
-            (kind, json.dumps(wanted)),
-        ).fetchall()
-    )
-    return [read(found[id]) for id in wanted if id in found]

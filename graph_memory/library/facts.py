@@ -1,16 +1,17 @@
-"""The door to the facts as people see them."""
+"""Facts as people see them: lists, single facts, and what people do with them."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from ..deletion import erasure, retraction
 from ..errors import ConflictError, NotFoundError
-from ..journal import Draft, Journal, Rows, catalogue, messages, testimony
-from ..journal.catalogue import FactFilter
-from ..journal.pages import Found
+from ..journal import Draft, Journal, Rows, messages, queries, testimony
+from ..journal.pagination import Page
+from ..journal.queries import FactFilter
 from ..journal.undoing import unsaid
 from ..model import Asker, Change, Fact, Message, Session, Status
 from ..retention import fades_at, strength
@@ -18,14 +19,73 @@ from ..scope import Attendance, Rank
 from ..settings import Settings
 from ..text import clean, clean_name
 from ..visible_rows import VisibleRows, view_for
-from .amendments import Correction, correcting, forgetting
-from .handling import Action, Effect, amending, effect, handling
-from .lines import Called, FactDetail, FactLine, Overview
+from .edits import Action, Correction, Effect, amending, correcting, effect, handling
 
 OWNER = "owner"
 """Actor of changes made with the web UI's key."""
 OFFERED = 60
 """People, and things, that are offered to filter by."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """A fact with what people need to read it.
+
+    Attributes:
+        subject, object: What the nodes are called.
+        strength: Retention now, 0…1.
+        fades_at: When it will be archived; ``inf`` for never.
+        superseded: Whether a newer visible fact replaces it.
+    """
+
+    fact: Fact
+    subject: str
+    object: str
+    session: Session
+    strength: float
+    fades_at: float
+    superseded: bool
+
+    @property
+    def state(self) -> str:
+        """``archived``, ``superseded`` or ``active``."""
+        if self.fact.status == Status.ARCHIVED:
+            return "archived"
+        return "superseded" if self.superseded else "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A node, what it was called last, and how many facts there are about it."""
+
+    node: str
+    name: str
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactDetail:
+    """A fact, the messages it rests on, and its neighbours in time."""
+
+    line: FactLine
+    sources: list[Message]
+    replaces: list[FactLine]
+    replaced_by: list[FactLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What one can filter by. ``circles`` are (id, title), most recent last.
+
+    Attributes:
+        people, things: The users and entities most is known about, most first.
+    """
+
+    personas: list[str]
+    circles: list[tuple[str, str]]
+    predicates: dict[str, int]
+    people: list[Called]
+    things: list[Called]
 
 
 class Library:
@@ -50,21 +110,20 @@ class Library:
 
     # ------------------------------------------------------------------ owner
 
-    async def browse(self, wanted: FactFilter | None = None) -> Found[FactLine]:
+    async def browse(self, wanted: FactFilter | None = None) -> Page[FactLine]:
         """One page of all facts, as the owner sees them."""
         now, rate = self._now(), self._settings.time_decay_rate
 
-        def work(db: sqlite3.Connection) -> Found[FactLine]:
-            found = catalogue.find(db, wanted or FactFilter(), now, rate)
-            lines = self._lines(db, found.items)
-            return Found(lines, found.first, found.total, found.previous, found.next)
+        def work(db: sqlite3.Connection) -> Page[FactLine]:
+            found = queries.find_facts(db, wanted or FactFilter(), now, rate)
+            return found.holding(self._lines(db, found.items))
 
         return await self._journal.look(work)
 
     async def found(self, wanted: FactFilter) -> list[str]:
         """The ids of one page of all facts."""
         now, rate = self._now(), self._settings.time_decay_rate
-        page = await self._journal.look(lambda db: catalogue.find(db, wanted, now, rate))
+        page = await self._journal.look(lambda db: queries.find_facts(db, wanted, now, rate))
         return [fact.id for fact in page.items]
 
     async def fact(self, id: str) -> FactDetail:
@@ -78,7 +137,7 @@ class Library:
             rows = Rows(db)
             fact = _existing(rows, id)
             older = [old for old in (rows.get(Fact, key) for key in fact.supersedes) if old]
-            newer = catalogue.superseded(db, [id]).get(id, [])
+            newer = queries.replacing(db, id)
             (line,) = self._lines(db, [fact])
             return line, self._lines(db, older), self._lines(db, newer)
 
@@ -90,18 +149,18 @@ class Library:
         """Personas, circles and predicates there are, and who and what most is known about."""
 
         def work(db: sqlite3.Connection) -> Overview:
-            state = catalogue.revision(db)
+            state = queries.revision(db)
             if self._seen and self._seen[0] == state:
                 return self._seen[1]
-            found = catalogue.sessions(db)
-            owners = catalogue.names(db, (s.owner for s in found if s.owner))
+            found = queries.sessions(db)
+            owners = queries.names(db, (s.owner for s in found if s.owner))
             circles = {s.circle: s.title or owners.get(s.owner, s.circle) for s in found}
-            people, things = catalogue.known(db, OFFERED)
-            called = catalogue.names(db, [*people, *things])
+            people, things = queries.most_known(db, OFFERED)
+            called = queries.names(db, [*people, *things])
             seen = Overview(
                 sorted({s.persona for s in found}),
                 sorted(circles.items(), key=lambda circle: circle[1]),
-                catalogue.predicates(db),
+                queries.predicates(db),
                 [Called(node, called.get(node, node), n) for node, n in people.items()],
                 [Called(node, called.get(node, node), n) for node, n in things.items()],
             )
@@ -126,8 +185,8 @@ class Library:
         return await self._journal.look(work)
 
     def _lines(self, db: sqlite3.Connection, facts: list[Fact]) -> list[FactLine]:
-        names = catalogue.names(db, {n for f in facts for n in (f.subject, f.object)})
-        replaced = catalogue.replaced(db, (f.id for f in facts))
+        names = queries.names(db, {n for f in facts for n in (f.subject, f.object)})
+        replaced = queries.replaced(db, (f.id for f in facts))
         rows = Rows(db)
         sessions = {id: rows.get(Session, id) for id in {f.session for f in facts}}
         return [self._line(f, names, sessions[f.session], f.id in replaced) for f in facts]
@@ -186,7 +245,7 @@ class Library:
 
         def resolve(rows: Rows) -> Draft:
             fact = _existing(rows, id) if asker is None else self._visible(rows, asker).own(id)
-            return forgetting(rows, fact, actor)
+            return handling(rows, "forget", [fact.id], actor, self._now())
 
         return _done(await self._journal.commit(resolve), id)
 
@@ -261,22 +320,6 @@ class Library:
             await erasure.drain(self._journal)
         return found
 
-    async def archive(self, id: str, actor: str) -> Change:
-        """Put a fact away; it can be restored.
-
-        Raises:
-            NotFoundError: No such fact in use.
-        """
-        return await self.act("archive", [id], actor)
-
-    async def restore(self, id: str, actor: str) -> Change:
-        """Bring an archived fact back, as fresh as if it had just been used.
-
-        Raises:
-            NotFoundError: No such archived fact.
-        """
-        return await self.act("restore", [id], actor)
-
     async def weigh(self, action: Action, ids: Iterable[str]) -> Effect:
         """What :meth:`act` would do, without doing it."""
         wanted, now = list(ids), self._now()
@@ -325,7 +368,7 @@ class Library:
         if change is None:
             change = await self._journal.look(
                 lambda db: next(
-                    (id for id in catalogue.undoable(db, actor) if id not in besides), None
+                    (id for id in queries.undoable(db, actor) if id not in besides), None
                 )
             )
             if change is None:
