@@ -16,7 +16,7 @@ from .errors import GraphError, JournalError
 from .graph import GraphStore
 from .graph.check import check
 from .journal import Fault, Journal, examine, mend
-from .recall import Difference, Recaller
+from .recall import Recaller
 
 logger = logging.getLogger("graph_memory.doctor")
 
@@ -30,8 +30,8 @@ class Finding:
 
     Attributes:
         code: Of a journal's fault (``journal/examine.py``), or ``journal_away``,
-            ``graph`` (differs), ``graph_away``, ``index`` (differs), ``index_vectors``
-            (documents that waited for no vector), ``index_away``.
+            ``graph`` (differs), ``graph_away``, ``index`` (differs),
+            ``index_away``.
         count: How many cases; of the graph: tables.
         detail: Examples or an error, in English.
         is_mended: Whether it is right now.
@@ -135,15 +135,5 @@ class Doctor:
             wrong = await self._recall.rebuild()
         except JournalError as error:
             return [Finding("index_away", 1, str(error), is_mended=False)]
-        found = []
-        if wrong.count:
-            found.append(Finding("index", wrong.count, _examples(wrong), is_mended=True))
-        if wrong.vectorless:
-            detail = f"{wrong.vectorless} of {wrong.documents} documents"
-            found.append(Finding("index_vectors", wrong.vectorless, detail, is_mended=True))
-        return found
-
-
-def _examples(wrong: Difference) -> str:
-    parts = (("missing", wrong.missing), ("surplus", wrong.surplus), ("stale", wrong.stale))
-    return "; ".join(f"{name} {len(keys)}: {', '.join(keys[:3])}" for name, keys in parts if keys)
+        detail = f"of {self._recall.items} documents"
+        return [Finding("index", wrong, detail, is_mended=True)] if wrong else []

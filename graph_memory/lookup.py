@@ -22,18 +22,18 @@ from .graph import GraphStore, Step
 from .model import Asker, Fact, Message
 from .recall import (
     Excerpt,
+    Index,
     Inquiry,
     Item,
     Recaller,
     Telling,
+    VisibleSet,
     excerpt,
     signed,
     standing,
     told,
     wording,
 )
-from .recall.index import Index
-from .recall.sight import Sight
 from .settings import Settings
 from .walk import Stride, Trail, Walk
 
@@ -128,8 +128,8 @@ class Lookup:
             ranked = (await self._recall.search(asker, asked, wide, exclude=exclude)).items
         inquiry = Inquiry(asker, query, person, spans, limit, exclude)
 
-        def choose(index: Index, sight: Sight) -> Excerpt:
-            return excerpt(index, sight, inquiry, ranked, self._telling)
+        def choose(index: Index, visible: VisibleSet) -> Excerpt:
+            return excerpt(index, visible, inquiry, ranked, self._telling)
 
         found = await self._recall.inspect(asker, choose)
         is_dated = bool(spans) or not time
@@ -145,7 +145,7 @@ class Lookup:
             ClosedError: The memory is closed.
         """
         return await self._recall.inspect(
-            asker, lambda index, sight: signed(index, sight, asker, said, self._telling)
+            asker, lambda index, visible: signed(index, visible, asker, said, self._telling)
         )
 
     async def _lead_on(self, asker: Asker, found: Excerpt) -> tuple[tuple[Path, ...], bool]:
@@ -177,13 +177,13 @@ class Lookup:
         return await self._recall.inspect(asker, partial(self._told, asker, trails))
 
     def _told(
-        self, asker: Asker, trails: Sequence[Trail], index: Index, sight: Sight
+        self, asker: Asker, trails: Sequence[Trail], index: Index, visible: VisibleSet
     ) -> tuple[Path, ...]:
         ids = {fact for trail in trails for fact in trail.facts}
-        lines = told(index, sight, asker, sorted(ids), self._telling)
+        lines = told(index, visible, asker, sorted(ids), self._telling)
         return tuple(
             Path(
-                tuple(index.called(node, sight.views) for node in trail.nodes),
+                tuple(index.called(node, visible.views) for node in trail.nodes),
                 tuple(lines[fact] for fact in trail.facts),
             )
             for trail in trails
@@ -191,11 +191,11 @@ class Lookup:
         )
 
 
-def _seen(asker: Asker, steps: Iterable[Step], index: Index, sight: Sight) -> list[Stride]:
+def _seen(asker: Asker, steps: Iterable[Step], index: Index, visible: VisibleSet) -> list[Stride]:
     """The steps that may be taken: over a fact that the asker sees, which leads there,
     to a node that exists for the asker."""
     steps = list(steps)
-    facts = standing(index, sight, dict.fromkeys(step.fact for step in steps))
+    facts = standing(index, visible, dict.fromkeys(step.fact for step in steps))
     one = index.identities.canonical
     strides: list[Stride] = []
     for step in steps:
@@ -203,6 +203,6 @@ def _seen(asker: Asker, steps: Iterable[Step], index: Index, sight: Sight) -> li
         source, target = one(step.source), one(step.target)
         if fact is None or {one(fact.subject), one(fact.object)} != {source, target}:
             continue
-        if target in asker.accounts or index.knows(target, sight.views):
+        if target in asker.accounts or index.knows(target, visible.views):
             strides.append(Stride(step.fact, source, target, fact.said_at))
     return strides

@@ -89,15 +89,7 @@ class MemoryService:
             attendance=attendance,
             identities=identities,
         )
-        self.recall = Recaller(
-            journal,
-            settings,
-            zone=zone,
-            now=now,
-            attendance=attendance,
-            model=model,
-            spending=self.spending,
-        )
+        self.recall = Recaller(self.context, model)
         self.companion = Companion(self.context, self.recall)
         self.learning = Learning(
             self.context,
@@ -269,7 +261,6 @@ class MemoryService:
         self.live.tune(**values)
         settings = self.settings
         self.library.retune(settings)
-        self.recall.retune(settings)
         self.upkeep.look_again()
 
     async def access(self) -> Access:

@@ -19,10 +19,8 @@ from .context import Context
 from .errors import NotFoundError
 from .journal import Rows, queries
 from .model import Asker, Fact, Message, Session, SessionRow, User, session_of
-from .recall import Recall, Recaller
+from .recall import Index, Recall, Recaller, VisibleSet
 from .recall.documents import Kind, message_key
-from .recall.index import Index
-from .recall.sight import Sight
 from .scope import Attendance, Policy, Rank, View, span, view
 from .validity import Standing, standings
 
@@ -212,14 +210,14 @@ class ViewAs:
         told = await self._recall.rehearse(asker, text)
         everything = await self._recall.rehearse(asker, text, unscoped=True)
 
-        def work(index: Index, sight: Sight) -> list[Withheld]:
+        def work(index: Index, visible: VisibleSet) -> list[Withheld]:
             found = []
             barriers = self._barriers(asker, index.sessions.values())
             for item in everything.items:
                 is_message = item.kind == Kind.MESSAGE.name.lower()
                 key = message_key(int(item.id)) if is_message else item.id
                 number = index.documents.number(key)
-                if number is None or sight.positions[number] >= 0:
+                if number is None or visible.positions[number] >= 0:
                     continue
                 if reason := barriers.of(index.documents[number].source):
                     found.append(Withheld(item.kind, item.id, item.text, item.at, reason))
@@ -250,14 +248,14 @@ def _arrange(ranked: Sequence[tuple[Fact, Rank]], barriers: Barriers, at: float)
     return Outlook(seen, hidden, unknown, since)
 
 
-def _ranked(index: Index, sight: Sight) -> list[tuple[Fact, Rank]]:
+def _ranked(index: Index, visible: VisibleSet) -> list[tuple[Fact, Rank]]:
     """All facts in recall, and how each of them stands to the asker."""
     numbers = np.array(index.documents.numbers(), np.intp)
     numbers = numbers[index.documents.kind.values[numbers] == Kind.FACT]
-    positions = sight.positions[numbers]
+    positions = visible.positions[numbers]
     shown = np.flatnonzero(positions >= 0)
     ranks = np.full(len(numbers), Rank.HIDDEN, np.int8)
-    ranks[shown] = np.where(sight.foreign[positions[shown]], Rank.FOREIGN, Rank.OWN)
+    ranks[shown] = np.where(visible.foreign[positions[shown]], Rank.FOREIGN, Rank.OWN)
     all_ranks = tuple(Rank)
     found = []
     for number, rank in zip(numbers.tolist(), ranks.tolist(), strict=True):

@@ -17,11 +17,12 @@ from graph_memory.identity import Identities
 from graph_memory.lookup import Findings, Lookup
 from graph_memory.model import Asker, Fact, Message, Row, asker_of
 from graph_memory.recall import Recall
-from graph_memory.recall.choose import Wish
 from graph_memory.recall.index import Index
-from graph_memory.recall.questions import split
-from graph_memory.recall.search import Manner, Request, search
-from graph_memory.recall.sight import Sight
+from graph_memory.recall.query import split
+from graph_memory.recall.ranking import SearchContext
+from graph_memory.recall.recaller import SearchRequest, search
+from graph_memory.recall.selection import RecallOptions
+from graph_memory.recall.visible import VisibleSet
 from graph_memory.scope import Attendance, Policy, View, view
 from graph_memory.settings import Settings
 
@@ -57,16 +58,16 @@ class Eyes:
     def visible(self, asker: Asker) -> Mapping[str, View]:
         return self._views
 
-    async def inspect(self, asker: Asker, work: Callable[[Index, Sight], T]) -> T:
-        return work(self._index, self._index.look(self._views))
+    async def inspect(self, asker: Asker, work: Callable[[Index, VisibleSet], T]) -> T:
+        return work(self._index, self._index.visible(self._views))
 
     async def search(
         self, asker: Asker, text: str, limit: int, exclude: Collection[int] = ()
     ) -> Recall:
         vectors = [vector(part.text) for part in split(text)]
-        wish = Wish(limit, exclude=exclude)
-        request = Request(asker, self._views, text, text, wish, vectors, MODEL)
-        return search(self._index, request, Manner(SHANGHAI), NOW)
+        wish = RecallOptions(limit, exclude=exclude)
+        request = SearchRequest(asker, self._views, text, text, wish, vectors, MODEL)
+        return search(self._index, request, SearchContext(NOW, SHANGHAI))
 
 
 class Gossip:

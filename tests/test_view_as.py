@@ -14,7 +14,7 @@ from graph_memory.journal import Draft
 from graph_memory.model import Asker, Fact, Link, Name, User
 from graph_memory.recall.documents import Kind
 from graph_memory.recall.index import Index
-from graph_memory.recall.sight import Sight
+from graph_memory.recall.visible import VisibleSet
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.validity import Standing
@@ -141,8 +141,8 @@ async def test_the_past(memory: MemoryService) -> None:
 
 
 async def test_what_is_seen_is_what_recall_sees(memory: MemoryService) -> None:
-    def facts(index: Index, sight: Sight) -> set[str]:
-        numbers = sight.numbers[sight.kind == Kind.FACT].tolist()
+    def facts(index: Index, visible: VisibleSet) -> set[str]:
+        numbers = visible.numbers[visible.kind == Kind.FACT].tolist()
         return {index.documents[number].text for number in numbers}
 
     for user_id in (NOBODY, ZHANG, LI, WANG, SECOND):

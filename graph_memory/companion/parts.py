@@ -14,7 +14,7 @@ from ..journal import Draft, Rows
 from ..learn.prompt import Extend, ExtractionExtension
 from ..learn.prompt_context import PromptContext
 from ..model import Asker, Batch, Change, Fact, Message, Session, register
-from ..recall import Recaller, tongue
+from ..recall import Recaller, language_of
 from ..scope import Rank, View, span
 from . import inner_state, preamble
 from .control_words import Word
@@ -103,7 +103,7 @@ class Companion:
         if state is None or view is None:
             return []
         now = self._now()
-        language = tongue(text, self._language)
+        language = language_of(text, self._language)
         lines: list[str] = []
         if self.has("metadata") and asker.user and self._opens(state, message):
             lines.append(preamble.occasion(state, asker.user, now, self._zone, language))

@@ -120,7 +120,7 @@ class Talks:
         nodes: set[str] = set()
         if wanted.person:
             nodes = await self._recall.inspect(
-                asker, lambda index, sight: called(index, sight, asker, wanted.person)
+                asker, lambda index, visible: called(index, visible, asker, wanted.person)
             )
             if not nodes:
                 return Findings(is_known=False, is_dated=is_dated)

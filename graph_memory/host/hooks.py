@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import JournalError
+from ..recall import RecallOptions
 from ..service import MemoryService
 from ..turn import Turn
 from .astrbot import TURN, Host
@@ -57,14 +58,16 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
     recall = await memory.recall.remind(
         turn.asker,
         text,
-        context=context,
-        previous=previous,
-        exclude=(message.id,) if message else (),
-        where=turn.session.umo,
-        lead=memory.companion.lead(
-            turn.asker, turn.session, text, message, memory.references.citing(turn)
+        RecallOptions(
+            context=context,
+            previous=previous,
+            exclude=(message.id,) if message else (),
+            where=turn.session.umo,
+            lead=memory.companion.lead(
+                turn.asker, turn.session, text, message, memory.references.citing(turn)
+            ),
+            profile=not memory.companion.has_profile(turn.asker, turn.session),
         ),
-        profile=not memory.companion.has_profile(turn.asker, turn.session),
     )
     if recall.block:
         host.inject(event, request, recall.block)

@@ -1,42 +1,43 @@
-"""Recall: reminds of what matters, in milliseconds, and can say why.
+"""Recall: retrieval of what matters for a question, in milliseconds.
 
-``recaller.py`` is the door. Behind it ``feed.py`` keeps ``index.py`` in step with the
-journal, and ``search.py`` runs one search: ``sight.py`` shows an asker's part of the
-index, ``flow.py`` its conversations, ``signals.py`` and ``rank.py`` put it in order,
-``choose.py`` picks, ``render.py`` writes, ``trace.py`` tells why, ``why.py`` tells people.
-``audit.py`` compares an index with a new one; ``excerpt.py`` looks things up by
-person and time.
+``recaller.py`` runs searches on the index, which ``index_sync.py`` keeps in step with the
+journal. One search: ``visible.py`` gives the asker's part of the ``documents.py``,
+``query.py`` reads the question, ``scoring.py`` and ``ranking.py`` put the documents in
+order, ``selection.py`` chooses, ``render.py`` writes the block, ``explain.py`` says why.
+``filters.py`` looks things up by person and time.
 """
 
-from .audit import Difference
-from .excerpt import Excerpt, Inquiry, Telling, called, excerpt, signed, standing, told
-from .recaller import EMBEDDING_SHARE, Recaller
-from .render import CLOSE, OPEN, tongue, wording
-from .search import Item, Recall
-from .trace import Reason, Trace, TracedCandidate
-from .why import Explained, Explanation
+from .explain import Explained, Explanation, Reason, Trace, TracedCandidate
+from .filters import Excerpt, Inquiry, Telling, called, excerpt, signed, standing, told
+from .index import Index
+from .recaller import EMBEDDING_SHARE, Item, Recall, Recaller
+from .render import CLOSE, OPEN, language_of, wording
+from .selection import RecallOptions
+from .visible import VisibleSet
 
 __all__ = [
     "CLOSE",
     "EMBEDDING_SHARE",
     "OPEN",
-    "Difference",
     "Excerpt",
     "Explained",
     "Explanation",
+    "Index",
     "Inquiry",
     "Item",
     "Reason",
     "Recall",
+    "RecallOptions",
     "Recaller",
     "Telling",
     "Trace",
     "TracedCandidate",
+    "VisibleSet",
     "called",
     "excerpt",
+    "language_of",
     "signed",
     "standing",
     "told",
-    "tongue",
     "wording",
 ]

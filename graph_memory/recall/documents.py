@@ -1,4 +1,4 @@
-"""The documents that can be recalled, and on which shelf they stand.
+"""Documents that can be recalled, with their columns and vectors.
 
 A document is a live fact, a human message or a summarised episode. Columns of numbers
 stand beside the objects, so that scope and ranking work on whole arrays. A document
@@ -9,16 +9,71 @@ are used again.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ..model import BOT, Episode, Fact, Layer, Message
+from ..ports import Vectors
 from ..scope import span
-from .growable import Growable
+
+_SMALLEST = 64
+_CHUNK = 512
+"""Rows gathered at a time: small enough to stay in the processor's cache."""
+
+
+class GrowableArray:
+    """An array that grows along its first axis, by half when it is full.
+
+    Room is reserved with ``np.zeros``, which the system commits only when it is
+    written to.
+
+    Attributes:
+        size: How many rows are in use.
+    """
+
+    def __init__(self, dtype: DTypeLike, width: int = 0) -> None:
+        self._room: NDArray[Any] = np.zeros((0, width) if width else 0, dtype)
+        self.size = 0
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The rows in use; a view that is stale after the next growth."""
+        return self._room[: self.size]
+
+    def append(self, value: Any) -> None:
+        """Add one row."""
+        self.resize(self.size + 1)
+        self._room[self.size - 1] = value
+
+    def resize(self, size: int) -> None:
+        """Use ``size`` rows; new ones are zero."""
+        if size > len(self._room):
+            room = np.zeros(
+                (max(size + size // 2, _SMALLEST), *self._room.shape[1:]), self._room.dtype
+            )
+            room[: self.size] = self.values
+            self._room = room
+        elif size < self.size:
+            self._room[size : self.size] = 0
+        self.size = size
+
+    def insert(self, at: int, value: Any) -> None:
+        """Put one row before position ``at``."""
+        self.append(value)
+        if at < self.size - 1:
+            self._room[at + 1 : self.size] = self._room[at : self.size - 1].copy()
+            self._room[at] = value
+
+    def delete(self, at: int) -> None:
+        """Take out the row at position ``at``."""
+        self._room[at : self.size - 1] = self._room[at + 1 : self.size].copy()
+        self.resize(self.size - 1)
+
 
 Source = Fact | Message | Episode
 Numbers = NDArray[np.intp]
@@ -83,7 +138,7 @@ def document(source: Source, owner: str = "") -> Document:
             return Document(Kind.MESSAGE, message_key(source.id), text, source)
 
 
-class Shelf:
+class SessionDocuments:
     """The documents of one Session: messages in the order of their ids, then the rest.
 
     The order depends on nothing but what stands there.
@@ -91,9 +146,9 @@ class Shelf:
 
     def __init__(self) -> None:
         self._ids: list[int] = []
-        self._messages = Growable(np.intp)
+        self._messages = GrowableArray(np.intp)
         self._keys: list[str] = []
-        self._others = Growable(np.intp)
+        self._others = GrowableArray(np.intp)
         self._numbers: Numbers | None = None
 
     def __len__(self) -> int:
@@ -136,7 +191,7 @@ class Documents:
     Attributes:
         version: Grows whenever a document comes, goes, is muted or unmuted.
         changed: The version at which that last happened, by Session id.
-        shelves: By Session id.
+        by_session: By Session id.
         kind, knows, since, until, length: Columns by number: :class:`Kind`, whether
             it is in the layer KNOWS, when it was said, how many search terms it has.
         subject: Column: code of the node a fact is about; 0 for other documents.
@@ -149,14 +204,17 @@ class Documents:
         self._numbers: dict[str, int] = {}
         self.version = 0
         self.changed: dict[str, int] = {}
-        self.shelves: dict[str, Shelf] = {}
-        self.kind = Growable(np.int8)
-        self.knows = Growable(np.bool_)
-        self.muted = Growable(np.bool_)
-        self.since = Growable(np.float64)
-        self.until = Growable(np.float64)
-        self.length = Growable(np.int32)
-        self.subject = Growable(np.int32)
+        self.by_session: dict[str, SessionDocuments] = {}
+        self.kind = GrowableArray(np.int8)
+        self.knows = GrowableArray(np.bool_)
+        self.muted = GrowableArray(np.bool_)
+        self.since = GrowableArray(np.float64)
+        self.until = GrowableArray(np.float64)
+        self.length = GrowableArray(np.int32)
+        self.subject = GrowableArray(np.int32)
+        self._columns = (
+            self.kind, self.knows, self.muted, self.since, self.until, self.length, self.subject
+        )  # fmt: skip
         self._codes: dict[str, int] = {}
 
     def __len__(self) -> int:
@@ -194,12 +252,12 @@ class Documents:
         self.length.values[number] = length
         self.muted.values[number] = False
         self.subject.values[number] = self._code(item.source)
-        self.shelves.setdefault(item.session, Shelf()).add(number, item.source)
+        self.by_session.setdefault(item.session, SessionDocuments()).add(number, item.source)
         self._note(item.session)
         return number
 
     def mute(self, number: int, *, muted: bool) -> None:
-        """Leave a document out of sight, or do so no longer."""
+        """Leave a document out of visible, or do so no longer."""
         self.muted.values[number] = muted
         self._note(self[number].session)
 
@@ -223,24 +281,16 @@ class Documents:
 
     def _grow(self) -> int:
         self._all.append(None)
-        for column in (
-            self.kind,
-            self.knows,
-            self.muted,
-            self.since,
-            self.until,
-            self.length,
-            self.subject,
-        ):
+        for column in self._columns:
             column.resize(len(self._all))
         return len(self._all) - 1
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""
         item = self[number]
-        self.shelves[item.session].remove(item.source)
-        if not len(self.shelves[item.session]):
-            del self.shelves[item.session]
+        self.by_session[item.session].remove(item.source)
+        if not len(self.by_session[item.session]):
+            del self.by_session[item.session]
         self._note(item.session)
         del self._numbers[item.key]
         self._all[number] = None
@@ -250,7 +300,7 @@ class Documents:
         """Put a newer state of the same document in place.
 
         Returns:
-            False, and nothing is done, if it differs in what the columns, the shelves
+            False, and nothing is done, if it differs in what the columns, the by_session
             or the search know: then it has to be removed and added.
         """
         old = self[number]
@@ -262,3 +312,118 @@ class Documents:
             return False
         self._all[number] = item
         return True
+
+
+class VectorIndex:
+    """Vectors of one model by document number, and exact cosine over some of them.
+
+    Attributes:
+        model: Name of the model; vectors of different models are never mixed.
+        floor: Cosine of unrelated texts under this model.
+        count: How many documents have a vector.
+    """
+
+    def __init__(self, model: str, floor: float) -> None:
+        self.model = model
+        self.floor = floor
+        self.count = 0
+        self._matrix: GrowableArray | None = None
+        self._known = GrowableArray(np.bool_)
+
+    def put(self, numbers: Sequence[int], vectors: Vectors) -> None:
+        """Store the vectors of some documents, shape ``(len(numbers), width)``.
+
+        Raises:
+            ValueError: They have another width than those before, or are not finite;
+                nothing is stored.
+        """
+        width = vectors.shape[1] if self._matrix is None else self._matrix.values.shape[1]
+        if vectors.shape != (len(numbers), width) or not np.isfinite(vectors).all():
+            raise ValueError(f"no vectors of {self.model}: shape {vectors.shape}")
+        if self._matrix is None:
+            self._matrix = GrowableArray(np.float32, width)
+        if (size := max(numbers) + 1) > self._matrix.size:
+            self._matrix.resize(size)
+            self._known.resize(size)
+        self._matrix.values[numbers] = _unit(vectors)
+        self._known.values[numbers] = True
+        self.count = int(np.count_nonzero(self._known.values))
+
+    def remove(self, number: int) -> None:
+        """Remove the vector of a document, if it has one."""
+        if self.has(number):
+            assert self._matrix is not None
+            self.count -= 1
+            self._matrix.values[number] = 0
+            self._known.values[number] = False
+
+    def has(self, number: int) -> bool:
+        """Whether a document has a vector."""
+        return number < self._known.size and bool(self._known.values[number])
+
+    def vector(self, number: int) -> Vectors:
+        """The vector of a document that has one, shape ``(width,)``, length 1."""
+        assert self._matrix is not None
+        row: Vectors = self._matrix.values[number]
+        return row
+
+    def cosines(self, numbers: NDArray[np.intp], query: Vectors) -> NDArray[np.float32]:
+        """Cosine of ``query`` to each of ``numbers``, shape ``(len(numbers),)``.
+
+        NaN where a document has no vector (yet).
+        """
+        count = len(numbers)
+        if not count or self._matrix is None or query.shape != self._matrix.values.shape[1:]:
+            return np.full(count, np.nan, np.float32)
+        matrix, known = self._matrix.values, self._known.values
+        (wanted,) = _unit(query[np.newaxis])
+        inside = None if numbers.max() < len(known) else np.flatnonzero(numbers < len(known))
+        some = numbers if inside is None else numbers[inside]
+        if count * 3 > len(known):
+            # Reading all rows in their order is faster than gathering most of them.
+            products = _products(matrix, wanted).take(some)
+        else:
+            products = np.empty(len(some), np.float32)
+            for start in range(0, len(some), _CHUNK):
+                part = slice(start, start + _CHUNK)
+                products[part] = _products(matrix[some[part]], wanted)
+        if self.count < len(known):  # not all documents have a vector
+            products[~known[some]] = np.nan
+        if inside is None:
+            return products
+        found = np.full(count, np.nan, np.float32)
+        found[inside] = products
+        return found
+
+    def pairwise(self, numbers: list[int]) -> NDArray[np.float32] | None:
+        """Cosines between some documents, shape ``(n, n)``; 0 where there is no vector."""
+        if self._matrix is None:
+            return None
+        rows = self._matrix.values.take(numbers, axis=0, mode="clip")
+        if self.count < self._known.size or max(numbers) >= self._known.size:
+            rows[[at for at, number in enumerate(numbers) if not self.has(number)]] = 0.0
+        return _products(rows[:, np.newaxis], rows)
+
+
+def _products(rows: Vectors, others: Vectors) -> Vectors:
+    """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together.
+
+    BLAS would share one large product among threads and wait for the last of them, which
+    on a busy machine takes ten times as long every so often. Scalar products it computes
+    at once, each from its two vectors alone, and ``vecdot``, which NumPy has since 2.0,
+    without further ado.
+    """
+    if hasattr(np, "vecdot"):
+        products: Vectors = np.vecdot(rows, others)
+        return products
+    matrices: Vectors = np.matmul(rows[..., np.newaxis, :], others[..., np.newaxis])
+    return matrices[..., 0, 0]
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    """Vectors brought to length 1; zero stays zero."""
+    some = np.asarray(vectors, np.float32)
+    lengths: Vectors = np.sqrt(_products(some, some))
+    lengths[lengths == 0] = 1.0
+    scaled: Vectors = some / lengths[..., np.newaxis]
+    return scaled

@@ -1,17 +1,20 @@
 """The recall index: everything that can be recalled, in memory.
 
 A view of the journal: it is built from rows and messages and follows what the journal
-tells. Used by one thread at a time.
+commits. Used by one thread at a time.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import tzinfo
 
 import numpy as np
 
+from ..dates import past_periods
 from ..identity import Identities
 from ..model import (
     Change,
@@ -30,43 +33,126 @@ from ..ports import Vectors
 from ..scope import Rank, View, span
 from ..stopwords import says_something
 from ..text import clean_name
-from .annals import Annals
-from .dense import Dense
-from .documents import Document, Documents, Numbers, Source, document, message_key
-from .lexical import Lexical
-from .names import Names
-from .sight import Citations, Sight, Sights
-from .vocabulary import index_terms, search_terms
+from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
+from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
+from .visible import Citations, VisibleSet, VisibleSetCache
 
 MAX_MESSAGES = 100_000
 """Messages kept; of older ones only those that facts rest on."""
+MOST_SUMMARIES = 4
+"""Records that one question is answered with."""
+FITTING = 0.8
+"""Share of a record's time that has to be within the time that is asked about."""
+
+_ASKED = re.compile(
+    r"(?:聊|谈|说|讲|讨论|发生|经历|干|做|忙)(?:过|了|到|起|的)?(?:都|些|一些|是)?(?:什么|啥|哪些)"
+    r"|(?:什么|啥|哪些)(?:事|话题)|回顾|总结"
+    r"|\bwhat (?:did|have|had|were|was|do) (?:we|you|i|they|everyone)\b.{0,30}?"
+    r"\b(?:talk|chat|discuss|do|doing|say|said)"
+    r"|\bwhat (?:we|i) (?:talked|did|discussed)|\bwhat (?:has )?happened|\brecap\b|\bsummar",
+    re.IGNORECASE,
+)
+
+
+class PeriodSummaries:
+    """Summaries of days, weeks, months and years, by Session.
+
+    They answer questions about a time as a whole ("那年夏天我们聊了什么") and are no
+    documents: to all other questions it is as if there were none.
+    """
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, dict[str, Episode]] = defaultdict(dict)
+        self._places: dict[str, str] = {}
+
+    def put(self, record: Episode) -> None:
+        """Enter a record or its newer state; one without words is taken out."""
+        self.drop(record.id)
+        if record.summary:
+            self._sessions[record.session][record.id] = record
+            self._places[record.id] = record.session
+
+    def drop(self, id: str) -> None:
+        """Remove a record, if it is there."""
+        session = self._places.pop(id, None)
+        if session is not None:
+            del self._sessions[session][id]
+
+    def get(self, id: str, views: Mapping[str, View]) -> Episode | None:
+        """A record that may be seen."""
+        record = self._sessions.get(self._places.get(id, ""), {}).get(id)
+        return record if record and _shows(views, record) is not Rank.HIDDEN else None
+
+    def asked(
+        self, text: str, views: Mapping[str, View], now: float, zone: tzinfo
+    ) -> list[tuple[Episode, Rank]]:
+        """The visible records of the time that a question is about, in order of time.
+
+        Few cover it: rather a year than its months; if there are too many, those of most
+        messages.
+        """
+        if not _ASKED.search(text):
+            return []
+        chosen: list[tuple[Episode, Rank]] = []
+        for since, until in past_periods(text, now, zone):
+            found = self._within(since, until, views)
+            chosen = [*chosen, *(each for each in found if each not in chosen)]
+        chosen.sort(key=lambda each: (-each[1], -each[0].messages, each[0].id))
+        return sorted(
+            chosen[:MOST_SUMMARIES], key=lambda each: (-each[1], each[0].started_at, each[0].id)
+        )
+
+    def _within(
+        self, since: float, until: float, views: Mapping[str, View]
+    ) -> Iterator[tuple[Episode, Rank]]:
+        for session in views:
+            inside = [
+                (record, rank)
+                for record in self._sessions.get(session, {}).values()
+                if _share(record, since, until) >= FITTING
+                and (rank := _shows(views, record)) is not Rank.HIDDEN
+            ]
+            taken: list[Episode] = []
+            for record, rank in sorted(inside, key=lambda each: (-_length(each[0]), each[0].id)):
+                if all(_share(record, t.started_at, t.ended_at) < FITTING for t in taken):
+                    taken.append(record)
+                    yield record, rank
+
+
+def _length(record: Episode) -> float:
+    return record.ended_at - record.started_at
+
+
+def _share(record: Episode, since: float, until: float) -> float:
+    """How much of a record's time is within another."""
+    common = min(record.ended_at, until) - max(record.started_at, since)
+    return max(0.0, common) / max(1.0, _length(record))
 
 
 class Index:
     """Documents, and what finds them.
 
     Attributes:
-        version: Grows with every alteration.
         sessions: All Sessions by id.
         identities: Which nodes are one; facts and names keep the nodes they were told of.
             Of linked accounts it knows nothing: they are the asker's (``Asker.accounts``).
-        annals: Records of days … years, which are no documents.
-        dense: Vectors of the model in use.
+        summaries: Records of days … years, which are no documents.
+        messages: Ids of the messages that are kept for being new.
+        vectors: Vectors of the model in use.
     """
 
     def __init__(self, max_messages: int = MAX_MESSAGES) -> None:
-        self.version = 0
         self.sessions: dict[str, Session] = {}
         self.identities = Identities()
         self.documents = Documents()
-        self.lexical = Lexical()
-        self.names = Names()
-        self.annals = Annals()
-        self.dense: Dense | None = None
+        self.inverted = InvertedIndex()
+        self.names = NameIndex()
+        self.summaries = PeriodSummaries()
+        self.vectors: VectorIndex | None = None
         self._max_messages = max_messages
         self._citations = Citations()
-        self._sights = Sights(self.documents, self._citations)
-        self._messages: dict[int, None] = {}  # in the order of their arrival
+        self._visible_sets = VisibleSetCache(self.documents, self._citations)
+        self.messages: dict[int, None] = {}  # in the order of their arrival
         self._forgotten: dict[str, int] = {}
         self._replacing: dict[str, dict[str, Fact]] = defaultdict(dict)
         self._touching: dict[str, dict[int, None]] = defaultdict(dict)
@@ -86,7 +172,6 @@ class Index:
 
     def put(self, row: Row) -> None:
         """Enter a row or its newer state; kinds that recall does not use are ignored."""
-        self.version += 1
         match row:
             case Session():
                 self.sessions[row.id] = row
@@ -98,7 +183,7 @@ class Index:
                 self._put_fact(row)
             case Episode():
                 if row.is_record:
-                    self.annals.put(row)
+                    self.summaries.put(row)
                 elif not row.summary:
                     self._remove(row.id)
                 elif not self._refresh(row):
@@ -110,8 +195,7 @@ class Index:
                 pass
 
     def drop(self, kind: str, id: str) -> None:
-        """Take a row out; harmless if it is not there."""
-        self.version += 1
+        """Remove a row, if it is there."""
         if kind == Session.kind:
             self.sessions.pop(id, None)
         elif kind == Merge.kind:
@@ -121,7 +205,7 @@ class Index:
         elif kind == Forgotten.kind and id in self._forgotten:
             self._mute(self._forgotten.pop(id), muted=False)
         elif kind in (Fact.kind, Episode.kind):
-            self.annals.drop(id)
+            self.summaries.drop(id)
             self._remove(id)
 
     def put_message(self, message: Message) -> None:
@@ -131,23 +215,21 @@ class Index:
         """
         if not message.is_human or not says_something(search_terms(message.text)):
             return
-        self.version += 1
         if not self._refresh(message):
             self._add(message)
-        self._messages[message.id] = None
+        self.messages[message.id] = None
         if message.id in self._forgotten.values():
             self._mute(message.id, muted=True)
-        if len(self._messages) > self._max_messages:
-            oldest = next(iter(self._messages))
-            del self._messages[oldest]
+        if len(self.messages) > self._max_messages:
+            oldest = next(iter(self.messages))
+            del self.messages[oldest]
             number = self.documents.number(message_key(oldest))
             if number is not None and not self._citations.has(number):
                 self._remove(message_key(oldest))
 
     def drop_message(self, id: int) -> None:
-        """Take a message out; harmless if it is not there."""
-        self.version += 1
-        self._messages.pop(id, None)
+        """Remove a message, if it is there."""
+        self.messages.pop(id, None)
         self._remove(message_key(id))
 
     def _put_fact(self, fact: Fact) -> None:
@@ -185,7 +267,7 @@ class Index:
         item = self._document(source)
         found = index_terms(item.text)
         number = self.documents.add(item, len(found))
-        self.lexical.add(number, found)
+        self.inverted.add(number, found)
         self._vectorless[number] = None
         return number
 
@@ -199,10 +281,10 @@ class Index:
             return
         item = self.documents[number]
         self._unlink(number, item.source)
-        self.lexical.remove(number, index_terms(item.text))
+        self.inverted.remove(number, index_terms(item.text))
         self._vectorless.pop(number, None)
-        if self.dense:
-            self.dense.remove(number)
+        if self.vectors:
+            self.vectors.remove(number)
         self.documents.remove(number)
 
     def _unlink(self, number: int, source: Source) -> None:
@@ -221,10 +303,9 @@ class Index:
 
     # ----------------------------------------------------------------- vectors
 
-    def use(self, dense: Dense | None) -> None:
+    def use(self, vectors: VectorIndex | None) -> None:
         """Start over with the vectors of another model, or with none."""
-        self.version += 1
-        self.dense = dense
+        self.vectors = vectors
         self._vectorless = dict.fromkeys(self.documents.numbers())
 
     def vectorless(self, limit: int) -> list[Document]:
@@ -232,18 +313,10 @@ class Index:
         newest = itertools.islice(reversed(self._vectorless), limit)
         return [self.documents[number] for number in newest]
 
-    def lost_vectors(self) -> int:
-        """How many documents have no vector of the model in use and do not wait for one."""
-        if self.dense is None:
-            return 0
-        without = (n for n in self.documents.numbers() if n not in self._vectorless)
-        return sum(not self.dense.has(number) for number in without)
-
     def put_vectors(self, items: list[Document], vectors: Vectors, model: str) -> None:
         """Store vectors of documents, unless model or document changed meanwhile."""
-        if self.dense is None or self.dense.model != model:
+        if self.vectors is None or self.vectors.model != model:
             return
-        self.version += 1
         numbers: list[int] = []
         kept: list[int] = []
         for at, item in enumerate(items):
@@ -252,15 +325,32 @@ class Index:
                 numbers.append(number)
                 kept.append(at)
         if numbers:
-            self.dense.put(numbers, np.asarray(vectors)[kept])
+            self.vectors.put(numbers, np.asarray(vectors)[kept])
         for number in numbers:
             self._vectorless.pop(number, None)
 
+    def likeness(self, messages: Iterable[int], facts: Iterable[str]) -> dict[str, float]:
+        """Cosine of each fact with the nearest of some messages, by id of the fact.
+
+        What has no vector yet, or is not in the index, is left out.
+        """
+        vectors, documents = self.vectors, self.documents
+        if vectors is None:
+            return {}
+        known = {id: documents.number(id) for id in facts}
+        numbers = {id: n for id, n in known.items() if n is not None and vectors.has(n)}
+        wanted = np.array(list(numbers.values()), np.intp)
+        best = np.full(len(wanted), -np.inf, np.float32)
+        for line in (documents.number(message_key(id)) for id in messages):
+            if line is not None and vectors.has(line) and len(wanted):
+                best = np.maximum(best, vectors.cosines(wanted, vectors.vector(line)))
+        return {id: float(at) for id, at in zip(numbers, best, strict=True) if at > -1.0}
+
     # ----------------------------------------------------------------- reading
 
-    def look(self, views: Mapping[str, View]) -> Sight:
-        """What an asker sees."""
-        return self._sights.of(views)
+    def visible(self, views: Mapping[str, View]) -> VisibleSet:
+        """The documents that an asker sees."""
+        return self._visible_sets.of(views)
 
     def message(self, id: int) -> Message | None:
         """A message that is kept."""
@@ -285,8 +375,7 @@ class Index:
         return self.names.mentioned(text, lambda name: _shows(views, name) is Rank.OWN)
 
     def knows(self, node: str, views: Mapping[str, View]) -> bool:
-        """Whether a node exists for the asker: whether a visible row names it, or one
-        that is the same."""
+        """Whether a node, or one that is the same, is named by a visible row."""
         return any(
             _shows(views, name) is Rank.OWN
             for one in self.identities.nodes(node)
@@ -306,8 +395,7 @@ class Index:
         return found
 
     def called(self, node: str, views: Mapping[str, View]) -> str:
-        """What a node was called last by a name that can be shown, where the asker may know
-        it; else empty."""
+        """The last visible name of a node that can be shown; empty if there is none."""
         names = (name for one in self.identities.nodes(node) for name in self.names.of(one))
         seen = [
             (name.last_at, name.id, shown)
@@ -318,17 +406,16 @@ class Index:
         return max(seen)[2] if seen else ""
 
     def bearers(self, name: str, views: Mapping[str, View]) -> set[str]:
-        """The users who look alike by this name, where the asker may know it."""
+        """The users whom the asker may know by a name that looks like this."""
         return self.names.bearers(name, lambda each: _shows(views, each) > Rank.HIDDEN)
 
-    def touching(self, node: str, sight: Sight) -> Numbers:
-        """Visible facts with a node, or one that is the same, as subject or object, as
-        numbers."""
+    def touching(self, node: str, visible: VisibleSet) -> Numbers:
+        """Numbers of the visible facts with a node as subject or object, merges followed."""
         touching: dict[int, None] = {}
         for one in self.identities.nodes(node):
             touching |= self._touching.get(one, {})
         numbers = np.fromiter(touching, np.intp, len(touching))
-        return numbers[sight.positions[numbers] >= 0]
+        return numbers[visible.positions[numbers] >= 0]
 
 
 def _links(source: Source) -> tuple[object, ...]:
@@ -337,6 +424,6 @@ def _links(source: Source) -> tuple[object, ...]:
     return ()
 
 
-def _shows(views: Mapping[str, View], row: Fact | Name) -> Rank:
+def _shows(views: Mapping[str, View], row: Fact | Name | Episode) -> Rank:
     view = views.get(row.session)
     return view.rank(*span(row)) if view else Rank.HIDDEN

@@ -1,24 +1,109 @@
-"""Inverted lists: which documents contain a term, and how often.
-
-A posting is a document number and a term frequency packed into 32 bits. A term of a
-single document, as most are, has no list but the posting itself.
-"""
+"""Search terms of a text, and the inverted lists and names they are looked up in."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dates import number
+from ..model import Name, is_entity
+from ..stopwords import weight as commonplace
+from ..text import alike, characters, clean_name, normalise, terms
+
+REMEMBERED = 4_096
+"""Texts of which the terms are kept: what is found is looked at several times, and what was
+found once is often found again."""
+LONG, FEW = 500, 32
+"""Characters from which a text is long, and long texts of which the terms are kept: those of
+2,000 characters take a quarter of a megabyte, and anybody can write as many as they like."""
+_WHOLE = 6
+"""Digits from which a number is a code (an account, a telephone) and kept as it is."""
+_WITH_UNIT = re.compile(r"(\d{1,5})\s?([月日号年点岁周天个楼层米斤元块])")
+_SPELLED = re.compile(r"([一二三四五六七八九十]{1,3})(?=[月日号点岁])")
+_NUMBERS = re.compile(r"\d|[一二三四五六七八九十][月日号点岁]")
+_PIECES = re.compile(r"\d+|[^\W\d_]+")
+_SAME = str.maketrans("日", "号")
+_BORDERLESS = "\u3040"
+"""From here on letters are of scripts that have no borders between words."""
+_ENDINGS = frozenset(("st", "nd", "rd", "th"))
+_CACHES: list[Any] = []
+
+
+def _remembered(work: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
+    """``work``, of which the last results are kept."""
+    many, few = lru_cache(REMEMBERED)(work), lru_cache(FEW)(work)
+    _CACHES.extend((many, few))
+
+    @wraps(work)
+    def found(text: str) -> tuple[str, ...]:
+        return many(text) if len(text) < LONG else few(text)
+
+    return found
+
+
+@_remembered
+def index_terms(text: str) -> tuple[str, ...]:
+    """What a document is found by: its terms and its characters; repetition is kept."""
+    return search_terms(text) + telling_characters(text)
+
+
+def telling_characters(text: str) -> tuple[str, ...]:
+    """Characters of words without borders, but for those that mostly carry grammar."""
+    return tuple(each for each in characters(text) if commonplace(each))
+
+
+def is_character(term: str) -> bool:
+    """Whether a term is one character of a word without borders."""
+    return len(term) == 1 and term >= _BORDERLESS
+
+
+def forget() -> None:
+    """Keep nothing of the texts that were looked at."""
+    for cache in _CACHES:
+        cache.cache_clear()
+
+
+@_remembered
+def search_terms(text: str) -> tuple[str, ...]:
+    """Terms of a document or a question; repetition is kept."""
+    if not _NUMBERS.search(text):
+        return tuple(terms(text))
+    folded = _SPELLED.sub(
+        lambda found: str(number(found[1])), unicodedata.normalize("NFKC", text).casefold()
+    )
+    found: list[str] = []
+    for term in terms(folded):
+        if not any(character.isdigit() for character in term):
+            found.append(term)
+        elif term.isdigit():
+            found.append(_plain(term))
+        else:
+            pieces = [piece for piece in _PIECES.findall(term) if piece not in _ENDINGS]
+            found += [_plain(piece) for piece in pieces]
+            if len(pieces) > 1:
+                found.append(term)
+    for digits, unit in _WITH_UNIT.findall(folded):
+        found.append(_plain(digits) + unit.translate(_SAME))
+    return tuple(found)
+
+
+def _plain(digits: str) -> str:
+    return digits.lstrip("0") or "0" if len(digits) < _WHOLE else digits
+
+
 _FREQUENCY_BITS = 4
 _FREQUENCY = (1 << _FREQUENCY_BITS) - 1
 
 
-class Lexical:
+class InvertedIndex:
     """Inverted lists of all documents."""
 
     def __init__(self) -> None:
@@ -76,3 +161,107 @@ class Lexical:
         if isinstance(found, array):
             return np.frombuffer(found, np.uint32)
         return np.array(() if found is None else (found,), np.uint32)
+
+
+_LONGEST_TEXT = 600
+"""Characters of a text that are searched for names."""
+_SHORTEST_NAME = 2
+"""NameIndex of one character match everywhere; they are not looked for."""
+
+
+class NameIndex:
+    """The names of nodes."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, Name] = {}
+        self._by_norm: dict[str, dict[str, Name]] = defaultdict(dict)
+        self._by_node: dict[str, dict[str, Name]] = defaultdict(dict)
+        # Those of users, by what others may take them for.
+        self._alike: dict[str, dict[str, Name]] = defaultdict(dict)
+        # How long the names are that begin with the same two characters.
+        self._lengths: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+
+    def put(self, name: Name) -> None:
+        """Enter a name or its newer state."""
+        self.drop(name.id)
+        self._by_id[name.id] = name
+        self._by_node[name.node][name.id] = name
+        if not is_entity(name.node):
+            self._alike[_look(name.text)][name.id] = name
+        if len(name.norm) >= _SHORTEST_NAME:
+            self._by_norm[name.norm][name.id] = name
+            self._lengths[name.norm[:2]][len(name.norm)] += 1
+
+    def drop(self, id: str) -> None:
+        """Take a name out; harmless if it is not there."""
+        name = self._by_id.pop(id, None)
+        if name is None:
+            return
+        _discard(self._by_node, name.node, id)
+        if not is_entity(name.node):
+            _discard(self._alike, _look(name.text), id)
+        if len(name.norm) >= _SHORTEST_NAME:
+            _discard(self._by_norm, name.norm, id)
+            lengths = self._lengths[name.norm[:2]]
+            lengths[len(name.norm)] -= 1
+            if not lengths[len(name.norm)]:
+                _discard(self._lengths, name.norm[:2], len(name.norm))
+
+    def of(self, node: str) -> list[Name]:
+        """All names of a node."""
+        return list(self._by_node.get(node, {}).values())
+
+    def bearers(self, name: str, visible: Callable[[Name], bool]) -> set[str]:
+        """The users who are called so, or so that one is taken for the other."""
+        return {each.node for each in self._alike.get(_look(name), {}).values() if visible(each)}
+
+    def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
+        """Nodes named in a text, with the name that was found.
+
+        Args:
+            visible: Whether a name may be known to the asker; others do not exist,
+                which also means that they hide no shorter name.
+        """
+        wanted = normalise(text)[:_LONGEST_TEXT]
+        found: dict[str, str] = {}
+        at = 0
+        while at < len(wanted) - 1:
+            at += self._at(wanted, at, visible, found) or 1
+        return found
+
+    def _at(
+        self, text: str, at: int, visible: Callable[[Name], bool], found: dict[str, str]
+    ) -> int:
+        """Enter the nodes of the longest name at a position; returns its length."""
+        for length in sorted(self._lengths.get(text[at : at + 2], ()), reverse=True):
+            norm = text[at : at + length]
+            names = self._by_norm.get(norm) if _is_word(text, at, at + length) else None
+            nodes = {name.node for name in names.values() if visible(name)} if names else set()
+            if nodes:
+                found.update(dict.fromkeys(sorted(nodes), norm))
+                return length
+        return 0
+
+
+def _look(name: str) -> str:
+    return alike(clean_name(name))
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Whether a match is no fragment of a longer word; Chinese has no such borders."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return not (_joins(before) and _joins(text[start])) and not (
+        _joins(text[end - 1 : end]) and _joins(after)
+    )
+
+
+def _joins(character: str) -> bool:
+    """Whether a character is part of a word that is written with borders."""
+    return character.isalnum() and character < "\u2e80"
+
+
+def _discard(table: dict[str, dict[Any, Any]], key: str, inner: Any) -> None:
+    entries = table[key]
+    del entries[inner]
+    if not entries:
+        del table[key]

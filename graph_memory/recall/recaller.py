@@ -1,4 +1,8 @@
-"""The door to recall: reminds within a deadline, and never raises."""
+"""Recall for one memory: reminders within a deadline, searches, traces.
+
+:func:`search` is one search: the visible documents are ranked, chosen from and rendered.
+:class:`Recaller` runs searches on the thread of the index.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,154 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from datetime import tzinfo
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TypeVar
 
 from ..breaker import Breaker, RefusedError
+from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
-from ..journal import Event, Journal
+from ..journal import Event
+from ..log_once import LogOnce
 from ..model import Asker, Change, Erased, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
-from ..scope import Attendance, View
-from ..settings import Settings
-from ..token_budget import TokenBudget
-from .audit import Difference
-from .choose import Wish
-from .feed import Feed
+from ..scope import View
+from .explain import Explanation, Reason, Trace, TracedCandidate, Traces, explain, own
 from .index import Index
-from .likeness import likeness
-from .questions import compose, split
-from .render import led, wording
-from .search import Manner, Recall, Request, search
-from .sight import Sight
-from .trace import Trace, Traces
-from .views import Views
-from .vocabulary import forget
-from .why import Explanation, explain, own
+from .index_sync import IndexSync
+from .lexical import forget
+from .query import Subquery, compose, question, split
+from .ranking import SIGNALS, Candidate, Ranking, SearchContext, rank
+from .render import Renderer, framed, preamble, wording
+from .selection import RecallOptions, Selection, select
+from .visible import ViewCache, VisibleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A memory that is reminded of.
+
+    Attributes:
+        kind: ``fact``, ``message`` or ``episode``.
+        id: Of the fact, message or episode.
+        text: The line as shown.
+        at: When it was said (an episode: when it began).
+        score: Its place in the order; only comparable within one recall.
+        session: Session id.
+        foreign: Whether it is another persona's.
+        messages: Ids of messages that it shows word for word.
+    """
+
+    kind: str
+    id: str
+    text: str
+    at: float
+    score: float
+    session: str
+    foreign: bool
+    messages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What was found.
+
+    Attributes:
+        items: Best first.
+        block: The text to inject; empty if there is nothing to remind of.
+    """
+
+    items: tuple[Item, ...]
+    block: str
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What is asked of the index.
+
+    Attributes:
+        views: What the asker may see, by Session id.
+        text: What was said.
+        query: What to search for.
+        vectors, model: Embedding of each part of ``query`` (see :func:`query.split`),
+            and the model they are of.
+        parts: Those parts, where they are known.
+    """
+
+    asker: Asker
+    views: Mapping[str, View]
+    text: str
+    query: str
+    options: RecallOptions
+    vectors: Sequence[Vectors | None] = ()
+    model: str = ""
+    parts: tuple[Subquery, ...] = ()
+
+
+def search(index: Index, request: SearchRequest, context: SearchContext) -> Recall:
+    """Find, choose and render what to remind of; no I/O, no clock."""
+    started = time.perf_counter()
+    visible = index.visible(request.views)
+    current = index.vectors is not None and index.vectors.model == request.model
+    vectors = request.vectors if current else ()
+    asked = question(request.asker, request.query, vectors, request.parts)
+    options = request.options
+    ranking = rank(index, visible, asked, context, limit=options.limit, profile=options.profile)
+    words = wording(request.text, context.language)
+    renderer = Renderer(index, visible, request.asker, words, context.zone)
+    lead = preamble(options.lead, words, options.budget)
+    tally = renderer.tally(options.budget, lead)
+    selection = select(index, visible, ranking, request.text, options, tally)
+    block = renderer.block(selection.chosen, lead)
+    items = tuple(_item(candidate, renderer.line(candidate)) for candidate in selection.chosen)
+    trace = Trace(
+        request.asker,
+        context.now,
+        request.query,
+        ranking.named,
+        ranking.visible,
+        any(vector is not None for vector in vectors),
+        cache(partial(_weighed, ranking, selection)),
+        block,
+        {"search": round((time.perf_counter() - started) * 1000, 3)},
+    )
+    return Recall(items, block, trace)
+
+
+def _item(candidate: Candidate, line: str) -> Item:
+    document, source = candidate.document, candidate.document.source
+    shown = (source.id,) if isinstance(source, Message) else ()
+    return Item(
+        document.kind.name.lower(),
+        str(source.id),
+        line,
+        document.at,
+        candidate.score,
+        source.session,
+        candidate.foreign,
+        shown,
+    )
+
+
+def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, ...]:
+    """All candidates and what became of them; made when somebody looks at the trace."""
+    reasons = {candidate.document.key: reason for candidate, reason in selection.dropped}
+    chosen = {candidate.document.key for candidate in selection.chosen}
+    return tuple(
+        TracedCandidate(
+            each.document.key,
+            each.document.text,
+            each.score,
+            each.evidence,
+            {name: round(value, 4) for name, value in zip(SIGNALS, each.signals, strict=False)},
+            None
+            if each.document.key in chosen
+            else reasons.get(each.document.key, Reason.DUPLICATE),
+        )
+        for each in ranking.candidates
+    )
+
 
 logger = logging.getLogger("graph_memory.recall")
 
@@ -41,6 +168,7 @@ PURPOSE = "rewrite"
 EMBEDDING_SHARE = 0.75
 """Share of the deadline that embedding the question may take; the rest is for search."""
 
+DEFAULTS = RecallOptions()
 _REWRITE = (
     "Rewrite the last line as one self-contained search query for a memory of earlier "
     "chats: resolve pronouns, keep names, numbers and language. Answer with the query only."
@@ -55,72 +183,53 @@ class Recaller:
             the deadline, is not waited for.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        settings: Settings,
-        *,
-        zone: tzinfo,
-        attendance: Attendance,
-        now: Callable[[], float] = time.time,
-        model: LanguageModel | None = None,
-        spending: TokenBudget | None = None,
-    ) -> None:
-        self._journal = journal
-        self._settings = settings
-        self._now = now
-        self._model = spending.metered(model, PURPOSE) if spending and model else model
-        self._spending = spending
-        self._views = Views(settings.policy, attendance)
-        self._feed = Feed(journal)
+    def __init__(self, context: Context, model: LanguageModel | None = None) -> None:
+        self._context = context
+        self._model = context.budget.metered(model, PURPOSE) if model else None
+        self._views = ViewCache(context.settings.policy, context.attendance)
+        self._sync = IndexSync(context.journal)
         self._embedder: Embedder | None = None
         self._traces = Traces()
-        self._manner = Manner(zone, settings.language, settings.time_decay_rate)
-        self._complaints: set[str] = set()
+        self._troubles = LogOnce(logger)
         self.breaker = Breaker("the language model that rewrites queries")
 
     @property
     def ready(self) -> bool:
         """Whether everything that was there at the start can be recalled."""
-        return self._feed.ready
+        return self._sync.ready
 
     @property
     def problem(self) -> str:
         """Why recall is behind the journal; empty if it is not."""
-        return self._feed.problem
+        return self._sync.problem
 
     @property
     def items(self) -> int:
         """How many documents can be recalled."""
-        return len(self._feed.index.documents)
+        return len(self._sync.index.documents)
 
     @property
     def vectors(self) -> int:
         """How many documents have a vector of the model in use."""
-        dense = self._feed.index.dense
+        dense = self._sync.index.vectors
         return dense.count if dense else 0
 
     async def start(self) -> None:
         """Begin to build the index, in the background."""
-        self._views.learn(await self._journal.read(lambda rows: list(rows.scan(Session))))
-        self._feed.start()
+        self._views.learn(await self._context.journal.read(lambda rows: list(rows.scan(Session))))
+        self._sync.start()
 
     def use(self, embedder: Embedder | None) -> None:
         """Use another embedder, or none; documents are embedded in the background."""
         self._embedder = embedder
-        self._feed.use(embedder)
-
-    def retune(self, settings: Settings) -> None:
-        """Let memories fade by other settings from now on."""
-        self._settings = settings
-        self._manner = replace(self._manner, rate=settings.time_decay_rate)
+        self._sync.use(embedder)
 
     def on_event(self, event: Event) -> None:
         """Follow the journal."""
         if isinstance(event, Change | Presence | Erased):
             self._views.follow(event)
         if isinstance(event, Change | Message | Erased):
-            self._feed.take(event)
+            self._sync.take(event)
         if isinstance(event, Erased):
             forget()
         if isinstance(event, Erased) and event.user:
@@ -150,74 +259,48 @@ class Recaller:
         views = self.visible(asker)
 
         def work(index: Index) -> Explanation:
-            return explain(index, index.look(views), trace)
+            return explain(index, index.visible(views), trace)
 
-        return await self._feed.run(work, self._feed.index)
+        return await self._sync.run(work, self._sync.index)
 
     async def likeness(self, messages: list[int], facts: list[str]) -> dict[str, float]:
-        """How like the nearest of some messages each fact is; see ``likeness.py``.
+        """Cosine of each fact with the nearest of some messages, by id of the fact.
 
         Nothing is embedded for it, and the caller answers for who may see what.
         """
         try:
-            return await self._feed.run(likeness, self._feed.index, messages, facts)
+            return await self._sync.run(self._sync.index.likeness, messages, facts)
         except ClosedError:
             return {}
 
     async def settle(self) -> None:
         """Wait until the index reflects the journal and its vectors are complete."""
-        await self._feed.settle()
+        await self._sync.settle()
 
-    async def rebuild(self) -> Difference:
-        """Build the index anew from the journal; returns what was wrong with the old one.
+    async def rebuild(self) -> int:
+        """Build the index anew from the journal; returns how many documents were wrong.
 
         Raises:
             JournalError: The journal cannot be read.
         """
-        return await self._feed.rebuild()
+        return await self._sync.rebuild()
 
     async def close(self) -> None:
         """Stop the background work."""
-        await self._feed.close()
+        await self._sync.close()
         self._traces.clear()
 
     # ------------------------------------------------------------------ asking
 
-    async def remind(
-        self,
-        asker: Asker,
-        text: str,
-        *,
-        context: Sequence[str] = (),
-        previous: str = "",
-        budget: int | None = None,
-        exclude: Collection[int] = (),
-        where: str = "",
-        lead: Sequence[str] = (),
-        profile: bool = True,
-    ) -> Recall:
+    async def remind(self, asker: Asker, text: str, options: RecallOptions = DEFAULTS) -> Recall:
         """What to remind the language model of before it answers ``text``.
 
         Takes no longer than the deadline of the settings and never raises: without an
-        embedding in time it goes by words and names, without anything it is empty.
-
-        Args:
-            context: Texts that the model has in front of it; they are not repeated.
-            previous: What was said before, for a message that leans on it.
-            budget: Tokens of the block; default: the setting.
-            exclude: Ids of messages not to show (the one that is being answered).
-            where: Session's ``umo``, for the model that rewrites queries.
-            lead: Lines that go first in the block, whatever is recalled.
-            profile: Whether what is known about the asker is preferred.
+        embedding in time it goes by words and names, without anything only the lead of
+        ``options`` is in the block.
         """
-        limit = self._settings.retrieval_top_k
-        tokens = budget or self._settings.injection_token_budget
-        wish = Wish(limit, tokens, context, exclude, profile)
-        deadline = self._settings.recall_deadline / 1000
-        found = await self._safely(asker, text, wish, previous, where, deadline)
-        if lead:
-            block = led(found.block, lead, wording(text, self._settings.language))
-            found = replace(found, block=block, trace=replace(found.trace, block=block))
+        budget = options.budget or self._context.settings.injection_token_budget
+        found = await self._safely(asker, text, replace(options, budget=budget))
         self._traces.add(found.trace)
         return found
 
@@ -225,9 +308,7 @@ class Recaller:
         self, asker: Asker, text: str, limit: int = 10, *, exclude: Collection[int] = ()
     ) -> Recall:
         """What the memory holds about ``text``, for commands and tools."""
-        deadline = self._settings.recall_deadline / 1000
-        wish = Wish(limit, exclude=exclude)
-        return await self._safely(asker, text, wish, "", "", deadline)
+        return await self._safely(asker, text, RecallOptions(limit, exclude=exclude))
 
     async def rehearse(self, asker: Asker, text: str, *, unscoped: bool = False) -> Recall:
         """What :meth:`remind` would say, for the owner to look at; it leaves no trace.
@@ -236,69 +317,67 @@ class Recaller:
             unscoped: Look at everything, as if ``asker`` might be told all of it. Never
                 to be shown to anybody but the owner.
         """
-        wish = Wish(self._settings.retrieval_top_k, self._settings.injection_token_budget)
-        deadline = self._settings.recall_deadline / 1000
+        options = RecallOptions(budget=self._context.settings.injection_token_budget)
         views = self._views.everything(asker) if unscoped else None
-        return await self._safely(asker, text, wish, "", "", deadline, views)
+        return await self._safely(asker, text, options, views)
 
-    async def inspect(self, asker: Asker, work: Callable[[Index, Sight], T]) -> T:
+    async def inspect(self, asker: Asker, work: Callable[[Index, VisibleSet], T]) -> T:
         """Run ``work`` on what an asker sees, on the index's thread.
 
         Raises:
             ClosedError: Recall is closed.
         """
         views = self.visible(asker)
-        index = self._feed.index
-        return await self._feed.run(lambda: work(index, index.look(views)))
+        index = self._sync.index
+        return await self._sync.run(lambda: work(index, index.visible(views)))
 
     async def _safely(
         self,
         asker: Asker,
         text: str,
-        wish: Wish,
-        previous: str,
-        where: str,
-        deadline: float,
+        options: RecallOptions,
         views: Mapping[str, View] | None = None,
     ) -> Recall:
-        started = time.monotonic()
+        options = replace(options, limit=options.limit or self._context.settings.retrieval_top_k)
+        deadline = self._context.settings.recall_deadline / 1000
         problem = ""
         try:
             async with asyncio.timeout(deadline):
-                embed_by = started + deadline * EMBEDDING_SHARE
-                return await self._recall(asker, text, wish, previous, where, embed_by, views)
+                if text.strip():
+                    return await self._recall(asker, text, options, deadline, views)
         except ClosedError:
             problem = "closed"
         except TimeoutError:
             problem = f"not found within {deadline:g} s"
-            self._complain("deadline", problem)
+            self._troubles.report(f"recall: {problem}", key="deadline")
         except Exception as error:
             problem = brief(error)
-            self._complain(type(error).__name__, problem, error)
-        return Recall((), "", Trace(asker, self._now(), text, problem=problem))
+            self._troubles.report("recall", error, key=type(error).__name__)
+        words = wording(text, self._context.settings.language)
+        block = framed(preamble(options.lead, words, options.budget), words)
+        return Recall(
+            (), block, Trace(asker, self._context.now(), text, block=block, problem=problem)
+        )
 
     async def _recall(
         self,
         asker: Asker,
         text: str,
-        wish: Wish,
-        previous: str,
-        where: str,
-        embed_by: float,
+        options: RecallOptions,
+        deadline: float,
         views: Mapping[str, View] | None,
     ) -> Recall:
         started = time.monotonic()
-        if not text.strip():
-            return Recall((), "", Trace(asker, self._now()))
-        query = compose(text, previous)
-        if self._settings.enable_query_rewriting and self._model:
-            query = await self._rewrite(query, where, embed_by)
+        embed_by = started + deadline * EMBEDDING_SHARE
+        query = compose(text, options.previous)
+        if self._context.settings.enable_query_rewriting and self._model:
+            query = await self._rewrite(query, options.where, embed_by)
         parts = split(query)
         vectors, model = await self._embed([part.text for part in parts], embed_by)
         embedded = time.monotonic()
         seen = self.visible(asker) if views is None else views
-        request = Request(asker, seen, text, query, wish, vectors, model, parts)
-        found = await self._feed.run(search, self._feed.index, request, self._manner, self._now())
+        request = SearchRequest(asker, seen, text, query, options, vectors, model, parts)
+        found = await self._sync.run(search, self._sync.index, request, self._search_context())
         timing = {
             "embedding": _milliseconds(embedded - started),
             "total": _milliseconds(time.monotonic() - started),
@@ -306,10 +385,15 @@ class Recaller:
         trace = replace(found.trace, timing={**timing, **found.trace.timing})
         return replace(found, trace=trace)
 
+    def _search_context(self) -> SearchContext:
+        settings, context = self._context.settings, self._context
+        rate, language = settings.time_decay_rate, settings.language
+        return SearchContext(context.now(), context.zone, rate, language)
+
     async def _rewrite(self, query: str, where: str, by: float) -> str:
         """The query with what a language model makes of it; unchanged if that fails."""
         assert self._model
-        if self._spending and self._spending.blocked_for:
+        if self._context.budget.blocked_for:
             return query
         try:
             with self.breaker.call():
@@ -333,14 +417,10 @@ class Recaller:
                 found = await asyncio.gather(*(embedder.query(part) for part in parts))
                 return tuple(found), embedder.name
         except (TimeoutError, EmbeddingError, ClosedError) as error:
-            self._complain("embedding", f"recall goes by words and names: {error or 'too slow'}")
+            self._troubles.report(
+                f"recall goes by words and names: {error or 'too slow'}", key="embedding"
+            )
             return (), embedder.name
-
-    def _complain(self, kind: str, message: str, error: Exception | None = None) -> None:
-        """Log a problem once; it is in every trace anyway."""
-        if kind not in self._complaints:
-            self._complaints.add(kind)
-            logger.warning("recall: %s", message, exc_info=error)
 
 
 def _milliseconds(seconds: float) -> float:

@@ -1,4 +1,4 @@
-"""The block of text that reminds the language model.
+"""Rendering of the block that reminds the language model.
 
 What people said is data: it is put on one line, cannot close the fence it stands in, and
 the block says that it holds no instructions. Each line begins with who said it, in brackets
@@ -17,14 +17,16 @@ from ..model import BOT, Asker, Episode, Fact, Layer, Message
 from ..text import clean_name, fenced, is_chinese, tokens, told_apart
 from .documents import Source
 from .index import Index
-from .rank import Candidate
-from .sight import Sight
+from .ranking import Candidate
+from .visible import VisibleSet
 
 MAX_LINE = 400
 """Characters of one memory that are shown."""
+LEAD_SHARE = 0.5
+"""Share of a block's budget that the lines before the memories may take."""
 
 
-class Group(IntEnum):
+class BlockPart(IntEnum):
     """Parts of the block, in order."""
 
     SPEAKER = 0
@@ -84,7 +86,7 @@ EN = Wording(
 OPEN, CLOSE = "<memories>", "</memories>"
 
 
-def tongue(query: str, language: str) -> str:
+def language_of(query: str, language: str) -> str:
     """The language of a query; of a query without letters, the setting ``language``."""
     if any(character.isalpha() for character in query):
         return "zh" if is_chinese(query) else "en"
@@ -92,20 +94,39 @@ def tongue(query: str, language: str) -> str:
 
 
 def wording(query: str, language: str) -> Wording:
-    """What a block says in the language of a query, see :func:`tongue`."""
-    return ZH if tongue(query, language) == "zh" else EN
+    """What a block says in the language of a query, see :func:`language_of`."""
+    return ZH if language_of(query, language) == "zh" else EN
 
 
-def led(block: str, lead: Sequence[str], words: Wording) -> str:
-    """A block, which may be empty, with some lines before everything else in it.
+def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[str]:
+    """The first of some lines that fit into a block beside what is recalled.
 
     Args:
         lead: Safe to stand in the fence.
+        budget: Tokens of the block; ``None`` for any.
     """
-    if not lead:
-        return block
-    rest = block.removeprefix(f"{OPEN}\n{words.note}\n") if block else CLOSE
-    return "\n".join([OPEN, words.note, *lead, rest])
+    if budget is None:
+        return list(lead)
+    left = LEAD_SHARE * budget - _frame(words)
+    fitting: list[str] = []
+    for line in lead:
+        left -= tokens(line)
+        if left < 0:
+            break
+        fitting.append(line)
+    while len(fitting) < len(lead) and fitting and fitting[-1].endswith((":", "：")):
+        fitting.pop()  # a heading of what is not there
+    return fitting
+
+
+def framed(lines: Sequence[str], words: Wording) -> str:
+    """A block of some lines; empty if there are none."""
+    return "\n".join([OPEN, words.note, *lines, CLOSE]) if lines else ""
+
+
+def _frame(words: Wording) -> int:
+    """Tokens of what surrounds the lines of a block."""
+    return _tokens(OPEN) + _tokens(CLOSE) + _tokens(words.note)
 
 
 def _unstopped(text: str) -> str:
@@ -122,10 +143,10 @@ class Renderer:
     """Renders for one asker."""
 
     def __init__(
-        self, index: Index, sight: Sight, asker: Asker, words: Wording, zone: tzinfo
+        self, index: Index, visible: VisibleSet, asker: Asker, words: Wording, zone: tzinfo
     ) -> None:
         self._index = index
-        self._sight = sight
+        self._sight = visible
         self._asker = asker
         self._words = words
         self._zone = zone
@@ -147,8 +168,10 @@ class Renderer:
         return self._entries[key]
 
     def _text(self, candidate: Candidate, *, alone: bool) -> str:
-        """Who said it, what else there is to note, and then what was said: neither names nor
-        statements have the brackets of these notes."""
+        """Who said it, what else there is to note, and then what was said.
+
+        Neither names nor statements have the brackets of these notes.
+        """
         source = candidate.document.source
         if isinstance(source, Fact):
             text = source.statement
@@ -229,13 +252,13 @@ class Renderer:
                 self._dates[at] = "?"
         return self._dates[at]
 
-    def group(self, candidate: Candidate) -> Group:
+    def group(self, candidate: Candidate) -> BlockPart:
         """Which part of the block a memory belongs in."""
         source = candidate.document.source
         if not isinstance(source, Fact):
-            return Group.EARLIER
+            return BlockPart.EARLIER
         about = source.layer is Layer.KNOWS and source.subject in self._asker.accounts
-        return Group.SPEAKER if about else Group.RELATED
+        return BlockPart.SPEAKER if about else BlockPart.RELATED
 
     def ordered(self, chosen: list[Candidate]) -> list[Candidate]:
         """In the order of the block: own before foreign, by group, then by time.
@@ -247,19 +270,20 @@ class Renderer:
             chosen, key=lambda c: (c.foreign, self.group(c), c.document.at, c.document.key)
         )
 
-    def _heading(self, group: Group) -> str:
+    def _heading(self, group: BlockPart) -> str:
         return f"{self._words.headings[group]}:"
 
-    def block(self, chosen: list[Candidate]) -> str:
-        """The block; empty if nothing was chosen.
+    def block(self, chosen: list[Candidate], lead: Sequence[str] = ()) -> str:
+        """The block; empty if there is nothing in it.
 
         What was said on one day stands below its date, which has a year where that is
         another than above.
+
+        Args:
+            lead: Lines before everything else, see :func:`preamble`.
         """
-        if not chosen:
-            return ""
-        lines = [OPEN, self._words.note]
-        part: tuple[bool, Group] | None = None
+        lines = list(lead)
+        part: tuple[bool, BlockPart] | None = None
         day = ""
         for candidate in self.ordered(chosen):
             if (candidate.foreign, self.group(candidate)) != part:
@@ -269,11 +293,11 @@ class Renderer:
                 lines.append(_below(day, date))
                 day = date
             lines.append(self._entry(candidate))
-        return "\n".join([*lines, CLOSE])
+        return framed(lines, self._words)
 
-    def tally(self) -> Tally:
-        """What a block costs, as it grows."""
-        return Tally(self)
+    def tally(self, budget: int | None, lead: Sequence[str] = ()) -> TokenTally:
+        """Tokens of a block that begins with some lines, as it grows."""
+        return TokenTally(self, budget, _frame(self._words) + sum(map(tokens, lead)))
 
     def heading(self, candidate: Candidate) -> str:
         """What a memory stands below."""
@@ -290,22 +314,24 @@ class Renderer:
             self._prices[key] = tokens(self._entry(candidate))
         return self._prices[key]
 
-    def frame(self) -> int:
-        """Tokens of what surrounds the memories."""
-        return _tokens(OPEN) + _tokens(CLOSE) + _tokens(self._words.note)
 
-
-class Tally:
+class TokenTally:
     """Tokens of a block to which memories are added one by one, or a little more.
 
     Attributes:
+        budget: Tokens it may have; ``None`` for any.
         total: Tokens so far.
     """
 
-    def __init__(self, renderer: Renderer) -> None:
+    def __init__(self, renderer: Renderer, budget: int | None, total: int) -> None:
         self._renderer = renderer
         self._there: set[tuple[bool, str, str]] = set()  # headings, years and days
-        self.total = renderer.frame()
+        self.budget = budget
+        self.total = total
+
+    def fits(self, candidate: Candidate) -> bool:
+        """Whether another memory may be added."""
+        return self.budget is None or self.total + self.price(candidate) <= self.budget
 
     def price(self, candidate: Candidate) -> int:
         """Tokens that another memory would add, its heading and date included."""
@@ -315,6 +341,8 @@ class Tally:
 
     def add(self, candidate: Candidate) -> None:
         """Add a memory."""
+        if self.budget is None:
+            return
         self.total += self.price(candidate)
         self._there.update(self._above(candidate))
 

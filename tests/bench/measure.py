@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import UTC
 from itertools import batched
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,11 @@ from graph_memory.embedding import CachedEmbedder
 from graph_memory.journal import Draft, Journal
 from graph_memory.model import Fact, Message, Session, Status, asker_of
 from graph_memory.recall import Recaller
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from tests.eval.metrics import percentile
 from tests.eval.plain import Plain
 from tests.eval.trial import resident_mb
+from tests.makers import context
 
 from .workload import BEGINNING, HashEmbedder, Workload
 
@@ -199,13 +198,8 @@ def _spread(taken: Sequence[float]) -> dict[str, float]:
 
 @asynccontextmanager
 async def _recaller(journal: Journal, settings: dict[str, str]) -> AsyncIterator[Recaller]:
-    recaller = Recaller(
-        journal,
-        Settings(recall_deadline=10_000, **settings),  # type: ignore[arg-type]
-        zone=UTC,
-        attendance=Attendance(),
-        now=lambda: BEGINNING + 1e7,
-    )
+    wanted = Settings(recall_deadline=10_000, **settings)  # type: ignore[arg-type]
+    recaller = Recaller(context(journal, wanted, now=lambda: BEGINNING + 1e7))
     await recaller.start()
     try:
         yield recaller

@@ -27,6 +27,7 @@ from graph_memory.journal.queries import FactFilter
 from graph_memory.library import Library
 from graph_memory.model import asker_of
 from graph_memory.ports import Embedder
+from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
@@ -129,7 +130,7 @@ class Soak:
     async def _remind(self, line: Line, exclude: set[int]) -> None:
         begun = time.perf_counter()
         asker = asker_of(line.session, line.sender)
-        await self.service.recall.remind(asker, line.text, exclude=exclude)
+        await self.service.recall.remind(asker, line.text, RecallOptions(exclude=exclude))
         self._pace.recalls.append(time.perf_counter() - begun)
 
     async def _watch(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from graph_memory.chat.memory_commands import Commands
 from graph_memory.chat.tools import Tools
 from graph_memory.model import Message, Row, Session
-from graph_memory.recall import Recall
+from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
 from graph_memory.turn import Turn
@@ -79,9 +79,11 @@ class World:
         found = await self.memory.recall.remind(
             caller.asker,
             text,
-            exclude=(said.id,),
-            lead=lead,
-            profile=not self.memory.companion.has_profile(caller.asker, caller.session),
+            RecallOptions(
+                exclude=(said.id,),
+                lead=lead,
+                profile=not self.memory.companion.has_profile(caller.asker, caller.session),
+            ),
         )
         self.later(20)
         return found, "\n".join(lead)

@@ -40,8 +40,8 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     journal = await Journal.open(path / "journal.sqlite3", lambda: time[0])
     more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
     spending = TokenBudget(journal, CHINA, lambda: time[0])
-    recall = Recaller(journal, settings, **more, model=model, spending=spending)
     shared = context(journal, settings, budget=spending, **more)
+    recall = Recaller(shared, model)
     companion = Companion(shared, recall)
     learning = Learning(
         shared, model, grace=0,

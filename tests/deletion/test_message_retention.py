@@ -171,9 +171,7 @@ async def test_what_falls_into_a_span_but_was_said_at_another_time_is_not_told_b
 
 
 async def test_many_go_in_slices_and_recall_follows(world):
-    recaller = Recaller(
-        world.journal, Settings(), zone=SHANGHAI, attendance=Attendance(), now=world.clock
-    )
+    recaller = Recaller(context(world.journal, zone=SHANGHAI, now=world.clock))
     world.journal.listen(recaller.on_event)
     await recaller.start()
     count = 2 * SLICE + 5
@@ -294,9 +292,7 @@ async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
         await world.say(f"第{number}次说起青岛", learn=False)
 
     def recaller() -> Recaller:
-        return Recaller(
-            world.journal, Settings(), zone=SHANGHAI, attendance=Attendance(), now=world.clock
-        )
+        return Recaller(context(world.journal, zone=SHANGHAI, now=world.clock))
 
     first = Counting("new", allowed=80)
     recall = recaller()

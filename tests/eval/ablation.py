@@ -19,14 +19,13 @@ import pytest
 from graph_memory.model import asker_of
 from graph_memory.recall import (
     Recaller,
-    associate,
-    choose,
-    questions,
-    rank,
+    RecallOptions,
+    lexical,
+    query,
+    ranking,
     recaller,
-    relevance,
-    vary,
-    vocabulary,
+    scoring,
+    selection,
 )
 
 from .corpus import Query
@@ -65,48 +64,37 @@ def _replace(*places: tuple[Any, str, Any]) -> Patch:
     return out
 
 
-def _unsplit(text: str) -> tuple[questions.Part, ...]:
-    return (questions._part(text, ""),)
+def _unsplit(text: str) -> tuple[query.Subquery, ...]:
+    return (query._part(text, ""),)
 
 
 def _no(*_: object) -> bool:
     return False
 
 
-def _all(*_: object) -> float:
-    return 1.0
-
-
-def _by_turns(worths: list[list[float]]) -> list[tuple[int, int]]:
-    both = [(place, number) for number, found in enumerate(worths) for place in range(len(found))]
-    return [(number, place) for place, number in sorted(both)]
-
-
 RULES = {
     "splitting": Rule(
         ("several", "point"),
-        _replace((questions, "split", _unsplit), (recaller, "split", _unsplit)),
+        _replace((query, "split", _unsplit), (recaller, "split", _unsplit)),
     ),
     "coming to the point": Rule(
-        ("point",), _replace((questions, "_to_the_point", lambda topic: topic))
+        ("point",), _replace((query, "_to_the_point", lambda topic: topic))
     ),
-    "named times": Rule(("times",), _replace((rank, "spans", lambda *_: []))),
+    "named times": Rule(("times",), _replace((ranking, "spans", lambda *_: []))),
     "forms of numbers": Rule(
-        ("numbers",), _replace((vocabulary, "_NUMBERS", re.compile("(?!)"))), rebuild=True
+        ("numbers",), _replace((lexical, "_NUMBERS", re.compile("(?!)"))), rebuild=True
     ),
-    "characters": Rule((), _replace((questions, "telling_characters", lambda _: ()))),
-    "voting": Rule(("set",), _replace((rank, "vote", lambda *found: found[-1]))),
-    "words said already": Rule(("set",), _replace((vary, "SAID", 0.0))),
-    "second step": Rule(("bridge",), _replace((rank, "associate", lambda *found: found[4]))),
-    "what a hit leaves unsaid": Rule(("bridge",), _replace((associate, "_unsaid", _all))),
-    "shares of the places": Rule(("several",), _replace((rank, "turns", _by_turns))),
-    "what tells the best apart": Rule((), _replace((relevance, "SWAY", 0.0))),
-    "who asks tells little": Rule((), _replace((rank, "ASKING", 1.0))),
+    "characters": Rule((), _replace((query, "telling_characters", lambda _: ()))),
+    "second step": Rule(("bridge",), _replace((ranking, "second_step", lambda *found: found[4]))),
+    "words said already": Rule(("set",), _replace((ranking, "SAID", 0.0))),
+    "likeness penalty": Rule((), _replace((ranking, "PENALTY", 0.0))),
+    "neighbours": Rule((), _replace((scoring, "NEIGHBOURS", 0.0))),
+    "who asks tells little": Rule((), _replace((ranking, "ASKING", 1.0))),
     "the turn before": Rule(("follow",), _replace((recaller, "compose", lambda text, _: text))),
-    "questions in earnest": Rule(("times", "correction"), _replace((rank, "_is_earnest", _no))),
-    "long repetitions last": Rule((), _replace((choose, "LONG", 1_000))),
+    "questions in earnest": Rule(("times", "correction"), _replace((ranking, "_is_earnest", _no))),
+    "long repetitions last": Rule((), _replace((selection, "LONG", 1_000))),
     "floor": Rule(
-        (), _replace((choose, "_floors", lambda found, _: {c.part: -9.0 for c in found}))
+        (), _replace((selection, "_floors", lambda found, _: {c.part: -9.0 for c in found}))
     ),
 }
 
@@ -130,18 +118,18 @@ class Marks:
 
     _rows: dict[str, list[Mark]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, query: Query, ranked: list[Shown]) -> None:
+    def add(self, asked: Query, ranked: list[Shown]) -> None:
         """Enter one answer."""
         first = frozenset[str]().union(*(item.covers for item in ranked[:FIRST]))
-        wanted = frozenset[str]().union(*query.slots)
+        wanted = frozenset[str]().union(*asked.slots)
         soon = []
-        for slot in query.slots:
+        for slot in asked.slots:
             before = list(takewhile(lambda item, slot=slot: not item.covers & slot, ranked))
             beside = sum(not item.covers & wanted for item in before)
             soon.append(1 / (1 + beside) if len(before) < len(ranked) else 0.0)
-        covered = sum(bool(slot & first) for slot in query.slots)
-        mark = Mark(covered / len(query.slots), sum(soon) / len(soon))
-        for category in ("all", query.category):
+        covered = sum(bool(slot & first) for slot in asked.slots)
+        mark = Mark(covered / len(asked.slots), sum(soon) / len(soon))
+        for category in ("all", asked.category):
             self._rows[category].append(mark)
 
     def of(self, *categories: str) -> Mark:
@@ -150,19 +138,21 @@ class Marks:
         return Mark(*(sum(column) / len(rows) for column in zip(*rows, strict=True)))
 
 
-async def ask(trial: Trial, recaller: Recaller, query: Query) -> list[Shown]:
+async def ask(trial: Trial, recaller: Recaller, asked: Query) -> list[Shown]:
     """What a question is answered with, best first."""
-    session = private_chat(query.owner)
+    session = private_chat(asked.owner)
     asker = asker_of(session, session.owner)
-    found = await recaller.remind(asker, query.text, previous=query.previous, budget=ROOMY)
+    found = await recaller.remind(
+        asker, asked.text, RecallOptions(budget=ROOMY, previous=asked.previous)
+    )
     return [trial.shown(item) for item in found.items]
 
 
 async def marks(trial: Trial, recaller: Recaller, asked: list[Query]) -> Marks:
     """How well some questions are answered."""
     found = Marks()
-    for query in asked:
-        found.add(query, await ask(trial, recaller, query))
+    for each in asked:
+        found.add(each, await ask(trial, recaller, each))
     return found
 
 
@@ -179,6 +169,6 @@ async def without(rule: Rule, recaller: Recaller) -> AsyncIterator[None]:
 
 
 async def _anew(recaller: Recaller) -> None:
-    vocabulary.forget()
+    lexical.forget()
     await recaller.rebuild()
     await recaller.settle()

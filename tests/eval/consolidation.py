@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import UTC
 from itertools import combinations, permutations
 
 from graph_memory.journal import Journal, Rows
@@ -122,10 +121,9 @@ class Consolidation:
         people = self._corpus.people
         settings = Settings(retrieval_top_k=FOUND, recall_deadline=10_000)
         attendance = Attendance()
-        recaller = Recaller(self._journal, settings, zone=UTC, attendance=attendance, now=self._now)
-        learning = Learning(
-            context(self._journal, settings, now=self._now, attendance=attendance), self._model
-        )
+        shared = context(self._journal, settings, now=self._now, attendance=attendance)
+        recaller = Recaller(shared)
+        learning = Learning(shared, self._model)
         self._journal.listen(recaller.on_event)
         await recaller.start()
         await learning.start()

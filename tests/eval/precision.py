@@ -37,9 +37,9 @@ from graph_memory.model import (
 from graph_memory.ports import Embedder
 from graph_memory.recall import Recaller
 from graph_memory.retention import initial_half_life
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.text import normalise
+from tests.makers import context
 
 from .trial import PLATFORM, Progress, nobody
 
@@ -125,9 +125,7 @@ class Precision:
         """Write the beliefs and ask everything."""
         latest = max(_when(each["updated_at"]) for each in self._beliefs)
         settings = Settings(recall_deadline=10_000)
-        recaller = Recaller(
-            self._journal, settings, zone=UTC, attendance=Attendance(), now=lambda: latest
-        )
+        recaller = Recaller(context(self._journal, settings, now=lambda: latest))
         self._journal.listen(recaller.on_event)
         await recaller.start()
         report = Precise()

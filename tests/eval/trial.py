@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +21,11 @@ from graph_memory.model import (
     user_id,
 )
 from graph_memory.ports import Embedder, Vectors
-from graph_memory.recall import Item, Recaller
+from graph_memory.recall import Item, Recaller, RecallOptions
 from graph_memory.retention import initial_half_life
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.text import tokens
+from tests.makers import context
 
 from .corpus import OWNER, Corpus, Person, Query
 from .metrics import Scores, Shown, percentile
@@ -131,13 +130,8 @@ class Trial:
             (line.at for person in self._corpus.people.values() for line in person.lines),
             default=0.0,
         )
-        recaller = Recaller(
-            self._journal,
-            Settings(retrieval_top_k=50, recall_deadline=10_000),
-            zone=UTC,
-            attendance=Attendance(),
-            now=lambda: newest,
-        )
+        settings = Settings(retrieval_top_k=50, recall_deadline=10_000)
+        recaller = Recaller(context(self._journal, settings, now=lambda: newest))
         self._journal.listen(recaller.on_event)
         await recaller.start()
         try:
@@ -188,7 +182,9 @@ class Trial:
         session = private_chat(query.owner)
         asker = asker_of(session, session.owner)
         found = await recaller.search(asker, query.text, DEPTH)
-        block = await recaller.remind(asker, query.text, previous=query.previous, budget=BUDGET)
+        block = await recaller.remind(
+            asker, query.text, RecallOptions(budget=BUDGET, previous=query.previous)
+        )
         timing = block.trace.timing
         report.recall_ms.append(timing["total"] - timing["embedding"])
         report.items += len(found.items)

@@ -12,7 +12,7 @@ import pytest
 from graph_memory.journal import Draft, Journal
 from graph_memory.model import Asker, Change, Message, Row, Session, asker_of
 from graph_memory.ports import Embedder
-from graph_memory.recall import Recall, Recaller
+from graph_memory.recall import Recall, Recaller, RecallOptions
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from tests import makers
@@ -33,13 +33,14 @@ class Memory:
         """Start (again) with these settings."""
         await self.close()
         attendance = Attendance(await self.journal.presences())
-        self.recaller = Recaller(
+        context = makers.context(
             self.journal,
             Settings(**settings),  # type: ignore[arg-type]
             zone=SHANGHAI,
             attendance=attendance,
             now=lambda: self.now,
         )
+        self.recaller = Recaller(context)
         self.journal.listen(self.recaller.on_event)
         await self.recaller.start()
         if self.embedder:
@@ -68,7 +69,8 @@ class Memory:
         assert self.recaller
         asker = session if isinstance(session, Asker) else asker_of(session, user or session.owner)
         await asyncio.wait_for(self.recaller.settle(), 30)
-        return await self.recaller.remind(asker, text, **more)  # type: ignore[arg-type]
+        options = RecallOptions(**more)  # type: ignore[arg-type]
+        return await self.recaller.remind(asker, text, options)
 
 
 @pytest.fixture

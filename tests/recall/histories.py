@@ -21,7 +21,7 @@ from graph_memory.model import (
     Status,
     stable_id,
 )
-from graph_memory.recall.dense import Dense
+from graph_memory.recall.documents import VectorIndex
 from graph_memory.recall.index import Index
 from tests.makers import T0, entity, fact, group, name, private, user
 
@@ -72,7 +72,7 @@ def index_of(steps: Iterable[Row | Message]) -> Index:
 
 def followed(index: Index, steps: Iterable[Row | Message]) -> Iterator[Row | Message]:
     """Feed an index with steps and vectors; pauses after each."""
-    index.use(Dense(MODEL, 0.2))
+    index.use(VectorIndex(MODEL, 0.2))
     for step in steps:
         if isinstance(step, Message):
             index.put_message(step)

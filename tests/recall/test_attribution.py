@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph_memory.model import Asker, Episode, Fact, Session, asker_of
 from graph_memory.recall.index import Index
-from graph_memory.recall.rank import Candidate
+from graph_memory.recall.ranking import Candidate
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, Wording
 from graph_memory.scope import Attendance, Policy, view
 from graph_memory.text import clean_name
@@ -71,7 +71,7 @@ def source(here: Session, said: Said, at: float, number: int) -> Fact:
 
 
 def shown(index: Index, asker: Asker, here: Session, words: Wording) -> list[str]:
-    sight = index.look({here.id: view(here, asker, Policy(), Attendance())})  # type: ignore[dict-item]
+    sight = index.visible({here.id: view(here, asker, Policy(), Attendance())})  # type: ignore[dict-item]
     chosen = [
         Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, ())
         for at, number in enumerate(sight.numbers)
@@ -189,7 +189,7 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     index.put(over)
     attendance = Attendance()
     asker = asker_of(HOME, ASKER)
-    sight = index.look({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
+    sight = index.visible({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
                                       Policy(), attendance)})  # fmt: skip
     line = Renderer(index, sight, asker, ZH, UTC).line(
         Candidate(0, index.documents[int(sight.numbers[0])], 0, 1.0, 1.0, False, ())

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from graph_memory.model import Message, asker_of
-from graph_memory.recall.choose import Wish
-from graph_memory.recall.dense import Dense
-from graph_memory.recall.growable import Growable
+from graph_memory.recall.documents import GrowableArray, VectorIndex
 from graph_memory.recall.index import Index
-from graph_memory.recall.lexical import Lexical
-from graph_memory.recall.names import Names
-from graph_memory.recall.search import Manner, Request, search
+from graph_memory.recall.lexical import InvertedIndex, NameIndex
+from graph_memory.recall.ranking import SearchContext
+from graph_memory.recall.recaller import SearchRequest, search
+from graph_memory.recall.selection import RecallOptions
 from graph_memory.scope import Attendance, Policy, Sharing, view
 from tests.makers import T0, entity, fact, name, private, user
 
@@ -27,8 +26,8 @@ def found_by(index: Index, text: str) -> list[str]:
     asker = asker_of(HOME, ME)
     seen = view(HOME, asker, Policy(), Attendance())
     assert seen
-    request = Request(asker, {HOME.id: seen}, text, text, Wish(limit=5))
-    return [item.id for item in search(index, request, Manner(SHANGHAI), T0).items]
+    request = SearchRequest(asker, {HOME.id: seen}, text, text, RecallOptions(limit=5))
+    return [item.id for item in search(index, request, SearchContext(T0, SHANGHAI)).items]
 
 
 def message(number: int, text: str) -> Message:
@@ -36,7 +35,7 @@ def message(number: int, text: str) -> Message:
 
 
 def test_growable_grows_inserts_and_deletes() -> None:
-    column = Growable(np.int32)
+    column = GrowableArray(np.int32)
     for number in range(500):
         column.append(number)
     column.insert(0, -1)
@@ -53,7 +52,7 @@ def test_growable_grows_inserts_and_deletes() -> None:
 
 
 def test_postings_follow_additions_and_removals() -> None:
-    lexical = Lexical()
+    lexical = InvertedIndex()
     lexical.add(1, ["花生", "花生", "过敏"])
     lexical.add(2, ["花生"])
     lexical.add(3, ["花生"] * 99)
@@ -77,50 +76,50 @@ def _units(rows: np.ndarray) -> np.ndarray:
 
 def test_cosines_are_the_same_however_rows_are_read() -> None:
     rng = np.random.default_rng(3)
-    dense = Dense("m", 0.1)
+    vectors = VectorIndex("m", 0.1)
     rows = _units(rng.standard_normal((1_500, 48)))
-    dense.put(range(700), rows[:700])
-    dense.put(range(1_499, 699, -1), rows[:699:-1])
-    assert dense.count == 1_500
+    vectors.put(range(700), rows[:700])
+    vectors.put(range(1_499, 699, -1), rows[:699:-1])
+    assert vectors.count == 1_500
     query = _units(rng.standard_normal((1, 48)))[0]
-    everything = dense.cosines(np.arange(1_500, dtype=np.intp), query)
+    everything = vectors.cosines(np.arange(1_500, dtype=np.intp), query)
     assert np.allclose(everything, rows @ query, atol=5e-4)
     for size in (1, 7, 600, 1_400):
         some = np.sort(rng.choice(1_500, size, replace=False)).astype(np.intp)
-        assert np.array_equal(dense.cosines(some, query), everything[some])
+        assert np.array_equal(vectors.cosines(some, query), everything[some])
 
 
 def test_documents_without_a_vector_have_no_similarity() -> None:
-    dense = Dense("m", 0.1)
-    dense.put([1], vector("花生")[np.newaxis])
+    vectors = VectorIndex("m", 0.1)
+    vectors.put([1], vector("花生")[np.newaxis])
     numbers = np.array([0, 1, 9], np.intp)
-    assert np.isnan(dense.cosines(numbers, vector("花生"))).tolist() == [True, False, True]
-    assert np.isnan(dense.cosines(numbers, vector("花生")[:3])).all()
-    dense.remove(1)
-    assert dense.count == 0
-    assert np.isnan(dense.cosines(numbers, vector("花生"))).all()
+    assert np.isnan(vectors.cosines(numbers, vector("花生"))).tolist() == [True, False, True]
+    assert np.isnan(vectors.cosines(numbers, vector("花生")[:3])).all()
+    vectors.remove(1)
+    assert vectors.count == 0
+    assert np.isnan(vectors.cosines(numbers, vector("花生"))).all()
 
 
 def test_vectors_that_are_refused_first_spoil_nothing() -> None:
-    dense = Dense("m", 0.1)
+    vectors = VectorIndex("m", 0.1)
     with pytest.raises(ValueError, match="no vectors of m"):
-        dense.put([0], np.full((1, WIDTH + 1), np.nan, np.float32))
-    assert dense.likeness([0, 1]) is None
-    dense.put([0], vector("花生")[np.newaxis])
-    likeness = dense.likeness([0, 1])
+        vectors.put([0], np.full((1, WIDTH + 1), np.nan, np.float32))
+    assert vectors.pairwise([0, 1]) is None
+    vectors.put([0], vector("花生")[np.newaxis])
+    likeness = vectors.pairwise([0, 1])
     assert likeness is not None
     assert np.allclose(likeness, [[1, 0], [0, 0]], atol=1e-3)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(WIDTH + 1, np.float32), np.full(WIDTH, np.nan)])
 def test_unusable_vectors_are_refused(bad: np.ndarray) -> None:
-    dense = Dense("m", 0.1)
-    dense.put([0], vector("花生")[np.newaxis])
+    vectors = VectorIndex("m", 0.1)
+    vectors.put([0], vector("花生")[np.newaxis])
     with pytest.raises(ValueError, match="no vectors of m"):
-        dense.put([1], bad[np.newaxis])
+        vectors.put([1], bad[np.newaxis])
     with pytest.raises(ValueError, match="no vectors of m"):
-        dense.put([1, 2], vector("花生")[np.newaxis])
-    assert dense.count == 1
+        vectors.put([1, 2], vector("花生")[np.newaxis])
+    assert vectors.count == 1
 
 
 def test_an_edited_fact_is_found_by_its_new_words_only() -> None:
@@ -138,7 +137,7 @@ def test_an_edited_fact_is_found_by_its_new_words_only() -> None:
 
 def test_a_freed_number_carries_nothing_over() -> None:
     index = Index()
-    index.use(Dense("m", 0.1))
+    index.use(VectorIndex("m", 0.1))
     index.put(HOME)
     gone = fact(HOME, ME, entity("猫"), "张三养了一只布偶猫")
     index.put(gone)
@@ -146,15 +145,15 @@ def test_a_freed_number_carries_nothing_over() -> None:
     index.drop("fact", gone.id)
     index.put_message(message(1, "张三买了新键盘"))
     assert index.documents.number("m1") == 0
-    assert index.dense is not None
-    assert index.dense.count == 0
+    assert index.vectors is not None
+    assert index.vectors.count == 0
     assert [item.key for item in index.vectorless(9)] == ["m1"]
     assert found_by(index, "布偶猫") == []
 
 
 def test_vectors_of_a_text_that_changed_meanwhile_are_dropped() -> None:
     index = Index()
-    index.use(Dense("m", 0.1))
+    index.use(VectorIndex("m", 0.1))
     index.put(HOME)
     first = fact(HOME, ME, entity("猫"), "张三养了一只布偶猫")
     index.put(first)
@@ -162,8 +161,8 @@ def test_vectors_of_a_text_that_changed_meanwhile_are_dropped() -> None:
     index.put(replace(first, statement="张三养了一条柯基犬"))
     index.put_vectors(items, [vector("布偶猫")], "m")
     index.put_vectors(items, [vector("布偶猫")], "another")
-    assert index.dense is not None
-    assert index.dense.count == 0
+    assert index.vectors is not None
+    assert index.vectors.count == 0
 
 
 def test_only_the_newest_messages_are_kept_and_those_facts_rest_on() -> None:
@@ -178,7 +177,7 @@ def test_only_the_newest_messages_are_kept_and_those_facts_rest_on() -> None:
 
 
 def test_the_longest_visible_name_counts() -> None:
-    names = Names()
+    names = NameIndex()
     short, long, latin = (
         name(HOME, "e:1", "小明"),
         name(private("2"), "e:2", "小明明"),
@@ -206,7 +205,7 @@ def test_citations_are_of_messages_in_sight() -> None:
     everything = Policy(Sharing.SHARED)
     asker = asker_of(HOME, ME)
     views = {s.id: view(s, asker, everything, Attendance()) for s in (first, last)}
-    sight = index.look({id: seen for id, seen in views.items() if seen})
+    sight = index.visible({id: seen for id, seen in views.items() if seen})
     keys = [index.documents[number].key for number in sight.numbers.tolist()]
     assert [keys[0], keys[2]] == ["m1", "m2"]
     assert sight.citations([0, 2]) == [(1, 2)]

@@ -21,10 +21,11 @@ from graph_memory.model import (
     Session,
     asker_of,
 )
-from graph_memory.recall.choose import Wish
 from graph_memory.recall.index import Index
-from graph_memory.recall.questions import split
-from graph_memory.recall.search import Manner, Recall, Request, search
+from graph_memory.recall.query import split
+from graph_memory.recall.ranking import SearchContext
+from graph_memory.recall.recaller import Recall, SearchRequest, search
+from graph_memory.recall.selection import RecallOptions
 from graph_memory.scope import Attendance, Policy, Rank, Sharing, View, span, view
 from tests.makers import T0
 
@@ -68,10 +69,10 @@ def linked(history: History, asker: Asker) -> Asker:
 
 
 def recall(index: Index, views: dict[str, View], asker: Asker, text: str) -> Recall:
-    wish = Wish(limit=6, budget=400)
+    wish = RecallOptions(limit=6, budget=400)
     vectors = [vector(part.text) for part in split(text)]
-    request = Request(asker, views, text, text, wish, vectors, MODEL)
-    return search(index, request, Manner(SHANGHAI), T0 + 90_000)
+    request = SearchRequest(asker, views, text, text, wish, vectors, MODEL)
+    return search(index, request, SearchContext(T0 + 90_000, SHANGHAI))
 
 
 def shows(views: dict[str, View], row: Row | Message) -> bool:
@@ -148,7 +149,7 @@ def test_a_split_takes_apart_what_was_merged(
 def test_sight_agrees_with_scope_row_by_row(history: History, asker: Asker, policy: Policy) -> None:
     views = views_of(history, asker, policy)
     index = index_of(history.steps)
-    sight = index.look(views)
+    sight = index.visible(views)
     seen = {
         index.documents[int(number)].key: bool(foreign)
         for number, foreign in zip(sight.numbers, sight.foreign, strict=True)
@@ -183,7 +184,7 @@ def test_an_index_that_was_asked_all_along_equals_one_that_was_built(
     index = Index()
     for _ in followed(index, history.steps):
         for _, views in seen:
-            index.look(views)
+            index.visible(views)
     for asker, views in seen:
         asked = recall(index, views, asker, text)
         built = recall(index_of(history.final()), dict(views), asker, text)

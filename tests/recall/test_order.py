@@ -5,25 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graph_memory.recall import associate, choose, nearness, rank, relevance, vary, vote
-from graph_memory.recall import questions as reading
+from graph_memory.recall import query, ranking, scoring, selection
+from graph_memory.recall.documents import document
 from tests.makers import T0, entity, fact, private, user
 
 from .conftest import Memory
 
 HOME, ME = private("10001"), user("10001")
 CHATTER = ["阳台的绿萝又长新叶了", "周末打算把书架重新刷一遍", "楼下面馆的辣子面涨价了"]
-
-
-FAINT = [
-    "打印机坏过一次",
-    "打印机的声音太吵",
-    "打印机是前年双十一买的",
-    "our printer broke once, right before Easter",
-    "my sister sold her old printer to a student",
-    "a loud printer woke the baby in the afternoon",
-]
-"""What has little to do with where the cartridge is."""
 
 
 async def told(memory: Memory, *lines: str) -> None:
@@ -45,105 +34,8 @@ async def test_the_second_step_leads_to_the_answer(
     await told(memory, "周姐养了一只折耳猫", answer, "老孙在水产市场做批发", "表弟在驾校做事")
     asked = "养折耳猫的那位在哪里做事"
     assert await place(memory, asked, answer) == 1
-    monkeypatch.setattr(associate, "STEP", 0.0)
+    monkeypatch.setattr(scoring, "STEP", 0.0)
     assert await place(memory, asked, answer) > 1
-
-
-@pytest.mark.parametrize(
-    ("asked", "hit", "stray"),
-    [
-        ("修灯的师傅叫什么？", "修灯的师傅叫阿邦", "阿邦什么都爱吃辣"),
-        (
-            "What did the plumber charge for the sink upstairs?",
-            "The plumber did charge 80 for the sink, says Ines",
-            "Ines sleeps upstairs",
-        ),
-    ],
-)
-async def test_a_hit_that_says_nearly_all_does_not_lead_far(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, asked: str, hit: str, stray: str
-) -> None:
-    async def score() -> float:
-        found = await memory.ask(HOME, asked)
-        return next(each.score for each in found.trace.candidates if each.text == stray)
-
-    await told(memory, hit, stray, "修灯的师傅是邻居介绍的", "The plumber lost a ring in our sink")
-    assert await place(memory, asked, hit) == 0
-    far = await score()
-    monkeypatch.setattr(associate, "_unsaid", lambda *_: 1.0)
-    assert far < 0.98 * await score()
-
-
-@pytest.mark.parametrize(
-    ("asked", "first", "others"),
-    [
-        (
-            "打印机的墨盒在哪？另外，小满的牙医说了什么？",
-            "打印机的墨盒在储物间",
-            ["牙医说小满要少吃糖", "小满的牙医说乳牙先不拔", "牙医说小满三个月后再来",
-             "小满牙医说刷牙要刷两分钟"],
-        ),
-        (
-            "Where is the printer cartridge? Also, what did the dentist tell Otto?",
-            "the printer cartridge is in the cellar",
-            ["the dentist told Otto to floss", "dentist told Otto: no more toffee",
-             "Otto's dentist told him to rest", "the dentist will tell Otto about braces"],
-        ),
-    ],
-)  # fmt: skip
-async def test_a_question_that_is_answered_leaves_places_to_the_other(
-    memory: Memory,
-    monkeypatch: pytest.MonkeyPatch,
-    asked: str,
-    first: str,
-    others: list[str],
-) -> None:
-    await told(memory, first, *FAINT, *others)
-    assert await place(memory, asked, first) == 0
-    last = max([await place(memory, asked, other) for other in others])
-    monkeypatch.setattr(rank, "turns", by_turns)
-    assert last < max([await place(memory, asked, other) for other in others])
-
-
-def by_turns(worths: list[list[float]]) -> list[tuple[int, int]]:
-    """One of each question at a time, whatever it is worth."""
-    both = [(place, number) for number, found in enumerate(worths) for place in range(len(found))]
-    return [(number, place) for place, number in sorted(both)]
-
-
-def test_what_tells_the_best_from_the_others_counts_more() -> None:
-    count = 40
-    apart, alike = np.zeros(count), np.linspace(1.0, 0.9, count)
-    apart[-1] = 1.0
-    by_words, by_meaning = relevance.fuse(apart, alike), relevance.fuse(alike, apart)
-    assert by_words[-1] - by_words[-2] > relevance.LEXICAL + relevance.SWAY / 2
-    assert by_meaning[-1] - by_meaning[-2] > 1 - relevance.LEXICAL
-    assert relevance.fuse(apart, apart).tolist() == pytest.approx(apart.tolist())
-    assert relevance.fuse(np.zeros(count), apart).argmax() == count - 1
-    assert not relevance.fuse(np.zeros(count), np.zeros(count)).any()
-
-
-async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stray = "AB卷发了，有几个人没拿"
-    others = ("小吴的血型是AB型", "小郑的血型是AB型", "小冯血型也是AB", "小何献血才知道血型是O型")
-    await told(memory, *others, stray)
-    asked = "有几个人的血型是AB型？"
-    assert await place(memory, asked, stray) == 2
-    monkeypatch.setattr(vote, "ELECTED", 0.0)
-    assert await place(memory, asked, stray) == 0
-
-
-async def test_set_questions_prefer_what_was_not_said_yet(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = "聊天时才发现小何的籍贯是嘉兴"
-    await told(memory, "小吴的籍贯是绍兴", "小吴的籍贯是绍兴呢", "小吴的籍贯，是绍兴", other)
-    asked = "大家的籍贯都是哪些地方？"
-    assert await place(memory, asked, other) == 1
-    monkeypatch.setattr(vary, "SAID", 0.0)
-    assert await place(memory, asked, other) > 1
 
 
 async def test_chatter_does_not_drown_the_question(
@@ -153,8 +45,8 @@ async def test_chatter_does_not_drown_the_question(
     await told(memory, answer)
     asked = "楼下面馆的面又涨价了，绿萝倒是长了新叶。等等，我想问的是，体检报告在哪？"
     assert await place(memory, asked, answer) == 0
-    monkeypatch.setattr(reading, "_to_the_point", lambda topic: topic)
-    monkeypatch.setattr(reading, "ASIDE", 1.0)
+    monkeypatch.setattr(query, "_to_the_point", lambda topic: topic)
+    monkeypatch.setattr(query, "ASIDE", 1.0)
     assert await place(memory, asked, answer) > 0
 
 
@@ -167,7 +59,7 @@ async def test_the_time_that_is_named_is_preferred(
     )
     asked = "前天和老孙去钓鱼，钓到了什么"
     assert await place(memory, asked, "鲈鱼") == 0
-    monkeypatch.setattr(nearness, "TIMELY", 0.0)
+    monkeypatch.setattr(ranking, "TIMELY", 0.0)
     assert await place(memory, asked, "鲈鱼") > 0
 
 
@@ -177,13 +69,13 @@ async def test_who_asks_tells_less_than_who_answers(
     answer = "部门团建定在溪口"
     await told(memory, "部门团建定在哪？", answer)
     assert await place(memory, "部门团建定在哪里", answer) == 0
-    monkeypatch.setattr(rank, "ASKING", 1.0)
+    monkeypatch.setattr(ranking, "ASKING", 1.0)
     assert await place(memory, "部门团建定在哪里", answer) > 0
 
 
 def test_what_was_lifted_keeps_its_order_below_the_best_hit() -> None:
     scores = np.array([0.3, 0.8, 1.05, 1.3, 2.6])
-    pressed = associate._below(1.0, scores)
+    pressed = scoring._below(1.0, scores)
     assert (np.diff(pressed) > 0).all()
     assert (pressed < 1.0).all()
     assert pressed[:2].tolist() == [0.3, 0.8]
@@ -192,7 +84,7 @@ def test_what_was_lifted_keeps_its_order_below_the_best_hit() -> None:
 async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rank, "CANDIDATES", 1)
+    monkeypatch.setattr(ranking, "CANDIDATES", 1)
     await memory.open(retrieval_top_k=1)
     said = await memory.say(HOME, ME, "哎，今天体检，医生说我这尿酸又高上去了，海鲜得停")
     stated = fact(HOME, ME, entity("尿酸"), "尿酸偏高", evidence=(said.id,))
@@ -207,14 +99,14 @@ async def test_beside_a_question_with_an_answer_less_is_enough(
     await told(memory, "外婆下周三去眼科复查白内障", "周姐在省图书馆做事，管编目，午休时去游泳")
     asked = "外婆哪天去眼科复查白内障？周姐平常礼拜天都爱跑到哪座公园跟谁遛弯？"
     assert "周姐" in (await memory.ask(HOME, asked)).block
-    monkeypatch.setattr(choose, "BESIDE", choose.ENOUGH)
+    monkeypatch.setattr(selection, "BESIDE", selection.ENOUGH)
     assert "周姐" not in (await memory.ask(HOME, asked)).block
 
 
 async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memory: Memory) -> None:
     """Ranking costs the square of what is looked at."""
     await told(memory)
-    count = 2 * (rank.CANDIDATES + rank.EQUALS)
+    count = 2 * (ranking.CANDIDATES + ranking.EQUALS)
     facts = [
         fact(HOME, ME, f"e:{number}", "每天早上跑步五公里", at=T0 + number)
         for number in range(count)
@@ -222,5 +114,29 @@ async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memor
     await memory.know(*facts)
     found = await memory.ask(HOME, "每天早上跑步吗")
     looked_at = {each.id for each in found.trace.candidates}
-    newest = {each.id for each in facts[-(rank.CANDIDATES + rank.EQUALS) :]}
+    newest = {each.id for each in facts[-(ranking.CANDIDATES + ranking.EQUALS) :]}
     assert looked_at == newest
+
+
+async def test_set_questions_prefer_what_was_not_said_yet(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = "聊天时才发现小何的籍贯是嘉兴"
+    await told(memory, "小吴的籍贯是绍兴", "小吴的籍贯是绍兴呢", "小吴的籍贯，是绍兴", other)
+    asked = "大家的籍贯都是哪些地方？"
+    assert await place(memory, asked, other) == 1
+    monkeypatch.setattr(ranking, "SAID", 0.0)
+    assert await place(memory, asked, other) > 1
+
+
+def test_the_questions_of_a_message_take_turns() -> None:
+    def found(*positions: int) -> list[ranking.Candidate]:
+        return [candidate(position) for position in positions]
+
+    merged = ranking.interleave([found(1, 2, 3), found(4, 1)])
+    assert [each.position for each in merged] == [1, 4, 2, 3]
+
+
+def candidate(position: int) -> ranking.Candidate:
+    said = document(fact(HOME, ME, entity("猫"), "张三有只猫"))
+    return ranking.Candidate(position, said, 0, 1.0, 1.0, False, ())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph_memory.model import asker_of
 from graph_memory.recall.index import Index
-from graph_memory.recall.rank import Candidate
+from graph_memory.recall.ranking import Candidate
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, wording
 from graph_memory.scope import Attendance, Policy, view
 from graph_memory.text import fenced, tokens
@@ -114,14 +114,14 @@ def test_the_cost_of_a_block_is_what_its_text_costs(said: list[tuple[int, str]])
         at = T0 + day * 86_400
         index.put_message(replace(message(HOME, ZHANG, f"露营{text}", at), id=number + 1))
     asker = asker_of(HOME, ZHANG)
-    sight = index.look({HOME.id: view(HOME, asker, Policy(), Attendance())})
+    sight = index.visible({HOME.id: view(HOME, asker, Policy(), Attendance())})
     renderer = Renderer(index, sight, asker, ZH, UTC)
     chosen = [
         Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, ())
         for at, number in enumerate(sight.numbers)
     ]
     block = renderer.block(chosen)
-    tally = renderer.tally()
+    tally = renderer.tally(10_000)
     for candidate in chosen:
         tally.add(candidate)
     assert tokens(block) <= tally.total <= tokens(block) + 2 or not chosen

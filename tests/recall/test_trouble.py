@@ -9,9 +9,8 @@ import pytest
 from graph_memory.model import Forgotten, asker_of
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.recall import Recaller
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
-from tests.makers import T0, entity, fact, group, name, private, user
+from tests.makers import T0, context, entity, fact, group, name, private, user
 
 from .conftest import SHANGHAI, Memory
 from .hashing import HashingEmbedder
@@ -81,7 +80,7 @@ async def test_a_failure_inside_is_an_empty_recall(
     recaller = await memory.open()
     await memory.say(HOME, ZHANG, "我对花生过敏")
     await recaller.settle()
-    monkeypatch.setattr(recaller._feed.index, "look", None)
+    monkeypatch.setattr(recaller._sync.index, "visible", None)
     for _ in range(2):
         found = await memory.ask(HOME, "花生过敏吗")
         assert (found.items, found.block) == ((), "")
@@ -122,7 +121,7 @@ async def test_a_restart_finds_the_same(memory: Memory) -> None:
 async def test_messages_that_facts_rest_on_outlive_the_newest(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_memory.recall.feed.MAX_MESSAGES", 2)
+    monkeypatch.setattr("graph_memory.recall.index_sync.MAX_MESSAGES", 2)
     for number, text in enumerate(("我对花生过敏", "我买了新自行车", "雨停了", "散步去了")):
         await memory.say(HOME, ZHANG, text, T0 + number)
     await memory.know(fact(HOME, ZHANG, entity("花生"), "张三对花生过敏", evidence=(1,)))
@@ -153,9 +152,7 @@ async def test_queries_are_rewritten_only_if_wanted_and_in_time(memory: Memory) 
     await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子")
     for wanted in (False, True):
         settings = Settings(enable_query_rewriting=wanted, recall_deadline=200)
-        memory.recaller = Recaller(
-            memory.journal, settings, zone=SHANGHAI, attendance=Attendance(), model=model
-        )
+        memory.recaller = Recaller(context(memory.journal, settings, zone=SHANGHAI), model)
         await memory.recaller.start()
         found = await memory.ask(HOME, "那个东西我能吃吗，会不会有事")
         assert bool(found.items) is wanted

@@ -130,9 +130,7 @@ class Theatre:
         settings = Settings(**{**PATIENT, **scene.settings})
         shared = context(journal, settings, zone=CHINA, attendance=self._attendance, now=self._now)
         self._learning = Learning(shared, model or self._script, grace=NEVER_BY_ITSELF)
-        self._recall = Recaller(
-            journal, settings, zone=CHINA, attendance=self._attendance, now=self._now
-        )
+        self._recall = Recaller(shared)
 
     def _now(self) -> float:
         return self._clock[0]

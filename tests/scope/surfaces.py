@@ -16,7 +16,7 @@ from graph_memory.learn.prompt import compose
 from graph_memory.learn.prompt_context import ContextBuilder
 from graph_memory.learn.resolver import resolve
 from graph_memory.model import Batch, Message, encode
-from graph_memory.recall import Recall
+from graph_memory.recall import Recall, RecallOptions
 from graph_memory.references import References
 from graph_memory.service import MemoryService
 from graph_memory.turn import Turn
@@ -51,7 +51,9 @@ class Surfaces:
             await self.memory.graph.settle()
         asker, recall = self.caller.asker, self.memory.recall
         commands, caller = self.commands, self.caller
-        reminded = await recall.remind(asker, question, previous=previous, budget=300)
+        reminded = await recall.remind(
+            asker, question, RecallOptions(budget=300, previous=previous)
+        )
         found = await recall.search(asker, question, 20)
         mine = await self.memory.library.mine(asker)
         return {

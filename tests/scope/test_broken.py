@@ -19,7 +19,7 @@ from hypothesis import Phase, given, seed, settings
 from graph_memory import scope
 from graph_memory.companion import proactive, talks
 from graph_memory.model import Episode, Layer, Name
-from graph_memory.recall import index, sight, signals
+from graph_memory.recall import index, scoring, visible
 from graph_memory.recall.documents import Documents
 from graph_memory.scope import ALWAYS, Rank
 from graph_memory.visible_rows import LearnerRows
@@ -164,15 +164,15 @@ def names_of_hidden_sessions(bench: Bench) -> None:
 
 def hidden_documents_counted(bench: Bench) -> None:
     """How rare a word is depends on how many documents there are, hidden ones included."""
-    look, rarity = sight.look, signals.rarity
+    look, idf = visible.visible_set, scoring.idf
     count = [0]
 
-    def counting(documents: Documents, *more: Any) -> sight.Sight:
+    def counting(documents: Documents, *more: Any) -> visible.VisibleSet:
         count[0] = len(documents)
         return look(documents, *more)
 
     bench.everywhere(look, counting)
-    bench.everywhere(rarity, lambda _, occurrences: rarity(count[0], occurrences))
+    bench.everywhere(idf, lambda _, occurrences: idf(count[0], occurrences))
 
 
 def learner_sees_all(bench: Bench) -> None:

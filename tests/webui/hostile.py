@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from graph_memory.library import OWNER
 from graph_memory.model import asker_of
+from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
@@ -46,7 +47,7 @@ async def _live(memory: MemoryService) -> None:
         (hostile, MALLORY, "说说我喜欢什么"),
         (group, LI, f"{XSS[3]} 黄山"),
     ):
-        await memory.recall.remind(asker_of(session, user), text, where=session.umo)
+        await memory.recall.remind(asker_of(session, user), text, RecallOptions(where=session.umo))
     await memory.library.act("archive", [fact_id(hostile, XSS[5])], OWNER)
     await memory.library.act("restore", [fact_id(hostile, XSS[5])], OWNER)
     await memory.library.act("archive", [fact_id(hostile, XSS[6])], OWNER)

@@ -1,4 +1,4 @@
-"""Keeps the recall index in step with the journal and its vectors complete.
+"""Synchronisation of the recall index with the journal and the embedder.
 
 Everything that touches the index runs on one thread, in short pieces, so that a question
 that comes meanwhile never waits long.
@@ -16,13 +16,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from ..errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from ..journal import Event, Journal, Snapshot
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..ports import Embedder
-from .audit import Difference, differences
-from .dense import Dense
-from .growable import keep_spare_memory
+from .documents import VectorIndex, message_key
 from .index import MAX_MESSAGES, Index
 
 logger = logging.getLogger("graph_memory.recall")
@@ -44,9 +44,22 @@ MAX_EVENTS = 20_000
 dropped and it is built once more, since the journal has them all."""
 RETRY = (5.0, 60.0, 600.0)
 """Seconds until an index that could not be built is tried again."""
+_SPARE = 16 << 20
+"""Bytes; twice as much may lie idle in a thread."""
 
 
-class Feed:
+def keep_spare_memory() -> None:
+    """Make a thread keep the memory of its arrays; called first in the thread.
+
+    Otherwise glibc gives the end of the thread's heap back to the system after every search,
+    and the next one has every page of it given and zeroed anew: at 100k documents that was
+    a quarter of the time. It gives back from twice the largest block that was ever freed, so
+    one comes and goes that nobody touches. Elsewhere this does nothing.
+    """
+    np.empty(_SPARE, np.uint8)
+
+
+class IndexSync:
     """Builds an index in the background and follows the journal.
 
     The index grows with the journal: messages up to ``MAX_MESSAGES``, and what is waiting
@@ -69,7 +82,7 @@ class Feed:
         self._built = 0
         self._failures = 0
         self._hurry = asyncio.Event()
-        self._difference = Difference()
+        self._differing = 0
         self._events: deque[Event] = deque()
         self._arrived = asyncio.Event()
         self._unembedded = asyncio.Event()
@@ -89,7 +102,7 @@ class Feed:
 
     def start(self) -> None:
         """Begin to build and follow."""
-        self._following = asyncio.create_task(self._follow(), name="gm-recall-feed")
+        self._following = asyncio.create_task(self._follow(), name="gm-recall-sync")
 
     def take(self, event: Event) -> None:
         """Follow an event, in its turn."""
@@ -100,11 +113,11 @@ class Feed:
         self._events.append(event)
         self._arrived.set()
 
-    async def rebuild(self) -> Difference:
+    async def rebuild(self) -> int:
         """Build a new index from the journal; the old one answers meanwhile.
 
         Returns:
-            What was wrong with the old one.
+            How many documents of the old one were wrong or missing.
 
         Raises:
             JournalError: The journal cannot be read; it is tried again.
@@ -119,7 +132,7 @@ class Feed:
             raise ClosedError("recall is closed")
         if self.problem:
             raise JournalError(self.problem)
-        return self._difference
+        return self._differing
 
     def use(self, embedder: Embedder | None) -> None:
         """Use another embedder, or none, for all documents."""
@@ -211,7 +224,7 @@ class Feed:
             await self._enter_some(self.index, index)
         old, self.index = self.index, index
         self.use(self._embedder)
-        self._difference = await self.run(differences, old, index)
+        self._differing = await self.run(_differing, old, index)
 
     async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Event]:
         """Follow with the index in use, so that what is forgotten meanwhile is forgotten.
@@ -307,8 +320,8 @@ class Feed:
     # --------------------------------------------------------------- vectors
 
     async def _embed(self, embedder: Embedder | None) -> None:
-        dense = Dense(embedder.name, embedder.floor) if embedder else None
-        await self.run(self.index.use, dense)
+        vectors = VectorIndex(embedder.name, embedder.floor) if embedder else None
+        await self.run(self.index.use, vectors)
         if embedder is None:
             await self._idle(asyncio.sleep(0))
             return
@@ -320,10 +333,10 @@ class Feed:
             try:
                 if items:
                     started = time.monotonic()
-                    vectors = await embedder.passages([item.text for item in items])
+                    found = await embedder.passages([item.text for item in items])
                     quick = time.monotonic() - started < QUICK * len(items)
                     count = min(2 * count, MOST_EMBEDDED) if quick else EMBEDDED
-                    await self.run(self.index.put_vectors, items, vectors, embedder.name)
+                    await self.run(self.index.put_vectors, items, found, embedder.name)
                     complained = False
                 else:
                     await self._idle(self._unembedded.wait())
@@ -340,3 +353,21 @@ class Feed:
         self._embedded = True
         await self._rest()
         await until
+
+
+def _differing(index: Index, built: Index) -> int:
+    """How many documents differ from those of an index that was just built.
+
+    While it grows an index keeps some more old messages than one that is built; they are
+    not counted.
+    """
+    oldest = min(built.messages, default=0)
+    aged = {message_key(id) for id in index.messages if id < oldest}
+    wrong = _contents(index) ^ _contents(built)
+    return len({key for key, *_ in wrong} - aged)
+
+
+def _contents(index: Index) -> set[tuple[str, str, str, bool]]:
+    documents, muted = index.documents, index.documents.muted.values
+    found = ((documents[number], bool(muted[number])) for number in documents.numbers())
+    return {(item.key, item.text, item.session, is_muted) for item, is_muted in found}

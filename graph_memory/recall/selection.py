@@ -1,8 +1,4 @@
-"""Which of the candidates are reminded of: nothing twice, nothing without reason.
-
-A message of which a fact was learned is shown as that fact, which says the same in
-fewer words; a fact stands for the messages it rests on.
-"""
+"""Selection of candidates within limit and budget, without duplicates."""
 
 from __future__ import annotations
 
@@ -16,12 +12,12 @@ import numpy as np
 
 from ..model import Episode, Fact, Message
 from ..text import normalise
+from .explain import Reason
 from .index import Index
-from .rank import NOWHERE, Candidate, Ranking
-from .render import Tally
-from .sight import Citation, Sight
-from .trace import Reason
-from .vocabulary import search_terms
+from .lexical import search_terms
+from .ranking import NOWHERE, Candidate, Ranking
+from .render import TokenTally
+from .visible import Citation, VisibleSet
 
 ENOUGH = 0.8
 """Evidence that at least one memory needs; without it nothing is reminded of."""
@@ -42,48 +38,64 @@ _NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the caller wants.
+class RecallOptions:
+    """Options of one recall.
 
     Attributes:
-        limit: Most memories to choose.
-        budget: Tokens they may cost; ``None`` for any.
-        context: Texts that the language model has in front of it already.
-        exclude: Ids of messages not to be shown.
+        limit: Most memories; 0 for the setting.
+        budget: Tokens of the block, ``lead`` included; ``None`` for any.
+        context: Texts that the language model has in front of it; they are not repeated.
+        previous: What was said before, for a message that leans on it.
+        exclude: Ids of messages not to show (the one that is being answered).
+        where: Session's ``umo``, for the model that rewrites queries.
+        lead: Lines that go first in the block, whatever is recalled; safe in the fence.
         profile: Whether what is known about the asker is preferred.
     """
 
-    limit: int
+    limit: int = 0
     budget: int | None = None
     context: Sequence[str] = ()
+    previous: str = ""
     exclude: Collection[int] = ()
+    where: str = ""
+    lead: Sequence[str] = ()
     profile: bool = True
 
 
 @dataclass(slots=True)
-class Choice:
-    """What was chosen, best first, and what became of each other candidate."""
+class Selection:
+    """Candidates that were chosen, best first, and what became of the others."""
 
     chosen: list[Candidate] = field(default_factory=list)
     dropped: list[tuple[Candidate, Reason]] = field(default_factory=list)
 
 
-def choose(
+def select(
     index: Index,
-    sight: Sight,
+    visible: VisibleSet,
     ranking: Ranking,
     asked: str,
-    wish: Wish,
-    tally: Tally,
-) -> Choice:
+    options: RecallOptions,
+    tally: TokenTally,
+) -> Selection:
     """Choose among ranked candidates.
 
     Args:
         asked: What was said; memories that only repeat it are left out.
         tally: Of the block that will show them.
     """
-    choice = Choice()
-    known = _Known(index, asked, wish)
+    selection = Selection()
+    left = _unknown(index, ranking, asked, options, selection)
+    relevant = _relevant(left, ranking, selection)
+    _Chooser(index, visible, ranking.cited, left, tally, selection).fill(relevant, options.limit)
+    return selection
+
+
+def _unknown(
+    index: Index, ranking: Ranking, asked: str, options: RecallOptions, selection: Selection
+) -> list[Candidate]:
+    """Candidates without what the reader has in front of them; that is dropped."""
+    known = _KnownText(index, asked, options)
     copies = _copies(index, ranking.candidates)
     left: list[Candidate] = []
     for candidate in ranking.candidates:
@@ -91,55 +103,86 @@ def choose(
         if candidate.document.key in copies:
             reason = Reason.DUPLICATE
         if reason:
-            choice.dropped.append((candidate, reason))
+            selection.dropped.append((candidate, reason))
         else:
             left.append(candidate)
-    floors = _floors(left, ranking.earnest)
-    facts = _facts_of_messages(ranking.cited, left)
-    said = _Said(index, sight)
+    return left
+
+
+def _relevant(
+    candidates: list[Candidate], ranking: Ranking, selection: Selection
+) -> list[Candidate]:
+    """Candidates that reach the floor of their question; the others are dropped."""
+    floors = _floors(candidates, ranking.earnest)
     relevant: list[Candidate] = []
-    for candidate in left:
+    for candidate in candidates:
         near = floors.get(candidate.part)
         if near is None or (candidate.evidence < SOME and candidate.score < near):
-            choice.dropped.append((candidate, Reason.FLOOR))
+            selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
+    return relevant
 
-    def take(candidate: Candidate, shown: Candidate) -> None:
-        if said.has(shown):
-            choice.dropped.append((candidate, Reason.DUPLICATE))
-        elif wish.budget is not None and tally.total + tally.price(shown) > wish.budget:
-            choice.dropped.append((candidate, Reason.BUDGET))
+
+class _Chooser:
+    """Chooses relevant candidates one by one, within limit and budget, nothing twice."""
+
+    def __init__(
+        self,
+        index: Index,
+        visible: VisibleSet,
+        cited: list[Citation],
+        candidates: list[Candidate],
+        tally: TokenTally,
+        selection: Selection,
+    ) -> None:
+        self._facts = _facts_of_messages(cited, candidates)
+        self._there = _ShownText(index, visible)
+        self._tally = tally
+        self._selection = selection
+
+    def fill(self, relevant: list[Candidate], limit: int) -> None:
+        """Choose the first that fit; long ones that repeat a better one come last."""
+        chosen = self._selection.chosen
+        waiting, late = deque(relevant), deque[Candidate]()
+        while waiting and len(chosen) < limit:
+            candidate = waiting.popleft()
+            shown = self._shown_as(candidate)
+            if self._is_long(shown) and self._there.means(shown):
+                late.append(candidate)
+            else:
+                self._take(candidate, shown)
+        while late and len(chosen) < limit:
+            candidate = late.popleft()
+            self._take(candidate, self._shown_as(candidate))
+        self._selection.dropped += [(each, Reason.LIMIT) for each in (*waiting, *late)]
+
+    def _take(self, candidate: Candidate, shown: Candidate) -> None:
+        dropped = self._selection.dropped
+        if self._there.has(shown):
+            dropped.append((candidate, Reason.DUPLICATE))
+        elif not self._tally.fits(shown):
+            dropped.append((candidate, Reason.BUDGET))
         else:
-            said.add(shown)
-            if wish.budget is not None:
-                tally.add(shown)
-            choice.chosen.append(shown)
+            self._there.add(shown)
+            self._tally.add(shown)
+            self._selection.chosen.append(shown)
             if shown is not candidate:
-                choice.dropped.append((candidate, Reason.DUPLICATE))
+                dropped.append((candidate, Reason.DUPLICATE))
 
-    def is_long(shown: Candidate) -> bool:
+    def _shown_as(self, candidate: Candidate) -> Candidate:
+        """The fact that says what a message says, or else the candidate itself."""
+        stated = self._facts.get(candidate.position)
+        return stated[0] if stated else candidate
+
+    def _is_long(self, shown: Candidate) -> bool:
         # No text has more tokens than characters, which are counted at once.
-        some = wish.budget is not None and len(shown.document.text) >= LONG
-        return some and tally.price(shown) >= LONG
-
-    waiting, late = deque(relevant), deque[Candidate]()
-    while waiting and len(choice.chosen) < wish.limit:
-        candidate = waiting.popleft()
-        shown = _shown_as(candidate, facts)
-        if is_long(shown) and said.means(shown):
-            late.append(candidate)
-        else:
-            take(candidate, shown)
-    while late and len(choice.chosen) < wish.limit:
-        candidate = late.popleft()
-        take(candidate, _shown_as(candidate, facts))
-    choice.dropped += [(candidate, Reason.LIMIT) for candidate in (*waiting, *late)]
-    return choice
+        some = self._tally.budget is not None and len(shown.document.text) >= LONG
+        return some and self._tally.price(shown) >= LONG
 
 
 def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
-    """Keys of messages that nobody is known to have said, where another candidate says who."""
+    """Keys of messages of nobody known of which another candidate says who said them."""
     sources = [(each.document.key, each.document.source) for each in candidates]
     said = [(key, source) for key, source in sources if isinstance(source, Message)]
     unknown = [(key, message) for key, message in said if message.is_nobodys]
@@ -155,7 +198,7 @@ def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
 
 
 def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, float]:
-    """Score from which a memory belongs to what is relevant, for each question that has any.
+    """Score from which a memory is relevant, for each question that has any such.
 
     Beside a question that the memory knows something about, another one is hardly small
     talk, and neither are those that are ``earnest`` by themselves.
@@ -196,19 +239,14 @@ def _facts_of_messages(
     return found
 
 
-def _shown_as(candidate: Candidate, facts: dict[int, list[Candidate]]) -> Candidate:
-    stated = facts.get(candidate.position)
-    return stated[0] if stated else candidate
+class _KnownText:
+    """What the reader has in front of them already."""
 
-
-class _Known:
-    """What need not be said because the reader has it in front of them."""
-
-    def __init__(self, index: Index, asked: str, wish: Wish) -> None:
+    def __init__(self, index: Index, asked: str, options: RecallOptions) -> None:
         self._index = index
         self._asked = normalise(asked)
-        self._context = "\n".join(normalise(text) for text in wish.context)
-        self._exclude = frozenset(wish.exclude)
+        self._context = "\n".join(normalise(text) for text in options.context)
+        self._exclude = frozenset(options.exclude)
         self._nothing = not self._context and not self._exclude
 
     def already(self, candidate: Candidate) -> Reason | None:
@@ -236,12 +274,12 @@ class _Known:
         return found is not None and normalise(found.text) in self._context
 
 
-class _Said:
+class _ShownText:
     """What the chosen memories say."""
 
-    def __init__(self, index: Index, sight: Sight) -> None:
+    def __init__(self, index: Index, visible: VisibleSet) -> None:
         self._index = index
-        self._sight = sight
+        self._sight = visible
         self._numbers: list[int] = []
         self._messages: set[int] = set()
         self._keys: set[str] = set()
@@ -267,13 +305,13 @@ class _Said:
 
     def means(self, candidate: Candidate) -> bool:
         """Whether one of the chosen memories means the same."""
-        dense = self._index.dense
-        if dense is None or not self._numbers or candidate.position == NOWHERE:
+        vectors = self._index.vectors
+        if vectors is None or not self._numbers or candidate.position == NOWHERE:
             return False
         number = int(self._sight.numbers[candidate.position])
-        if not dense.has(number):
+        if not vectors.has(number):
             return False
-        cosines = dense.cosines(np.array(self._numbers, np.intp), dense.vector(number))
+        cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
         return bool((cosines >= SAME).any())
 
     def _is_alike(self, text: str, others: list[str]) -> bool:
@@ -297,6 +335,5 @@ class _Said:
 
 
 def _numbers(text: str) -> tuple[str, ...]:
-    """The numbers in a text: two texts that have the same, and most words in common, say
-    the same."""
+    """The numbers in a text."""
     return tuple(sorted(_NUMBERS.findall(text)))

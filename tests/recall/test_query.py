@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from graph_memory.model import asker_of
-from graph_memory.recall.questions import compose, question, split, telling
-from graph_memory.recall.vocabulary import index_terms, search_terms
+from graph_memory.recall.lexical import forget, index_terms, search_terms
+from graph_memory.recall.query import compose, question, split, telling
 from tests.makers import private
 
 HOME = private("10001")
@@ -156,3 +158,15 @@ def test_how_much_of_a_text_tells(text: str, share: float) -> None:
 )
 def test_what_is_only_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
     assert question(ASKER, text).addressed is addressed
+
+
+def test_long_texts_are_not_piled_up() -> None:
+    forget()
+    tracemalloc.start()
+    try:
+        for number in range(100):
+            assert len(index_terms(f"{number}号" + "天气不错" * 500)) > 2_000
+        grown, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert grown < 12 * 2**20

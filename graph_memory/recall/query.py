@@ -1,4 +1,4 @@
-"""What is asked for: the questions in a message, their terms, whom they are about."""
+"""Query analysis: the questions in a message and what they ask for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..model import Asker
 from ..ports import Vectors
 from ..text import clean, terms
-from .vocabulary import search_terms, telling_characters
+from .lexical import search_terms, telling_characters
 
 MAX_QUERY = 2_000
 """Characters of a message that are searched for."""
@@ -74,7 +74,7 @@ _REFERS_BACK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Subquery:
     """One question.
 
     Attributes:
@@ -104,7 +104,7 @@ class Question:
 
     asker: Asker
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[Subquery, ...]
     personal: bool
     addressed: bool
     vectors: Sequence[Vectors | None] = ()
@@ -130,7 +130,7 @@ def question(
     asker: Asker,
     text: str,
     vectors: Sequence[Vectors | None] = (),
-    parts: tuple[Part, ...] = (),
+    parts: tuple[Subquery, ...] = (),
 ) -> Question:
     """Read a message as a question.
 
@@ -143,14 +143,14 @@ def question(
     return Question(asker, text, parts or split(text), personal, addressed, vectors)
 
 
-def split(text: str) -> tuple[Part, ...]:
+def split(text: str) -> tuple[Subquery, ...]:
     """The questions in a message.
 
     Several are searched for separately, so that neither is drowned by the other. What is
     said around a question counts little; what was said before the speaker broke off and
     came to the point ("wait, what I wanted to ask is") not at all.
     """
-    parts: list[Part] = []
+    parts: list[Subquery] = []
     for topic in _TOPIC.split(text):
         parts += _questions(topic)
     if not parts or len(parts) > MAX_PARTS:
@@ -166,7 +166,7 @@ def telling(text: str) -> float:
     return 1 - asked / len(text)
 
 
-def _questions(topic: str) -> list[Part]:
+def _questions(topic: str) -> list[Subquery]:
     point = _to_the_point(topic)
     sentences = [found for found in _BORDER.split(point) if len(set(terms(found))) > 1]
     asked = [sentence for sentence in sentences if _ASKS.search(sentence)]
@@ -185,7 +185,7 @@ def _to_the_point(topic: str) -> str:
     return topic
 
 
-def _part(text: str, around: str) -> Part:
+def _part(text: str, around: str) -> Subquery:
     weights: dict[str, float] = {}
     for term in search_terms(text):
         weights[term] = weights.get(term, 0.0) + 1.0
@@ -195,4 +195,4 @@ def _part(text: str, around: str) -> Part:
     for character in telling_characters(text):
         weights[character] = weights.get(character, 0.0) + CHARACTER
     whole = f"{around} {text}" if around else text
-    return Part(whole.strip(), weights, said, bool(_MANY.search(text)))
+    return Subquery(whole.strip(), weights, said, bool(_MANY.search(text)))

@@ -1,7 +1,4 @@
-"""What is shown to who looks something up: by a question, a person, a time; no ranking.
-
-Everything here works on what one asker sees (:class:`Sight`), as a search does.
-"""
+"""Lookup by person and time among the visible documents."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ from ..scope import Rank, span
 from ..text import normalise
 from .documents import Document, Kind, Source, message_key
 from .index import Index
-from .questions import question
-from .rank import Candidate
+from .query import question
+from .ranking import Candidate
+from .recaller import Item
 from .render import Renderer, Wording
-from .search import Item
-from .sight import Sight
+from .visible import VisibleSet
 
 MOST_LOOKED_AT = 5_000
 """Documents that are looked through for what was said of a person or at a time."""
@@ -83,73 +80,76 @@ class Telling:
 
 
 def excerpt(
-    index: Index, sight: Sight, wanted: Inquiry, ranked: Iterable[Item], telling: Telling
+    index: Index, visible: VisibleSet, wanted: Inquiry, ranked: Iterable[Item], telling: Telling
 ) -> Excerpt:
-    """What of a search fits person and time; without a question or if none of it fits,
-    what else there is of that person and time.
+    """Part of a search that is of a person and a time.
+
+    Without a question, or if none of it fits, what else there is of that person and time.
 
     Args:
         ranked: What a search for the question found, best first.
     """
-    people = called(index, sight, wanted.asker, wanted.person) if wanted.person else set()
+    people = called(index, visible, wanted.asker, wanted.person) if wanted.person else set()
     if wanted.person and not people:
         return Excerpt((), is_known=False)
-    named = set(index.named(wanted.text, sight.views)) | people
+    named = set(index.named(wanted.text, visible.views)) | people
     survivors = {index.identities.canonical(node) for node in named}
-    theirs = _Filter(index, sight, people, wanted.spans)
+    theirs = _Filter(index, visible, people, wanted.spans)
     fit = [
         (position, item.score)
         for item in ranked
-        if (position := _position(index, sight, _key(item))) is not None and theirs.fits(position)
+        if (position := _position(index, visible, _key(item))) is not None and theirs.fits(position)
     ]
     if not fit and (people or wanted.spans):
         fit = [(position, 0.0) for position in theirs.all(wanted.exclude)]
     fit = fit[: wanted.limit]
-    items = tuple(_tell(index, sight, wanted.asker, fit, telling))
-    found = _survivors(index, _nodes(index, sight, fit))
+    items = tuple(_tell(index, visible, wanted.asker, fit, telling))
+    found = _survivors(index, _nodes(index, visible, fit))
     asked = question(wanted.asker, f"{wanted.person} {wanted.text}")
     return Excerpt(items, tuple(sorted(survivors)), found, asked.personal)
 
 
-def standing(index: Index, sight: Sight, ids: Iterable[str]) -> dict[str, Fact]:
-    """Which of some facts the asker sees as their persona's own and not replaced; others
-    do not exist. Of merged nodes they name the survivor, as the graph does."""
+def standing(index: Index, visible: VisibleSet, ids: Iterable[str]) -> dict[str, Fact]:
+    """Those of some facts that the asker sees as their persona's own and not replaced.
+
+    Of merged nodes they name the survivor, as the graph does.
+    """
     found: dict[str, Fact] = {}
     for id in ids:
-        position = _position(index, sight, id)
-        if position is None or sight.foreign[position]:
+        position = _position(index, visible, id)
+        if position is None or visible.foreign[position]:
             continue
-        source = _document(index, sight, position).source
-        if isinstance(source, Fact) and index.replaced_by(id, sight.views) is None:
+        source = _document(index, visible, position).source
+        if isinstance(source, Fact) and index.replaced_by(id, visible.views) is None:
             subject, object = map(index.identities.canonical, (source.subject, source.object))
             found[id] = replace(source, subject=subject, object=object)
     return found
 
 
 def told(
-    index: Index, sight: Sight, asker: Asker, ids: Iterable[str], telling: Telling
+    index: Index, visible: VisibleSet, asker: Asker, ids: Iterable[str], telling: Telling
 ) -> dict[str, Item]:
     """Facts as lines, by id; what the asker does not see is left out."""
-    places = [(at, 0.0) for id in ids if (at := _position(index, sight, id)) is not None]
-    return {item.id: item for item in _tell(index, sight, asker, places, telling)}
+    places = [(at, 0.0) for id in ids if (at := _position(index, visible, id)) is not None]
+    return {item.id: item for item in _tell(index, visible, asker, places, telling)}
 
 
 def signed(
-    index: Index, sight: Sight, asker: Asker, said: Iterable[Source], telling: Telling
+    index: Index, visible: VisibleSet, asker: Asker, said: Iterable[Source], telling: Telling
 ) -> list[str]:
     """Who said each of some memories, as the asker is told."""
-    renderer = Renderer(index, sight, asker, telling.words, telling.zone)
+    renderer = Renderer(index, visible, asker, telling.words, telling.zone)
     return [renderer.who(each) for each in said]
 
 
-def called(index: Index, sight: Sight, asker: Asker, person: str) -> set[str]:
+def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[str]:
     """The nodes that are called so where the asker may know it.
 
     Who shares a name is told apart by the mark with which they are shown.
     """
     if normalise(person) in _MYSELF:
         return set(asker.accounts)
-    named = index.named(person, sight.views)
+    named = index.named(person, visible.views)
     found = {one for node in named for one in index.identities.nodes(node)}
     mark = _MARK.search(normalise(person))
     return {one for one in found if mark and one.endswith(mark[1])} or found
@@ -159,18 +159,18 @@ def _key(item: Item) -> str:
     return message_key(int(item.id)) if item.kind == Kind.MESSAGE.name.lower() else item.id
 
 
-def _position(index: Index, sight: Sight, key: str) -> int | None:
+def _position(index: Index, visible: VisibleSet, key: str) -> int | None:
     number = index.documents.number(key)
-    position = int(sight.positions[number]) if number is not None else -1
+    position = int(visible.positions[number]) if number is not None else -1
     return position if position >= 0 else None
 
 
-def _document(index: Index, sight: Sight, position: int) -> Document:
-    return index.documents[int(sight.numbers[position])]
+def _document(index: Index, visible: VisibleSet, position: int) -> Document:
+    return index.documents[int(visible.numbers[position])]
 
 
-def _nodes(index: Index, sight: Sight, places: list[tuple[int, float]]) -> Iterator[str]:
-    facts = (_document(index, sight, position).source for position, _ in places)
+def _nodes(index: Index, visible: VisibleSet, places: list[tuple[int, float]]) -> Iterator[str]:
+    facts = (_document(index, visible, position).source for position, _ in places)
     best = [fact for fact in facts if isinstance(fact, Fact)][:FOUND]
     ends = (node for fact in best for node in (fact.subject, fact.object))
     yield from dict.fromkeys(map(index.identities.canonical, ends))
@@ -182,16 +182,16 @@ def _survivors(index: Index, nodes: Iterable[str]) -> tuple[str, ...]:
 
 def _tell(
     index: Index,
-    sight: Sight,
+    visible: VisibleSet,
     asker: Asker,
     places: Iterable[tuple[int, float]],
     telling: Telling,
 ) -> Iterator[Item]:
-    renderer = Renderer(index, sight, asker, telling.words, telling.zone)
+    renderer = Renderer(index, visible, asker, telling.words, telling.zone)
     for position, score in places:
-        document = _document(index, sight, position)
-        newer = index.replaced_by(document.key, sight.views)
-        foreign = bool(sight.foreign[position])
+        document = _document(index, visible, position)
+        newer = index.replaced_by(document.key, visible.views)
+        foreign = bool(visible.foreign[position])
         shown = Candidate(position, document, 0, score, 0.0, foreign, (), newer)
         source = document.source
         yield Item(
@@ -206,24 +206,26 @@ def _tell(
         )
 
 
-def _may_know(sight: Sight, name: Name) -> bool:
-    view = sight.views.get(name.session)
+def _may_know(visible: VisibleSet, name: Name) -> bool:
+    view = visible.views.get(name.session)
     return view is not None and view.rank(*span(name)) is Rank.OWN
 
 
 class _Filter:
     """Whether a document is of a person and a time."""
 
-    def __init__(self, index: Index, sight: Sight, people: set[str], spans: Sequence[Span]) -> None:
+    def __init__(
+        self, index: Index, visible: VisibleSet, people: set[str], spans: Sequence[Span]
+    ) -> None:
         self._index = index
-        self._sight = sight
+        self._sight = visible
         self._people = people
         self._spans = spans
         self._names = {
             name.norm
             for node in people
             for name in index.names.of(node)
-            if len(name.norm) > 1 and _may_know(sight, name)
+            if len(name.norm) > 1 and _may_know(visible, name)
         }
 
     def fits(self, position: int) -> bool:
@@ -260,12 +262,12 @@ class _Filter:
 
     def all(self, exclude: Sequence[int]) -> Iterator[int]:
         """Everything that fits: facts, then the rest, each the newest first."""
-        sight = self._sight
-        at = self._index.documents.since.values[sight.numbers]
-        order = np.lexsort((-at, sight.kind != Kind.FACT, sight.foreign))[:MOST_LOOKED_AT]
+        visible = self._sight
+        at = self._index.documents.since.values[visible.numbers]
+        order = np.lexsort((-at, visible.kind != Kind.FACT, visible.foreign))[:MOST_LOOKED_AT]
         stated: set[int] = set()
         for position in (int(each) for each in order):
-            source = _document(self._index, sight, position).source
+            source = _document(self._index, visible, position).source
             if isinstance(source, Fact):
                 if self.fits(position):
                     stated.update(source.evidence)

@@ -1,0 +1,367 @@
+"""Documents visible to one asker, and the conversations among them.
+
+Non-interference rests on this module. Ranking works on *positions* in a
+:class:`VisibleSet`, arrays over the visible documents alone; lengths, frequencies,
+neighbours and citations of other documents cannot enter because they are not there.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..episode import GAP
+from ..model import Asker, Change, Erased, Presence, Session
+from ..scope import ALWAYS, OPEN, Attendance, Policy, Rank, View, standpoint, view
+from .documents import Documents, GrowableArray, Kind, Numbers
+
+Flags = NDArray[np.bool_]
+Values = NDArray[np.float64]
+
+BEFORE, AFTER = 0.5, 0.3
+"""Weight of the words of the message before, and of the one after, in those of a message."""
+
+
+class Conversations:
+    """Conversations among the documents of one :class:`VisibleSet`.
+
+    A message is read in its context: to its own words come half of those of the message
+    before it and a third of those after it, so that an answer is found by its question.
+    Used by one thread at a time.
+
+    Args:
+        follows: By position: whether this message continues the conversation of the
+            message one position before.
+
+    Attributes:
+        members: Positions of the messages that are not alone, in order; those of a
+            conversation lie together.
+        sizes: How many members each conversation has.
+    """
+
+    def __init__(self, follows: Flags) -> None:
+        self._follows = follows
+        self._followed = np.zeros(len(follows), np.bool_)
+        self._followed[:-1] = follows[1:]
+        self.members = np.flatnonzero(follows | self._followed)
+        continues = follows[self.members]
+        self._starts = np.flatnonzero(~continues)
+        self._joined = continues.astype(np.float64)
+        self._beside = self._joined + self._followed[self.members]
+        self.sizes = np.diff(self._starts, append=len(self.members))
+        self._slots = np.empty(len(follows), np.intp)
+
+    def spread(
+        self, positions: NDArray[np.intp], amounts: NDArray[np.integer[Any]]
+    ) -> tuple[NDArray[np.intp], Values]:
+        """What documents have, in context, of what some of them have themselves.
+
+        Args:
+            positions: The documents, each once; ``amounts`` says what they have.
+
+        Returns:
+            Positions of those that have any, each once, in no order, and how much.
+        """
+        lends = self._follows.take(positions).nonzero()[0]
+        leads = self._followed.take(positions).nonzero()[0]
+        if not (len(lends) or len(leads)):
+            return positions, amounts.astype(np.float64)
+        hits = np.concatenate((positions, positions.take(lends) - 1, positions.take(leads) + 1))
+        lent = np.concatenate((amounts, amounts.take(lends) * AFTER, amounts.take(leads) * BEFORE))
+        # Of the entries for one document the last one to take the slot stands for all.
+        turns = np.arange(len(hits))
+        self._slots[hits] = turns
+        stands = self._slots.take(hits)
+        kept = (stands == turns).nonzero()[0]
+        return hits.take(kept), np.bincount(stands, lent).take(kept)
+
+    def spread_all(self, amounts: NDArray[np.integer[Any]]) -> Values:
+        """What each document has, in context, of what all have themselves, by position."""
+        total = amounts.astype(np.float64)
+        after = np.flatnonzero(self._follows)
+        total[after - 1] += amounts[after] * AFTER
+        total[after] += amounts[after - 1] * BEFORE
+        return total
+
+    def around(self, values: Values) -> Values:
+        """By member: the mean of the messages right beside it; values are by member."""
+        total = np.zeros(len(values))
+        joined = self._joined[1:]
+        np.multiply(values[:-1], joined, out=total[1:])
+        total[:-1] += values[1:] * joined
+        return total / self._beside
+
+    def of_members(self, amounts: Values) -> Values:
+        """By member: what its conversation has."""
+        return np.repeat(amounts, self.sizes)
+
+    def best(self, values: Values, count: int) -> Values:
+        """By conversation: the sum of its ``count`` highest values, which are by member."""
+        left = values.copy()
+        total = np.zeros(len(self.sizes))
+        for nth in range(count):
+            # Conversations lie together, so that a maximum of each is taken in one go.
+            highest = np.maximum.reduceat(left, self._starts)
+            total += np.where(self.sizes > nth, highest, 0.0)
+            if nth + 1 < count:
+                chosen = (left == self.of_members(highest)).nonzero()[0]
+                if len(chosen) > len(highest):  # equals: the first in each conversation
+                    chosen = chosen[np.searchsorted(chosen, self._starts)]
+                left[chosen] = -np.inf
+        return total
+
+
+_ASKERS = 256
+"""Askers whose views are kept."""
+MOST_KEPT = 300_000
+"""Documents of the sets that are kept, those of all sets together: some 25 MB."""
+_SPARE = 8
+"""One part in so many of ``VisibleSet.positions`` is for documents to come."""
+
+Citation = tuple[int, int]
+"""A fact and a message that it rests on, as positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleSet:
+    """The visible documents.
+
+    Attributes:
+        views: What the asker may see of each Session.
+        numbers: Document numbers by position, shape ``(n,)``; documents of one Session
+            together, its messages in order.
+        positions: Positions by document number; -1 is hidden, and so is what came later.
+        foreign: By position: whether another persona's.
+        kind: By position.
+        conversations: The conversations.
+        lengths: By position: search terms of a document in its context.
+        facts, messages: Citations: ``facts[i]`` rests on ``messages[i]`` (positions).
+    """
+
+    views: Mapping[str, View]
+    numbers: Numbers
+    positions: Numbers
+    foreign: Flags
+    kind: NDArray[np.int8]
+    conversations: Conversations
+    lengths: Values
+    facts: Numbers
+    messages: Numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def citations(self, messages: list[int]) -> list[Citation]:
+        """Facts that rest on some messages.
+
+        -1, the position of what is no visible document, is no message.
+        """
+        wanted = np.zeros(len(self) + 1, np.bool_)  # the last one is for -1
+        wanted[messages] = True
+        some = wanted.take(self.messages).nonzero()[0]
+        return list(zip(self.facts[some].tolist(), self.messages[some].tolist(), strict=True))
+
+
+class Citations:
+    """Which facts rest on which messages, as pairs of document numbers."""
+
+    def __init__(self) -> None:
+        self._facts = GrowableArray(np.intp)
+        self._messages = GrowableArray(np.intp)
+
+    def add(self, fact: int, message: int) -> None:
+        self._facts.append(fact)
+        self._messages.append(message)
+
+    def drop(self, number: int) -> None:
+        """Forget all pairs with a document."""
+        kept = (self._facts.values != number) & (self._messages.values != number)
+        for column in (self._facts, self._messages):
+            left = column.values[kept]
+            column.resize(len(left))
+            column.values[:] = left
+
+    def has(self, message: int) -> bool:
+        """Whether a fact rests on a message."""
+        return bool((self._messages.values == message).any())
+
+    def seen(self, positions: Numbers) -> tuple[Numbers, Numbers]:
+        """The pairs of which both are visible, as positions."""
+        facts, messages = positions[self._facts.values], positions[self._messages.values]
+        both = ((facts >= 0) & (messages >= 0)).nonzero()[0]
+        return facts[both], messages[both]
+
+
+class VisibleSetCache:
+    """What askers see, kept until something changes that they see.
+
+    In a lively group everything somebody says is new to all who are there, but what others
+    are told elsewhere makes no work here.
+    """
+
+    def __init__(self, documents: Documents, citations: Citations) -> None:
+        self._documents = documents
+        self._citations = citations
+        self._kept: OrderedDict[int, tuple[VisibleSet, int]] = OrderedDict()
+        self._size = 0
+
+    def of(self, views: Mapping[str, View]) -> VisibleSet:
+        """What ``views``, which are not altered any more, show now."""
+        key = id(views)
+        visible, version = self._kept.pop(key, (None, 0))
+        if visible is not None and not (visible.views is views and self._holds(visible, version)):
+            self._size -= _size(visible)
+            visible = None
+        if visible is None:
+            visible = visible_set(self._documents, self._citations, views)
+            version = self._documents.version
+            self._size += _size(visible)
+        self._kept[key] = visible, version
+        while self._size > MOST_KEPT and len(self._kept) > 1:
+            _, (oldest, _) = self._kept.popitem(last=False)
+            self._size -= _size(oldest)
+        return visible
+
+    def _holds(self, visible: VisibleSet, version: int) -> bool:
+        """Whether a set of this version shows what is there now."""
+        if len(visible.positions) < self._documents.size:
+            return False
+        if version == self._documents.version:
+            return True
+        changed = self._documents.changed
+        return all(changed.get(session, 0) <= version for session in visible.views)
+
+
+def _size(visible: VisibleSet) -> int:
+    return len(visible) + len(visible.positions) // 10
+
+
+def visible_set(
+    documents: Documents, citations: Citations, views: Mapping[str, View]
+) -> VisibleSet:
+    """What ``views`` show of the documents."""
+    sessions = sorted(views.keys() & documents.by_session.keys())
+    parts = [documents.by_session[session].numbers() for session in sessions]
+    sizes = [len(part) for part in parts]
+    numbers = np.concatenate(parts) if parts else np.zeros(0, np.intp)
+    place = np.repeat(np.arange(len(sessions)), sizes)
+    rank = _rank(documents, numbers, place, [views[session] for session in sessions])
+    shown = (rank != Rank.HIDDEN) & ~documents.muted.values[numbers]
+    numbers, place = numbers[shown], place[shown]
+    positions = np.full(documents.size + documents.size // _SPARE, -1, np.intp)
+    positions[numbers] = np.arange(len(numbers))
+    kind = documents.kind.values[numbers]
+    conversations = Conversations(_follows(documents.since.values[numbers], kind, place))
+    facts, messages = citations.seen(positions)
+    return VisibleSet(
+        views=views,
+        numbers=numbers,
+        positions=positions,
+        foreign=rank[shown] == Rank.FOREIGN,
+        kind=kind,
+        conversations=conversations,
+        lengths=conversations.spread_all(documents.length.values[numbers]),
+        facts=facts,
+        messages=messages,
+    )
+
+
+def _rank(
+    documents: Documents, numbers: Numbers, place: NDArray[np.intp], views: list[View]
+) -> NDArray[np.int8]:
+    """``View.rank`` of many documents at a time; a test holds the two together.
+
+    Args:
+        place: Which of ``views`` each document falls under.
+    """
+    knows = np.array([each.knows for each in views], np.int8)[place]
+    rest = np.array([each.rest for each in views], np.int8)[place]
+    rank = np.where(documents.knows.values[numbers], knows, rest)
+    for at, each in enumerate(views):
+        if each.windows == ALWAYS:
+            continue
+        part = np.flatnonzero(place == at)
+        since = documents.since.values[numbers[part]]
+        until = documents.until.values[numbers[part]]
+        inside = np.zeros(len(part), np.bool_)
+        for start, end in each.windows:
+            inside |= (start <= since) & (until <= end)
+        rank[part[~inside]] = Rank.HIDDEN
+    return rank
+
+
+def _follows(at: NDArray[np.float64], kind: NDArray[np.int8], place: NDArray[np.intp]) -> Flags:
+    is_message = kind == Kind.MESSAGE
+    follows = np.zeros(len(at), np.bool_)
+    near = (np.diff(place) == 0) & (np.abs(np.diff(at)) < GAP)
+    follows[1:] = is_message[1:] & is_message[:-1] & near
+    return follows
+
+
+class ViewCache:
+    """Views of askers, kept until something changes.
+
+    Used on the event loop only, like the attendance it reads. Sessions it does not know
+    show nothing.
+    """
+
+    def __init__(self, policy: Policy, attendance: Attendance) -> None:
+        self._policy = policy
+        self._attendance = attendance
+        self._sessions: dict[str, Session] = {}
+        self._known: OrderedDict[Hashable, Mapping[str, View]] = OrderedDict()
+
+    def learn(self, sessions: Iterable[Session]) -> None:
+        """Learn of Sessions that were there before; newer states are kept."""
+        for session in sessions:
+            self._sessions.setdefault(session.id, session)
+        self._known.clear()
+
+    def follow(self, event: Change | Presence | Erased) -> None:
+        """Take note of Sessions and comings and goings."""
+        if isinstance(event, Erased):
+            if event.user:
+                self._attendance.forget(event.user)
+            self._known.clear()
+            return
+        if isinstance(event, Presence):
+            self._attendance.add(event)  # which does no harm if another listener did
+            self._known.clear()
+            return
+        for op in event.ops:
+            if op.kind != Session.kind:
+                continue
+            self._known.clear()
+            if isinstance(op.row, Session):
+                self._sessions[op.id] = op.row
+            else:
+                self._sessions.pop(op.id, None)
+
+    def of(self, asker: Asker) -> Mapping[str, View]:
+        """What ``asker`` may see, by Session id; other Sessions are hidden.
+
+        Askers who see the same are given the same object: the members of a group.
+        """
+        return self._under(self._policy, asker)
+
+    def everything(self, asker: Asker) -> Mapping[str, View]:
+        """Every Session, as if there were no scope: for what only the owner looks at."""
+        return self._under(OPEN, asker)
+
+    def _under(self, policy: Policy, asker: Asker) -> Mapping[str, View]:
+        key = standpoint(asker, policy)
+        known = self._known.get(key)
+        if known is None:
+            seen = (
+                (id, view(session, asker, policy, self._attendance))
+                for id, session in self._sessions.items()
+            )
+            known = self._known[key] = {id: each for id, each in seen if each}
+            if len(self._known) > _ASKERS:
+                self._known.popitem(last=False)
+        return known
