@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..journal import Journal, vectors
+from ..journal import Journal, vector_cache
 from ..journal.schema import migrations_of
 from ..model import Change, Data, Entity, Episode, Erased, Fact, Merge, Op, registered
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user
@@ -113,7 +113,7 @@ def erase(
     _changes(db, work)
     _messages(db, work)
     hashes = [digest(text) for text in sorted(work.texts) if text]
-    vectors.forget(db, hashes)
+    vector_cache.forget(db, hashes)
     tell(Change(number, at, ACTOR, REASON, tuple(work.ops)))
     tell(Erased(tuple(sorted(work.gone.ids)), user))
     return hashes

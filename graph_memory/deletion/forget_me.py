@@ -20,7 +20,7 @@ from enum import StrEnum
 
 from ..embedding import text_hash
 from ..errors import GraphMemoryError, StorageError, brief
-from ..journal import Journal, vectors
+from ..journal import Journal, vector_cache
 from . import erasure
 from .tombstones import Tombstone, Tombstones
 
@@ -127,7 +127,7 @@ class ForgetMe:
         logger.info("a user was forgotten")
         with contextlib.suppress(StorageError):
             # Those that were being computed meanwhile; no word can be read from them.
-            await self._journal.alter(lambda db, _tell: vectors.forget(db, hashes))
+            await self._journal.alter(lambda db, _tell: vector_cache.forget(db, hashes))
             await erasure.drain(self._journal)
         return ""
 

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 
 from ..embedding import text_hash
-from ..journal import Journal, vectors
+from ..journal import Journal, vector_cache
 from ..journal.messages import by_ids
 from ..journal.rows import THINNED_COUNT, noted
 from ..model import Basis, Erased, Session, registered
@@ -126,7 +126,7 @@ def _delete(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
     texts: set[str] = set()
     for message in by_ids(db, going):
         texts |= {message.text, f"{message.name}: {message.text}"}
-    vectors.forget(db, [text_hash(text) for text in sorted(texts)])
+    vector_cache.forget(db, [text_hash(text) for text in sorted(texts)])
     db.executemany("DELETE FROM message WHERE id = ?", [(id,) for id in going])
     newest = max(thinned(db), *going.values())
     counted = [(THINNED, str(newest)), (THINNED_COUNT, str(noted(db, THINNED_COUNT) + len(going)))]

@@ -1,4 +1,4 @@
-"""Connections to the journal: opening, the threads that own them, and their failures.
+"""Connections to the journal: opening, their threads, and their failures.
 
 While the disk is full, read-only or stuck the chat goes on: messages are not
 acknowledged, what is in memory is still recalled, and the first write that works ends it.
@@ -66,8 +66,11 @@ def failure(what: str, error: sqlite3.Error) -> JournalError:
 
 
 def kind_of(error: sqlite3.Error) -> str:
-    """``full``, ``read_only``, ``busy``, ``damaged`` or ``broken`` (another error of the
-    disk); empty if it is no trouble of the file's."""
+    """What kind of trouble with the file an error is.
+
+    ``full``, ``read_only``, ``busy``, ``damaged`` or ``broken`` (another error of the
+    disk); empty if it is none.
+    """
     return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
 
 
@@ -114,7 +117,7 @@ class Watch:
 
 
 class Storage:
-    """The state of a journal's file, as its writes tell it. Safe to read on any thread.
+    """State of a journal's file, as its writes show it; safe to read on any thread.
 
     Attributes:
         kind: Why nothing can be written: as :func:`kind_of`, ``slow`` if the disk does

@@ -20,8 +20,7 @@ from typing import TypeVar
 from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
 from ..ports import Vectors
 from . import messages as mail
-from . import presence, queries, undoing
-from . import vectors as cache
+from . import presence, queries, undoing, vector_cache
 from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
 from .messages import Appended, Buffered, QueuedBatch
 from .migration import migrate
@@ -161,7 +160,7 @@ class Journal:
         return change
 
     def _meet(self, db: sqlite3.Connection, session: Session) -> Change | None:
-        """Write a Session that is new or has changed; one that is known as it is costs nothing."""
+        """Write a Session, unless it is known as it is."""
         if self._sessions.get(session.id) == session:
             return None
         change = self._write(db, Draft("chat", "session", [session]))
@@ -198,7 +197,7 @@ class Journal:
         return await self._alter(lambda db: work(db, self._outbox.append))
 
     async def tidy(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``compact`` or ``empty_log`` of ``erasure.py``: no transaction can hold them."""
+        """Run maintenance that no transaction can hold, such as ``erasure.compact``."""
         self._sessions.clear()
         try:
             return await self._writer.run(work)
@@ -232,7 +231,7 @@ class Journal:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """A consistent view of all rows, for the calling thread, on a connection of its own.
+        """A consistent view of all rows for the calling thread, on its own connection.
 
         Raises:
             JournalError: The file cannot be read.
@@ -361,11 +360,11 @@ class Journal:
 
     async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
         """Cached vectors of ``model`` by hash of their text; missing ones are left out."""
-        return await self._look(lambda db: cache.read(db, model, hashes))
+        return await self._look(lambda db: vector_cache.read(db, model, hashes))
 
     async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
         """Cache vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
-        await self._transact(lambda db: cache.put(db, model, vectors))
+        await self._transact(lambda db: vector_cache.put(db, model, vectors))
 
     async def note(self, key: str) -> str | None:
         """A small value kept beside the memory (``webui_key``, …)."""

@@ -235,7 +235,7 @@ def queued(db: sqlite3.Connection) -> list[QueuedBatch]:
 
 
 def fail_batch(db: sqlite3.Connection, id: int, error: str, next_at: float | None) -> None:
-    """Record a failed attempt; without ``next_at`` the batch is dead. Learned stays learned."""
+    """Record a failed attempt, unless it was learned; without ``next_at`` it is dead."""
     db.execute(
         "UPDATE batch SET attempts = attempts + 1, error = ?, state = ?, next_at = ?"
         " WHERE id = ? AND state != 'learned'",

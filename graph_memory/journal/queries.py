@@ -164,7 +164,7 @@ def replacing(db: sqlite3.Connection, id: str) -> list[Fact]:
 def fading(
     db: sqlite3.Connection, times: Sequence[float], threshold: float, rate: float, limit: int
 ) -> list[tuple[list[Fact], int]]:
-    """Active facts whose retention is below ``threshold`` at some times, the first first.
+    """Active facts whose retention is below a threshold at some times, the first first.
 
     The condition is ``retention.fades_at`` solved for the age (see there).
 
@@ -240,7 +240,7 @@ def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
 
 
 def most_known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict[str, int]]:
-    """The users, and the entities, that most facts are about, and how many; most first."""
+    """Users, and entities, that most facts are about, and how many; most first."""
     rows = db.execute(
         "SELECT node, sum(n) FROM (SELECT subject AS node, count(*) AS n FROM fact"
         " GROUP BY subject UNION ALL SELECT object, count(*) FROM fact GROUP BY object)"
@@ -252,7 +252,7 @@ def most_known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict
 
 
 def search_names(db: sqlite3.Connection, text: str, limit: int) -> dict[str, int]:
-    """The nodes that have a name with ``text`` in it, and how many facts are about each."""
+    """Nodes that have a name with a text in it, and how many facts are about each."""
     found = db.execute(
         "SELECT node, (SELECT count(*) FROM fact WHERE subject = node)"
         " + (SELECT count(*) FROM fact WHERE object = node) AS facts"
@@ -455,7 +455,7 @@ def _has(values: dict[str, object], key: str, word: str) -> str:
 
 
 def around(db: sqlite3.Connection, id: int, before: int, after: int) -> list[Message]:
-    """A message with what was said before and after it in its Session; empty if it is gone."""
+    """A message with those before and after it in its Session; empty if it is gone."""
     found = by_ids(db, [id])
     if not found:
         return []

@@ -86,13 +86,9 @@ class Rows:
         keys = {"session": session, "a": a, "b": b}
         given = {key: value for key, value in keys.items() if value is not None}
         where = "".join(f" AND {key} = :{key}" for key in given)
-        # Left to itself SQLite takes the primary key and reads every row of the kind.
-        best = next((key for key in ("b", "a", "session") if given.get(key)), None)
-        index = f" INDEXED BY row_{best}" if best else ""
-        where += f" AND {best} != ''" if best else ""
         order = "id" if newest is None else "change DESC, id LIMIT :newest"
         rows = self._db.execute(
-            f"SELECT data FROM row{index} WHERE kind = :kind{where} ORDER BY {order}",
+            f"SELECT data FROM row WHERE kind = :kind{where} ORDER BY {order}",
             {"kind": cls.kind, "newest": newest, **given},
         )
         return [cls.of_data(json.loads(data)) for (data,) in rows]
@@ -109,7 +105,7 @@ class Rows:
         Few of the thousands that there may be about somebody; the rest is not decoded.
         """
         rows = self._db.execute(
-            "SELECT data FROM row INDEXED BY row_a WHERE kind = 'fact' AND a = ? AND a != ''"
+            "SELECT data FROM row WHERE kind = 'fact' AND a = ?"
             " AND (json_array_length(data, '$.supersedes') > 0"
             " OR json_extract(data, '$.predicate') = ?) ORDER BY id",
             (subject, predicate),

@@ -1,4 +1,4 @@
-"""Facts as people see them: browsing, a person's own, forgetting, correcting, undoing.
+"""Facts as people see them: browsing, forgetting, correcting, undoing.
 
 The owner (the web UI) sees everything; everybody else sees what ``scope.py`` shows
 them, decided per row by the same function as recall (``visible_rows.py``).

@@ -1,4 +1,4 @@
-"""Edits of facts: forgetting, correcting, and what the owner does; rows in, drafts out.
+"""Edits of facts: forgetting, correcting and the owner's acts; rows in, drafts out.
 
 What a row states is never altered. A forgotten fact is dropped and can be brought back.
 Who corrects what they said themselves replaces it by a newer row, for those who may see
@@ -141,7 +141,7 @@ def _same(rows: Rows, visible: VisibleRows, fact: Fact) -> list[Fact]:
 
 
 def _until(rows: Rows, visible: VisibleRows, fact: Fact) -> float | None:
-    """Until when the correction holds: what is over or replaced is corrected as the past."""
+    """Until when a correction holds: what is over is corrected as the past."""
     if fact.valid_to is not None:
         return fact.valid_to
     newer = [
@@ -201,7 +201,7 @@ class Effect:
 
 
 def handling(rows: Rows, action: Action, ids: Iterable[str], actor: str, now: float) -> Draft:
-    """The draft that does one thing with some facts; what it cannot change is left out."""
+    """The draft that does one thing with some facts, as far as it changes them."""
     facts = [fact for id in dict.fromkeys(ids) if (fact := rows.get(Fact, id))]
     draft = Draft(actor, action)
     if action == "forget":

@@ -169,7 +169,7 @@ def _called(rows: Rows, node: str) -> Called:
 def _places(
     found: Iterable[Mention | Participation], session: Callable[[str], Session]
 ) -> list[Whereabouts]:
-    """Where some rows are of, most recent first; what is of one Session is taken together."""
+    """Where some rows are of, once for each Session, most recent first."""
     places: dict[str, Whereabouts] = {}
     for row in found:
         count = row.messages if isinstance(row, Participation) else row.count

@@ -146,7 +146,7 @@ class Library:
         return FactDetail(line, sources, replaces, replaced_by)
 
     async def overview(self) -> Overview:
-        """Personas, circles and predicates there are, and who and what most is known about."""
+        """What one can filter by, and who and what most is known about."""
 
         def work(db: sqlite3.Connection) -> Overview:
             state = queries.revision(db)
