@@ -1,8 +1,8 @@
-"""``/memory doctor``: does everything agree with the journal, and if not, mend it.
+"""Examination behind ``/memory doctor``: what disagrees with the journal is mended.
 
-The journal is looked through from end to end, the graph is compared with it record by
-record, and the recall index with one that is built anew and takes its place. What differs
-is built again; the journal itself is only mended where nothing can be lost by it.
+The journal is looked through from end to end, the graph is built anew, and the recall
+index is compared with one that is built anew and takes its place. The journal itself is
+only mended where nothing can be lost by it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from .errors import GraphError, JournalError
 from .graph import GraphStore
-from .graph.check import check
 from .journal import Fault, Journal, examine, mend
 from .recall import Recaller
 
@@ -30,9 +29,8 @@ class Finding:
 
     Attributes:
         code: Of a journal's fault (``journal/examine.py``), or ``journal_away``,
-            ``graph`` (differs), ``graph_away``, ``index`` (differs),
-            ``index_away``.
-        count: How many cases; of the graph: tables.
+            ``graph_away``, ``index`` (differs), ``index_away``.
+        count: How many cases.
         detail: Examples or an error, in English.
         is_mended: Whether it is right now.
     """
@@ -50,7 +48,7 @@ class Checkup:
     Attributes:
         documents: How many memories can be recalled.
         vectors: How many of them had a vector of the model in use, before it.
-        changes: Number of the last change that the graph was compared at.
+        changes: Number of the last change that the graph reflects.
         seconds: How long it took.
     """
 
@@ -82,7 +80,7 @@ class Doctor:
             vectors = self._recall.vectors
             findings = [
                 *await self._examine_journal(),
-                *await self._examine_graph(),
+                *await self._rebuild_graph(),
                 *await self._examine_index(),
             ]
             for finding in findings:
@@ -116,19 +114,13 @@ class Doctor:
             for f in faults
         ]
 
-    async def _examine_graph(self) -> list[Finding]:
+    async def _rebuild_graph(self) -> list[Finding]:
         try:
-            lines = await check(self._graph, self._journal)
-            if lines:  # or something happened between the two readings
-                lines = await check(self._graph, self._journal)
-            if not lines:
-                return []
             async with asyncio.timeout(MENDED_AFTER):
                 await self._graph.rebuild()
-            left = await check(self._graph, self._journal)
-        except (GraphError, JournalError, TimeoutError) as error:
+        except (GraphError, TimeoutError) as error:
             return [Finding("graph_away", 1, str(error) or "too slow", is_mended=False)]
-        return [Finding("graph", len(lines), "; ".join(lines), is_mended=not left)]
+        return []
 
     async def _examine_index(self) -> list[Finding]:
         try:

@@ -1,25 +1,28 @@
-"""Looking something up: deeper than a reminder, and along the graph.
+"""Lookup: deeper than a reminder, and along the graph.
 
 What is found by words, person and time is recall's; from there facts lead on to what
 belongs to it: how two people know each other, who else likes it. The graph says where a
-fact leads, and nothing more: every fact that is walked over or shown has been seen by
-recall's own eyes as the asker's (``Recaller.inspect``), so what the graph has too much,
-or what it has not dropped yet, is never told.
+fact leads, and nothing more: every fact that is walked over or shown is one that recall
+shows the asker (``Recaller.inspect``), so what the graph has too much, or has not dropped
+yet, is never shown.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from functools import partial
+from typing import TypeVar
 
 from .dates import periods
 from .errors import GraphError
-from .graph import GraphStore, Step
+from .graph import HOPS, GraphStore
 from .model import Asker, Fact, Message
+from .paths import Hop, Path, PathSearch
 from .recall import (
     Excerpt,
     Index,
@@ -35,25 +38,27 @@ from .recall import (
     wording,
 )
 from .settings import Settings
-from .walk import Stride, Trail, Walk
 
+T = TypeVar("T")
 logger = logging.getLogger("graph_memory.lookup")
 
 WIDE = 60
 """Memories of a search that are looked through for a person and a time."""
 PATIENCE = 2.0
 """Seconds for walking the graph; then it is done without."""
-HOPS = 3
-"""Facts of a path at most."""
 SEEDS = 4
 """Nodes that are walked from."""
-PATHS = 5
+PATHS = 6
 """Paths that are shown."""
+CENTRAL = 10
+"""People and things of an overview."""
+BRIDGES = 5
+"""People and things between groups of an overview."""
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
-    """Facts that lead from one node to another.
+class Route:
+    """Facts that lead from one node to another, or that one node is known by.
 
     Attributes:
         nodes: What they are called in turn; empty where the asker knows no name.
@@ -75,14 +80,29 @@ class Findings:
     """
 
     items: tuple[Item, ...]
-    paths: tuple[Path, ...] = ()
+    paths: tuple[Route, ...] = ()
     is_known: bool = True
     is_dated: bool = True
     is_whole: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The whole graph as an asker sees it.
+
+    Attributes:
+        central: Names of who and what facts join with the most others, and their number.
+        bridges: People and things of several groups, with a fact from each.
+        is_whole: Whether the graph could be asked.
+    """
+
+    central: tuple[tuple[str, int], ...] = ()
+    bridges: tuple[Route, ...] = ()
+    is_whole: bool = True
+
+
 class Lookup:
-    """Looks things up in one memory."""
+    """Lookup in one memory."""
 
     def __init__(
         self,
@@ -135,8 +155,17 @@ class Lookup:
         is_dated = bool(spans) or not time
         if not found.is_known:
             return Findings((), is_known=False, is_dated=is_dated)
-        paths, is_whole = await self._lead_on(asker, found) if not spans else ((), True)
-        return Findings(found.items, paths, is_dated=is_dated, is_whole=is_whole)
+        paths = () if spans else await self._patiently(self._walk(asker, found))
+        whole = paths is not None
+        return Findings(found.items, paths or (), is_dated=is_dated, is_whole=whole)
+
+    async def overview(self, asker: Asker) -> Overview:
+        """Who and what is central in what the asker may know, and who joins groups.
+
+        Raises:
+            ClosedError: The memory is closed.
+        """
+        return await self._patiently(self._survey(asker)) or Overview(is_whole=False)
 
     async def signed(self, asker: Asker, said: Sequence[Fact | Message]) -> list[str]:
         """Who said each of some facts and messages, as the asker is told.
@@ -148,61 +177,102 @@ class Lookup:
             asker, lambda index, visible: signed(index, visible, asker, said, self._telling)
         )
 
-    async def _lead_on(self, asker: Asker, found: Excerpt) -> tuple[tuple[Path, ...], bool]:
-        """Paths from what was found, and whether there was time to look for all."""
+    async def _patiently(self, work: Awaitable[T]) -> T | None:
+        """The result of a walk; ``None`` if the graph is away or there was no time."""
         try:
             async with asyncio.timeout(PATIENCE):
-                return await self._walk(asker, found), True
+                return await work
         except TimeoutError:
             logger.info("the graph was not walked within %g s", PATIENCE)
         except GraphError as error:
             logger.info("nothing was looked up along the graph: %s", error)
-        return (), False
+        return None
 
-    async def _walk(self, asker: Asker, found: Excerpt) -> tuple[Path, ...]:
+    async def _walk(self, asker: Asker, found: Excerpt) -> tuple[Route, ...]:
         mine = [node for node in found.named if node in asker.accounts]
         others = [node for node in found.named if node not in asker.accounts]
         seeds = (others or [node for node in found.found if node not in asker.accounts])[:SEEDS]
         myself = mine or ([asker.user] if asker.user and found.is_personal else [])
-        walk = Walk([*seeds, *myself])
-        for _ in range(HOPS - 1):  # two that meet have gone that far together
-            sessions = self._recall.visible(asker).keys()
-            reached = await self._graph.steps(walk.frontier, sessions)
-            walk.go(await self._recall.inspect(asker, partial(_seen, asker, reached)))
-        meetings = walk.meetings(HOPS) if others else []
+        search = PathSearch([*seeds, *myself])
+        for _ in range(HOPS // 2):  # two that meet have gone that far together
+            hops = await self._hops(asker, search.frontier)
+            search.advance(await self._recall.inspect(asker, partial(_seen, asker, hops)))
+        meetings = search.meetings(HOPS) if others else []
         known = {item.id for item in found.items}
-        known.update(fact for trail in meetings for fact in trail.facts)
-        onward = walk.onward(seeds, known, asker.accounts)
-        trails = [*meetings, *onward][:PATHS]
-        return await self._recall.inspect(asker, partial(self._told, asker, trails))
+        known.update(fact for path in meetings for fact in path.facts)
+        onward = search.onward(seeds, known, asker.accounts)
+        paths = [*meetings, *onward][:PATHS]
+        return await self._recall.inspect(asker, partial(self._routes, asker, paths))
 
-    def _told(
-        self, asker: Asker, trails: Sequence[Trail], index: Index, visible: VisibleSet
-    ) -> tuple[Path, ...]:
-        ids = {fact for trail in trails for fact in trail.facts}
+    async def _hops(self, asker: Asker, nodes: Collection[str] | None = None) -> list[Hop]:
+        """Where facts lead from some nodes, or all of them; nobody has checked them yet."""
+        sessions = self._recall.visible(asker).keys()
+        if nodes is None:
+            return await self._graph.ask(lambda graph: graph.all_hops(sessions))
+        return await self._graph.ask(lambda graph: graph.hops(nodes, sessions))
+
+    async def _survey(self, asker: Asker) -> Overview:
+        hops = await self._hops(asker)
+        return await self._recall.inspect(asker, partial(self._overview, asker, hops))
+
+    def _overview(
+        self, asker: Asker, hops: Sequence[Hop], index: Index, visible: VisibleSet
+    ) -> Overview:
+        beside: dict[str, set[str]] = defaultdict(set)
+        groups: dict[str, dict[str, Hop]] = defaultdict(dict)
+        both = [*hops, *(Hop(hop.fact, hop.target, hop.source) for hop in hops)]
+        seen = _seen(asker, both, index, visible)
+        known = {hop.target for hop in seen}
+        for hop in sorted(seen, key=lambda hop: (-hop.at, hop.fact)):
+            if hop.source not in known:
+                continue
+            beside[hop.source].add(hop.target)
+            if hop.group:
+                groups[hop.source].setdefault(hop.group, hop)
+        called = {node: index.called(node, visible.views) for node in beside}
+        order = sorted(filter(called.get, beside), key=lambda n: (-len(beside[n]), called[n]))
+        joining = [node for node in order if len(groups[node]) > 1 and node not in asker.accounts]
+        joining.sort(key=lambda node: -len(groups[node]))
+        bridges = [
+            Path((node,), tuple(hop.fact for hop in groups[node].values()))
+            for node in joining[:BRIDGES]
+        ]
+        return Overview(
+            tuple((called[node], len(beside[node])) for node in order[:CENTRAL]),
+            self._routes(asker, bridges, index, visible),
+        )
+
+    def _routes(
+        self, asker: Asker, paths: Sequence[Path], index: Index, visible: VisibleSet
+    ) -> tuple[Route, ...]:
+        ids = {fact for path in paths for fact in path.facts}
         lines = told(index, visible, asker, sorted(ids), self._telling)
         return tuple(
-            Path(
-                tuple(index.called(node, visible.views) for node in trail.nodes),
-                tuple(lines[fact] for fact in trail.facts),
+            Route(
+                tuple(index.called(node, visible.views) for node in path.nodes),
+                tuple(lines[fact] for fact in path.facts),
             )
-            for trail in trails
-            if all(fact in lines for fact in trail.facts)
+            for path in paths
+            if all(fact in lines for fact in path.facts)
         )
 
 
-def _seen(asker: Asker, steps: Iterable[Step], index: Index, visible: VisibleSet) -> list[Stride]:
-    """The steps that may be taken: over a fact that the asker sees, which leads there,
-    to a node that exists for the asker."""
-    steps = list(steps)
-    facts = standing(index, visible, dict.fromkeys(step.fact for step in steps))
+def _seen(asker: Asker, hops: Iterable[Hop], index: Index, visible: VisibleSet) -> list[Hop]:
+    """The hops that may be taken: over a fact that the asker sees, which leads there, to
+    a node that exists for the asker."""
+    hops = list(hops)
+    facts = standing(index, visible, dict.fromkeys(hop.fact for hop in hops))
     one = index.identities.canonical
-    strides: list[Stride] = []
-    for step in steps:
-        fact = facts.get(step.fact)
-        source, target = one(step.source), one(step.target)
+    seen: list[Hop] = []
+    for hop in hops:
+        fact = facts.get(hop.fact)
+        source, target = one(hop.source), one(hop.target)
         if fact is None or {one(fact.subject), one(fact.object)} != {source, target}:
             continue
+        if source == target:
+            continue
         if target in asker.accounts or index.knows(target, visible.views):
-            strides.append(Stride(step.fact, source, target, fact.said_at))
-    return strides
+            session = index.sessions.get(fact.session)
+            group = session.circle if session and session.is_group else ""
+            seen.append(Hop(hop.fact, source, target, fact.said_at, group))
+    return seen

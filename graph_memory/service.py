@@ -98,15 +98,16 @@ class MemoryService:
             extend=self.companion.teacher(),
         )
         self.identity_edits = IdentityEdits(journal, now)
+        gate = IdleGate()
         self.upkeep = Upkeep(
             self.context,
             self.library,
             model=model,
             breaker=self.learning.breaker,
             embedding=lambda: self._embedder.name if self._embedder else "",
-            gate=IdleGate(),
+            gate=gate,
         )
-        self.graph = GraphStore(directory, journal, now=now)
+        self.graph = GraphStore(directory, journal, idle=gate.wait)
         self.backups = Backups(self.context, directory, tombstones, self.graph.rebuild)
         self.view_as = ViewAs(self.context, self.recall)
         self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)

@@ -16,10 +16,9 @@ from tests.sources import name, tree
 RUNNERS = frozenset({"execute", "executemany", "executescript", "prepare"})
 """Methods whose first argument is a query; in ``graph/`` also ``run``."""
 REVIEWED = {
-    "graph_memory/graph/apply.py:_run_edge": "a statement of statements.py, made of schema names",
-    "graph_memory/graph/apply.py:apply": "statements of statements.py, made of schema names",
-    "graph_memory/graph/build.py:load": "names of the schema, the plugin's own file path, escaped",
-    "graph_memory/graph/engine.py:run": "hands on what its callers, checked here, pass to it",
+    "graph_memory/graph/database.py:run": "hands on what its callers, checked here, pass to it",
+    "graph_memory/graph/graph_writer.py:apply": "statements made of names of the schema",
+    "graph_memory/graph/graph_writer.py:load": "names of the schema, the own file path, escaped",
     "graph_memory/journal/examine.py:_ids": "asked the constants of its module only",
     "graph_memory/journal/migration.py:_apply": "the statements of MIGRATIONS",
     "graph_memory/journal/pagination.py:paginate": "queries made of constants",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, event, given, settings
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from graph_memory import lookup
 from graph_memory.errors import GraphError
-from graph_memory.graph import Step
 from graph_memory.identity import Identities
-from graph_memory.lookup import Findings, Lookup
+from graph_memory.lookup import Findings, Lookup, Overview
 from graph_memory.model import Asker, Fact, Message, Row, asker_of
+from graph_memory.paths import Hop
 from graph_memory.recall import Recall
 from graph_memory.recall.index import Index
 from graph_memory.recall.query import split
@@ -80,13 +80,25 @@ class Gossip:
         self._edges = [(f.id, one(f.subject), one(f.object)) for f in facts]
         self._lies = lies
 
-    async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+    async def ask(self, question: Callable[[Gossip], T]) -> T:
+        return question(self)
+
+    def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
         both = [(id, *ends) for id, s, o in self._edges for ends in ((s, o), (o, s))]
-        found = [Step(*edge) for edge in both if edge[1] in nodes and edge[1] != edge[2]]
-        if self._lies:
-            ends = {end for _, *pair in self._edges for end in pair}
-            found += [Step(id, a, b) for id, *_ in self._edges for a in nodes for b in ends]
-        return found
+        found = [Hop(*edge) for edge in both if edge[1] in nodes and edge[1] != edge[2]]
+        return found + self._lie(nodes)
+
+    def all_hops(self, sessions: Collection[str]) -> list[Hop]:
+        found = [Hop(*edge) for edge in self._edges if edge[1] != edge[2]]
+        return found + self._lie({end for _, *pair in self._edges for end in pair})
+
+    def _lie(self, nodes: Collection[str]) -> list[Hop]:
+        if not self._lies:
+            return []
+        ends = {end for _, *pair in self._edges for end in pair}
+        return [
+            Hop(id, a, b) for id, *_ in self._edges for a in sorted(nodes) for b in sorted(ends)
+        ]
 
 
 def look_up(
@@ -100,6 +112,14 @@ def look_up(
     eyes = Eyes(index_of(steps), views)
     door = Lookup(eyes, graph, Settings(), zone=SHANGHAI, now=lambda: NOW)  # type: ignore[arg-type]
     return asyncio.run(door.find(asker, query, **more))  # type: ignore[arg-type]
+
+
+def overview_of(
+    steps: list[Row | Message], graph: object, asker: Asker, views: Mapping[str, View]
+) -> Overview:
+    eyes = Eyes(index_of(steps), views)
+    door = Lookup(eyes, graph, Settings(), zone=SHANGHAI, now=lambda: NOW)  # type: ignore[arg-type]
+    return asyncio.run(door.overview(asker))
 
 
 CALLED = dict(zip([*USERS, *ENTITIES], ["小红", "张三", *WHAT], strict=True))
@@ -160,6 +180,9 @@ def test_invisible_rows_change_nothing(
     alone = look_up(stripped, Gossip(stripped), asker, views, query, **asked)
     event(f"{len(full.paths)} paths")
     assert full == alone
+    seen = overview_of(history.steps, gossip, asker, views)
+    event(f"{len(seen.central)} central, {len(seen.bridges)} bridges")
+    assert seen == overview_of(stripped, Gossip(stripped), asker, views)
 
 
 # ------------------------------------------------------------------ one world
@@ -167,6 +190,7 @@ def test_invisible_rows_change_nothing(
 HONG, LIN, ZHOU = user("hong"), user("lin"), user("zhou")
 YOGA, TEA = entity("瑜伽"), entity("龙井")
 CLUB, HOME, OTHER = group("1"), private("hong"), private("lin")
+CLUB2, CAT = group("2"), entity("猫")
 EVERYBODY = [name(CLUB, n, t) for n, t in ((HONG, "小红"), (LIN, "林林"), (ZHOU, "老周"))]
 LIKES = fact(CLUB, HONG, YOGA, "小红喜欢瑜伽")
 TEACHES = fact(CLUB, LIN, YOGA, "林林教瑜伽", predicate="works_as")
@@ -193,6 +217,33 @@ def test_two_people_are_joined_by_what_they_share() -> None:
     assert ("小红", "瑜伽", "林林") in ways(found) or ("林林", "瑜伽", "小红") in ways(found)
 
 
+def test_all_that_two_have_in_common_is_found() -> None:
+    both = [
+        fact(CLUB, node, TEA, f"{who}爱喝龙井") for node, who in ((HONG, "小红"), (LIN, "林林"))
+    ]
+    found = in_club([*WORLD, name(CLUB, TEA, "龙井"), *both], "小红和林林有什么共同点？")
+    assert {nodes[1] for nodes in ways(found) if {nodes[0], nodes[-1]} == {"小红", "林林"}} == {
+        "瑜伽",
+        "龙井",
+    }
+
+
+def test_the_overview_is_of_what_the_asker_sees() -> None:
+    both = [fact(CLUB, HONG, TEA, "小红爱喝龙井"), fact(CLUB2, HONG, CAT, "小红养猫")]
+    more = [CLUB2, name(CLUB, TEA, "龙井"), name(CLUB2, CAT, "猫"), name(CLUB2, HONG, "小红")]
+    steps: list[Row | Message] = [*WORLD, *more, *both]
+    views = {s.id: view(s, IN_CLUB, Policy(), Attendance()) for s in (CLUB, CLUB2, OTHER)}
+    views[CLUB2.id] = views[CLUB.id]
+    found = overview_of(steps, Gossip(steps), IN_CLUB, {id: v for id, v in views.items() if v})
+    assert found.central == (("小红", 3), ("瑜伽", 2), ("林林", 1), ("猫", 1), ("龙井", 1))
+    (bridge,) = found.bridges
+    assert (bridge.nodes, len(bridge.facts)) == (("小红",), 2)
+    assert "恋爱" not in str(found)
+    del views[CLUB2.id]
+    found = overview_of(steps, Gossip(steps), IN_CLUB, {id: v for id, v in views.items() if v})
+    assert (found.central[0], found.bridges) == (("小红", 2), ())
+
+
 def test_nobody_is_joined_by_what_is_hidden() -> None:
     found = in_club(WORLD, "林林和老周是什么关系？")
     assert not [path for path in ways(found) if "老周" in path]
@@ -201,8 +252,8 @@ def test_nobody_is_joined_by_what_is_hidden() -> None:
 
 def test_a_step_that_its_fact_does_not_take_is_not_taken() -> None:
     class Liar(Gossip):
-        async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
-            return [Step(LIKES.id, node, ZHOU) for node in nodes]
+        def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
+            return [Hop(LIKES.id, node, ZHOU) for node in nodes]
 
     assert ways(in_club(WORLD, "小红和老周怎么认识的？", Liar(WORLD))) == []
 
@@ -216,15 +267,16 @@ def test_a_graph_that_hangs_or_is_away_is_done_without(monkeypatch: pytest.Monke
     monkeypatch.setattr(lookup, "PATIENCE", 0.01)
 
     class Hanging(Gossip):
-        async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+        async def ask(self, question: object) -> Any:
             await asyncio.Event().wait()
-            raise AssertionError
 
     class Away(Gossip):
-        async def steps(self, nodes: Collection[str], sessions: Collection[str]) -> list[Step]:
+        async def ask(self, question: object) -> Any:
             raise GraphError("away")
 
     for graph in (Hanging(WORLD), Away(WORLD)):
         found = in_club(WORLD, "小红喜欢什么？", graph)
         assert [item.id for item in found.items] == [LIKES.id]
         assert not found.is_whole
+        view_of = {CLUB.id: view(CLUB, IN_CLUB, Policy(), Attendance())}
+        assert not overview_of(WORLD, graph, IN_CLUB, view_of).is_whole  # type: ignore[arg-type]

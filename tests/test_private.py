@@ -54,7 +54,8 @@ async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
     assert {"memory/journal.sqlite3-wal", "memory/lock", "memory/webui.json"} <= set(running)
     assert sum(name.startswith("memory/backups/") for name in closed) == 1
     assert sum(name.startswith("memory/exports/") for name in closed) == 1
-    assert any(name.endswith(".seal") for name in closed)
+    assert any(name.endswith(".kuzu") for name in running)
+    assert not any(name.startswith("memory/graph/") for name in closed)
 
 
 @pytest.mark.usefixtures("open_umask")

@@ -73,7 +73,7 @@ async def test_what_was_said_is_learned_and_recalled(service: MemoryService):
     ]
     assert "张三喜欢爬山" in await recalled(service, HOME, ZHANG, "张三喜欢爬山吗？")
     await service.settle()
-    around = await service.graph.neighbourhood(ZHANG)
+    around = await service.graph.ask(lambda graph: graph.neighbourhood(ZHANG))
     assert [edge.statement for edge in around.edges] == ["张三喜欢爬山"]
 
 

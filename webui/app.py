@@ -19,13 +19,12 @@ from .pages import (
     activity,
     data,
     fading,
-    graph,
+    graph_pages,
     inspection,
     login,
     memories,
     node,
     overview,
-    questions,
 )
 from .rendering import FormError, Pages, Preferences
 
@@ -55,10 +54,9 @@ def create_app(
     pages = Pages(keyring, options.language, memory.zone)
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
     app.state.keyring, app.state.site = keyring, site
-    for part in (login, overview, memories, node, inspection, fading, activity):
+    for part in (login, overview, memories, node, graph_pages, inspection, fading, activity):
         app.include_router(part.routes)
-    for each in (questions, graph, data):
-        app.include_router(each.router(memory, pages))
+    app.include_router(data.router(memory, pages))
     app.include_router(api.router(memory))
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_api_route("/healthz", healthz)

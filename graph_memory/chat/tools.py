@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ..errors import NotFoundError
 from ..library import Correction
 from ..locales import say
-from ..lookup import Findings, Path
+from ..lookup import Findings, Route
 from ..model import Fact
 from ..recall import CLOSE, OPEN, Item
 from ..references import Reference
@@ -108,7 +108,7 @@ class Tools(Answers):
     async def recall(self, turn: Turn, query: str, person: str = "", time_range: str = "") -> str:
         """What the speaker may know about something, fenced as data."""
         if not (query or person or time_range):
-            return self._say("found_what")
+            return await self._overview(turn)
         found = await self.memory.lookup.find(
             turn.asker,
             query,
@@ -138,7 +138,24 @@ class Tools(Answers):
             lines += [self._path(turn, path) for path in found.paths]
         return lines
 
-    def _path(self, turn: Turn, path: Path) -> str:
+    async def _overview(self, turn: Turn) -> str:
+        """The whole graph as the speaker may know it, fenced as data."""
+        found = await self.memory.lookup.overview(turn.asker)
+        if not found.is_whole:
+            return self._say("found_partly")
+        if not found.central:
+            return self._say("found_nothing")
+        central = (
+            self._say("found_degree", name=fenced(name, MAX_NAME), count=count)
+            for name, count in found.central
+        )
+        lines = [self._say("found_central"), self._say("list_comma").join(central)]
+        if found.bridges:
+            lines.append(self._say("found_bridges"))
+            lines += [self._path(turn, path) for path in found.bridges]
+        return "\n".join([OPEN, self._say("found_note"), *lines, CLOSE])
+
+    def _path(self, turn: Turn, path: Route) -> str:
         facts = " → ".join(self._cited(turn, item) for item in path.facts)
         if not all(path.nodes):
             return f"- {facts}"

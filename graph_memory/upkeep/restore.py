@@ -18,7 +18,6 @@ from pathlib import Path
 
 from ..deletion import Tombstones, erasure, purge, retraction, retraction_marks
 from ..errors import DamagedError, JournalError
-from ..graph import seal
 from ..journal import Journal, copies, pauses
 from ..journal.connection import failure
 from ..private import reserve
@@ -90,8 +89,7 @@ async def open_journal(
     """
     try:
         await asyncio.to_thread(_prepare, directory, now())
-        if await asyncio.to_thread(purge.clean_journal, directory / JOURNAL, tombstones):
-            seal.clean(directory / "graph")
+        await asyncio.to_thread(purge.clean_journal, directory / JOURNAL, tombstones)
         journal = await Journal.open(directory / JOURNAL, now)
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
@@ -133,7 +131,6 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
             _keep(directory, journal, held, now)
     else:
         _set_aside(directory, staged)
-    seal.clean(directory / "graph")
     staged.replace(journal)
     copies.sync(directory)
     for older in _staged(directory):

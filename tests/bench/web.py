@@ -66,7 +66,7 @@ async def _measure(directory: Path, facts: int, questions: int) -> Figures:
     try:
         say(f"  filling {facts} facts")
         await _fill(memory, work)
-        nodes = [node.id for node in await memory.graph.nodes("", 5)]
+        nodes = [node.id for node in await memory.graph.ask(lambda graph: graph.nodes("", 5))]
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             await client.post("/login", data={"key": KEY})

@@ -148,7 +148,8 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
     change = await memory.journal.last_change()
     shanghai = fact_id(CHAT, "张三住在上海，今年春天刚搬过去")
     hostile = fact_id(HOSTILE, XSS[5])
-    entity = next(n.id for n in await memory.graph.nodes("年糕", 5) if n.id.startswith("e:"))
+    found = await memory.graph.ask(lambda graph: graph.nodes("年糕", 5))
+    entity = next(node.id for node in found if node.id.startswith("e:"))
     return {
         "/": ["/"],
         "/memories": ["/memories", "/memories?q=zzz", "/memories?q=alert"],

@@ -19,11 +19,11 @@ from contextlib import suppress
 from datetime import UTC
 from pathlib import Path
 
-from graph_memory.graph import check
 from graph_memory.locales import say
 from graph_memory.service import MemoryService
 from tests.e2e.harness import ADMIN_ID
 from tests.e2e.world import PLUGIN, World, living
+from tests.graph.support import differences
 
 from .chatter import Line, word
 from .kills import Score
@@ -162,7 +162,7 @@ class Campaign:
         await world.qq.close()
         self.score.problems += self._ledger.audit(world.data / "journal.sqlite3", final=True)
         service = await MemoryService.open(world.data, SETTINGS, zone=UTC)
-        differences = await check(service.graph, service.journal)
+        found = await differences(service.graph)
         await service.close()
         self.score.comparisons += 1
-        self.score.problems += [f"graph: {difference}" for difference in differences]
+        self.score.problems += [f"graph: {difference}" for difference in found]

@@ -21,9 +21,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from graph_memory.graph import check
 from graph_memory.service import MemoryService
 
+from ..graph.support import differences
 from .chatter import Line, Model, word
 from .kills import SILENCE, spawner, start
 from .victim import SETTINGS
@@ -128,14 +128,12 @@ WAYS: tuple[Callable[[random.Random, Path], None], ...] = (
 
 
 def damage(rng: random.Random, directory: Path) -> str:
-    """Spoil one of the graph's files, the database more often than its seal.
+    """Spoil one of the graph's files.
 
     Returns:
         What was done, in words.
     """
-    files = sorted(path for path in (directory / "graph").iterdir() if path.suffix != "")
-    bases = [path for path in files if path.suffix == ".kuzu"]
-    file = rng.choice(bases if rng.random() < 0.75 else files)
+    file = rng.choice(sorted((directory / "graph").iterdir()))
     way = rng.choice(WAYS)
     way(rng, file)
     return f"{way.__name__.strip('_').replace('_', ' ')} {file.suffix.strip('.')}"
@@ -145,7 +143,7 @@ def damage(rng: random.Random, directory: Path) -> str:
 
 
 class Campaign:
-    """Damages to the files of a sealed graph.
+    """Damages to the files that a killed process left.
 
     Args:
         report: Called with the toll after every damage.
@@ -211,8 +209,12 @@ async def _inspect(visit: Visit) -> list[str]:
         await service.learning.hear(line.session, line.sender, line.account, line.text)
     await service.learning.flush()
     await service.graph.settle(SILENCE / 2)
-    problems = [
-        f"graph: {difference}" for difference in await check(service.graph, service.journal)
-    ]
+    problems = [f"graph: {difference}" for difference in await differences(service.graph)]
+    graph, left = visit.directory / "graph", visit.directory / "left"
+    if visit.lines == LINES:
+        shutil.copytree(graph, left)
     await service.close()
+    if left.exists():  # as if the process had been killed
+        shutil.rmtree(graph)
+        left.rename(graph)
     return problems

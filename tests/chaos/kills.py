@@ -30,7 +30,7 @@ LIFE = 40
 SILENCE = 60.0
 """Seconds without a word after which a process hangs."""
 PHASES = {
-    "talking": 3, "opening": 2, "rebuilding": 2, "migrating": 2, "learning": 4, "sealing": 4,
+    "talking": 3, "opening": 2, "rebuilding": 2, "migrating": 2, "learning": 4, "closing": 4,
     "swapping": 4, "backup": 3, "restoring": 2, "forgetting": 1, "remembering": 1,
 }  # fmt: skip
 """Where kills are aimed, with weights."""

@@ -162,9 +162,10 @@ class Soak:
             wanted = self._rng.choice(("", "喜欢", "杭州"))
             await library.browse(FactFilter(text=wanted, limit=20))
             try:
-                nodes = await self.service.graph.nodes(limit=20)
+                nodes = await self.service.graph.ask(lambda graph: graph.nodes(limit=20))
                 if nodes:
-                    await self.service.graph.neighbourhood(self._rng.choice(nodes).id)
+                    node = self._rng.choice(nodes).id
+                    await self.service.graph.ask(lambda graph, n=node: graph.neighbourhood(n))  # type: ignore[misc]
             except GraphError:
                 pass  # being rebuilt
 

@@ -22,13 +22,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from graph_memory.errors import ClosedError, NotFoundError
-from graph_memory.graph import check
 from graph_memory.journal import copies, migration, schema
 from graph_memory.model import Fact, Session, asker_of
 from graph_memory.ports import Embedder
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
+from ..graph.support import differences
 from ..scripted import HashEmbedder
 from .chatter import Line, Model, word
 
@@ -212,8 +212,8 @@ class Victim:
         await self._compare()
         troubles = {
             "learning": self._learn,
-            "sealing": self._seal,
-            "opening": self._seal,
+            "closing": self._reopen,
+            "opening": self._reopen,
             "swapping": self._swap,
             "backup": self._back_up,
             "restoring": self._restore,
@@ -232,8 +232,8 @@ class Victim:
         with self.phase("learning"):
             await self.service.learning.flush()
 
-    async def _seal(self) -> None:
-        with self.phase("sealing"):
+    async def _reopen(self) -> None:
+        with self.phase("closing"):
             await self._close()
         await self._open("opening")
 
@@ -282,9 +282,9 @@ class Victim:
         found = None
         for _ in range(5):
             before = await self.service.journal.last_change()
-            differences = await check(self.service.graph, self.service.journal)
+            found_now = await differences(self.service.graph)
             if before == await self.service.journal.last_change():
-                found = differences
+                found = found_now
                 break
         self.tell("compared", found)
         self._may_talk.set()

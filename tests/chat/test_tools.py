@@ -151,10 +151,19 @@ async def test_without_the_graph_the_rest_is_told(tools: Tools, service: MemoryS
     told = await tools.recall(li_in_club, "张三 爬山")
     assert "张三喜欢爬山" in told
     assert "关系图暂时不可用" in told
+    assert await tools.recall(li_in_club, "") == "关系图暂时不可用，只查了记录本身。"
+
+
+async def test_an_overview_of_what_the_speaker_may_know(tools: Tools) -> None:
+    told = await tools.recall(zhang, "")
+    assert "联系最多的：\n爬山（3）" in told
+    assert "花生（1）" in told
+    elsewhere = await tools.recall(li_in_club, "")
+    assert "爬山（3）" in elsewhere
+    assert "花生" not in elsewhere
 
 
 async def test_nothing_to_look_for(tools: Tools) -> None:
-    assert "要查什么" in await tools.recall(zhang, "")
     assert await tools.recall(zhang, "量子色动力学") == "没有查到相关的记忆。"
 
 

@@ -151,7 +151,7 @@ async def test_a_graph_that_was_away_follows_the_blank_log(tmp_path: Path):
     chat = Chat(memory.journal, CLUB)
     await learned(chat)
     await memory.settle()
-    await memory.graph.close()  # sealed before the message is taken back
+    await memory.graph.close()
     assert await memory.library.retract(CLUB.circle, "1")
     await memory.close()
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from graph_memory.graph import GraphStore, seal
-from graph_memory.graph.build import build
-from graph_memory.graph.engine import Engine
+from graph_memory.graph import GraphStore
+from graph_memory.graph.database import Database
+from graph_memory.graph.graph_schema import EDGES, NODES
+from graph_memory.graph.graph_writer import build
 from graph_memory.journal import Draft, Journal
 from graph_memory.model import (
     Change,
     Entity,
-    Episode,
     Mention,
     Participation,
     Row,
@@ -46,12 +48,6 @@ def part(session: Session, person: str, messages: int = 1) -> Participation:
     return Participation(id, session.id, person, T0, T0 + 60, messages)
 
 
-def episode(session: Session, first: int, summary: str = "") -> Episode:
-    """A run of conversation."""
-    id = stable_id("ep", session.id, str(first))
-    return Episode(id, session.id, T0, T0 + 60, first, first + 3, 4, summary, (ZHANG,))
-
-
 def world() -> list[Row]:
     """张三, who likes yoga and knows 李四, in a private chat and a group."""
     return [
@@ -70,7 +66,6 @@ def world() -> list[Row]:
         part(CHAT, ZHANG, 3),
         part(GROUP, ZHANG, 2),
         part(GROUP, LI),
-        episode(CHAT, 1, "聊了瑜伽"),
         fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽", importance=0.8),
         fact(CHAT, ZHANG, YOGA, "张三每周三练瑜伽", predicate="habit"),
         fact(GROUP, ZHANG, LI, "张三是李四的同事", predicate="friend_of"),
@@ -87,11 +82,55 @@ async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change:
     return change
 
 
-def build_at(home: Path, journal: Journal) -> Engine:
+def build_at(path: Path, journal: Journal) -> Database:
     """A new graph of everything in the journal. Blocks."""
-    home.mkdir(parents=True, exist_ok=True)
     with journal.snapshot() as snapshot:
-        return build(seal.database(home, 1), snapshot.rows, POOL, threading.Event())
+        return build(path, snapshot.rows, POOL, threading.Event())
+
+
+Tables = dict[str, Counter[tuple[object, ...]]]
+"""Records by table; an edge's begin with the ids of its ends."""
+
+
+def contents(database: Database) -> Tables:
+    """All that a graph holds."""
+    tables: Tables = {}
+    for table in NODES.values():
+        columns = ", ".join(f"n.{name}" for name in table.columns)
+        found = database.reader.run(f"MATCH (n:{table.name}) RETURN {columns}")
+        tables[table.name] = Counter(map(tuple, found))
+    for table in EDGES:
+        columns = ", ".join(f"f.{name}" for name in table.columns)
+        tables[table.name] = Counter()
+        for source, target in table.pairs:
+            ends = f"(a:{source})-[f:{table.name}]->(b:{target})"
+            found = database.reader.run(f"MATCH {ends} RETURN a.id, b.id, {columns}")
+            tables[table.name].update(map(tuple, found))
+    return tables
+
+
+async def held(store: GraphStore) -> Tables:
+    """All that a graph holds which reflects the whole journal."""
+    await store.settle()
+
+    def look() -> Tables:
+        assert store._file.database is not None
+        return contents(store._file.database)
+
+    return await asyncio.get_running_loop().run_in_executor(store._file.reader, look)
+
+
+async def differences(store: GraphStore) -> list[str]:
+    """Tables in which a graph that followed the journal differs from one built anew."""
+    followed = await held(store)
+    await store.rebuild()
+    built = await held(store)
+    return [
+        f"{table}: lacks {list(built[table] - followed[table])[:3]},"
+        f" has too much {list(followed[table] - built[table])[:3]}"
+        for table in built
+        if built[table] != followed[table]
+    ]
 
 
 @asynccontextmanager

@@ -51,7 +51,8 @@ async def _live(memory: MemoryService) -> None:
     await memory.library.act("archive", [fact_id(hostile, XSS[5])], OWNER)
     await memory.library.act("restore", [fact_id(hostile, XSS[5])], OWNER)
     await memory.library.act("archive", [fact_id(hostile, XSS[6])], OWNER)
-    things = [node.id for node in await memory.graph.nodes("alert", 20) if node.id[:2] == "e:"]
+    found = await memory.graph.ask(lambda graph: graph.nodes("alert", 20))
+    things = [node.id for node in found if node.id[:2] == "e:"]
     await memory.identity_edits.merge(things[0], things[1], OWNER)
     await memory.identity_edits.link(MALLORY, ZHANG, OWNER)
     memory.problems["webui"] = XSS[3]

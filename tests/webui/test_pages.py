@@ -150,7 +150,7 @@ async def test_while_the_graph_is_away_the_rest_works(tmp_path: Any) -> None:
 
 async def hostile_pages(service: MemoryService) -> list[str]:
     """Addresses of every page that shows what Mallory said."""
-    nodes = await service.graph.nodes("", 500)
+    nodes = await service.graph.ask(lambda graph: graph.nodes("", 500))
     found = await service.library.browse()
     mallory = [n.id for n in nodes if "<" in n.name or "alert" in n.name or "<" in n.id]
     facts = [line.fact.id for line in found.items if line.session.id == HOSTILE.id]

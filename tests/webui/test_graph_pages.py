@@ -1,8 +1,8 @@
-"""The six questions, and the graph of one node or of some."""
+"""The questions, the overview, and the graph of some nodes."""
 
 from __future__ import annotations
 
-from urllib.parse import quote
+import re
 
 import httpx
 import pytest
@@ -17,7 +17,7 @@ from .story import HONG, LI, MING, XSS, ZHANG
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 SHANGHAI = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
 BEIJING = fact_id(PRIVATE, "张三住在北京")
-QUESTIONS = ("path", "shared", "connected", "newest", "contradicted", "orphans")
+QUESTIONS = ("path", "shared", "connected", "bridges", "newest", "contradicted", "orphans")
 
 
 async def test_the_start_of_the_graph_offers_the_questions(owner: httpx.AsyncClient) -> None:
@@ -33,6 +33,9 @@ async def test_a_path_by_names(owner: httpx.AsyncClient) -> None:
     (link,) = [t["href"] for t in page.all("a") if "beside=" in t["href"]]
     graph = await see(owner, link)
     assert "显示 3 个节点" in graph.text
+    direct = await see(owner, "/graph/ask/path", a=LI, b=ZHANG)
+    assert "1 条最短的路径" in direct.text
+    assert "第 1 条，1 步" in direct.text
 
 
 async def test_no_path_is_said(owner: httpx.AsyncClient) -> None:
@@ -57,13 +60,24 @@ async def test_lists_of_the_most_connected_the_newest_and_the_lonely(
 ) -> None:
     page = await see(owner, "/graph/ask/connected")
     assert page.text.index("张三") < page.text.index("李四") < page.text.index("小红")
+    assert int(re.search(r"与 (\d+) 个相连", page.text)[1]) > BULK  # type: ignore[index]
     newest = (await see(owner, "/graph/ask/newest")).text
-    latest, before = "张三这周在准备项目上线，压力很大", "机器人答应下次带一个 FastAPI 的示例项目"
-    assert newest.index(latest) < newest.index(before)
-    orphans = await see(owner, "/graph/ask/orphans")
-    names = {tag["href"] for tag in orphans.all("a") if tag["href"].startswith("/node?")}
-    assert "咖啡" in orphans.text  # all that was known of it is archived
-    assert f"/node?id={quote(ZHANG, safe='')}" not in names
+    first, second = "张三这周在准备项目上线，压力很大", "机器人答应下次带一个 FastAPI 的示例项目"
+    assert newest.index(first) < newest.index(second)
+    orphans = (await see(owner, "/graph/ask/orphans")).text
+    assert "咖啡" in orphans  # all that was known of it is archived
+    assert "张三" not in orphans
+
+
+async def test_who_stands_between_groups(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/graph/ask/bridges")
+    assert "没有谁出现在不止一个群里" in page.text
+
+
+async def test_the_overview_draws_the_most_connected(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/graph")
+    (link,) = [tag["href"] for tag in page.all("a") if tag["href"].count("beside=") > 5]
+    assert "显示 60 个节点" in (await see(owner, link)).text
 
 
 async def test_contradictions_come_in_pairs(owner: httpx.AsyncClient) -> None:
@@ -92,7 +106,7 @@ async def test_the_graph_is_one_hop_and_counts_truthfully(owner: httpx.AsyncClie
 async def test_a_merged_node_shows_the_survivor(
     owner: httpx.AsyncClient, service: MemoryService
 ) -> None:
-    nodes = await service.graph.nodes("", 40)
+    nodes = await service.graph.ask(lambda graph: graph.nodes("", 40))
     one, other = [node.id for node in nodes if node.id.startswith("e:")][:2]
 
     async def facts(node: str) -> set[str]:
@@ -129,6 +143,7 @@ async def test_some_nodes_and_what_is_between_them(owner: httpx.AsyncClient) -> 
         ("/api/v1/graph", 422), ("/api/v1/graph?node=e:no", 404), ("/api/v1/graph/among", 422),
         ("/api/v1/graph?node=x&limit=1e9", 422), ("/api/v1/graph?node=%00", 404),
         ("/api/v1/nowhere", 404), ("/api/v1/", 404), ("/api/v1/graph?node=" + "x" * 600, 422),
+        ("/api/v1/graph/path?a=1&b=2", 404),
     ],
 )  # fmt: skip
 async def test_odd_questions(owner: httpx.AsyncClient, path: str, status: int) -> None:

@@ -1,8 +1,7 @@
-"""The graph: a node and what is one fact away from it, or some nodes."""
+"""JSON of the graph: a node and what is one fact away, or some nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -34,7 +33,7 @@ class NodeOut(Out):
 
     @classmethod
     def of(cls, node: graph.GraphNode) -> NodeOut:
-        """From what the graph says."""
+        """From a node of the graph."""
         return cls(
             id=node.id,
             kind=node.kind,
@@ -59,7 +58,7 @@ class EdgeOut(Out):
 
     @classmethod
     def of(cls, edge: graph.GraphEdge, now: float) -> EdgeOut:
-        """From what the graph says; ``now`` in seconds since the epoch."""
+        """From an edge of the graph; ``now`` in seconds since the epoch."""
         return cls(
             id=edge.id,
             source=edge.source,
@@ -82,59 +81,43 @@ def state_of(edge: graph.GraphEdge, now: float) -> str:
 
 
 class GraphOut(Out):
-    """A node, what is one fact away from it, and the facts between them."""
+    """Nodes, of which the centre is the first, and the facts between them."""
 
     centre: NodeOut
     nodes: list[NodeOut]
     edges: list[EdgeOut]
-    shown: int = Field(description="Neighbours in this answer.")
-    total: int = Field(description="Neighbours there are.")
+    shown: int = Field(description="Nodes in this answer besides the centre.")
+    total: int = Field(description="Neighbours of the centre there are.")
 
     @classmethod
-    def of(cls, found: graph.Neighbourhood, now: float) -> GraphOut:
-        """From what the graph says; the centre is the first node."""
-        others = [node for node in found.nodes if node.id != found.centre.id]
+    def of(cls, found: graph.Subgraph, now: float) -> GraphOut:
+        """From part of the graph."""
+        nodes = [NodeOut.of(node) for node in found.nodes]
         return cls(
-            centre=NodeOut.of(found.centre),
-            nodes=[NodeOut.of(node) for node in (found.centre, *others)],
-            edges=edges_of(found.edges, now),
-            shown=len(others),
-            total=max(found.total, len(others)),
+            centre=nodes[0],
+            nodes=nodes,
+            edges=[EdgeOut.of(edge, now) for edge in found.edges],
+            shown=len(nodes) - 1,
+            total=max(found.total, len(nodes) - 1),
         )
 
 
-class SomeOut(Out):
-    """Some nodes and the facts between them."""
-
-    nodes: list[NodeOut]
-    edges: list[EdgeOut]
-
-    @classmethod
-    def of(cls, found: graph.Answer, now: float) -> SomeOut:
-        """From what the graph says."""
-        nodes = [NodeOut.of(node) for node in found.nodes]
-        return cls(nodes=nodes, edges=edges_of(found.edges, now))
-
-
-def edges_of(edges: Iterable[graph.GraphEdge], now: float) -> list[EdgeOut]:
-    """Facts as edges."""
-    return [EdgeOut.of(edge, now) for edge in edges]
-
-
 def routes(memory: service.MemoryService) -> APIRouter:
-    """``/graph``."""
+    """``/graph`` and ``/graph/among``."""
     api = APIRouter()
 
     @api.get("/graph")
-    async def neighbourhood(
+    async def around(
         node: Id, limit: Annotated[int, Query(ge=1, le=MAX_NODES)] = FIRST_NODES
     ) -> GraphOut:
         """A node and what is one fact away from it."""
-        return GraphOut.of(await memory.graph.neighbourhood(node, limit), memory.now())
+        found = await memory.graph.ask(lambda graph: graph.neighbourhood(node, limit))
+        return GraphOut.of(found, memory.now())
 
     @api.get("/graph/among")
-    async def among(node: Ids) -> SomeOut:
+    async def among(node: Ids) -> GraphOut:
         """Some nodes and all facts between them; unknown nodes are left out."""
-        return SomeOut.of(await memory.graph.questions.among(node), memory.now())
+        found = await memory.graph.ask(lambda graph: graph.among(node))
+        return GraphOut.of(found, memory.now())
 
     return api

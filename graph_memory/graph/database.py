@@ -1,15 +1,16 @@
-"""Kùzu behind two small classes: a database file, and a connection for one thread.
+"""Kùzu database file with a connection to write and one to read.
 
-What was measured and is answered here: an automatic checkpoint is not crash-safe, so
-there is none; ``execute(text, …)`` leaks per call, so statements are prepared once;
-open results pin the buffer pool, so each is closed at once; closing checkpoints by
-itself unless told not to, which a handle that failed must not do.
+What was measured and is answered here: a checkpoint waits for readers, so there is none;
+``execute(text, …)`` leaks per call, so statements are prepared once; open results pin the
+buffer pool, so each is closed at once.
 """
 
 from __future__ import annotations
 
 import ctypes
+import glob
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,9 +20,6 @@ import kuzu
 from kuzu.prepared_statement import PreparedStatement
 
 from ..errors import GraphError
-
-VERSION = f"kuzu {kuzu.__version__}"
-"""Part of the seal: another version's file is not opened."""
 
 _MAX_SIZE = 1 << 32  # bytes; the default, 8 TiB of address space, fails under ulimit
 _THREADS = 2
@@ -82,22 +80,21 @@ class Connection:
         self.run("COMMIT")
 
     def close(self) -> None:
-        """Free the connection; harmless when closed."""
+        """Free the connection; does nothing when it is closed."""
         self._prepared.clear()
         self._raw.close()
 
 
-class Engine:
-    """An open database file with one connection to write and one to read.
+class Database:
+    """An open database file, new and disposable.
 
     Args:
-        path: The file; made if it does not exist. An existing one must be trusted
-            (``seal.py``): opening a damaged one may hang the process.
+        path: The file, which must not exist: opening a damaged one may hang the process.
         buffer_pool_mb: Most memory its pages may take, MiB.
         read_timeout: Seconds after which a read is given up.
 
     Raises:
-        GraphError: It cannot be opened.
+        GraphError: It cannot be made.
     """
 
     def __init__(self, path: Path, buffer_pool_mb: int, read_timeout: float = 10.0) -> None:
@@ -118,24 +115,27 @@ class Engine:
             path.chmod(0o600)
         self.writer.run("CALL force_checkpoint_on_close=false")
 
-    def checkpoint(self) -> None:
-        """Move everything committed into the one file. No reader may be at work.
-
-        Raises:
-            GraphError: It failed; the file must not be used again.
-        """
-        self.writer.run("CHECKPOINT")
-
-    def close(self) -> None:
-        """Close connections, then the file. No query may be at work (it would crash)."""
+    def discard(self) -> None:
+        """Close it and delete its files. No query may be at work (it would crash)."""
         self.reader.close()
         self.writer.close()
         self._database.close()
         _give_back()
+        remove(self.path)
+
+
+def remove(path: Path) -> None:
+    """Delete a file that is closed, with what Kùzu put beside it, or a folder."""
+    for each in (path, *path.parent.glob(f"{glob.escape(path.name)}.*")):
+        with suppress(FileNotFoundError):
+            if each.is_dir() and not each.is_symlink():
+                shutil.rmtree(each)
+            else:
+                each.unlink()
 
 
 def _give_back() -> None:
-    """Hand free memory back to the system where the C library can (glibc).
+    """Return free memory to the system where the C library can (glibc).
 
     A file that was built or written and then closed leaves tens of MiB in the heaps of
     Kùzu's threads; after a day of rebuilds that had become several hundred.

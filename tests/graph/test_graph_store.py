@@ -1,0 +1,347 @@
+"""The life of a graph: wait, build, follow, swap, fail, recover, close."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_memory.errors import ClosedError, GraphError
+from graph_memory.graph import GraphNode, GraphQueries, GraphState, GraphStore, graph_store
+from graph_memory.graph.database import Database
+from graph_memory.journal import Journal
+from graph_memory.model import User
+from tests.makers import T0, fact, name, user
+
+from .support import CHAT, GROUP, LI, POOL, YOGA, ZHANG, differences, held, opened, put, world
+
+Pair = tuple[Journal, GraphStore]
+
+
+@pytest.fixture
+async def pair(tmp_path: Path) -> AsyncIterator[Pair]:
+    async with opened(tmp_path, *world()) as found:
+        yield found
+
+
+@pytest.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    await put(journal, *world())
+    yield journal
+    await journal.close()
+
+
+def files(directory: Path) -> list[str]:
+    """Names of the graph's files."""
+    return sorted(path.name for path in (directory / "graph").iterdir())
+
+
+async def people(store: GraphStore, query: str = "") -> list[GraphNode]:
+    return await store.ask(lambda graph: graph.nodes(query))
+
+
+# ------------------------------------------------------------------ life cycle
+
+
+async def test_it_is_built_when_somebody_asks(tmp_path: Path, journal: Journal) -> None:
+    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+    assert store.state is GraphState.CLOSED
+    with pytest.raises(GraphError, match="closed"):
+        await people(store)
+    await store.start()
+    await asyncio.sleep(0.05)
+    assert store.state is GraphState.WAITING
+    assert files(tmp_path) == []
+    asking = asyncio.create_task(people(store, "张三"))
+    await asyncio.sleep(0)
+    assert store.state is GraphState.BUILDING
+    assert [node.id for node in await asking] == [ZHANG]
+    assert store.state is GraphState.READY
+    assert files(tmp_path) == ["graph-1.kuzu"]
+    await store.close()
+    await store.close()
+    assert store.state is GraphState.CLOSED
+    assert files(tmp_path) == []
+    for question in (lambda: people(store), store.settle, store.rebuild):
+        with pytest.raises(GraphError, match="closed"):
+            await question()
+    with pytest.raises(ClosedError):
+        await store.start()
+
+
+async def test_it_is_built_in_idle_time(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_store, "IDLE_AFTER", 0.0)
+    quiet = asyncio.Event()
+
+    async def idle() -> None:
+        await quiet.wait()
+
+    store = GraphStore(tmp_path, journal, idle=idle, buffer_pool_mb=POOL)
+    await store.start()
+    await asyncio.sleep(0.05)
+    assert store.state is GraphState.WAITING
+    quiet.set()
+    async with asyncio.timeout(20):
+        while store.state is not GraphState.READY:
+            await asyncio.sleep(0.01)
+    await store.close()
+
+
+async def test_a_question_does_not_wait_for_ever(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_store, "PATIENCE", 0.01)
+    hanging = asyncio.Event()
+
+    async def follow(_: Any) -> None:
+        await hanging.wait()
+
+    monkeypatch.setattr(GraphStore, "_follow", follow)
+    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+    await store.start()
+    with pytest.raises(GraphError, match="being built"):
+        await people(store)
+    hanging.set()
+    await store.close()
+
+
+async def test_what_was_left_is_deleted(tmp_path: Path, journal: Journal) -> None:
+    """Files of a process that was killed, and of the versions that kept theirs."""
+    home, outside = tmp_path / "graph", tmp_path / "outside"
+    (home / "graph-3.csv").mkdir(parents=True)
+    (home / "graph-3.csv" / "User.csv").write_text("张三")
+    outside.mkdir()
+    (outside / "keep").write_text("x")
+    (home / "graph-5.kuzu").symlink_to(outside)
+    for left in ("graph-1.kuzu", "graph-1.kuzu.wal", "graph-1.seal", "graph-2.kuzu", "lock"):
+        (home / left).write_bytes(b"\0broken\xff" * 1_000)
+    (home / "mine.txt").write_text("not ours")
+    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+    await store.start()
+    assert files(tmp_path) == ["mine.txt"]
+    assert (outside / "keep").exists()
+    assert len(await people(store, "张三")) == 1
+    await store.close()
+
+
+async def test_closing_at_once_leaves_no_file(tmp_path: Path, journal: Journal) -> None:
+    for pause in (None, 0.0, 0.02):
+        store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+        await store.start()
+        asking = asyncio.create_task(people(store))
+        if pause is not None:
+            await asyncio.sleep(pause)
+        await store.close()
+        assert files(tmp_path) == []
+        await asyncio.gather(asking, return_exceptions=True)
+
+
+async def test_closing_waits_for_questions(tmp_path: Path) -> None:
+    """Closing Kùzu under a query would crash the process."""
+    async with opened(tmp_path, *world()) as (_, store):
+        asked = [asyncio.create_task(people(store, "三")) for _ in range(50)]
+        await asyncio.sleep(0)
+        await store.close()
+        answers = await asyncio.gather(*asked)
+    assert all(len(answer) == 1 for answer in answers)
+
+
+async def test_closing_that_is_cancelled_still_deletes(tmp_path: Path) -> None:
+    async with opened(tmp_path, *world()) as (_, store):
+        closing = asyncio.create_task(store.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        await asyncio.to_thread(store._writer.shutdown)
+    assert files(tmp_path) == []
+
+
+# ------------------------------------------------------------------ following
+
+
+async def test_it_follows_the_journal(pair: Pair) -> None:
+    journal, store = pair
+    wang = user("10003")
+    change = await put(
+        journal, User(wang), name(GROUP, wang, "王五"), fact(GROUP, wang, LI, "认识")
+    )
+    async with asyncio.timeout(20):
+        while store.applied < change.id:  # without anybody waiting for it
+            await asyncio.sleep(0.01)
+    assert [node.id for node in await people(store, "王五")] == [wang]
+    await put(journal, replace(name(GROUP, wang, "老王"), last_at=T0 + 1))
+    await store.settle()
+    assert [node.name for node in await people(store, "王五")] == ["老王"]
+    assert await differences(store) == []
+
+
+async def test_undo(pair: Pair) -> None:
+    journal, store = pair
+    before = await held(store)
+    change = await put(journal, drop=world()[2:])
+    assert (await held(store))["KNOWS"].total() == 0
+    await journal.undo(change.id, "owner")
+    assert await held(store) == before
+
+
+async def test_questions_are_answered_during_a_rebuild(tmp_path: Path, pair: Pair) -> None:
+    journal, store = pair
+    await put(journal, User(user("10003")))
+    rebuilding = asyncio.create_task(store.rebuild())
+    answers = 0
+    while not rebuilding.done():
+        assert (await store.ask(lambda graph: graph.neighbourhood(ZHANG))).total == 3
+        answers += 1
+    await rebuilding
+    assert answers > 1
+    assert files(tmp_path) == ["graph-2.kuzu"], "the old one is gone"
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "built"), [("MAX_COMMITS", 3, 3), ("MAX_STATEMENTS", 2, 9)]
+)
+async def test_many_changes_and_large_ones_make_a_new_file(
+    tmp_path: Path, pair: Pair, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, built: int
+) -> None:
+    monkeypatch.setattr(graph_store, limit, most)
+    journal, store = pair
+    for i in range(8):
+        await put(journal, *(fact(CHAT, ZHANG, YOGA, f"第{i}次的第{j}句") for j in range(3)))
+        await store.settle()
+    assert files(tmp_path) == [f"graph-{built}.kuzu"]
+    assert await differences(store) == []
+
+
+async def test_a_write_that_fails_makes_a_new_file(
+    tmp_path: Path, pair: Pair, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal, store = pair
+    database = store._file.database
+    assert database is not None
+    await asyncio.to_thread(database.writer.run, "DROP TABLE KNOWS")
+    await put(journal, fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽", use_count=2, importance=0.8))
+    await store.settle()
+    assert files(tmp_path) == ["graph-2.kuzu"]
+    assert [record.message.split(":")[0] for record in caplog.records] == ["the graph is rebuilt"]
+
+
+async def test_reading_and_writing_at_once(pair: Pair) -> None:
+    journal, store = pair
+    done = asyncio.Event()
+
+    async def read() -> int:
+        count = 0
+        while not done.is_set():
+            found = await store.ask(lambda graph: graph.neighbourhood(ZHANG))
+            assert len(found.nodes) == 1 + found.total
+            count += 1
+        return count
+
+    reading = asyncio.create_task(read())
+    for i in range(20):
+        person = user(f"7{i}")
+        await put(journal, User(person), fact(GROUP, ZHANG, person, f"认识第{i}个人"))
+    await store.settle()
+    done.set()
+    assert await reading > 1
+    assert (await store.ask(lambda graph: graph.neighbourhood(ZHANG))).total == 23
+
+
+# ------------------------------------------------------------------ trouble
+
+
+async def test_a_full_disk_is_waited_for(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal, store = pair
+    monkeypatch.setattr(graph_store, "_free", lambda _: 1 << 20)
+    await put(journal, User(user("10003")))
+    for _ in range(3):
+        with pytest.raises(GraphError, match="MiB free"):
+            await store.settle(0.2)
+    assert store.state is GraphState.READY
+    assert len(await people(store, "张三")) == 1, "what it knew it still answers"
+    with pytest.raises(GraphError, match="MiB free"):
+        await store.rebuild()
+    assert len(caplog.records) == 1
+    monkeypatch.undo()
+    await store.settle()
+    assert store.problem == ""
+    assert await differences(store) == []
+
+
+async def test_a_full_disk_at_the_start(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_store, "_free", lambda _: 1 << 20)
+    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+    await store.start()
+    with pytest.raises(GraphError, match="MiB free"):
+        await people(store)
+    assert store.state is GraphState.FAILED
+    monkeypatch.undo()
+    await store.settle()
+    assert store.state is GraphState.READY
+    await store.close()
+
+
+async def test_a_failed_question_is_an_error_of_ours(pair: Pair) -> None:
+    _, store = pair
+    for statement, parameters in (
+        ("MATCH (n:Nothing) RETURN n", None),
+        ("RETURN $a", {"a": "\ud800"}),
+        ("RETURN 1", {"b": 2}),
+    ):
+
+        def ask(graph: GraphQueries, s: str = statement, p: Any = parameters) -> object:
+            return graph._reader.run(s, p)
+
+        with pytest.raises(GraphError):
+            await store.ask(ask)
+    assert len(await people(store, "张三")) == 1
+
+
+async def test_a_question_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    database = Database(tmp_path / "graph-1.kuzu", POOL, read_timeout=0.5)
+    slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b)"
+    with pytest.raises(GraphError):
+        await asyncio.to_thread(database.reader.run, slow)
+    assert database.reader.run("RETURN 1") == [[1]]
+    database.discard()
+
+
+async def test_a_damaged_journal_does_not_end_the_worker(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal, store = pair
+
+    async def fail(*_: Any) -> Any:
+        raise RuntimeError("a surprise")
+
+    monkeypatch.setattr(journal, "changes", fail)
+    await put(journal, User(user("10003")))
+    with pytest.raises(GraphError, match="RuntimeError"):
+        await store.settle(0.2)
+    monkeypatch.undo()
+    assert await differences(store) == []
+    assert len(caplog.records) == 1
+
+
+async def test_no_deleted_text_is_left_after_a_rebuild(tmp_path: Path, pair: Pair) -> None:
+    journal, store = pair
+    secret = fact(CHAT, ZHANG, YOGA, "张三的口令是芝麻开门九八七")
+    await put(journal, secret)
+    await store.settle()
+    await put(journal, drop=[secret])
+    await store.rebuild()
+    held_bytes = b"".join(path.read_bytes() for path in (tmp_path / "graph").glob("graph-*"))
+    assert "瑜伽".encode() in held_bytes or held_bytes
+    assert "芝麻开门".encode() not in held_bytes
