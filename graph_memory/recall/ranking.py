@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from itertools import chain, zip_longest
@@ -56,6 +56,12 @@ PENALTY = 0.15
 """Share of the best score that a memory loses if one before it says the same."""
 ALIKE, SAME = 0.6, 0.95
 """Cosines from which two memories are alike, and say the same."""
+VOTERS = 8
+"""Best documents that say which words of a question name the kind it asks for."""
+MAJORITY = 0.3
+"""Share of them that such a word needs."""
+ELECTED = 0.5
+"""Weight of having all such words."""
 SAID = 0.3
 """Share of the best score that a memory loses if all its own words have been said."""
 LITTLE, FIRST = 25, 20
@@ -214,6 +220,8 @@ class _Ranker:
         close = semantic_scores(index, visible, question.vector(number))
         relevance = lift_conversations(fuse(found.scores, close), visible)
         relevance = second_step(index, visible, self._postings, part.terms, relevance, close)
+        if part.many:
+            relevance = vote(index, visible, self._postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self._named)
         boost += self._base
         if times:
@@ -435,6 +443,37 @@ def _outdated(
         elif document not in found or newer.id > found[document].id:
             found[document] = newer
     return {position: newer for position, newer in found.items() if position not in standing}
+
+
+def vote(
+    index: Index,
+    visible: VisibleSet,
+    postings: VisiblePostings,
+    query: Mapping[str, float],
+    relevance: Scores,
+) -> Scores:
+    """Relevance with what documents share with the best hits of what was asked.
+
+    "How many people were born in June?" finds those of June first. Most of the hits have
+    "born" in common: with it the others rise, without whom nobody can count.
+    """
+    order = best(relevance, VOTERS)[:VOTERS]
+    most = float(relevance[order[0]])
+    votes: Counter[str] = Counter()
+    for hit in order:
+        votes.update(set(index_terms(index.documents[int(visible.numbers[hit])].text)))
+    shared = np.zeros(len(visible))
+    total = 0.0
+    for term in query:
+        if (count := votes[term]) < max(2, MAJORITY * len(order)):
+            continue
+        rare = commonplace(term) * idf(len(visible), postings.occurrences(term))
+        np.add.at(shared, postings.having(term), rare * count / len(order))
+        total += rare * count / len(order)
+    if total <= 0 or most <= 0:
+        return relevance
+    voted: Scores = relevance + ELECTED * most * shared / total
+    return voted
 
 
 def diversify(

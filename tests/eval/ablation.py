@@ -86,6 +86,7 @@ RULES = {
     ),
     "characters": Rule((), _replace((query, "telling_characters", lambda _: ()))),
     "second step": Rule(("bridge",), _replace((ranking, "second_step", lambda *found: found[4]))),
+    "voting": Rule(("set",), _replace((ranking, "vote", lambda *found: found[-1]))),
     "words said already": Rule(("set",), _replace((ranking, "SAID", 0.0))),
     "likeness penalty": Rule((), _replace((ranking, "PENALTY", 0.0))),
     "neighbours": Rule((), _replace((scoring, "NEIGHBOURS", 0.0))),

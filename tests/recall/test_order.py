@@ -118,6 +118,18 @@ async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memor
     assert looked_at == newest
 
 
+async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stray = "AB卷发了，有几个人没拿"
+    others = ("小吴的血型是AB型", "小郑的血型是AB型", "小冯血型也是AB", "小何献血才知道血型是O型")
+    await told(memory, *others, stray)
+    asked = "有几个人的血型是AB型？"
+    before = await place(memory, asked, stray)
+    monkeypatch.setattr(ranking, "ELECTED", 0.0)
+    assert before > await place(memory, asked, stray)
+
+
 async def test_set_questions_prefer_what_was_not_said_yet(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
