@@ -1,10 +1,8 @@
-"""Stop words: in small talk everybody uses them.
+"""Stop words and how much a search term says.
 
-Sharing them is no sign that a memory has to do with a message.
-
-
-The ranking learns from the memory itself which words are rare; this is for the floor, and
-for messages that are nothing but such words, which are not kept for recall.
+In small talk everybody uses them, so sharing them is no sign that a memory has to do with
+what was said. The ranking learns from the memory itself which words are rare; this is for
+the floor, and for messages that are nothing but such words, which are not kept for recall.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ..companion import MAX_TEXT, Companion, CoreFact, Hit, Reading, Wanted
+from ..companion import MAX_TEXT, Companion, CoreFact, Hit, Transcript, TranscriptQuery
 from ..errors import NotFoundError
 from ..model import Episode, Message
 from ..recall import CLOSE, OPEN
@@ -44,7 +44,7 @@ class RecordCommands(Answers):
 
     async def search(self, turn: Turn, keyword: str, person: str = "", time: str = "") -> str:
         """Messages of any age that have words in them, fenced as data, with their records."""
-        wanted = Wanted(
+        wanted = TranscriptQuery(
             one_line(keyword, 200),
             one_line(person, MAX_NAME),
             one_line(time, MAX_NAME),
@@ -52,7 +52,7 @@ class RecordCommands(Answers):
         )
         if not (wanted.keyword or wanted.person or wanted.time):
             return self._say("found_what")
-        found = await self._companion.talks.search(turn.asker, wanted)
+        found = await self._companion.transcripts.search(turn.asker, wanted)
         if not found.is_known:
             return self._say("found_nobody")
         notes = [] if found.is_dated else [self._say("found_undated")]
@@ -80,13 +80,13 @@ class RecordCommands(Answers):
         if memory is None or memory.kind != Episode.kind:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
         try:
-            found = await self._companion.talks.open(turn.asker, memory.id)
+            found = await self._companion.transcripts.open(turn.asker, memory.id)
         except NotFoundError:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
         lines, note = await self._page(turn, found, page)
         return "\n".join([OPEN, self._say("record_note"), *lines, CLOSE, note])
 
-    async def _page(self, turn: Turn, found: Reading, page: str) -> tuple[list[str], str]:
+    async def _page(self, turn: Turn, found: Transcript, page: str) -> tuple[list[str], str]:
         """The lines of a page, and which one it is."""
         pages: list[list[str]] = [[]]
         left = PAGE
@@ -123,7 +123,7 @@ class RecordCommands(Answers):
             return misused(self._language, "records", page)
         if which:
             return await self._read(turn, which, page.strip())
-        found = await self._companion.talks.recent(turn.asker, turn.session)
+        found = await self._companion.transcripts.recent(turn.asker, turn.session)
         if not found:
             return self._say("records_none")
         self.memory.references.number(
@@ -144,7 +144,7 @@ class RecordCommands(Answers):
 
     def _summary(self, record: Episode) -> str:
         told = one_line(record.summary, MAX_SUMMARY)
-        if self._companion.talks.goes_on(record):
+        if self._companion.transcripts.goes_on(record):
             return (told + self._say("records_open")).lstrip()
         return told or self._say("records_untold")
 
@@ -159,7 +159,7 @@ class RecordCommands(Answers):
         if memory is None or memory.kind != Episode.kind:
             return unknown
         try:
-            found = await self._companion.talks.open(turn.asker, memory.id)
+            found = await self._companion.transcripts.open(turn.asker, memory.id)
         except NotFoundError:
             return unknown
         lines, note = await self._page(turn, found, page)

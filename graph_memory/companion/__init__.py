@@ -2,7 +2,7 @@
 
 ``parts.py`` is the door. ``session_cache.py`` keeps what it knows of each Session in memory,
 ``preamble.py`` writes the lines that go before what is recalled, ``core_facts.py`` and
-``inner_state.py`` keep their rows and extend the call that learns, ``talks.py`` searches
+``inner_state.py`` keep their rows and extend the call that learns, ``transcripts.py`` searches
 records of what was said, ``control_words.py`` reads what a model wants done with its reply
 (pure), and ``proactive.py`` speaks first.
 """
@@ -12,7 +12,7 @@ from .core_facts import MAX_TEXT, MOST, CoreFact, CoreKind
 from .inner_state import InnerState, Mood, bring_back, inner_id, seed
 from .parts import Companion, register_rows
 from .proactive import FollowUp, FollowUpStatus
-from .talks import Hit, Reading, Talks, Wanted
+from .transcripts import Hit, Transcript, TranscriptQuery, Transcripts
 
 __all__ = [
     "MAX_TEXT",
@@ -26,10 +26,10 @@ __all__ = [
     "InnerState",
     "Intent",
     "Mood",
-    "Reading",
     "Reply",
-    "Talks",
-    "Wanted",
+    "Transcript",
+    "TranscriptQuery",
+    "Transcripts",
     "Word",
     "bring_back",
     "inner_id",

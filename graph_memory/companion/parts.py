@@ -23,7 +23,7 @@ from .inner_state import InnerState, Mood, MoodExtension
 from .preamble import Cite
 from .proactive import FollowUp, Proactive
 from .session_cache import SessionCache, SessionState
-from .talks import Talks
+from .transcripts import Transcripts
 
 PATIENCE = 2.0
 """Seconds that reading a Session may take before a message is stored without it."""
@@ -46,7 +46,7 @@ class Companion:
 
     Attributes:
         parts: Which parts are on (``settings.PARTS``).
-        talks: Looks through the records of what was said.
+        transcripts: Looks through the records of what was said.
         proactive: Speaks first, when it was meant to.
     """
 
@@ -57,7 +57,7 @@ class Companion:
         self._visible = recall.visible
         self._zone = context.zone
         self._now = context.now
-        self.talks = Talks(context.journal, recall, zone=context.zone, now=context.now)
+        self.transcripts = Transcripts(context.journal, recall, zone=context.zone, now=context.now)
         self.proactive = Proactive(context)
         self.sessions = SessionCache(context.journal, context.zone)
         if self.parts:

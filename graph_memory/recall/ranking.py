@@ -327,7 +327,7 @@ def _records(
 def nearby(
     index: Index, visible: VisibleSet, relevance: Scores, named: dict[str, str]
 ) -> tuple[Scores, Scores]:
-    """What being near a node of the graph adds to relevance and to evidence, by position.
+    """Boost of relevance, and evidence, by nearness to a node, by position.
 
     Near are the facts about a named node, and those about a node of the best facts. A
     node of many facts says little about each of them.

@@ -1,7 +1,7 @@
 """Scores of the visible documents: words, meaning, their fusion, the second step.
 
 A message is read in its context: to its words come some of those beside it (see
-:class:`~.visible.Conversations`). Its meaning is also that of the facts that rest on it;
+:class:`~.visible.ConversationContext`). Its meaning is also that of the facts that rest on it;
 so a casual line is found by the fact learned from it. Scores are arrays by position.
 
 The second step: "where does the one with the orange cat work?" finds the orange cat, whose

@@ -27,8 +27,8 @@ BEFORE, AFTER = 0.5, 0.3
 """Weight of the words of the message before, and of the one after, in those of a message."""
 
 
-class Conversations:
-    """Conversations among the documents of one :class:`VisibleSet`.
+class ConversationContext:
+    """ConversationContext among the documents of one :class:`VisibleSet`.
 
     A message is read in its context: to its own words come half of those of the message
     before it and a third of those after it, so that an answer is found by its question.
@@ -105,7 +105,7 @@ class Conversations:
         left = values.copy()
         total = np.zeros(len(self.sizes))
         for nth in range(count):
-            # Conversations lie together, so that a maximum of each is taken in one go.
+            # ConversationContext lie together, so that a maximum of each is taken in one go.
             highest = np.maximum.reduceat(left, self._starts)
             total += np.where(self.sizes > nth, highest, 0.0)
             if nth + 1 < count:
@@ -148,7 +148,7 @@ class VisibleSet:
     positions: Numbers
     foreign: Flags
     kind: NDArray[np.int8]
-    conversations: Conversations
+    conversations: ConversationContext
     lengths: Values
     facts: Numbers
     messages: Numbers
@@ -256,7 +256,7 @@ def visible_set(
     positions = np.full(documents.size + documents.size // _SPARE, -1, np.intp)
     positions[numbers] = np.arange(len(numbers))
     kind = documents.kind.values[numbers]
-    conversations = Conversations(_follows(documents.since.values[numbers], kind, place))
+    conversations = ConversationContext(_follows(documents.since.values[numbers], kind, place))
     facts, messages = citations.seen(positions)
     return VisibleSet(
         views=views,

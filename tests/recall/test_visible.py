@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph_memory.model import Presence, Session, asker_of
 from graph_memory.recall.index import Index
-from graph_memory.recall.visible import AFTER, BEFORE, Conversations, ViewCache
+from graph_memory.recall.visible import AFTER, BEFORE, ConversationContext, ViewCache
 from graph_memory.scope import Attendance, Policy
 from tests.makers import T0, group, private, user
 
@@ -17,9 +17,9 @@ Amounts = list[tuple[bool, int]]
 amounts = st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=1, max_size=40)
 
 
-def flow_of(documents: Amounts) -> tuple[Conversations, list[bool], list[int]]:
+def flow_of(documents: Amounts) -> tuple[ConversationContext, list[bool], list[int]]:
     follows = [at > 0 and follows for at, (follows, _) in enumerate(documents)]
-    return Conversations(np.array(follows)), follows, [amount for _, amount in documents]
+    return ConversationContext(np.array(follows)), follows, [amount for _, amount in documents]
 
 
 def conversations(follows: list[bool]) -> list[list[int]]:

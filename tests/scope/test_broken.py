@@ -17,7 +17,7 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 
 from graph_memory import scope
-from graph_memory.companion import proactive, talks
+from graph_memory.companion import proactive, transcripts
 from graph_memory.model import Episode, Layer, Name
 from graph_memory.recall import index, scoring, visible
 from graph_memory.recall.documents import Documents
@@ -183,7 +183,7 @@ def learner_sees_all(bench: Bench) -> None:
 def records_of_every_session(bench: Bench) -> None:
     """Records of all Sessions are looked through."""
     bench.set(
-        talks.Talks,
+        transcripts.Transcripts,
         "_own",
         lambda self, asker: {
             id: scope.View(ALWAYS, Rank.OWN, Rank.OWN) for id in self._recall._views._sessions

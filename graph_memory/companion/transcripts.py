@@ -1,4 +1,4 @@
-"""Records of what was said, for who asks: searched by their letters, opened word for word.
+"""Transcripts of chats: searched by their letters, opened word for word.
 
 An episode is a record, also one that no claim has written yet: what is buffered is cut by
 the rules by which claims will cut it. What recall holds in memory ends somewhere; here
@@ -37,7 +37,7 @@ MOST_LINES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TranscriptQuery:
     """What is searched for; an empty field asks for nothing.
 
     Attributes:
@@ -67,7 +67,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class TranscriptHits:
     """What a search found.
 
     Attributes:
@@ -84,7 +84,7 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Transcript:
     """A record, opened.
 
     Attributes:
@@ -97,7 +97,7 @@ class Reading:
     missing: int
 
 
-class Talks:
+class Transcripts:
     """Looks through the records of one memory."""
 
     def __init__(
@@ -108,7 +108,7 @@ class Talks:
         self._zone = zone
         self._now = now
 
-    async def search(self, asker: Asker, wanted: Wanted) -> Findings:
+    async def search(self, asker: Asker, wanted: TranscriptQuery) -> TranscriptHits:
         """What people said, as the asker may know it.
 
         Raises:
@@ -123,7 +123,7 @@ class Talks:
                 asker, lambda index, visible: called(index, visible, asker, wanted.person)
             )
             if not nodes:
-                return Findings(is_known=False, is_dated=is_dated)
+                return TranscriptHits(is_known=False, is_dated=is_dated)
         is_self = nodes == asker.accounts
         search = Search(
             [word[:MAX_WORD] for word in wanted.keyword.split()],
@@ -138,7 +138,7 @@ class Talks:
                 _visible(db, asker, views), db, views, search, wanted.exclude, pace, self._zone
             )
         )
-        return Findings(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
+        return TranscriptHits(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
 
     async def recent(self, asker: Asker, session: Session, limit: int = LISTED) -> list[Episode]:
         """The last records of the Session in which is asked, newest first."""
@@ -158,7 +158,7 @@ class Talks:
         start, last = record.started_at, record.ended_at
         return continues(start, last, record.messages, self._now(), self._zone)
 
-    async def open(self, asker: Asker, id: str) -> Reading:
+    async def open(self, asker: Asker, id: str) -> Transcript:
         """One record, word for word.
 
         Raises:
@@ -248,7 +248,7 @@ def _open(
     views: Mapping[str, View],
     id: str,
     zone: tzinfo,
-) -> Reading:
+) -> Transcript:
     record = visible.rows.get(Episode, id)
     for session in [record.session] if record else views:
         record = _upcoming(db, session, zone).get(id, record)
@@ -264,4 +264,4 @@ def _open(
             answers_muted = visible.rows.is_forgotten(message)
         if not answers_muted and visible.shows(message):
             lines.append(message)
-    return Reading(record, tuple(lines), max(0, record.messages - len(lines)))
+    return Transcript(record, tuple(lines), max(0, record.messages - len(lines)))

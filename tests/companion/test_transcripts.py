@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.companion import talks
-from graph_memory.companion.talks import Wanted
+from graph_memory.companion import transcripts
+from graph_memory.companion.transcripts import TranscriptQuery
 from graph_memory.journal import Draft
 from graph_memory.model import Episode, Fact
 
@@ -108,7 +108,7 @@ async def test_by_person_and_time(world: World) -> None:
 async def test_ten_of_them_the_newest_first(world: World) -> None:
     for number in range(14):
         await world.say(zhang, f"第{number}杯咖啡")
-    found = await world.memory.companion.talks.search(zhang.asker, Wanted("咖啡"))
+    found = await world.memory.companion.transcripts.search(zhang.asker, TranscriptQuery("咖啡"))
     assert [hit.message.text for hit in found.hits] == [
         f"第{number}杯咖啡" for number in range(13, 3, -1)
     ]
@@ -147,12 +147,12 @@ async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None
     for number in range(3):
         await world.say(zhang, f"第{number}场雨")
         world.later(700)
-    talks = world.memory.companion.talks
-    before = await talks.recent(zhang.asker, HOME)
+    searched = world.memory.companion.transcripts
+    before = await searched.recent(zhang.asker, HOME)
     assert [record.messages for record in before] == [1, 1, 1]
     for _ in before:
         await world.learn(answer(summary=""))
-    assert await talks.recent(zhang.asker, HOME) == before
+    assert await searched.recent(zhang.asker, HOME) == before
 
 
 async def test_an_open_conversation_is_shown_to_those_who_are_in_it(world: World) -> None:
@@ -165,18 +165,18 @@ async def test_an_open_conversation_is_shown_to_those_who_are_in_it(world: World
     await world.say(li, "我偷偷给张三买了蛋糕")
     secret = ids(await world.tools.use(li, "search_history", {"keyword": "蛋糕"}))
     assert len(secret) == 1
-    (record,) = await world.memory.companion.talks.recent(li.asker, li.session)
+    (record,) = await world.memory.companion.transcripts.recent(li.asker, li.session)
     with pytest.raises(Exception, match="there is no record"):
-        await world.memory.companion.talks.open(zhang.asker, record.id)
+        await world.memory.companion.transcripts.open(zhang.asker, record.id)
     for other in (zhang, zhang_in_club):
-        assert await world.memory.companion.talks.recent(other.asker, li.session) == []
+        assert await world.memory.companion.transcripts.recent(other.asker, li.session) == []
 
 
 async def test_only_within_scope(world: World) -> None:
     await trip(world)
     await world.say(zhang_in_club, "群里也说华山")
     await world.learn(answer(summary="群里说华山。"))
-    (record,) = await world.memory.companion.talks.recent(zhang.asker, HOME)
+    (record,) = await world.memory.companion.transcripts.recent(zhang.asker, HOME)
     mine = await world.tools.use(zhang, "search_history", {"keyword": "华山"})
     assert "看日出" in mine
     assert "群里也说华山" in mine
@@ -189,7 +189,7 @@ async def test_only_within_scope(world: World) -> None:
             assert "没有编号为" in told
         assert "没有编号" in await world.commands.records.records(other, ids(mine)[0])
         with pytest.raises(Exception, match="there is no record"):
-            await world.memory.companion.talks.open(other.asker, record.id)
+            await world.memory.companion.transcripts.open(other.asker, record.id)
     shown = await world.tools.use(zhang_in_club, "search_history", {"keyword": "华山"})
     assert "群里也说华山" in shown
     assert "日出" not in shown
@@ -233,7 +233,9 @@ async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: W
     await world.say(zhang_in_club, "我带帐篷")
     await world.say(nobody, "我带帐篷")
     await world.say(nobody, "我带帐篷的钉子")
-    found = await world.memory.companion.talks.search(zhang_in_club.asker, Wanted("帐篷"))
+    found = await world.memory.companion.transcripts.search(
+        zhang_in_club.asker, TranscriptQuery("帐篷")
+    )
     assert [(hit.message.name, hit.message.text) for hit in found.hits] == [
         ("", "我带帐篷的钉子"),
         ("张三", "我带帐篷"),
@@ -263,11 +265,11 @@ async def test_a_search_that_takes_too_long_says_so(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await trip(world)
-    monkeypatch.setattr(talks, "PATIENCE", -1.0)
+    monkeypatch.setattr(transcripts, "PATIENCE", -1.0)
     monkeypatch.setattr("graph_memory.journal.queries._STEPS", 1)
     told = await world.tools.use(zhang, "search_history", {"keyword": "华山"})
     assert "只查了一部分" in told
-    monkeypatch.setattr(talks, "PATIENCE", 5.0)
+    monkeypatch.setattr(transcripts, "PATIENCE", 5.0)
     told = await world.tools.use(zhang, "search_history", {"keyword": "华山"})
     assert "看日出" in told
     assert "只查了一部分" not in told
@@ -350,6 +352,6 @@ async def test_records_of_the_owners_levels_are_not_opened(world: World) -> None
     day = replace(episode, id="d:1", level="day")
     await world.memory.journal.commit(lambda _: Draft("upkeep", "records", put=[day, CLUB]))
     await world.memory.settle()
-    assert len(await world.memory.companion.talks.recent(zhang.asker, HOME)) == 1
+    assert len(await world.memory.companion.transcripts.recent(zhang.asker, HOME)) == 1
     with pytest.raises(Exception, match="there is no record"):
-        await world.memory.companion.talks.open(zhang.asker, "d:1")
+        await world.memory.companion.transcripts.open(zhang.asker, "d:1")
