@@ -32,7 +32,7 @@ Tell = Callable[[Change | Erased], None]
 
 
 @dataclass(slots=True)
-class _Work:
+class _Erasing:
     """What one erasure has done so far.
 
     Attributes:
@@ -107,7 +107,7 @@ def erase(
         Hashes of the texts that are gone; vectors that are computed at the moment may
         still turn up under them (see ``vectors.forget``).
     """
-    work = _Work(plan_for_user(db, user))
+    work = _Erasing(plan_for_user(db, user))
     number = _log(db, at)
     _rows(db, work)
     _changes(db, work)
@@ -127,7 +127,7 @@ def _log(db: sqlite3.Connection, at: float) -> int:
     return int(cursor.lastrowid or 0)
 
 
-def _rows(db: sqlite3.Connection, work: _Work) -> None:
+def _rows(db: sqlite3.Connection, work: _Erasing) -> None:
     places = json.dumps(sorted(work.gone.places), ensure_ascii=False)
     user = json.dumps(work.gone.user, ensure_ascii=False)
     found = db.execute(
@@ -148,7 +148,7 @@ def _rows(db: sqlite3.Connection, work: _Work) -> None:
             _put(db, work, Op(Merge.kind, merge, json.loads(text), None))
 
 
-def _put(db: sqlite3.Connection, work: _Work, op: Op) -> None:
+def _put(db: sqlite3.Connection, work: _Erasing, op: Op) -> None:
     if op.before == op.after:
         return
     work.ops.append(op)
@@ -162,7 +162,7 @@ def _put(db: sqlite3.Connection, work: _Work, op: Op) -> None:
     db.execute("UPDATE row SET data = ? WHERE kind = ? AND id = ?", (data, op.kind, op.id))
 
 
-def _changes(db: sqlite3.Connection, work: _Work) -> None:
+def _changes(db: sqlite3.Connection, work: _Erasing) -> None:
     """Rewrite the log as if the user had never been."""
     left = work.gone.left
     for number in [number for number, _ in changes_about(db, work.gone)]:
@@ -182,7 +182,7 @@ def _changes(db: sqlite3.Connection, work: _Work) -> None:
     db.execute("UPDATE change SET actor = ? WHERE actor = ?", (ACTOR, work.gone.user))
 
 
-def _messages(db: sqlite3.Connection, work: _Work) -> None:
+def _messages(db: sqlite3.Connection, work: _Erasing) -> None:
     gone = work.gone
     for id in gone.ids:
         name, text, batch = db.execute(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..deletion import erasure, retraction
 from ..errors import ConflictError, NotFoundError
-from ..journal import Draft, Journal, Rows, messages, queries, testimony
+from ..journal import Draft, Journal, Rows, correction, messages, queries
 from ..journal.pagination import Page
 from ..journal.queries import FactFilter
 from ..journal.undoing import unsaid
@@ -281,7 +281,7 @@ class Library:
         def draft(rows: Rows, evidence: Message) -> Draft:
             return correcting(rows, self._visible(rows, wanted.asker), wanted, evidence, now)
 
-        def work(db: sqlite3.Connection, tell: testimony.Tell) -> Change | None:
+        def work(db: sqlite3.Connection, tell: correction.Tell) -> Change | None:
             said = Message(
                 wanted.message,
                 wanted.session.id,
@@ -291,7 +291,7 @@ class Library:
                 now,
                 wanted.ref,
             )
-            return testimony.testify(db, said, wanted.session, draft, now, tell)
+            return correction.testify(db, said, wanted.session, draft, now, tell)
 
         return _done(await self._journal.alter(work), wanted.fact)
 

@@ -11,7 +11,7 @@ fixed when it is written; who may be reminded of it follows from that alone
 """
 
 from .changes import Change, Op
-from .chat import Addressee, Asker, Batch, Erased, Message, Presence, Quote, asker_of
+from .conversation import Addressee, Asker, Batch, Erased, Message, Presence, Quote, asker_of
 from .kinds import (
     EPISODE,
     Entity,

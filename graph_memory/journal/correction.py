@@ -1,4 +1,4 @@
-"""A message that is the evidence of a change, and the change with it."""
+"""Evidence of a correction: a message kept to be cited, and the change with it."""
 
 from __future__ import annotations
 
