@@ -49,7 +49,7 @@ class FadingCurve:
 
 
 def curve(rate: float, threshold: float, days: int) -> FadingCurve:
-    """How facts of some importances fade within ``days`` if nobody mentions them again."""
+    """Fading of facts of some importances within ``days``, unless they are mentioned."""
     lines = tuple(_line(each, rate, threshold, days) for each in IMPORTANCES)
     ticks = tuple((WIDTH * day / days, day) for day in _day_ticks(days))
     return FadingCurve(lines, _height(threshold), ticks)
@@ -128,7 +128,7 @@ class Timeline:
         some = list(threads)
         starts = [library.begun(line) for thread in some for line in thread.lines]
         first = min([*filter(math.isfinite, starts), now - 30 * retention.DAY])
-        scale = _Scale(first, max(now, first + retention.DAY))
+        scale = _TimeScale(first, max(now, first + retention.DAY))
         rows = [ThreadBars(thread, _bars(thread, scale, now)) for thread in some]
         return cls(
             tuple(row for row in rows if not row.is_over),
@@ -138,7 +138,7 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class _TimeScale:
     first: float
     last: float
 
@@ -147,7 +147,7 @@ class _Scale:
         return 100.0 * min(1.0, max(0.0, share))
 
 
-def _bars(thread: library.Thread, scale: _Scale, now: float) -> tuple[Bar, ...]:
+def _bars(thread: library.Thread, scale: _TimeScale, now: float) -> tuple[Bar, ...]:
     made = []
     for number, line in enumerate(thread.lines):
         start, end = library.begun(line), line.fact.valid_to
@@ -161,7 +161,7 @@ def _bars(thread: library.Thread, scale: _Scale, now: float) -> tuple[Bar, ...]:
     return tuple(made)
 
 
-def _ticks(scale: _Scale, zone: tzinfo) -> Iterable[tuple[float, int, int]]:
+def _ticks(scale: _TimeScale, zone: tzinfo) -> Iterable[tuple[float, int, int]]:
     try:
         first = datetime.fromtimestamp(scale.first, zone)
         last = datetime.fromtimestamp(scale.last, zone)

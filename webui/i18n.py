@@ -1,4 +1,4 @@
-"""Translations: the texts of pages in the reader's language, and dates and numbers."""
+"""Translations: texts of pages, dates and numbers in the reader's language."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LANGUAGES: dict[str, str] = {"zh": "zh-CN", "en": "en"}
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Translator:
     """One reader's language and time zone."""
 
     language: str

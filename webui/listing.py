@@ -138,7 +138,7 @@ def _midnight(day: str, zone: tzinfo, later: int = 0) -> float:
         return math.inf if later else -math.inf
 
 
-class Wanted(Spanned):
+class FactListing(Spanned):
     """Facts."""
 
     path = "/memories"
@@ -173,7 +173,7 @@ class Wanted(Spanned):
         )
 
 
-class WantedRecords(Spanned):
+class RecordListing(Spanned):
     """Episodes and summaries."""
 
     path = "/records"
@@ -198,7 +198,7 @@ class WantedRecords(Spanned):
         )
 
 
-class WantedChanges(Listing):
+class ChangeListing(Listing):
     """Changes."""
 
     path = "/changes"
@@ -207,6 +207,6 @@ class WantedChanges(Listing):
     reason: Annotated[str, Field(max_length=40)] = ""
 
 
-WantedQuery = Annotated[Wanted, Query()]
-RecordsQuery = Annotated[WantedRecords, Query()]
-ChangesQuery = Annotated[WantedChanges, Query()]
+FactQuery = Annotated[FactListing, Query()]
+RecordQuery = Annotated[RecordListing, Query()]
+ChangeQuery = Annotated[ChangeListing, Query()]

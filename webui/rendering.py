@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from .auth import Keyring
 from .core import errors, model, service
 from .guard import API, local_path
-from .i18n import LANGUAGES, Words
+from .i18n import LANGUAGES, Translator
 from .icons import ICONS, SHAPES, shape_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -47,7 +47,7 @@ PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 class SlicedPage(HTMLResponse):
-    """A page that is written in slices, so that a chat's recall need not wait for all of it.
+    """Page that is written in slices, so that a chat's recall need not wait for it.
 
     Args:
         pieces: Its text, worked out as it is taken.
@@ -93,10 +93,10 @@ class Pages:
         for name in self._environment.list_templates():
             self._environment.get_template(name)  # compiled now, not while somebody waits
 
-    def words(self, request: Request) -> Words:
+    def words(self, request: Request) -> Translator:
         """The reader's language."""
         chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-        return Words(chosen if chosen in LANGUAGES else self._language, self._zone)
+        return Translator(chosen if chosen in LANGUAGES else self._language, self._zone)
 
     def render(
         self, request: Request, template: str, status: int = 200, **context: Any
@@ -197,8 +197,9 @@ def or_back(back: str, **kinds: type[errors.GraphMemoryError]) -> Iterator[None]
 
 
 class Preferences:
-    """ASGI middleware: ``?language=en`` and ``?theme=dark`` on any page, kept in a cookie.
+    """ASGI middleware: language and theme from any page's address, kept in a cookie.
 
+    ``?language=en`` and ``?theme=dark`` ask for them.
     They work without scripts and before logging in. Remembering them changes nothing of
     the memory, so a link may do it.
     """

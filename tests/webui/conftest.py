@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -23,16 +24,34 @@ BASE = "http://memory.test"
 BULK = 90
 
 
+@asynccontextmanager
+async def opened(directory: Path, bulk: int | None = 0) -> AsyncIterator[MemoryService]:
+    """A memory of its own with the story in it, or with nothing if ``bulk`` is ``None``."""
+    zone = ZoneInfo("Asia/Shanghai")
+    memory = await MemoryService.open(directory, Settings(), zone=zone, now=lambda: NOW)
+    try:
+        if bulk is not None:
+            await seed(memory.journal, bulk)
+        await memory.settle()
+        yield memory
+    finally:
+        await memory.close()
+
+
+@asynccontextmanager
+async def entered(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser that has logged in."""
+    async with client(app) as browser:
+        answer = await browser.post("/login", data={"key": KEY}, headers={"Origin": BASE})
+        assert answer.status_code == 303
+        yield browser
+
+
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def service(tmp_path_factory) -> AsyncIterator[MemoryService]:
     """A seeded memory; whoever changes it puts it back."""
-    directory: Path = tmp_path_factory.mktemp("memory")
-    zone = ZoneInfo("Asia/Shanghai")
-    memory = await MemoryService.open(directory, Settings(), zone=zone, now=lambda: NOW)
-    await seed(memory.journal, BULK)
-    await memory.settle()
-    yield memory
-    await memory.close()
+    async with opened(tmp_path_factory.mktemp("memory"), BULK) as memory:
+        yield memory
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
@@ -50,9 +69,7 @@ async def stranger(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 @pytest_asyncio.fixture(loop_scope="package")
 async def owner(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that has logged in."""
-    async with client(app) as browser:
-        answer = await browser.post("/login", data={"key": KEY}, headers={"Origin": BASE})
-        assert answer.status_code == 303
+    async with entered(app) as browser:
         yield browser
 
 

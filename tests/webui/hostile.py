@@ -6,15 +6,14 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from graph_memory.library import OWNER
 from graph_memory.model import asker_of
 from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 
-from .seed import NOW, fact_id, seed
+from .conftest import opened
+from .seed import fact_id
 from .story import LI, MALLORY, XSS, ZHANG, talks
 
 FEW = 3
@@ -27,16 +26,9 @@ TALKS = list(talks())
 @asynccontextmanager
 async def besieged(directory: Path) -> AsyncIterator[MemoryService]:
     """An open memory in which every kind of thing that has a page is there, hostile text in it."""
-    memory = await MemoryService.open(
-        directory, Settings(), zone=ZoneInfo("Asia/Shanghai"), now=lambda: NOW
-    )
-    try:
-        await seed(memory.journal, FEW)
-        await memory.settle()
+    async with opened(directory, FEW) as memory:
         await _live(memory)
         yield memory
-    finally:
-        await memory.close()
 
 
 async def _live(memory: MemoryService) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -13,11 +12,9 @@ import pytest_asyncio
 
 from graph_memory.errors import SettingError
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 
-from .browsing import OURS, press, see, send
-from .conftest import BULK, KEY, application, client
-from .seed import NOW, seed
+from .browsing import press, see, send
+from .conftest import BULK, application, entered, opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -39,18 +36,13 @@ class Keeper:
 
 @pytest_asyncio.fixture(loop_scope="package")
 async def keeper(tmp_path: Path) -> AsyncIterator[Keeper]:
-    zone = ZoneInfo("Asia/Shanghai")
-    service = await MemoryService.open(tmp_path, Settings(), zone=zone, now=lambda: NOW)
-    await seed(service.journal)
-    await service.settle()
-    yield Keeper(service)
-    await service.close()
+    async with opened(tmp_path) as service:
+        yield Keeper(service)
 
 
 @pytest_asyncio.fixture(loop_scope="package")
 async def browser(keeper: Keeper) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(application(keeper.memory, tune=keeper)) as found:
-        await found.post("/login", data={"key": KEY}, headers=OURS)
+    async with entered(application(keeper.memory, tune=keeper)) as found:
         yield found
 
 

@@ -20,7 +20,7 @@ from fastapi import FastAPI
 
 from graph_memory.service import MemoryService
 
-from .conftest import BASE, KEY, application, client
+from .conftest import BASE, application, entered
 from .hostile import besieged
 from .markup import Markup
 from .story import MALLORY, XSS, ZHANG
@@ -140,9 +140,7 @@ class Crawl:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def crawl(besieged_app: FastAPI) -> AsyncIterator[Crawl]:
-    async with client(besieged_app) as browser:
-        answer = await browser.post("/login", data={"key": KEY}, headers=OURS)
-        assert answer.status_code == 303
+    async with entered(besieged_app) as browser:
         found = Crawl(browser, surface(besieged_app))
         await found.follow(*STARTS)
         yield found
@@ -194,8 +192,7 @@ async def test_hostile_text_in_the_api_is_data(crawl: Crawl) -> None:
 @pytest_asyncio.fixture(loop_scope="module")
 async def program(besieged_app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that has logged in and proves each change to be ours."""
-    async with client(besieged_app) as browser:
-        await browser.post("/login", data={"key": KEY}, headers=OURS)
+    async with entered(besieged_app) as browser:
         page = Markup((await browser.get("/memories")).text)
         (token,) = {tag["value"] for tag in page.all("input", name="csrf")}
         browser.headers.update({**OURS, "X-CSRF-Token": token})

@@ -11,7 +11,7 @@ import pytest
 from graph_memory.graph import GraphState
 from graph_memory.locales import TEXTS
 from graph_memory.model import PREDICATES, EntityType
-from webui.i18n import Words
+from webui.i18n import Translator
 from webui.icons import SHAPES, shape_of
 
 WEBUI = Path(__file__).resolve().parents[2] / "webui"
@@ -61,16 +61,16 @@ def test_everything_the_model_names_has_a_word() -> None:
 
 def test_dates_are_shown_in_the_zone_of_the_chat() -> None:
     at = 1_760_000_000.0
-    assert Words("zh", ZONE).moment(at) == "2025年10月9日 16:53"
-    assert Words("en", ZONE).moment(at) == "9 Oct 2025 16:53"
-    assert Words("en", ZoneInfo("UTC")).moment(at) == "9 Oct 2025 08:53"
+    assert Translator("zh", ZONE).moment(at) == "2025年10月9日 16:53"
+    assert Translator("en", ZONE).moment(at) == "9 Oct 2025 16:53"
+    assert Translator("en", ZoneInfo("UTC")).moment(at) == "9 Oct 2025 08:53"
 
 
 @pytest.mark.parametrize("at", [None, float("inf"), float("nan"), 1e300])
 def test_no_date_is_a_dash(at: float | None) -> None:
-    assert Words("zh", ZONE).day(at) == Words("zh", ZONE).moment(at) == "—"
+    assert Translator("zh", ZONE).day(at) == Translator("zh", ZONE).moment(at) == "—"
 
 
 def test_values_are_not_read_as_messages() -> None:
-    assert Words("zh")("graph.found", text="{count}") == "名字里有“{count}”的"
-    assert Words("zh")("no.such.key", text="x") == "no.such.key"
+    assert Translator("zh")("graph.found", text="{count}") == "名字里有“{count}”的"
+    assert Translator("zh")("no.such.key", text="x") == "no.such.key"

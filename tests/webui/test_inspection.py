@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
 import pytest_asyncio
 
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from webui.pages.inspection import SIGNALS
 
-from .browsing import HOSTILE, OURS, PRIVATE, see
-from .conftest import BULK, KEY, application, client
+from .browsing import HOSTILE, PRIVATE, see
+from .conftest import BULK, application, entered, opened
 from .markup import Markup
-from .seed import NOW, fact_id, seed
+from .seed import NOW, fact_id
 from .story import LI, MALLORY, MING, XSS, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -164,18 +162,13 @@ async def test_hostile_eyes_see_text(owner: httpx.AsyncClient) -> None:
 @pytest_asyncio.fixture(loop_scope="package")
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     """A memory of its own: recalls of other tests are none of it."""
-    zone = ZoneInfo("Asia/Shanghai")
-    service = await MemoryService.open(tmp_path, Settings(), zone=zone, now=lambda: NOW)
-    await seed(service.journal)
-    await service.settle()
-    yield service
-    await service.close()
+    async with opened(tmp_path) as service:
+        yield service
 
 
 @pytest_asyncio.fixture(loop_scope="package")
 async def browser(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(application(memory)) as found:
-        await found.post("/login", data={"key": KEY}, headers=OURS)
+    async with entered(application(memory)) as found:
         yield found
 
 

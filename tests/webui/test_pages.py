@@ -11,12 +11,11 @@ import pytest
 
 from graph_memory.journal import Draft
 from graph_memory.model import Episode, Message
-from graph_memory.service import MemoryService
 
-from .browsing import HOSTILE, LIFE, OURS, press, see
-from .conftest import BULK, KEY, application, client
+from .browsing import LIFE, press, see
+from .conftest import BULK, application, entered, opened
 from .markup import Markup
-from .seed import fact_id, seed
+from .seed import fact_id
 from .story import HONG, XSS, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -36,19 +35,13 @@ async def test_the_overview_counts_and_forecasts(owner: httpx.AsyncClient) -> No
 
 
 async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any) -> None:
-    from zoneinfo import ZoneInfo
-
-    from graph_memory.settings import Settings
-
-    memory = await MemoryService.open(tmp_path, Settings(), zone=ZoneInfo("UTC"))
-    try:
+    async with opened(tmp_path, None) as memory:
         talk = Episode("ep:1", LIFE.id, 1.0, 2.0, 1, 2, 2, "聊了搬家", (ZHANG,))
         records = [replace(talk, id=f"ep:{level}", level=level) for level in ("day", "week")]
         draft = Draft("upkeep", "records", [LIFE, talk, *records])
         await memory.journal.commit(lambda _: draft)
         await memory.journal.set_note("thinned messages", "1234")
-        async with client(application(memory)) as browser:
-            await browser.post("/login", data={"key": KEY}, headers=OURS)
+        async with entered(application(memory)) as browser:
             page = await see(browser, "/")
             assert "对话片段 1 总结 2" in page.text
             assert "已删去的旧消息 1,234 条" in page.text
@@ -56,24 +49,16 @@ async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any)
             page = await see(browser, "/")
             assert "Episodes 1 Summaries 2" in page.text
             assert "Old messages deleted 1,234" in page.text
-    finally:
-        await memory.close()
 
 
 async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> None:
-    from zoneinfo import ZoneInfo
-
-    from graph_memory.settings import Settings
-
-    memory = await MemoryService.open(tmp_path, Settings(), zone=ZoneInfo("UTC"))
-    try:
+    async with opened(tmp_path, None) as memory:
         said = Message(0, LIFE.id, ZHANG, "张三", "我搬家了", 1.0)
         await memory.journal.append(said, LIFE)
         claimed = await memory.journal.claim(LIFE.id, len, lambda *_: Draft("learn", "claimed"))
         assert claimed
         await memory.journal.fail(claimed[0].id, f"模型坏了 {XSS[0]}", None)  # as once kept
-        async with client(application(memory)) as browser:
-            await browser.post("/login", data={"key": KEY}, headers=OURS)
+        async with entered(application(memory)) as browser:
             page = await see(browser, "/")
             assert page.all("section", role="alert")
             assert "失败的批次 1" in page.text
@@ -83,24 +68,15 @@ async def test_what_failed_is_said_and_tried_again_at_a_press(tmp_path: Any) -> 
             assert "已重新排队：1 批对话" in (await press(browser, "/retry")).text
             assert "失败的批次 0" in (await see(browser, "/")).text
             assert "已重新排队：0 批对话" in (await press(browser, "/retry")).text
-    finally:
-        await memory.close()
 
 
 async def test_an_empty_memory_says_what_to_do(tmp_path: Any) -> None:
-    from zoneinfo import ZoneInfo
-
-    from graph_memory.settings import Settings
-
-    memory = await MemoryService.open(tmp_path, Settings(), zone=ZoneInfo("UTC"))
-    try:
-        await memory.settle()
-        async with client(application(memory, language="en")) as browser:
-            await browser.post("/login", data={"key": KEY}, headers=OURS)
-            for path in ("/", "/memories", "/graph"):
-                assert "Chat with the bot" in (await see(browser, path)).text
-    finally:
-        await memory.close()
+    async with (
+        opened(tmp_path, None) as memory,
+        entered(application(memory, language="en")) as browser,
+    ):
+        for path in ("/", "/memories", "/graph"):
+            assert "Chat with the bot" in (await see(browser, path)).text
 
 
 async def test_the_graph_starts_from_a_search(owner: httpx.AsyncClient) -> None:
@@ -125,56 +101,15 @@ async def test_the_graph_page_tells_the_truth_about_its_size(owner: httpx.AsyncC
 
 
 async def test_while_the_graph_is_away_the_rest_works(tmp_path: Any) -> None:
-    from zoneinfo import ZoneInfo
-
-    from graph_memory.settings import Settings
-
-    memory = await MemoryService.open(tmp_path, Settings(), zone=ZoneInfo("UTC"))
-    try:
-        await seed(memory.journal)
+    async with opened(tmp_path) as memory:
         await memory.graph.close()
-        async with client(application(memory)) as browser:
-            await browser.post("/login", data={"key": KEY}, headers=OURS)
+        async with entered(application(memory)) as browser:
             assert "图谱已关闭" in (await see(browser, "/graph", 503)).text
             assert "图谱已关闭" in (await see(browser, "/graph", 503, node=ZHANG)).text
             assert "图谱已关闭" in (await see(browser, "/")).text
             assert "找到 7 条" in (await see(browser, "/memories", node=HONG)).text
             among = await browser.get("/api/v1/graph/among", params={"node": ZHANG})
             assert among.status_code == 503
-    finally:
-        await memory.close()
-
-
-# -------------------------------------------------------------- hostile text
-
-
-async def hostile_pages(service: MemoryService) -> list[str]:
-    """Addresses of every page that shows what Mallory said."""
-    nodes = await service.graph.ask(lambda graph: graph.nodes("", 500))
-    found = await service.library.browse()
-    mallory = [n.id for n in nodes if "<" in n.name or "alert" in n.name or "<" in n.id]
-    facts = [line.fact.id for line in found.items if line.session.id == HOSTILE.id]
-    assert len(mallory) >= 5
-    assert len(facts) == 6
-    return [
-        "/", "/memories?page=1", "/memories?q=alert", "/graph", "/graph?q=alert",
-        *[str(httpx.URL("/memories", params={"node": id})) for id in mallory],
-        *[str(httpx.URL("/graph", params={"node": id})) for id in mallory],
-        *[f"/memories/{id}" for id in facts],
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("language", ["zh", "en"])
-async def test_stored_text_is_never_markup(
-    owner: httpx.AsyncClient, service: MemoryService, language: str
-) -> None:
-    owner.cookies.set("gm_language", language, domain="memory.test")
-    shown: set[str] = set()
-    for path in await hostile_pages(service):
-        page = await see(owner, path)
-        assert page.alive() == [], path
-        shown |= {text for text in XSS if text in page.text}
-    assert shown == set(XSS), "the corpus was not on any page: the test proves nothing"
 
 
 async def test_pages_have_one_title_one_main_and_labels(owner: httpx.AsyncClient) -> None:

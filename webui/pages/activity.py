@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from ..core import errors, library
 from ..guard import local_path, read_form
-from ..listing import ChangesQuery, Id, RecordsQuery
+from ..listing import ChangeQuery, Id, RecordQuery
 from ..rendering import Memory, View, or_back
 
 NEAR = 6
@@ -26,7 +26,7 @@ routes = APIRouter()
 
 
 @routes.get("/records")
-async def records(request: Request, wanted: RecordsQuery, memory: Memory, pages: View) -> Response:
+async def records(request: Request, wanted: RecordQuery, memory: Memory, pages: View) -> Response:
     """Timeline of conversations and their summaries."""
     return pages.render(
         request,
@@ -65,7 +65,7 @@ async def message(
 
 
 @routes.get("/changes")
-async def changes(request: Request, wanted: ChangesQuery, memory: Memory, pages: View) -> Response:
+async def changes(request: Request, wanted: ChangeQuery, memory: Memory, pages: View) -> Response:
     """What was done to the memory, by whom and why, newest first."""
     actors, reasons = await memory.conversations.acts()
     page = await memory.conversations.changes(wanted.actor, wanted.reason, wanted.place)

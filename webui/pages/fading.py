@@ -8,9 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from ..api.base import Out
 from ..charts import HEIGHT, WIDTH, curve
-from ..core import errors, service, settings
+from ..core import errors, model, service, settings
 from ..guard import read_form
 from ..rendering import Memory, Pages, View, or_back
 
@@ -116,57 +115,28 @@ def _read(given: Mapping[str, str]) -> tuple[dict[str, float], set[str]]:
     return values, wrong
 
 
-# ------------------------------------------------------- while a knob is turned
-
-
-class LineOut(Out):
-    """How a fact of one importance fades: a polyline, and after how many days if ever."""
-
-    points: str
-    days: float | None
-    mark: tuple[float, float] | None
-
-
-class WeakFact(Out):
-    """A fact that would fade."""
-
-    id: str
-    statement: str
-
-
-class ForecastOut(Out):
-    """What would be archived within some days, by these settings and by those in use."""
-
-    days: int
-    total: int
-    in_use: int
-    items: list[WeakFact]
-
-
-class TuningOut(Out):
-    """What settings would do; the floor is the height of the threshold."""
-
-    width: float
-    floor: float
-    lines: list[LineOut]
-    forecasts: list[ForecastOut]
-
-
 @routes.get("/api/v1/tuning")
 async def forecast(
     memory: Memory,
     rate: Annotated[float, Query(ge=0, le=100, allow_inf_nan=False)],
     threshold: Annotated[float, Query(ge=0, le=0.9, allow_inf_nan=False)],
-) -> TuningOut:
-    """What would fade under some settings, and how; nothing is saved."""
+) -> dict[str, Any]:
+    """What would fade under some settings, for the script; nothing is saved."""
     drawn = curve(rate, threshold, HORIZON)
     tried = await memory.upkeep.preview(SPANS, FEW, rate=rate, threshold=threshold)
     in_use = await memory.upkeep.preview(SPANS, 0)
-    forecasts = []
-    for each, now in zip(tried, in_use, strict=True):
-        weak = [WeakFact(id=line.fact.id, statement=line.fact.statement) for line in each.lines]
-        forecasts.append(
-            ForecastOut(days=each.days, total=each.total, in_use=now.total, items=weak)
-        )
-    lines = [LineOut(points=each.points, days=each.days, mark=each.mark) for each in drawn.lines]
-    return TuningOut(width=WIDTH, floor=drawn.floor, lines=lines, forecasts=forecasts)
+    forecasts = [
+        {
+            "days": each.days,
+            "total": each.total,
+            "in_use": now.total,
+            "items": [_weak(line.fact) for line in each.lines],
+        }
+        for each, now in zip(tried, in_use, strict=True)
+    ]
+    lines = [{"points": each.points, "days": each.days, "mark": each.mark} for each in drawn.lines]
+    return {"width": WIDTH, "floor": drawn.floor, "lines": lines, "forecasts": forecasts}
+
+
+def _weak(fact: model.Fact) -> dict[str, str]:
+    return {"id": fact.id, "statement": fact.statement}

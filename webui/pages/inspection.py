@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from ..api.base import Out, when
+from ..api.base import when
 from ..core import library, model, recall, service, validity, view_as
 from ..listing import MAX_TEXT, Day, Id
 from ..rendering import Memory, View
@@ -86,7 +86,7 @@ Asking = Annotated[Eyes, Depends()]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SightingPage:
     """A page of one of the two lists.
 
     Attributes:
@@ -106,7 +106,7 @@ class Part:
         sign: str,
         offset: str = "o0",
         limit: int = SHOWN,
-    ) -> Part:
+    ) -> SightingPage:
         """The page from ``offset`` on of those that have a sign, or of all."""
         wanted = [each for each in sightings if sign in ("", each[1])]
         start = int(offset[1:])
@@ -212,8 +212,8 @@ async def look_as(
         barriers=_barriers(outlook),
         standing=standing,
         barrier=barrier,
-        seen=await Part.of(memory, _seen(outlook), standing, seen),
-        hidden=await Part.of(memory, _hidden(outlook), barrier, hidden),
+        seen=await SightingPage.of(memory, _seen(outlook), standing, seen),
+        hidden=await SightingPage.of(memory, _hidden(outlook), barrier, hidden),
         accounts=sorted(asker.accounts - {eyes.user}),
     )
 
@@ -227,86 +227,45 @@ def _first(choices: view_as.Choices, eyes: Eyes) -> Eyes:
 # ------------------------------------------------ view as, when the slider moves
 
 
-class SightedFact(Out):
-    """A fact as the lists show it."""
-
-    id: str
-    statement: str
-    persona: str
-    chat: str
-    chat_title: str
-    said_at: datetime | None
-
-    @classmethod
-    def of(cls, line: library.FactLine) -> SightedFact:
-        """From what the library knows of it."""
-        return cls(
-            id=line.fact.id,
-            statement=line.fact.statement,
-            persona=line.session.persona,
-            chat=line.session.circle,
-            chat_title=line.session.title,
-            said_at=when(line.fact.said_at),
-        )
+def _json(page: SightingPage, name: str) -> dict[str, Any]:
+    """A page for the script, in which each fact's sign has a name."""
+    items = [
+        {"fact": _fact_json(line), name: sign, "foreign": foreign}
+        for line, sign, foreign in page.items
+    ]
+    return {"items": items, "total": page.total}
 
 
-class SeenOut(Out):
-    """A fact that the asker may be reminded of; foreign: another persona's, let in."""
-
-    fact: SightedFact
-    standing: str
-    foreign: bool
-
-
-class SeenPage(Out):
-    """Facts that the asker may be reminded of, and how many stand how."""
-
-    items: list[SeenOut]
-    total: int
-    standings: dict[str, int]
-    unknown: int
-
-
-class HiddenOut(Out):
-    """A fact that the asker is not told, and what keeps it away."""
-
-    fact: SightedFact
-    barrier: str
-
-
-class HiddenPage(Out):
-    """Facts that the owner sees and the asker does not."""
-
-    items: list[HiddenOut]
-    total: int
-    barriers: dict[str, int]
+def _fact_json(line: library.FactLine) -> dict[str, Any]:
+    return {
+        "id": line.fact.id,
+        "statement": line.fact.statement,
+        "persona": line.session.persona,
+        "chat": line.session.circle,
+        "chat_title": line.session.title,
+        "said_at": when(line.fact.said_at),
+    }
 
 
 @routes.get("/api/v1/viewas/facts")
 async def seen_facts(
     memory: Memory, eyes: Asking, standing: StandingSign = "", limit: Limit = SHOWN
-) -> SeenPage:
+) -> dict[str, Any]:
     """The first facts that somebody may be reminded of, as they stood on a day."""
     outlook = await eyes.outlook(memory)
-    part = await Part.of(memory, _seen(outlook), standing, limit=limit)
-    items = [
-        SeenOut(fact=SightedFact.of(line), standing=sign, foreign=foreign)
-        for line, sign, foreign in part.items
-    ]
-    return SeenPage(
-        items=items, total=part.total, standings=_standings(outlook), unknown=outlook.unknown
-    )
+    page = await SightingPage.of(memory, _seen(outlook), standing, limit=limit)
+    more = {"standings": _standings(outlook), "unknown": outlook.unknown}
+    return _json(page, "standing") | more
 
 
 @routes.get("/api/v1/viewas/hidden")
 async def hidden_facts(
     memory: Memory, eyes: Asking, barrier: BarrierSign = "", limit: Limit = SHOWN
-) -> HiddenPage:
+) -> dict[str, Any]:
     """The first facts that the owner sees and somebody does not, and why not."""
     outlook = await eyes.outlook(memory)
-    part = await Part.of(memory, _hidden(outlook), barrier, limit=limit)
-    items = [HiddenOut(fact=SightedFact.of(line), barrier=sign) for line, sign, _ in part.items]
-    return HiddenPage(items=items, total=part.total, barriers=_barriers(outlook))
+    page = await SightingPage.of(memory, _hidden(outlook), barrier, limit=limit)
+    return _json(page, "barrier") | {"barriers": _barriers(outlook)}
 
 
 # ----------------------------------------------------------------------- why

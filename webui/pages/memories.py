@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from ..core import errors, library
 from ..guard import local_path, read_choices, read_form, split
-from ..listing import Id, Wanted, WantedQuery
+from ..listing import FactListing, FactQuery, Id
 from ..rendering import Memory, View, memory_url, or_back
 
 SHOWN = 5
@@ -26,7 +26,7 @@ routes = APIRouter()
 
 
 @routes.get("/memories")
-async def table(request: Request, wanted: WantedQuery, memory: Memory, pages: View) -> Response:
+async def table(request: Request, wanted: FactQuery, memory: Memory, pages: View) -> Response:
     """The table of facts."""
     page = await memory.library.browse(wanted.filter(memory.zone))
     choices = await memory.library.overview()
@@ -106,7 +106,7 @@ async def amend(request: Request, id: Id, memory: Memory, pages: View) -> Respon
     )
 
 
-def _listed(address: str) -> Wanted:
+def _listed(address: str) -> FactListing:
     """The list that an address of the table shows, from its beginning.
 
     Raises:
@@ -114,7 +114,7 @@ def _listed(address: str) -> Wanted:
     """
     given = dict(parse_qsl(split(address).query)) | {"cursor": ""}
     try:
-        return Wanted.model_validate(given)
+        return FactListing.model_validate(given)
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
 
@@ -123,7 +123,7 @@ def _digest(ids: list[str]) -> str:
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
 
-def _name(wanted: Wanted, lines: list[library.FactLine], choices: library.Overview) -> str:
+def _name(wanted: FactListing, lines: list[library.FactLine], choices: library.Overview) -> str:
     """What the node that is filtered by is called, from what is on the page anyway."""
     for line in lines:
         if line.fact.subject == wanted.node:
