@@ -21,6 +21,7 @@ from enum import StrEnum
 from ..embedding import text_hash
 from ..errors import GraphMemoryError, StorageError, brief
 from ..journal import Journal, vector_cache
+from ..supervisor import Supervisor
 from . import erasure
 from .tombstones import Tombstone, Tombstones
 
@@ -66,7 +67,9 @@ class ForgetMe:
         self._now = now
         self._lock = asyncio.Lock()
         self._waiting: dict[str, Tombstone | None] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._job = Supervisor(
+            "gm-forget-me", self._retry, logger, "somebody is not forgotten yet", retry=(RETRY,)
+        )
 
     async def due_in(self, user: str) -> float:
         """Seconds until a user may be forgotten again; 0 for now."""
@@ -87,8 +90,7 @@ class ForgetMe:
         if not problem:
             return Outcome.DONE
         logger.warning("somebody is not forgotten yet: %s", problem)
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._retry(), name="gm-forget-me")
+        self._job.start(after=RETRY)
         return Outcome.RECORDED if self._waiting.get(user) else Outcome.NOTED
 
     @property
@@ -98,18 +100,13 @@ class ForgetMe:
 
     async def close(self) -> None:
         """Stop trying; what was recorded is done when the memory is next opened."""
-        task, self._task = self._task, None
-        if task:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await self._job.close()
 
-    async def _retry(self) -> None:
-        while self._waiting:
-            await asyncio.sleep(RETRY)
-            async with self._lock:
-                for user in list(self._waiting):
-                    await self._attempt(user)
+    async def _retry(self) -> float | None:
+        async with self._lock:
+            for user in list(self._waiting):
+                await self._attempt(user)
+        return RETRY if self._waiting else None
 
     async def _attempt(self, user: str) -> str:
         """Do what is left to do for a user; what went wrong, if anything did."""
