@@ -1,4 +1,4 @@
-"""Examination behind ``/memory doctor``: what disagrees with the journal is mended.
+"""Examination of the memory (``/memory doctor``), mending what it can.
 
 The journal is looked through from end to end, the graph is built anew, and the recall
 index is compared with one that is built anew and takes its place. The journal itself is

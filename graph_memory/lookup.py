@@ -69,7 +69,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class LookupResult:
     """What was found.
 
     Attributes:
@@ -128,7 +128,7 @@ class Lookup:
         time: str = "",
         limit: int = 12,
         exclude: Sequence[int] = (),
-    ) -> Findings:
+    ) -> LookupResult:
         """What the asker may know about ``query``.
 
         Args:
@@ -154,10 +154,10 @@ class Lookup:
         found = await self._recall.inspect(asker, choose)
         is_dated = bool(spans) or not time
         if not found.is_known:
-            return Findings((), is_known=False, is_dated=is_dated)
+            return LookupResult((), is_known=False, is_dated=is_dated)
         paths = () if spans else await self._patiently(self._walk(asker, found))
         whole = paths is not None
-        return Findings(found.items, paths or (), is_dated=is_dated, is_whole=whole)
+        return LookupResult(found.items, paths or (), is_dated=is_dated, is_whole=whole)
 
     async def overview(self, asker: Asker) -> Overview:
         """Who and what is central in what the asker may know, and who joins groups.
@@ -258,8 +258,7 @@ class Lookup:
 
 
 def _seen(asker: Asker, hops: Iterable[Hop], index: Index, visible: VisibleSet) -> list[Hop]:
-    """The hops that may be taken: over a fact that the asker sees, which leads there, to
-    a node that exists for the asker."""
+    """Those hops whose fact the asker sees and that lead to a node they know."""
     hops = list(hops)
     facts = standing(index, visible, dict.fromkeys(hop.fact for hop in hops))
     one = index.identities.canonical

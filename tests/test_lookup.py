@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graph_memory import lookup
 from graph_memory.errors import GraphError
 from graph_memory.identity import Identities
-from graph_memory.lookup import Findings, Lookup, Overview
+from graph_memory.lookup import Lookup, LookupResult, Overview
 from graph_memory.model import Asker, Fact, Message, Row, asker_of
 from graph_memory.paths import Hop
 from graph_memory.recall import Recall
@@ -108,7 +108,7 @@ def look_up(
     views: Mapping[str, View],
     query: str,
     **more: str,
-) -> Findings:
+) -> LookupResult:
     eyes = Eyes(index_of(steps), views)
     door = Lookup(eyes, graph, Settings(), zone=SHANGHAI, now=lambda: NOW)  # type: ignore[arg-type]
     return asyncio.run(door.find(asker, query, **more))  # type: ignore[arg-type]
@@ -202,11 +202,13 @@ WORLD: list[Row | Message] = [
 IN_CLUB = asker_of(CLUB, ZHOU)
 
 
-def ways(found: Findings) -> list[tuple[str, ...]]:
+def ways(found: LookupResult) -> list[tuple[str, ...]]:
     return [path.nodes for path in found.paths]
 
 
-def in_club(steps: list[Row | Message], query: str, graph: object = None, **more: str) -> Findings:
+def in_club(
+    steps: list[Row | Message], query: str, graph: object = None, **more: str
+) -> LookupResult:
     seen = {s.id: view(s, IN_CLUB, Policy(), Attendance()) for s in (CLUB, HOME, OTHER)}
     views = {id: each for id, each in seen.items() if each}
     return look_up(steps, graph or Gossip(steps), IN_CLUB, views, query, **more)

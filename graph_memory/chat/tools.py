@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ..errors import NotFoundError
 from ..library import Correction
 from ..locales import say
-from ..lookup import Findings, Route
+from ..lookup import LookupResult, Route
 from ..model import Fact
 from ..recall import CLOSE, OPEN, Item
 from ..references import Reference
@@ -131,7 +131,7 @@ class Tools(Answers):
             return "\n".join([self._say("found_nothing"), *notes])
         return "\n".join([OPEN, self._say("found_note"), *self._lines(turn, found), CLOSE, *notes])
 
-    def _lines(self, turn: Turn, found: Findings) -> Sequence[str]:
+    def _lines(self, turn: Turn, found: LookupResult) -> Sequence[str]:
         lines = [f"- {self._cited(turn, item)}" for item in found.items]
         if found.paths:
             lines.append(self._say("found_paths"))

@@ -1,4 +1,4 @@
-"""Life cycle of the graph: built when needed, following the journal, deleted at close.
+"""Life cycle of the graph: built when needed, followed, deleted at close.
 
 One thread owns the file and writes; a second one reads on a connection of its own, so a
 question waits for other questions only. A file is closed only after the reader's thread

@@ -131,7 +131,7 @@ def _watch(rows: Iterable[T], stop: threading.Event) -> Iterator[T]:
 
 
 class _Spool(ExitStack):
-    """CSV files in a folder: one for each node table, one for each pair of an edge table.
+    """CSV files in a folder, one for each table and pair of labels.
 
     Text is always quoted; the word for a missing text is a random one, so that no text,
     the empty one included, can be taken for it.
@@ -187,7 +187,7 @@ def _cell(value: Value) -> str:
 
 
 def _literal(path: Path) -> str:
-    """A path as a Cypher literal; Kùzu takes it for a pattern, so its signs are masked."""
+    """A path as a Cypher literal; the signs of a glob pattern are masked."""
     masked = re.sub(r"[\[\]*?]", r"[\g<0>]", path.as_posix())
     return "'" + masked.replace("\\", "\\\\").replace("'", "\\'") + "'"
 

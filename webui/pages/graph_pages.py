@@ -163,7 +163,7 @@ def _ask(queries: graph.GraphQueries, question: Question, a: str, b: str) -> Ask
 
 
 def _find(queries: graph.GraphQueries, text: str) -> PathEnd:
-    """What is called so: its id, its very name, else the most connected of a similar name."""
+    """The node with this id or name, else the most connected of a similar name."""
     if not text:
         return PathEnd("")
     found = [node for node in queries.nodes(text, 40) if node.kind != "session"]
