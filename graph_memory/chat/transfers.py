@@ -157,7 +157,7 @@ class ImportEnvironment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Unconfirmed:
     """What waits to be confirmed."""
 
     at: float
@@ -171,7 +171,7 @@ class ImportCommands:
     def __init__(self, memory: MemoryService) -> None:
         self._memory = memory
         self._language = memory.settings.language
-        self._wishes: OrderedDict[str, _Wish] = OrderedDict()
+        self._wishes: OrderedDict[str, _Unconfirmed] = OrderedDict()
 
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
@@ -218,7 +218,7 @@ class ImportCommands:
             name, format = str(around.astrbot), "astrbot"
         importer = await self._memory.moving.importer(name, options, format=format, learns=learns)
         plan = await importer.preview()
-        self._wish(caller, _Wish(self._memory.now(), importer))
+        self._wish(caller, _Unconfirmed(self._memory.now(), importer))
         return self._plan(plan, learns=learns)
 
     def _misread(self, words: list[str]) -> str:
@@ -361,7 +361,7 @@ class ImportCommands:
             return self._say("move_wrong", reason=explain(self._language, error))
         if not plan.circles:
             return self._say("move_none")
-        self._wish(caller, _Wish(self._memory.now(), move=(words[0], words[1])))
+        self._wish(caller, _Unconfirmed(self._memory.now(), move=(words[0], words[1])))
         ways = [
             self._say("move_line", old=old, new=new)
             for old, new in list(plan.circles.items())[:LISTED]
@@ -376,12 +376,12 @@ class ImportCommands:
 
     # ------------------------------------------------------------------ wishes
 
-    def _wish(self, caller: Caller, wish: _Wish) -> None:
+    def _wish(self, caller: Caller, wish: _Unconfirmed) -> None:
         self._wishes[caller.user] = wish
         while len(self._wishes) > LISTED:
             self._wishes.popitem(last=False)
 
-    def _wished(self, caller: Caller) -> _Wish | None:
+    def _wished(self, caller: Caller) -> _Unconfirmed | None:
         wish = self._wishes.pop(caller.user, None)
         return wish if wish and self._memory.now() - wish.at <= CONFIRM else None
 

@@ -1,6 +1,6 @@
-"""Everything a journal holds, piece by piece, in an order that depends on nothing else.
+"""Contents of a journal, piece by piece, in an order that depends on nothing else.
 
-For whoever takes all of it elsewhere; memory needed is that of one page.
+Exports and imports read it so; memory needed is that of one page.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Presence in groups that does not come from a message heard live: imports and moved chats.
+"""Presence in groups as imports and renamed chats tell of it.
 
 An imported interval carries the id of its import and stands beside the memory's own, which
 it never changes: so an import is undone by deleting what carries its id. A chat that moved

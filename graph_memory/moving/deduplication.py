@@ -29,7 +29,11 @@ class Held(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A line that is about to come in; ``slack`` is by how many seconds ``at`` may be wrong."""
+    """A line that is about to come in.
+
+    Attributes:
+        slack: By how many seconds ``at`` may be wrong.
+    """
 
     ref: str
     sender: str

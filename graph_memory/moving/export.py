@@ -106,8 +106,10 @@ def everything(db: sqlite3.Connection) -> Iterator[Piece]:
 
 
 def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:
-    """What forgetting a person would touch, with what is needed to read it: the Sessions
-    it is from, the things it is about and what they are called there."""
+    """What forgetting a person would touch, with what is needed to read it.
+
+    That is the Sessions it is from, the things it is about and their names there.
+    """
     gone = plan_for_user(db, user)
     found = _Touched(gone)
     for row in contents.rows(db):

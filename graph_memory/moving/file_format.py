@@ -149,15 +149,15 @@ def unpack(data: Data, number: int) -> Piece:
             case "message":
                 return _message(data)
             case "batch":
-                validate(_Batch, data)
+                validate(_BatchLine, data)
                 return Claim(data["id"], data["session"], data["state"], data["at"])
             case "presence":
-                validate(_Presence, data)
+                validate(_PresenceLine, data)
                 if data["until"] is not None and data["until"] < data["since"]:
                     raise FormatError("is before since", 0, "until")
                 return Presence(data["circle"], data["user"], data["since"], data["until"])
             case "pause":
-                validate(_Pause, data)
+                validate(_PauseLine, data)
                 return data["of"], data["id"], data["at"]
             case _:
                 raise FormatError("is unknown", 0, "kind")
@@ -201,7 +201,7 @@ def _check_session(row: Session) -> None:
 
 
 def _message(data: Data) -> Message:
-    validate(_Message, data)
+    validate(_MessageLine, data)
     to = tuple(Addressee(user, clean_name(name), quoted) for user, name, quoted in data["to"])
     said = Message(**{key: data[key] for key in data if key not in ("kind", "to")}, to=to)
     # Nothing that nobody sees comes in, not even as all that somebody once said.
@@ -264,7 +264,7 @@ class _RowLine(Strict):
     data: dict[str, Any]
 
 
-class _Batch(Strict):
+class _BatchLine(Strict):
     kind: str
     id: Annotated[_Whole, Field(ge=1)]
     session: Key
@@ -272,7 +272,7 @@ class _Batch(Strict):
     at: _Number
 
 
-class _Presence(Strict):
+class _PresenceLine(Strict):
     kind: str
     circle: Text
     user: Key
@@ -280,14 +280,14 @@ class _Presence(Strict):
     until: _Number | None
 
 
-class _Pause(Strict):
+class _PauseLine(Strict):
     kind: str
     of: Literal["user", "circle"]
     id: Key
     at: _Number
 
 
-class _Message(Strict):
+class _MessageLine(Strict):
     kind: str
     id: Annotated[_Whole, Field(ge=1)]
     session: Key

@@ -105,7 +105,7 @@ def discard(directory: Path, name: str) -> None:
 
 
 def sweep(directory: Path, before: float) -> None:
-    """Delete what was being sent in, taken out or handed over when a process was killed.
+    """Delete files that a killed process left half written or not handed over.
 
     Args:
         before: Seconds since the epoch; what was taken out since is this process's own.
@@ -121,7 +121,7 @@ def sweep(directory: Path, before: float) -> None:
 
 
 class Incoming:
-    """A file that is sent into ``imports/`` piece by piece; it is there whole or not at all.
+    """A file that is sent into ``imports/`` piece by piece, whole or not at all.
 
     Blocks, and is used by one thread at a time.
 

@@ -1,4 +1,6 @@
-"""Import runs: what was imported when, and undo of one, in the journal's transactions.
+"""Import runs: what was imported when, and the undo of one.
+
+All of it runs inside the journal's transactions.
 
 Messages, batches and intervals of presence carry the id of their import, and its changes
 are named after it; so an undo deletes exactly what carries it.
@@ -211,9 +213,9 @@ def _is_used(db: sqlite3.Connection, kind: str, id: str) -> bool:
 def _forget_words(
     db: sqlite3.Connection, gone: set[int], episodes: set[str], at: float, tell: Tell
 ) -> None:
-    """Take messages out of the rows that rest on them; those that rest on them alone go.
+    """Take messages out of the rows that rest on them.
 
-    So do records that sum up one of ``episodes``, which are gone.
+    Rows that rest on them alone go. So do records that sum up one of ``episodes``, which are gone.
     """
     rows, draft = Rows(db), Draft(OWNER, "undo import")
     for fact in rows.scan(Fact):

@@ -151,7 +151,7 @@ class Importer:
         before = run.count, run.rows
         run.learns = run.learns or self._learns
         try:
-            await _Work(intake, self._journal, run, deleted, self._now, progress).run()
+            await _ImportTask(intake, self._journal, run, deleted, self._now, progress).run()
         except asyncio.CancelledError:  # the journal's thread may be reading from it still
             raise
         except BaseException:
@@ -285,7 +285,7 @@ def _new(db: sqlite3.Connection, intake: Intake) -> int:
     return new
 
 
-class _Work:
+class _ImportTask:
     """An import under way, in transactions of a few pieces."""
 
     def __init__(

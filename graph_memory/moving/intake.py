@@ -100,7 +100,7 @@ _HIGHEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """Something that was said, as another program wrote it down.
 
     Attributes:
@@ -163,6 +163,7 @@ class Intake:
         self._zone = zone
         self._sessions: dict[str, Session] = {}
         self.db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self.db.execute("PRAGMA cache_size = -65536")  # KiB that stay in memory
         update(self.db, Path("intake"))
         self.db.executescript(_TABLES)
         self.db.execute("BEGIN")
@@ -173,14 +174,14 @@ class Intake:
 
     # ----------------------------------------------------------------- filling
 
-    def add(self, piece: Piece | Line | Skipped) -> None:
+    def add(self, piece: Piece | SourceLine | Skipped) -> None:
         """Enter a piece.
 
         Raises:
             FormatError: There is one of its name already.
         """
         match piece:
-            case Line():
+            case SourceLine():
                 self._add_line(piece)
             case Skipped():
                 self.skipped[piece.reason] += piece.count
@@ -207,7 +208,7 @@ class Intake:
         if (change is None or change.ops[0].before) and not isinstance(row, Session):
             raise FormatError(f"{row.kind} {row.id[:80]} is there twice", 0, "id")
 
-    def _add_line(self, line: Line) -> None:
+    def _add_line(self, line: SourceLine) -> None:
         text, session = clean(line.text), line.session
         if not text:
             self.skipped["empty"] += 1
@@ -382,8 +383,7 @@ class Intake:
         return [number for (number,) in self.db.execute(query, (batch,))]
 
     def span(self, session: str, first: int, last: int) -> tuple[int, int, int, int] | None:
-        """The first and last message there is of a stretch of a Session: their numbers
-        here and in the memory."""
+        """The numbers, here and in the memory, of the ends of a stretch of a Session."""
         low, high, new_low, new_high = self.db.execute(
             "SELECT min(m.id), max(m.id), min(l.number), max(l.number)"
             " FROM message m JOIN live l ON l.id = m.id"

@@ -72,7 +72,7 @@ def referred(piece: Row | Message) -> tuple[int, ...]:
 
 
 def requoted(message: Message, numbers: dict[int, int]) -> Message:
-    """A message whose quotes lead to the new numbers; 0 if what is quoted is not there."""
+    """A message whose quotes have the new numbers; 0 if the quoted one is gone."""
     to = tuple(
         Addressee(each.user, each.name, numbers.get(each.quoted, 0)) if each.quoted else each
         for each in message.to

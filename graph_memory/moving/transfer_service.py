@@ -1,4 +1,4 @@
-"""Transfer service: exports, files that wait, imports in the background, and their undo."""
+"""Transfer service: exports, waiting files, imports and their undo."""
 
 from __future__ import annotations
 
@@ -77,8 +77,7 @@ class TransferService:
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """How many pieces of an import are done, of how many; ``None`` while none is under way
-        or has been begun."""
+        """How many pieces of an import are done, of how many; ``None`` for none."""
         return self._progress or ((0, 0) if self._tasks else None)
 
     async def start(self) -> None:

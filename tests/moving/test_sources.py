@@ -20,7 +20,7 @@ from graph_memory.errors import FormatError
 from graph_memory.journal import Journal
 from graph_memory.model import BOT, Episode, Fact, Mention, Name
 from graph_memory.moving.import_learning import next_batch
-from graph_memory.moving.sources import astrbot
+from graph_memory.moving.sources import astrbot_history
 from graph_memory.moving.sources.qq_chat_exporter import QQChatExporter
 from tests.makers import T0, group, message, private, user
 
@@ -410,10 +410,10 @@ async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(tmp_path: Pat
 
 
 def test_times_never_run_backwards() -> None:
-    said = [astrbot._Said("user", str(n)) for n in range(50)]
+    said = [astrbot_history._HistoryLine("user", str(n)) for n in range(50)]
     said[30].at = 500.0
     said[40].at = 100.0  # the clock was set
-    times = list(astrbot._times(said, 0.0, 1_000.0))
+    times = list(astrbot_history._times(said, 0.0, 1_000.0))
     assert len(times) == 50
     assert [at for at, _ in times] == sorted(at for at, _ in times)
 

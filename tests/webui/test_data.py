@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from graph_memory.moving import Run
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from webui.api.data import Importing, importer_of
+from webui.api.imports import Importing, importer_of
 from webui.guard import MAX_BODY
 
 from .browsing import OURS, press, see, send

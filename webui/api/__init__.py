@@ -5,12 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from ..core import service
-from . import data, graph_json
+from . import graph_json, imports
 
 
 def router(memory: service.MemoryService) -> APIRouter:
     """The routes of those that have no module in common with their page."""
     api = APIRouter(prefix="/api/v1")
-    for part in (data, graph_json):
+    for part in (imports, graph_json):
         api.include_router(part.routes(memory))
     return api

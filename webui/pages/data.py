@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 from starlette.responses import FileResponse, Response
 
-from ..api.data import Importing, Name, begin, importer_of, usual_platform
+from ..api.imports import Importing, Name, begin, importer_of, usual_platform
 from ..core import errors, files, service
 from ..guard import read_form
 from ..rendering import Pages

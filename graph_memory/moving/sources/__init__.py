@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import FormatError
 from ..file_format import FORMAT
-from .astrbot import AstrBotHistory
+from .astrbot_history import AstrBotHistory
 from .chat_lines import ChatLines
 from .graphmemory_05 import GraphMemory05
 from .livingmemory import LivingMemory

@@ -14,7 +14,7 @@ from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT
 from ..file_format import Key, Text, lines_of, parse, validate
-from ..intake import Line
+from ..intake import SourceLine
 from .source import Options, Pieces
 
 
@@ -60,7 +60,7 @@ class ChatLines:
                     raise again.told(error.code, **error.values) from None
 
 
-def _line(data: dict[str, Any], options: Options) -> Line:
+def _line(data: dict[str, Any], options: Options) -> SourceLine:
     at = timestamp(data.get("time"), options.zone)
     if at is None:
         raise FormatError("is no time", 0, "time").told("no_time")
@@ -79,7 +79,7 @@ def _line(data: dict[str, Any], options: Options) -> Line:
     for field in (name for name, is_missing in missing.items() if is_missing):
         raise FormatError("is missing", 0, field).told("missing")
     where = f"{platform}:{line.group}:{account}"
-    return Line(
+    return SourceLine(
         key=line.id or f"{where}:{sender}:{at}:{line.text}",
         platform=platform,
         group=line.group,

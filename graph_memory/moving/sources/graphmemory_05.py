@@ -1,4 +1,4 @@
-"""Source: the JSON that GraphMemory 0.3 to 0.5 exported, entities and their relations.
+"""Source: JSON exports of GraphMemory 0.3 to 0.5, entities and relations.
 
 It does not say who told what to whom, so all of it goes where the owner says; only if it
 names a single chat, that is where it came from.
@@ -58,7 +58,7 @@ class GraphMemory05:
             raise FormatError(
                 "the file does not say in which chat it was learned; choose one", 0, "into"
             ).told("whose")
-        work = _Work(session, options.now)
+        work = _RowBuilder(session, options.now)
         for number, each in enumerate(data["entities"], 1):
             work.entity(each, number)
         for number, each in enumerate(data["relations"], 1):
@@ -97,7 +97,7 @@ def _only_session(data: dict[str, Any], options: Options) -> Session | None:
     )
 
 
-class _Work:
+class _RowBuilder:
     """Rows made of one export.
 
     Args:

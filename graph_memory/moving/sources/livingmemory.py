@@ -1,4 +1,4 @@
-"""Source: LivingMemory's ``conversations.db`` (messages) and ``livingmemory.db`` (memories).
+"""Source: the databases of LivingMemory, one of messages and one of memories.
 
 A memory sums up a stretch of a conversation. It becomes a conversation's summary in
 the Session it was made in, and so is seen by those who were there, under the persona that
@@ -18,7 +18,7 @@ from ...errors import FormatError
 from ...journal.connection import open_to_read
 from ...model import BOT, Episode, Session, session_of, stable_id
 from ...text import clean
-from ..intake import Line, Skipped
+from ..intake import Skipped, SourceLine
 from .source import Options, Pieces, origin, pages
 
 _MESSAGES = (
@@ -59,13 +59,13 @@ class LivingMemory:
             raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
 
 
-def _message(row: tuple[Any, ...], options: Options) -> Line | Skipped:
+def _message(row: tuple[Any, ...], options: Options) -> SourceLine | Skipped:
     number, umo, role, content, sender, name, said_at = row
     place = origin(str(umo or ""), options.platforms)
     at = timestamp(said_at, options.zone)
     if place is None or at is None:
         return Skipped("origin" if place is None else "time")
-    return Line(
+    return SourceLine(
         key=f"{number}:{umo}:{said_at}",
         platform=place.platform,
         group=place.group,

@@ -1,4 +1,4 @@
-"""Source: QQChatExporter, a JSON file of a chat or the manifest of one cut in pieces.
+"""Source: QQChatExporter, a JSON file of a chat or its manifest.
 
 Whoever exported it is ``self``. If that is not the bot, a private chat of theirs is none of
 the bot's, unless it is with the bot: so the owner has to say which account the bot has.
@@ -17,7 +17,7 @@ from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT, GROUP, PRIVATE
 from ..file_format import lines_of, parse
-from ..intake import Line, Skipped
+from ..intake import Skipped, SourceLine
 from .source import Options, Origin, Pieces, split_circle
 
 PLATFORM = "aiocqhttp"
@@ -96,7 +96,9 @@ def _place(info: dict[str, Any], options: Options) -> Origin:
     return Origin(platform, key if kind == GROUP else "", key if kind == PRIVATE else "", "")
 
 
-def _line(item: Any, place: Origin, title: str, options: Options, where: str) -> Line | Skipped:
+def _line(
+    item: Any, place: Origin, title: str, options: Options, where: str
+) -> SourceLine | Skipped:
     if not isinstance(item, dict) or not isinstance(item.get("sender"), dict):
         raise FormatError("is no message", 0, where)
     if item.get("system") or item.get("recalled"):
@@ -106,7 +108,7 @@ def _line(item: Any, place: Origin, title: str, options: Options, where: str) ->
         raise FormatError("is no time", 0, f"{where}.timestamp").told("no_time")
     sender, text = item["sender"], _words(item)
     account = str(sender.get("uin") or sender.get("uid") or "")
-    return Line(
+    return SourceLine(
         key=str(item.get("id") or f"{account}:{at}:{text}"),
         platform=place.platform,
         group=place.group,

@@ -1,4 +1,4 @@
-"""Source: a file that can be imported, what its owner says about it, and where chats are."""
+"""Source: a file that can be imported, and what its owner says about it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any, Protocol
 from ...errors import ClosedError, FormatError
 from ...model import GROUP, NO_PERSONA, PRIVATE, Session, session_of
 from ..file_format import Piece
-from ..intake import Line, Skipped
+from ..intake import Skipped, SourceLine
 
 _SHARED = re.compile(r"(\d+)_(\d+)")
 """Session id of a group under AstrBot's ``unique_session``: sender and group."""
 
-Pieces = Iterator[Piece | Line | Skipped]
+Pieces = Iterator[Piece | SourceLine | Skipped]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from ...errors import FormatError
 from ...journal.connection import open_to_read
 from ...model import BOT
 from ...text import clean
-from ..intake import EXACT, Line, Skipped
+from ..intake import EXACT, Skipped, SourceLine
 from .source import Options, Pieces, origin, pages
 
 RUN = 20
@@ -43,7 +43,7 @@ _COLUMNS = {
 
 
 @dataclass(slots=True)
-class _Said:
+class _HistoryLine:
     """One line of a conversation; what is not known is empty."""
 
     role: str
@@ -99,7 +99,7 @@ def _conversation(row: tuple[Any, ...], options: Options) -> Pieces:
     seen: Counter[tuple[str, str]] = Counter()
     for each, (at, slack) in zip(said, _times(said, start, max(start, _utc(updated))), strict=True):
         seen[each.role, each.text] += 1
-        yield Line(
+        yield SourceLine(
             key=f"{id}:{each.role}:{seen[each.role, each.text]}:{each.text}",
             platform=place.platform,
             group=place.group,
@@ -114,7 +114,7 @@ def _conversation(row: tuple[Any, ...], options: Options) -> Pieces:
         )
 
 
-def _heard(row: tuple[Any, ...], options: Options) -> Line | Skipped:
+def _heard(row: tuple[Any, ...], options: Options) -> SourceLine | Skipped:
     """A line of a group that AstrBot kept with its speaker."""
     number, umo, sender, name, content, created = row
     place = origin(str(umo), options.platforms)
@@ -122,7 +122,7 @@ def _heard(row: tuple[Any, ...], options: Options) -> Line | Skipped:
     if place is None or not place.group or not isinstance(data, dict):
         return Skipped("origin")
     parts = data.get("message")
-    return Line(
+    return SourceLine(
         key=f"heard:{number}",
         platform=place.platform,
         group=place.group,
@@ -170,13 +170,13 @@ def _json(text: Any) -> Any:
         return None
 
 
-def _said(content: Any, zone: tzinfo) -> Iterator[_Said]:
+def _said(content: Any, zone: tzinfo) -> Iterator[_HistoryLine]:
     """What people and the bot said, of all that a conversation keeps."""
     turns = _json(content)
     for turn in turns if isinstance(turns, list) else []:
         if not isinstance(turn, dict) or turn.get("role") not in ("user", "assistant"):
             continue
-        said = _Said(turn["role"], "")
+        said = _HistoryLine(turn["role"], "")
         for text in _texts(turn.get("content")):
             _read(said, text, zone)
         said.text = clean(said.text)
@@ -192,7 +192,7 @@ def _texts(content: Any) -> list[str]:
     return [text for text in found if isinstance(text, str)]
 
 
-def _read(said: _Said, text: str, zone: tzinfo) -> None:
+def _read(said: _HistoryLine, text: str, zone: tzinfo) -> None:
     """Add a part of a turn: words, or what AstrBot put beside them."""
     if said.role == "user" and text.lstrip().startswith("<system_reminder>"):
         if found := _SPEAKER.search(text):
@@ -208,7 +208,7 @@ def _read(said: _Said, text: str, zone: tzinfo) -> None:
     said.text = f"{said.text}\n{text}" if said.text else text
 
 
-def _times(said: list[_Said], start: float, end: float) -> Iterator[tuple[float, float]]:
+def _times(said: list[_HistoryLine], start: float, end: float) -> Iterator[tuple[float, float]]:
     """When each line was said, and by how much that may be wrong.
 
     Never before the one it follows, so that they stay in order.

@@ -73,7 +73,7 @@ async def usual_platform(memory: service.MemoryService) -> str:
 
 
 def begin(memory: service.MemoryService, importer: moving.Importer) -> None:
-    """Run an import in the background; why it stopped, if it does, is kept by the mover."""
+    """Run an import in the background; the service keeps why it stopped."""
     task = memory.moving.begin(importer)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
