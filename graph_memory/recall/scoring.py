@@ -42,10 +42,13 @@ LEAST = 200
 sentences every word looks rare or common by chance."""
 LEXICAL = 0.4
 """Weight of words; the rest is that of meaning."""
+SWAY, OTHERS = 0.1, 10
+"""Weight that goes to the one of the two that sets its best apart from the one so many
+places after it, at most."""
 CONVERSATION, CONVERSATION_TOP = 0.4, 3
 """Weight of the mean of a conversation's best lines."""
 STEP = 1.0
-"""Weight of the second step."""
+"""Weight of the second step, of a hit that leaves everything unsaid."""
 HITS = 4
 """Best documents that are stepped from."""
 BRIDGES = 8
@@ -251,10 +254,22 @@ def fuse(lexical: Scores, close: Scores | None) -> Scores:
     by_meaning = close - low
     if high > low:
         by_meaning /= high - low
-    relevance *= LEXICAL
-    by_meaning *= 1 - LEXICAL
+    words, meaning = _apart(relevance), _apart(by_meaning)
+    sway = SWAY * (words - meaning) / (words + meaning) if words + meaning > 0 else 0.0
+    relevance *= LEXICAL + sway
+    by_meaning *= 1 - LEXICAL - sway
     relevance += by_meaning
     return relevance
+
+
+def _apart(values: Scores) -> float:
+    """How far the best, which is 1, is above the one ``OTHERS`` places after it, 0…1."""
+    for least in (0.75, 0.5, 0.25, 0.0):  # few are above the first, and quickly sorted
+        found = values[values > least]
+        if len(found) > OTHERS:
+            at = len(found) - OTHERS - 1
+            return 1 - float(np.partition(found, at)[at])
+    return float(len(found) > 0)
 
 
 def lift_conversations(relevance: Scores, visible: VisibleSet) -> Scores:
@@ -279,9 +294,9 @@ def second_step(
 ) -> Scores:
     """Add what follows from the best hits, by position; there must be a document.
 
-    A document gains as far as the hit is relevant, as it shares the hit's rare words, and
-    as it has what the query asks for and the hit does not say, in words or in meaning
-    (``close``); but it does not overtake the best hit.
+    A document gains as far as the hit is relevant and leaves something unsaid, as it
+    shares the hit's rare words, and as it has what the query asks for and the hit does
+    not say, in words or in meaning (``close``); but it does not overtake the best hit.
     """
     order = best(relevance, HITS)[:HITS]
     most = float(relevance[order[0]])
@@ -293,9 +308,13 @@ def second_step(
     says = [set(index_terms(text)) for text in texts]
     leads = [_leading(postings, set(search_terms(text)) - query.keys()) for text in texts]
     postings.look_up(chain.from_iterable(leads))
+    worths = {
+        term: weight * term_weight(term, len(postings), postings.occurrences(term))
+        for term, weight in query.items()
+    }
     for hit, said, leading in zip(order, says, leads, strict=True):
         rest = {term: weight for term, weight in query.items() if term not in said}
-        reach = float(relevance[hit]) / most
+        reach = _unsaid(worths, rest) * float(relevance[hit]) / most
         shared = _shared(postings, leading, reach) if rest else None
         if shared is None:
             continue
@@ -309,6 +328,12 @@ def second_step(
         np.maximum(gained, shared, out=gained)
     stepped: Scores = relevance + STEP * most * gained
     return np.where(relevance < most, _below(most, stepped), stepped)
+
+
+def _unsaid(worths: Mapping[str, float], rest: Iterable[str]) -> float:
+    """Root of the share, 0…1, of what a query says that is in its ``rest``."""
+    total = sum(worths.values())
+    return math.sqrt(sum(worths[term] for term in rest) / total) if total > 0 else 0.0
 
 
 def _below(most: float, scores: Scores) -> Scores:

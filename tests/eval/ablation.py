@@ -72,6 +72,10 @@ def _no(*_: object) -> bool:
     return False
 
 
+def _all(*_: object) -> float:
+    return 1.0
+
+
 RULES = {
     "splitting": Rule(
         ("several", "point"),
@@ -88,6 +92,8 @@ RULES = {
     "second step": Rule(("bridge",), _replace((ranking, "second_step", lambda *found: found[4]))),
     "voting": Rule(("set",), _replace((ranking, "vote", lambda *found: found[-1]))),
     "words said already": Rule(("set",), _replace((ranking, "SAID", 0.0))),
+    "what a hit leaves unsaid": Rule(("bridge",), _replace((scoring, "_unsaid", _all))),
+    "what tells the best apart": Rule((), _replace((scoring, "SWAY", 0.0))),
     "likeness penalty": Rule((), _replace((ranking, "PENALTY", 0.0))),
     "neighbours": Rule((), _replace((scoring, "NEIGHBOURS", 0.0))),
     "who asks tells little": Rule((), _replace((ranking, "ASKING", 1.0))),

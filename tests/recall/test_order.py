@@ -118,6 +118,42 @@ async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memor
     assert looked_at == newest
 
 
+@pytest.mark.parametrize(
+    ("asked", "hit", "stray"),
+    [
+        ("修灯的师傅叫什么？", "修灯的师傅叫阿邦", "阿邦什么都爱吃辣"),
+        (
+            "What did the plumber charge for the sink upstairs?",
+            "The plumber did charge 80 for the sink, says Ines",
+            "Ines sleeps upstairs",
+        ),
+    ],
+)
+async def test_a_hit_that_says_nearly_all_does_not_lead_far(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, asked: str, hit: str, stray: str
+) -> None:
+    async def score() -> float:
+        found = await memory.ask(HOME, asked)
+        return next(each.score for each in found.trace.candidates if each.text == stray)
+
+    await told(memory, hit, stray, "修灯的师傅是邻居介绍的", "The plumber lost a ring in our sink")
+    assert await place(memory, asked, hit) == 0
+    far = await score()
+    monkeypatch.setattr(scoring, "_unsaid", lambda *_: 1.0)
+    assert far < 0.98 * await score()
+
+
+def test_what_tells_the_best_from_the_others_counts_more() -> None:
+    count = 40
+    apart, alike = np.zeros(count), np.linspace(1.0, 0.9, count)
+    apart[-1] = 1.0
+    by_words, by_meaning = scoring.fuse(apart, alike), scoring.fuse(alike, apart)
+    assert by_words[-1] - by_words[-2] > scoring.LEXICAL + scoring.SWAY / 2
+    assert by_meaning[-1] - by_meaning[-2] > 1 - scoring.LEXICAL
+    assert scoring.fuse(apart, apart).tolist() == pytest.approx(apart.tolist())
+    assert not scoring.fuse(np.zeros(count), np.zeros(count)).any()
+
+
 async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
