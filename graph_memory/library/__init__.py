@@ -7,7 +7,7 @@ them, decided per row by the same function as recall (``visible_rows.py``).
 from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
 from .edits import MAX_STATEMENT, Action, Correction, Effect
 from .entity_view import EntityView, EntityViews, Thread, begun
-from .facts import OWNER, Called, FactDetail, FactLine, Library, Overview
+from .facts import OWNER, Called, FactDetail, FactLine, FilterOptions, Library
 
 __all__ = [
     "LEVELS",
@@ -23,9 +23,9 @@ __all__ = [
     "EntityViews",
     "FactDetail",
     "FactLine",
+    "FilterOptions",
     "Library",
     "OpenRecord",
-    "Overview",
     "Record",
     "Scene",
     "Thread",

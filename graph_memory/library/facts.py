@@ -74,7 +74,7 @@ class FactDetail:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class FilterOptions:
     """What one can filter by. ``circles`` are (id, title), most recent last.
 
     Attributes:
@@ -102,7 +102,7 @@ class Library:
         self._settings = settings
         self._attendance = attendance
         self._now = now
-        self._seen: tuple[object, Overview] | None = None
+        self._seen: tuple[object, FilterOptions] | None = None
 
     def retune(self, settings: Settings) -> None:
         """Go by other settings from now on."""
@@ -145,10 +145,10 @@ class Library:
         sources = await self._journal.messages(line.fact.evidence)
         return FactDetail(line, sources, replaces, replaced_by)
 
-    async def overview(self) -> Overview:
+    async def overview(self) -> FilterOptions:
         """What one can filter by, and who and what most is known about."""
 
-        def work(db: sqlite3.Connection) -> Overview:
+        def work(db: sqlite3.Connection) -> FilterOptions:
             state = queries.revision(db)
             if self._seen and self._seen[0] == state:
                 return self._seen[1]
@@ -157,7 +157,7 @@ class Library:
             circles = {s.circle: s.title or owners.get(s.owner, s.circle) for s in found}
             people, things = queries.most_known(db, OFFERED)
             called = queries.names(db, [*people, *things])
-            seen = Overview(
+            seen = FilterOptions(
                 sorted({s.persona for s in found}),
                 sorted(circles.items(), key=lambda circle: circle[1]),
                 queries.predicates(db),

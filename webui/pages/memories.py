@@ -123,7 +123,9 @@ def _digest(ids: list[str]) -> str:
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
 
-def _name(wanted: FactListing, lines: list[library.FactLine], choices: library.Overview) -> str:
+def _name(
+    wanted: FactListing, lines: list[library.FactLine], choices: library.FilterOptions
+) -> str:
     """What the node that is filtered by is called, from what is on the page anyway."""
     for line in lines:
         if line.fact.subject == wanted.node:
