@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import tempfile
 import typing
 from dataclasses import MISSING, fields, replace
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
-from graph_memory.deletion import Tombstones
+from graph_memory.deletion import Tombstones, retraction_marks
 from graph_memory.deletion.message_retention import trim_log
 from graph_memory.errors import FormatError, NotFoundError
 from graph_memory.journal import Journal
@@ -234,6 +235,22 @@ async def test_who_was_forgotten_does_not_come_back(tmp_path: Path) -> None:
         assert user("1") not in left
         assert "小红" not in left
         assert "那我们不吃花生" in left
+
+
+async def test_what_was_retracted_does_not_come_back(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        lines = [message(GROUP, user("1"), text, T0, ref=f"{text}@0") for text in ("说错了", "好")]
+        (wrong, _) = await hear(journal, GROUP, *lines)
+        path = put(tmp_path / "x.jsonl", await exported(journal))
+
+        def retract(db: sqlite3.Connection, _tell: object) -> None:
+            retraction_marks.note(db, wrong, T0)
+            db.execute("DELETE FROM message WHERE id = ?", (wrong.id,))
+
+        await journal.alter(retract)
+        plan, run = await brought(journal, path)
+        assert (plan.new, run.count) == (0, 0)
+        assert [each.text for each in await everything(journal)] == ["好"]
 
 
 async def test_one_person(tmp_path: Path) -> None:
