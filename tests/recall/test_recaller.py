@@ -12,6 +12,7 @@ from graph_memory.model import (
     asker_of,
 )
 from graph_memory.recall import Reason, Recall, scoring
+from graph_memory.text import tokens
 from tests.makers import T0, entity, fact, group, name, private, user
 
 from .conftest import Memory
@@ -311,3 +312,20 @@ async def test_traces_are_kept_per_circle_and_newest_first(memory: Memory) -> No
     assert kept[0].candidates[0].text == "我对花生过敏"
     assert {"search", "total", "embedding"} <= kept[0].timing.keys()
     assert len(recaller.traces(OTHER.circle)) == 1
+
+
+async def test_the_lines_before_the_memories_count_in_the_budget(memory: Memory) -> None:
+    await memory.open()
+    for number in range(20):
+        await memory.say(HOME, ZHANG, f"第{number}次说花生过敏", T0 + number * 90_000)
+    lead = [
+        "常挂在心上的：",
+        *(f"{number}. 花生一点也不能碰，发作起来很厉害" for number in range(60)),
+    ]
+    found = await memory.ask(HOME, "花生过敏吗", lead=lead, budget=300)
+    assert tokens(found.block) <= 300
+    assert lead[1] in found.block
+    assert found.items, "there is room for what is recalled"
+    alone = await memory.ask(HOME, " ", lead=lead[:1] + lead[1:] * 9, budget=300)
+    assert tokens(alone.block) <= 300
+    assert alone.block == alone.trace.block
