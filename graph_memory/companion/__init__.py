@@ -1,4 +1,4 @@
-"""Companion: what makes of a memory somebody who remembers; unknown to lower rooms.
+"""Companion: core facts, mood, inner state and proactive messages.
 
 ``parts.py`` is the door. ``session_cache.py`` keeps what it knows of each Session in memory,
 ``preamble.py`` writes the lines that go before what is recalled, ``core_facts.py`` and

@@ -75,7 +75,7 @@ _TYPED = re.compile("|".join(f"<({word[1:-1]})>" for word in Word))
 
 
 def neutral(text: str) -> str:
-    """``text`` with all control words made plain text, for what others than the model say."""
+    """``text`` with all control words made plain text."""
     return _TYPED.sub(lambda found: f"＜{found[0][1:-1]}＞", text)
 
 

@@ -1,4 +1,4 @@
-"""Core facts: the few things about a user that are always in view, and how they are learned.
+"""Core facts: the few things about a user that are always in view.
 
 There are at most :data:`MOST` of each user in each Session. What is new takes the place of
 what was of use longest ago; what somebody pinned is neither replaced nor reworded by

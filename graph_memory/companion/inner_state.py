@@ -102,7 +102,7 @@ def decayed(
     baseline: Feeling = BASELINE,
     half_life: float = HALF_LIFE,
 ) -> Feeling:
-    """What is left of a feeling some time later; a clock that was set back changes nothing."""
+    """What is left of a feeling some time later."""
     left = math.exp(-math.log(2) / half_life * max(0.0, seconds))
     return Feeling(
         _bounded(baseline.valence + (last.valence - baseline.valence) * left),

@@ -170,7 +170,7 @@ class Companion:
         return await self._journal.read(lambda rows: standing(rows, session.id, asker.accounts))
 
     def remembering(self, session: Session, user: str) -> Callable[[Rows, Draft], None] | None:
-        """Lets facts that somebody asked to be remembered be core facts, in a private chat."""
+        """Makes core facts of what somebody asked to be remembered in private."""
         if session.is_group or not self.has("core_facts"):
             return None
 

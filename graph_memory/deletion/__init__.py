@@ -1,4 +1,4 @@
-"""Deletion for good: of people (forget me) and of retracted messages, in every file."""
+"""Deletion for good: of people and of messages, in every file."""
 
 from .forget_me import ForgetMe, Outcome
 from .tombstones import Tombstones

@@ -1,4 +1,4 @@
-"""Erasure of a person from one journal, the change log included; it cannot be undone.
+"""Erasure of a person from one journal, the change log included.
 
 Works on any journal since the first version, open or in a backup. A *mark* in the
 journal says when whom (a salted hash) was erased from it, so that every copy can be

@@ -1,4 +1,4 @@
-"""Forget me: a person goes from the memory at once, and from closed files within a day.
+"""Forget me: deletion of a person at once, from closed files within a day.
 
 ::
 

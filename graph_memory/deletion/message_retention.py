@@ -1,4 +1,4 @@
-"""Message retention: old messages, empty change log entries, vectors of former models.
+"""Message retention: end of old messages, log entries and vectors.
 
 What goes here was kept for its words alone, and they are told elsewhere; so it is no
 change and cannot be undone.
@@ -37,7 +37,7 @@ Pause = Callable[[], Awaitable[object]]
 
 
 async def thin(journal: Journal, before: float, pause: Pause) -> int:
-    """Delete the messages from before a time that nothing rests on; see :func:`thin_some`."""
+    """Delete old messages that nothing rests on; see :func:`thin_some`."""
     sessions = await journal.read(lambda rows: [row.id for row in rows.scan(Session)])
     thinned = 0
     for session in sessions:
@@ -135,7 +135,7 @@ def _delete(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
 
 
 def thinned(db: sqlite3.Connection) -> int:
-    """The newest batch of which messages were deleted because they were old; 0 if none is."""
+    """The newest batch of which old messages were deleted; 0 if none is."""
     return noted(db, THINNED)
 
 
@@ -145,7 +145,7 @@ def trimmed(db: sqlite3.Connection) -> int:
 
 
 async def trim_log(journal: Journal, now: float) -> int:
-    """Let changes older than :data:`LOG_KEPT` say how many rows they touched, and no more.
+    """Reduce changes older than :data:`LOG_KEPT` to the counts of their rows.
 
     Returns:
         How many changes were trimmed.

@@ -161,7 +161,7 @@ def _places(db: sqlite3.Connection, user: str) -> _Places:
 
 
 def _taken(db: sqlite3.Connection, user: str) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """What other people and personas, and what things are called, by circle, normalised."""
+    """Normalised names of other people and personas, and of things, by circle."""
     people: dict[str, set[str]] = defaultdict(set)
     things: dict[str, set[str]] = defaultdict(set)
     circle = "SELECT json_extract(s.data, '$.circle')"

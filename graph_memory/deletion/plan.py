@@ -131,7 +131,7 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
 
 
 def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
-    """What goes with a single message, whoever said it: what the bot answered to it, too."""
+    """What goes with a single message and with the answers to it."""
     found, session = DeletionPlan(NOBODY), message.session
     found.take([(session, id) for id in (message.id, *answers(db, message))])
     facts = [

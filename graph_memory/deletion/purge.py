@@ -1,4 +1,4 @@
-"""Purge of closed files: no backup keeps a forgotten person or a retracted message.
+"""Purge of closed files of forgotten people and retracted messages.
 
 Whom, is in ``tombstones.py``; which messages, in the journal (``retraction_marks.py``);
 which files were cleaned of whom, is marked in the files. Nobody may have them open.
@@ -28,7 +28,7 @@ logger = logging.getLogger("graph_memory.deletion")
 
 
 def clean_journal(path: Path, tombstones: Tombstones) -> bool:
-    """Erase from a closed journal whoever it is not marked with, before it is served. Blocks.
+    """Erase from a closed journal all people it is not marked with. Blocks.
 
     Returns:
         Whether anything was erased.

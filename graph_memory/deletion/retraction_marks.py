@@ -98,7 +98,7 @@ def still_open(db: sqlite3.Connection) -> Open:
 
 
 def add(db: sqlite3.Connection, marks: Collection[str], at: float) -> None:
-    """Put marks into a journal that does not know of them, inside the open transaction."""
+    """Add marks to a journal, inside the open transaction."""
     rows = [(mark, repr(at)) for mark in sorted(marks)]
     db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
 

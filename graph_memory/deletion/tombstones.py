@@ -43,7 +43,7 @@ class Tombstone:
 
 @dataclass(slots=True)
 class Tombstones:
-    """The tombstones of one data directory; made by :meth:`read`. Several threads may use it."""
+    """The tombstones of one data directory; several threads may use it."""
 
     path: Path
     salt: str

@@ -213,7 +213,7 @@ class Rows:
 
 
 def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:
-    """Rows by kind, id and data; one that cannot be read must not take all others with it."""
+    """Rows by kind, id and data, without those that cannot be read."""
     for kind, id, data in page:
         try:
             yield decode(kind, json.loads(data))

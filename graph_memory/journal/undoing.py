@@ -94,7 +94,7 @@ def _stands_since(db: sqlite3.Connection, writer: int, number: int) -> bool:
 
 
 def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:
-    """Whether a Session holds more than change ``number``: it stays while anything is in it."""
+    """Whether a Session holds more than change ``number``, and so stays."""
     query = "SELECT 1 FROM message WHERE session = :session UNION ALL SELECT 1 FROM row WHERE"
     query += " session = :session AND kind != 'session' AND change != :change LIMIT 1"
     return bool(db.execute(query, {"session": session, "change": number}).fetchone())

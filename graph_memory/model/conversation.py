@@ -1,4 +1,4 @@
-"""Messages, batches of them, who was present, and on whose behalf the memory is asked."""
+"""Messages, batches of messages, presence and askers."""
 
 from __future__ import annotations
 

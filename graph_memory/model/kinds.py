@@ -1,4 +1,4 @@
-"""Kinds of rows of the memory itself: chats, nodes, names, conversations and facts."""
+"""Kinds of rows of the memory: chats, nodes, names, episodes and facts."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def whole(id: str) -> str:
 
 
 def persona_id(name: str) -> str:
-    """Key of a persona by its name, which may be any: none has that of :data:`NO_PERSONA`."""
+    """Key of a persona by its name; none has that of :data:`NO_PERSONA`."""
     return f"{name}%" if name.rstrip("%") == NO_PERSONA else name
 
 
