@@ -1,8 +1,7 @@
 """Examination of the memory (``/memory doctor``), mending what it can.
 
-The journal is looked through from end to end, the graph is built anew, and the recall
-index is compared with one that is built anew and takes its place. The journal itself is
-only mended where nothing can be lost by it.
+The journal is looked through from end to end and mended where nothing can be lost by it.
+Graph and recall index are disposable: they are rebuilt from it, whatever was wrong.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from .errors import GraphError, JournalError
@@ -19,8 +19,8 @@ from .recall import Recaller
 
 logger = logging.getLogger("graph_memory.doctor")
 
-MENDED_AFTER = 120.0
-"""Seconds that building the graph anew may take."""
+REBUILT_AFTER = 120.0
+"""Seconds that building a view anew may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Finding:
 
     Attributes:
         code: Of a journal's fault (``journal/examine.py``), or ``journal_away``,
-            ``graph_away``, ``index`` (differs), ``index_away``.
+            ``graph_away``, ``index_away``.
         count: How many cases.
         detail: Examples or an error, in English.
         is_mended: Whether it is right now.
@@ -74,14 +74,13 @@ class Doctor:
         self._busy = asyncio.Lock()
 
     async def examine(self) -> Checkup:
-        """Check everything and mend what can be mended; the memory is in use meanwhile."""
+        """Mend the journal and rebuild its views; the memory is in use meanwhile."""
         async with self._busy:
-            started = time.monotonic()
-            vectors = self._recall.vectors
+            started, vectors = time.monotonic(), self._recall.vectors
             findings = [
                 *await self._examine_journal(),
-                *await self._rebuild_graph(),
-                *await self._examine_index(),
+                *await self._rebuild("graph", self._graph.rebuild),
+                *await self._rebuild("index", self._recall.rebuild),
             ]
             for finding in findings:
                 logger.warning(
@@ -114,18 +113,10 @@ class Doctor:
             for f in faults
         ]
 
-    async def _rebuild_graph(self) -> list[Finding]:
+    async def _rebuild(self, view: str, rebuild: Callable[[], Awaitable[object]]) -> list[Finding]:
         try:
-            async with asyncio.timeout(MENDED_AFTER):
-                await self._graph.rebuild()
-        except (GraphError, TimeoutError) as error:
-            return [Finding("graph_away", 1, str(error) or "too slow", is_mended=False)]
+            async with asyncio.timeout(REBUILT_AFTER):
+                await rebuild()
+        except (GraphError, JournalError, TimeoutError) as error:
+            return [Finding(f"{view}_away", 1, str(error) or "too slow", is_mended=False)]
         return []
-
-    async def _examine_index(self) -> list[Finding]:
-        try:
-            wrong = await self._recall.rebuild()
-        except JournalError as error:
-            return [Finding("index_away", 1, str(error), is_mended=False)]
-        detail = f"of {self._recall.items} documents"
-        return [Finding("index", wrong, detail, is_mended=True)] if wrong else []

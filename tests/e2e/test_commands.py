@@ -61,7 +61,7 @@ async def test_what_is_for_admins(world: World) -> None:
     in_group = await world.qq.ask_group(5042, ADMIN_ID, "/memory status", at_bot=False)
     assert "召回索引" not in in_group
     assert "30 天内会归档" in await world.qq.ask_private(ADMIN_ID, "/memory preview")
-    assert "日志、图谱和召回索引一致" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
+    assert "日志没有问题" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
     told = await world.qq.ask_private(431, "/memory help")
     assert "/记忆 我的" in told
     assert "/memory mine" in told
