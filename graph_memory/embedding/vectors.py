@@ -31,7 +31,7 @@ def text_hash(text: str) -> bytes:
 
 
 def fit(text: str, limit: int = MAX_PASSAGE) -> str:
-    """``text`` as a model can take it: no NUL, no lone surrogates, not empty, not long.
+    """Text as a model takes it: no NUL, no lone surrogates, not empty, not long.
 
     Args:
         limit: Bytes of UTF-8 that are kept; tokens of a model follow the bytes of a text

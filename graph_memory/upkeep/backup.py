@@ -1,4 +1,4 @@
-"""Backups: a verified copy of the journal every day, and whenever one is asked for.
+"""Backups: verified copies of the journal, daily and on demand.
 
 With the daily one, the older ones and the graph's file lose whoever asked to be forgotten
 since, and what was retracted (撤回): rewriting them for each would be far too dear.
@@ -79,7 +79,7 @@ class Backups:
 
     @property
     def problem(self) -> str:
-        """Why there is no backup of today, or one holds what it should not; empty if neither."""
+        """Why there is no backup of today, or one holds what it should not, or empty."""
         failed = self._job.problem and f"no backup was made: {self._job.problem}"
         return failed or self._unpurged
 
@@ -129,7 +129,7 @@ class Backups:
         return await self._do(lambda: restore.stage(self._directory, name, self._now()))
 
     async def staged(self) -> float | None:
-        """When the restore was asked for that waits for the next start; ``None`` if none is."""
+        """When the restore was asked for that waits for the next start, if any."""
         return await self._do(lambda: restore.staged(self._directory))
 
     async def unstage(self) -> bool:

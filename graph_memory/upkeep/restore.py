@@ -69,7 +69,7 @@ def unstage(directory: Path) -> bool:
 
 
 def staged(directory: Path) -> float | None:
-    """When the restore was prepared that waits for the next :func:`open_journal`, if any."""
+    """When the restore was prepared that waits for the next start, if any."""
     found = [match for path in _staged(directory) if (match := _STAGED.fullmatch(path.name))]
     if not found:
         return None
@@ -79,7 +79,7 @@ def staged(directory: Path) -> float | None:
 async def open_journal(
     directory: Path, now: Callable[[], float], tombstones: Tombstones
 ) -> Journal:
-    """Carry out a restore that was prepared, purge what it brings back, open the journal.
+    """Carry out a prepared restore, purge what it brings back, open the journal.
 
     The caller holds the directory's lock.
 

@@ -299,7 +299,7 @@ def bounds(level: Level, day: date) -> tuple[date, date]:
 
 
 def recent(today: date) -> date:
-    """The first day of what usually is due: of the last month, in January of the last year."""
+    """First day of what usually is due: the last month, in January the last year."""
     last = bounds(Level.MONTH, today)[0] - timedelta(1)
     return bounds(Level.YEAR if today.month == 1 else Level.MONTH, last)[0]
 
@@ -367,7 +367,7 @@ class Calendar:
         return found
 
     def _groups(self, level: Level) -> list[tuple[date, list[Episode | None]]]:
-        """What a record of each period would sum up; ``None`` for a part that is not there yet."""
+        """Parts of the summary of each period; ``None`` for one not there yet."""
         groups: dict[date, list[Episode | None]] = defaultdict(list)
         for day, unit in self._units(PARTS[level]):
             groups[bounds(level, day)[0]].append(unit)
@@ -495,7 +495,7 @@ def picked(level: Level, pieces: Sequence[Piece]) -> str:
 
 
 def telling(pieces: Sequence[Piece], count: int) -> list[Piece]:
-    """At most ``count`` pieces that together have most of what came up, in the given order.
+    """At most ``count`` pieces that have most of what came up, in the given order.
 
     One by one the piece is taken that adds most: a word counts for the pieces that have
     it, but only once, and a long piece for the root of its length.

@@ -1,4 +1,4 @@
-"""Periodic upkeep: archiving, deleting and summing up, in slices that delay nobody.
+"""Periodic upkeep: archiving, deleting and summing up, in small slices.
 
 Every slice is one change, resolved against the newest state: a fact that was used since
 it was looked up stays. So what is altered here can be undone, and a kill loses nothing.
@@ -60,7 +60,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What would be forgotten within ``days``: how many facts, and the weakest of them."""
+    """What would be forgotten within ``days``: a count, and the weakest facts."""
 
     days: int
     total: int
@@ -143,7 +143,7 @@ class Upkeep:
         return max(0.0, min(interval, last + interval - self._now()))
 
     async def run(self) -> Report:
-        """Do everything that is due: facts first, then records, then what they allow to go."""
+        """Do everything that is due: facts, then summaries, then what may go."""
         now = self._now()
         archived = await self._slices(self._faded, self._archive)
         archived += await self._slices(self._replaced, self._archive)
