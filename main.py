@@ -1,7 +1,7 @@
 """GraphMemory as an AstrBot plugin: hooks, commands and tools, each a few lines.
 
 What they do is in ``graph_memory/service.py``; what AstrBot is like, in
-``graph_memory/host/``. A hook that fails is logged and the chat goes on.
+``graph_memory/astrbot/``. A hook that fails is logged and the chat goes on.
 
 Annotations are not postponed here: AstrBot 4.26 would not know what a command takes.
 """
@@ -30,20 +30,20 @@ if MISSING:
     raise ModuleNotFoundError(f"not installed yet: {', '.join(MISSING)}", name=MISSING[0])
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not
-    from graph_memory import host
-    from graph_memory.chat.memory_commands import Commands
-    from graph_memory.chat.usage import alone
+    from graph_memory import astrbot as host
+    from graph_memory.astrbot import hooks
+    from graph_memory.commands.memory_commands import Commands
+    from graph_memory.commands.usage import alone
     from graph_memory.errors import ClosedError
-    from graph_memory.host import hooks
     from graph_memory.service import MemoryService
     from graph_memory.settings import Settings
     from graph_memory.turn import Turn
 else:
-    from .graph_memory import host
-    from .graph_memory.chat.memory_commands import Commands
-    from .graph_memory.chat.usage import alone
+    from .graph_memory import astrbot as host
+    from .graph_memory.astrbot import hooks
+    from .graph_memory.commands.memory_commands import Commands
+    from .graph_memory.commands.usage import alone
     from .graph_memory.errors import ClosedError
-    from .graph_memory.host import hooks
     from .graph_memory.service import MemoryService
     from .graph_memory.settings import Settings
     from .graph_memory.turn import Turn

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .errors import SettingError, StorageError
-from .journal import copies
 from .private import writing
 from .settings import MIN_KEY
+from .store import copies
 
 logger = logging.getLogger("graph_memory.access")
 

@@ -143,7 +143,7 @@ class Breaker:
             call.abandoned()
 
     def _ended(self, failure: str | None) -> None:
-        """Count a call of this round: its failure, empty for success, ``None`` for neither."""
+        """Count a call of this round: its failure, empty for success, or ``None``."""
         self._is_probing = False
         if failure == "":
             self._succeeded()

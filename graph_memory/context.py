@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from .identity import Identities
-from .journal import Journal
 from .scope import Attendance
 from .settings import LiveSettings, Settings
+from .store import Journal
 from .token_budget import TokenBudget
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from .errors import GraphError, JournalError
 from .graph import GraphStore
-from .journal import Fault, Journal, examine, mend
 from .recall import Recaller
+from .store import Fault, Journal, examine, mend
 
 logger = logging.getLogger("graph_memory.doctor")
 
@@ -28,7 +28,7 @@ class Finding:
     """Something that was wrong.
 
     Attributes:
-        code: Of a journal's fault (``journal/examine.py``), or ``journal_away``,
+        code: Of a journal's fault (``store/examine.py``), or ``journal_away``,
             ``graph_away``, ``index_away``.
         count: How many cases.
         detail: Examples or an error, in English.

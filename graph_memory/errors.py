@@ -84,7 +84,7 @@ class JournalError(StorageError):
     """The journal cannot be read or written.
 
     Attributes:
-        kind: What kind of trouble it is (``journal/storage.py``); empty if unknown.
+        kind: What kind of trouble it is (``store/connection.py``); empty if unknown.
     """
 
     kind = ""

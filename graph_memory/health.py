@@ -8,11 +8,11 @@ from datetime import datetime, tzinfo
 
 from .breaker import BreakerState, BreakerStatus
 from .errors import Failure, GraphMemoryError
-from .journal import StorageState
-from .learn import LearningStatus
+from .learning import LearningStatus
 from .locales import TEXTS, explain, say
+from .maintenance import Report
+from .store import StorageState
 from .token_budget import Account
-from .upkeep import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Health:
         index_items, index_vectors: Documents in the recall index, and how many of them
             have a vector of the model in use.
         storage, storage_kind: Whether messages can be stored, and why not (see
-            ``journal/storage.py``).
+            ``store/connection.py``).
         breakers: Whether ``embedding``, ``learning`` or ``rewriting`` is left alone because
             its model keeps failing.
         problems: What else is wrong, for people.

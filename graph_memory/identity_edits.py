@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from .errors import BondError, NotFoundError
 from .identity import Identities
-from .journal import Draft, Journal, Rows
 from .model import Change, Entity, Fact, Link, Merge, User, is_entity, stable_id
+from .store import Draft, Journal, Rows
 
 
 @dataclass(frozen=True, slots=True)

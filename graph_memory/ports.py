@@ -1,6 +1,6 @@
 """What this memory needs from the world around it, as small interfaces.
 
-``host.py`` implements them with AstrBot; tests and the evaluation bring their own.
+``astrbot/providers.py`` implements them with AstrBot; tests and the evaluation bring their own.
 """
 
 from __future__ import annotations

@@ -26,23 +26,23 @@ from .graph import GraphStore
 from .health import Health, behind
 from .identity import Identities
 from .identity_edits import IdentityEdits
-from .journal import Event, Journal, Rows, copies
-from .learn import Learning
+from .learning import Learning
 from .library import Conversations, EntityViews, Library
 from .locales import explain
 from .lock import DirectoryLock
 from .lookup import Lookup
+from .maintenance import Backups, IdleGate, Upkeep, open_journal
 from .model import Change, Erased, Presence
-from .moving import TransferService
 from .ports import Embedder, LanguageModel
 from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
 from .scope import Attendance
 from .settings import LiveSettings, Settings
+from .store import Event, Journal, Rows, copies
 from .supervisor import Supervisor
 from .token_budget import TokenBudget
-from .upkeep import Backups, IdleGate, Upkeep, open_journal
+from .transfer import TransferService
 from .view_as import ViewAs
 
 logger = logging.getLogger("graph_memory.service")

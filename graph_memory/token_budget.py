@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta, tzinfo
 
 from .errors import GraphMemoryError, HeldBackError
-from .journal import Journal
 from .ports import Answer, LanguageModel, ToolSchema
+from .store import Journal
 from .text import tokens
 
 logger = logging.getLogger("graph_memory.token_budget")

@@ -17,11 +17,11 @@ import numpy as np
 
 from .context import Context
 from .errors import NotFoundError
-from .journal import Rows, queries
 from .model import Asker, Fact, Message, Session, SessionRow, User, session_of
 from .recall import Index, Recall, Recaller, VisibleSet
 from .recall.documents import Kind, message_key
 from .scope import Attendance, Policy, Rank, View, span, view
+from .store import Rows, queries
 from .validity import Standing, standings
 
 NOBODY = ""

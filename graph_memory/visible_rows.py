@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from .errors import NotFoundError
-from .journal import Rows
 from .model import (
     Asker,
     EntityType,
@@ -23,6 +22,7 @@ from .model import (
 )
 from .retention import DAY
 from .scope import Attendance, Policy, Rank, View, span, view
+from .store import Rows
 
 YEAR = 365 * DAY
 """For which a name that somebody no longer bears is not another's alone."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from graph_memory.context import Context
 from graph_memory.identity import Identities
-from graph_memory.journal import Journal
 from graph_memory.model import (
     Fact,
     Message,
@@ -22,6 +21,7 @@ from graph_memory.model import (
 from graph_memory.retention import initial_half_life
 from graph_memory.scope import Attendance
 from graph_memory.settings import LiveSettings, Settings
+from graph_memory.store import Journal
 from graph_memory.text import normalise
 from graph_memory.token_budget import TokenBudget
 

@@ -19,11 +19,11 @@ REVIEWED = {
     "graph_memory/graph/database.py:run": "hands on what its callers, checked here, pass to it",
     "graph_memory/graph/graph_writer.py:apply": "statements made of names of the schema",
     "graph_memory/graph/graph_writer.py:load": "names of the schema, the own file path, escaped",
-    "graph_memory/journal/examine.py:_ids": "asked the constants of its module only",
-    "graph_memory/journal/migration.py:_apply": "the statements of MIGRATIONS",
-    "graph_memory/journal/pagination.py:paginate": "queries made of constants",
-    "graph_memory/journal/schema.py:open_tables": "names of the classes and fields of rows",
-    "graph_memory/journal/rows.py:find": "formats the names of its own parameters",
+    "graph_memory/store/examine.py:_ids": "asked the constants of its module only",
+    "graph_memory/store/migration.py:_apply": "the statements of MIGRATIONS",
+    "graph_memory/store/pagination.py:paginate": "queries made of constants",
+    "graph_memory/store/schema.py:open_tables": "names of the classes and fields of rows",
+    "graph_memory/store/rows.py:find": "formats the names of its own parameters",
 }
 """Functions that format something else, and why that is safe."""
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.memory_commands import Commands
+from graph_memory.commands.memory_commands import Commands
 from graph_memory.doctor import Checkup
 from graph_memory.errors import GraphError
-from graph_memory.journal import Draft, examine
 from graph_memory.locales import TEXTS
 from graph_memory.model import Entity, Episode, Fact, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.store import Draft, examine
 from graph_memory.turn import Turn
 
 from .makers import entity, fact, group, name, private, user

@@ -10,14 +10,14 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import NotFoundError
-from graph_memory.journal import Draft, Journal
-from graph_memory.journal.pagination import Cursor
-from graph_memory.journal.queries import FactFilter
 from graph_memory.library import OWNER, Library
 from graph_memory.model import Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
+from graph_memory.store import Draft, Journal
+from graph_memory.store.pagination import Cursor
+from graph_memory.store.queries import FactFilter
 
 from .makers import T0, entity, fact, group, message, name, private, user
 

@@ -11,7 +11,6 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import ConflictError, NotFoundError
-from graph_memory.journal import Draft, Journal, Rows
 from graph_memory.library import Correction, Library
 from graph_memory.model import (
     Asker,
@@ -28,6 +27,7 @@ from graph_memory.model import (
 from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
+from graph_memory.store import Draft, Journal, Rows
 
 from .makers import T0, entity, fact, group, message, name, private, user
 

@@ -23,7 +23,7 @@ from astrbot.core.star.filter.permission import PermissionType, PermissionTypeFi
 from astrbot.core.star.star import star_map
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
-from graph_memory.chat.usage import help_text
+from graph_memory.commands.usage import help_text
 from graph_memory.locales import say
 
 ROOT = Path(__file__).parent.parent

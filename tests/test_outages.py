@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.breaker import BreakerState
-from graph_memory.chat.memory_commands import Commands
+from graph_memory.commands.memory_commands import Commands
 from graph_memory.model import Presence, asker_of
 from graph_memory.ports import Answer, ToolSchema, Vectors
 from graph_memory.service import MemoryService

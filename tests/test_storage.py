@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from graph_memory.chat.memory_commands import Commands
+from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import erasure
 from graph_memory.errors import DamagedError, JournalError, StorageError
-from graph_memory.journal import Journal, StorageState
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.store import Journal, StorageState
 from graph_memory.turn import Turn
 
 from .disks import Disk, small_disk
@@ -69,7 +69,7 @@ async def test_a_full_disk_stops_nothing_and_heals_by_itself(
     model = ScriptedModel(nothing)
     service = await opened(disk.path, model)
     await hear(service, "我家的猫叫豆包")
-    with caplog.at_level(logging.INFO, "graph_memory.journal"):
+    with caplog.at_level(logging.INFO, "graph_memory.store"):
         await fill_journal(service, disk)
         for _ in range(5):
             with pytest.raises(JournalError, match="full"):
@@ -89,7 +89,7 @@ async def test_a_full_disk_stops_nothing_and_heals_by_itself(
         disk.free()
         assert (await service.health()).storage is StorageState.READY
         await hear(service, "我喜欢猫" * 200)
-        told = [r.message for r in caplog.records if r.name == "graph_memory.journal"]
+        told = [r.message for r in caplog.records if r.name == "graph_memory.store"]
         assert told == [line.message, "messages are stored again"]
     await service.close()
     again = await opened(disk.path)
@@ -177,7 +177,7 @@ async def test_a_file_that_is_damaged_while_it_is_open(tmp_path: Path):
 
 
 async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("graph_memory.journal.journal.PATIENCE", 0.1)
+    monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.1)
     journal = await Journal.open(tmp_path / "journal.sqlite3")
     goes_on = threading.Event()
 

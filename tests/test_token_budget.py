@@ -13,18 +13,18 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.memory_commands import Commands
+from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import ExtractionError, HeldBackError
-from graph_memory.journal import Journal
 from graph_memory.model import Fact, asker_of
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.store import Journal
 from graph_memory.text import tokens
 from graph_memory.token_budget import Account, Cost, TokenBudget
 from graph_memory.turn import Turn
 
-from .learn.scripted import ScriptedModel, answer, said
+from .learning.scripted import ScriptedModel, answer, said
 from .makers import T0, private, user
 
 CHINA = timezone(timedelta(hours=8))

@@ -18,16 +18,16 @@ if TYPE_CHECKING or __package__ == "webui":
         library,
         locales,
         model,
-        moving,
         recall,
         retention,
         service,
         settings,
+        transfer,
         validity,
         view_as,
     )
-    from graph_memory.journal import pagination, queries
-    from graph_memory.moving import files
+    from graph_memory.store import pagination, queries
+    from graph_memory.transfer import files
 else:
     from ..graph_memory import (
         access,
@@ -36,16 +36,16 @@ else:
         library,
         locales,
         model,
-        moving,
         recall,
         retention,
         service,
         settings,
+        transfer,
         validity,
         view_as,
     )
-    from ..graph_memory.journal import pagination, queries
-    from ..graph_memory.moving import files
+    from ..graph_memory.store import pagination, queries
+    from ..graph_memory.transfer import files
 
 __all__ = [
     "access",
@@ -55,13 +55,13 @@ __all__ = [
     "library",
     "locales",
     "model",
-    "moving",
     "pagination",
     "queries",
     "recall",
     "retention",
     "service",
     "settings",
+    "transfer",
     "validity",
     "view_as",
 ]

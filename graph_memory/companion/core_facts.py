@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from ..journal import Draft, Rows
-from ..learn.batching import asks_to_remember, without_request
-from ..learn.parse import line_of, numbers
-from ..learn.prompt_context import PromptContext
+from ..learning.batching import asks_to_remember, without_request
+from ..learning.parse import line_of, numbers
+from ..learning.prompt_context import PromptContext
 from ..model import Basis, Batch, Fact, Message, SessionRow, stable_id
+from ..store import Draft, Rows
 from ..text import fenced, normalise, one_line, tokens
 
 MOST = 30

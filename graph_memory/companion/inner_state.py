@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import NotFoundError
-from ..journal import Draft, Rows
-from ..learn.parse import line_of
-from ..learn.prompt import ExtractionExtension, language
-from ..learn.prompt_context import PromptContext
+from ..learning.parse import line_of
+from ..learning.prompt import ExtractionExtension, language
+from ..learning.prompt_context import PromptContext
 from ..locales import say
 from ..model import Basis, Batch, SessionRow, stable_id
+from ..store import Draft, Rows
 from ..text import fenced
 
 HALF_LIFE = 6 * 3_600.0
@@ -119,8 +119,10 @@ def moved(feeling: Feeling, valence: float, arousal: float) -> Feeling:
 
 
 def mood_name(feeling: Feeling) -> str:
-    """Which of nine moods a feeling is: ``low``, ``even`` or ``high`` on either side,
-    valence first (``low_high`` is upset)."""
+    """Name of one of nine moods.
+
+    ``low``, ``even`` or ``high`` on either side, valence first (``low_high`` is upset).
+    """
     return f"{_level(feeling.valence)}_{_level(feeling.arousal)}"
 
 

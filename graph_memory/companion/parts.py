@@ -10,12 +10,12 @@ from typing import Any
 
 from ..context import Context
 from ..errors import JournalError, NotFoundError
-from ..journal import Draft, Rows
-from ..learn.prompt import Extend, ExtractionExtension
-from ..learn.prompt_context import PromptContext
+from ..learning.prompt import Extend, ExtractionExtension
+from ..learning.prompt_context import PromptContext
 from ..model import Asker, Batch, Change, Fact, Message, Session, register
 from ..recall import Recaller, language_of
 from ..scope import Rank, View, span
+from ..store import Draft, Rows
 from . import inner_state, preamble
 from .control_words import Word
 from .core_facts import CoreFact, CoreFactExtension, CoreFacts, CoreKind, standing

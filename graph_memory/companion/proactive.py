@@ -23,12 +23,12 @@ from typing import ClassVar, Protocol
 from ..context import Context
 from ..errors import ExtractionError, Failure, GraphMemoryError, NotFoundError
 from ..hours import midnight, quiet_hours
-from ..journal import Draft, Event, Rows, queries
-from ..learn import Learning
+from ..learning import Learning
 from ..locales import say
 from ..model import Basis, Change, Erased, Message, Session, SessionRow, stable_id
 from ..ports import LanguageModel
 from ..retention import DAY
+from ..store import Draft, Event, Rows, queries
 from ..supervisor import Supervisor
 from ..text import clean_name, fenced
 from . import inner_state, preamble

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from ..episode import continues
-from ..journal import Event, Journal, Rows, queries
 from ..model import EPISODE, Change, Episode, Erased, Message, Op, Row
 from ..retention import DAY
+from ..store import Event, Journal, Rows, queries
 from .core_facts import CoreFact
 from .inner_state import InnerState, Mood
 

@@ -17,13 +17,13 @@ from datetime import tzinfo
 from ..dates import periods
 from ..episode import continues
 from ..errors import NotFoundError
-from ..journal import Journal, Rows, queries
-from ..journal import messages as mail
-from ..journal.queries import Deadline, Search
-from ..learn.batching import upcoming
+from ..learning.batching import upcoming
 from ..model import Asker, Episode, Message, Session, is_entity
 from ..recall import Recaller, called
 from ..scope import Rank, View
+from ..store import Journal, Rows, queries
+from ..store import messages as mail
+from ..store.queries import Deadline, Search
 from ..visible_rows import VisibleRows
 
 FOUND = 10

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..journal import Journal, vector_cache
-from ..journal.schema import migrations_of
 from ..model import Change, Data, Entity, Episode, Erased, Fact, Merge, Op, registered
+from ..store import Journal, vector_cache
+from ..store.schema import migrations_of
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user
 
 ACTOR = "erasure"

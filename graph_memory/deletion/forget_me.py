@@ -20,7 +20,7 @@ from enum import StrEnum
 
 from ..embedding import text_hash
 from ..errors import GraphMemoryError, StorageError, brief
-from ..journal import Journal, vector_cache
+from ..store import Journal, vector_cache
 from ..supervisor import Supervisor
 from . import erasure
 from .tombstones import Tombstone, Tombstones

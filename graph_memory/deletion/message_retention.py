@@ -11,11 +11,11 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 
 from ..embedding import text_hash
-from ..journal import Journal, vector_cache
-from ..journal.messages import by_ids
-from ..journal.rows import THINNED_COUNT, noted
 from ..model import Basis, Erased, Session, registered
 from ..retention import DAY
+from ..store import Journal, vector_cache
+from ..store.messages import by_ids
+from ..store.rows import THINNED_COUNT, noted
 
 Tell = Callable[[Erased], None]
 THINNED = "thinned"

@@ -16,8 +16,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..episode import GAP
-from ..journal.messages import answers
 from ..model import BOT, EPISODE, Data, Fact, Mention, Message, Name, is_entity, kind_named
+from ..store.messages import answers
 from ..text import normalise
 from .message_retention import thinned, trimmed
 from .name_search import Named, search
@@ -221,10 +221,12 @@ def _coined(
 def _learned_with(
     db: sqlite3.Connection, gone: DeletionPlan
 ) -> tuple[dict[str, Data], dict[str, Data]]:
-    """Names and mentions, by id, that were first learned from batches with the user in them,
-    or are of entities of facts that go. The log has them all, deleted ones included; of old
-    ones it does not tell (``message_retention.trim_log``) those count that came up while the
-    user took part."""
+    """Names and mentions, by id, that were first learned with the user.
+
+    That is in batches with the user in them, or of entities of facts that go. The log has
+    them all, deleted ones included; of old ones it does not tell
+    (``message_retention.trim_log``) those count that came up while the user took part.
+    """
     took_part = {
         session: (first - GAP, last + GAP)
         for session, first, last in db.execute(
@@ -249,8 +251,12 @@ def _learned_with(
 def _logged(
     db: sqlite3.Connection, gone: DeletionPlan, took_part: Collection[str]
 ) -> tuple[dict[Key, tuple[Data, bool]], set[Key], set[tuple[str, str]]]:
-    """What the log knows: names and mentions with whether they were learned with the user,
-    those of which it knows when they were made, and the entities of facts that go."""
+    """Names and mentions of the change log.
+
+    Returns:
+        Names and mentions with whether they were learned with the user; those of which the
+        log knows when they were made; entities of facts that go.
+    """
     with_user = _changes_with(db, gone.user)
     found: dict[Key, tuple[Data, bool]] = {}
     made: set[Key] = set()
@@ -320,8 +326,10 @@ def changes_about(
 def _named_first_in(
     db: sqlite3.Connection, gone: DeletionPlan, message: Message
 ) -> tuple[dict[str, Data], dict[str, Data]]:
-    """Names and mentions of a Session, by id, that were learned together with a message,
-    or are of entities of facts that go with it."""
+    """Names and mentions, by id, that were learned together with a message.
+
+    Of its Session, also those of entities of facts that go with it.
+    """
     query = "SELECT id, ops FROM change WHERE batch = ?"
     number, ops = db.execute(query, (message.batch,)).fetchone() or (0, "[]")
     made = {(kind, id) for kind, id, was, _ in json.loads(ops) if was is None}
@@ -349,8 +357,10 @@ def _named_first_in(
 def _others(
     db: sqlite3.Connection, gone: DeletionPlan, sessions: set[str]
 ) -> tuple[dict[str, str], set[tuple[str, str]]]:
-    """By Session, everything that stays in it, normalised; and the (Session, node) of facts
-    that stay."""
+    """Texts that stay, by Session, normalised.
+
+    And the (Session, node) of facts that stay.
+    """
     words: dict[str, list[str]] = {session: [] for session in sessions}
     linked: set[tuple[str, str]] = set()
     for session in sessions:

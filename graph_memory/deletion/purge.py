@@ -16,11 +16,11 @@ from pathlib import Path
 
 from ..embedding import text_hash
 from ..errors import ClosedError, DamagedError, JournalError, brief
-from ..journal import copies
-from ..journal.connection import failure, open_to_read
-from ..journal.migration import update
-from ..journal.schema import APPLICATION_ID, MIGRATIONS, migrations_of
 from ..private import reserve, settle
+from ..store import copies
+from ..store.connection import failure, open_to_read
+from ..store.migration import update
+from ..store.schema import APPLICATION_ID, MIGRATIONS, migrations_of
 from . import erasure, retraction, retraction_marks
 from .tombstones import Tombstone, Tombstones
 
@@ -91,7 +91,7 @@ def purge(
 def discard_others(directory: Path) -> None:
     """Delete what is no copy of the journal and may name whoever is to be forgotten.
 
-    That is what was exported, what is about to be imported (``moving/``) and damaged
+    That is what was exported, what is about to be imported (``transfer/``) and damaged
     journals that were set aside. Blocks.
     """
     folders = (directory / "exports", directory / "moving")

@@ -13,9 +13,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..journal import undoing
-from ..journal.messages import by_ids
-from ..journal.rows import RETRACTED, Draft, Rows, write
 from ..model import (
     Basis,
     Change,
@@ -31,6 +28,9 @@ from ..model import (
     kind_named,
     registered,
 )
+from ..store import undoing
+from ..store.messages import by_ids
+from ..store.rows import RETRACTED, Draft, Rows, write
 from . import retraction_marks
 from .message_retention import trimmed
 from .plan import DeletionPlan, Key, plan_for_message
@@ -140,8 +140,10 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
 
 
 def retract_again(db: sqlite3.Connection, at: float, tell: Tell) -> int:
-    """Delete what a restored backup brought back (``retraction_marks.py``), inside the open
-    transaction; how many messages."""
+    """Delete retracted messages that a restored backup brought back.
+
+    Inside the open transaction; returns how many messages (``retraction_marks.py``).
+    """
     found = retraction_marks.returned(db)
     for id in found:
         retract(db, id, at, tell)

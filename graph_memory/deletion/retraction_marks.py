@@ -31,8 +31,10 @@ def note(db: sqlite3.Connection, message: Message, at: float) -> None:
 
 
 def note_learned(db: sqlite3.Connection, change: int) -> None:
-    """Say that with a message went what had been learned from it: the graph's file may keep
-    its words until it is built anew."""
+    """Note that what was learned from a message went with it.
+
+    The graph's file may keep its words until it is built anew.
+    """
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_LEARNED, str(change)))
 
 

@@ -30,8 +30,8 @@ from typing import Any, TypeVar
 
 from ..errors import ClosedError, GraphError
 from ..identity import Identities
-from ..journal import Journal
 from ..model import Change
+from ..store import Journal
 from ..supervisor import NEVER, Supervisor
 from .database import Database, remove
 from .graph_queries import GraphQueries

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import IO, Final, TypeVar
 
 from ..identity import Identities
-from ..journal import Rows
 from ..model import (
     Change,
     Entity,
@@ -33,6 +32,7 @@ from ..model import (
     Session,
     User,
 )
+from ..store import Rows
 from .database import Connection, Database, remove
 from .graph_schema import (
     EDGES,

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
 from ..errors import NotFoundError
-from ..journal import Journal, Rows, queries
-from ..journal.pagination import Cursor, Page
-from ..journal.queries import HOUR, LogEntry, RecordFilter
 from ..model import Change, Episode, Fact, Message, Session
 from ..retention import DAY
+from ..store import Journal, Rows, queries
+from ..store.pagination import Cursor, Page
+from ..store.queries import HOUR, LogEntry, RecordFilter
 
 LEVELS = ("episode", "day", "week", "month", "year")
 """From a run of conversation to the summary of a year."""

@@ -1,4 +1,4 @@
-"""Edits of facts: forgetting, correcting and the owner's acts; rows in, drafts out.
+"""Edits of facts: forgetting, correcting and the owner's acts.
 
 What a row states is never altered. A forgotten fact is dropped and can be brought back.
 Who corrects what they said themselves replaces it by a newer row, for those who may see
@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import NotFoundError
-from ..journal import Draft, Rows
-from ..journal.undoing import unsaid
 from ..model import (
     SINGLE_VALUED,
     Asker,
@@ -33,6 +31,8 @@ from ..model import (
     stable_id,
 )
 from ..retention import initial_half_life
+from ..store import Draft, Rows
+from ..store.undoing import unsaid
 from ..text import clean_name, normalise, one_line
 from ..visible_rows import VisibleRows
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from ..errors import NotFoundError
 from ..identity import Identities
-from ..journal import Journal, Rows, queries
-from ..journal.queries import FactFilter
 from ..model import (
     Entity,
     Fact,
@@ -20,6 +18,8 @@ from ..model import (
     User,
     is_entity,
 )
+from ..store import Journal, Rows, queries
+from ..store.queries import FactFilter
 from .facts import Called, FactLine, Library
 
 MAX_FACTS = 300

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from ..deletion import erasure, retraction
 from ..errors import ConflictError, NotFoundError
-from ..journal import Draft, Journal, Rows, correction, messages, queries
-from ..journal.pagination import Page
-from ..journal.queries import FactFilter
-from ..journal.undoing import unsaid
 from ..model import Asker, Change, Fact, Message, Session, Status
 from ..retention import fades_at, strength
 from ..scope import Attendance, Rank
 from ..settings import Settings
+from ..store import Draft, Journal, Rows, correction, messages, queries
+from ..store.pagination import Page
+from ..store.queries import FactFilter
+from ..store.undoing import unsaid
 from ..text import clean, clean_name
 from ..visible_rows import VisibleRows, view_for
 from .edits import Action, Correction, Effect, amending, correcting, effect, handling

@@ -203,7 +203,7 @@ class Episode(SessionRow):
 
     @property
     def is_record(self) -> bool:
-        """Whether it sums up others, see ``upkeep/periods.py``."""
+        """Whether it sums up others, see ``maintenance/summaries.py``."""
         return self.level != EPISODE
 
     @classmethod

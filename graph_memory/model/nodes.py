@@ -59,8 +59,11 @@ class Layer(StrEnum):
 
 
 class Status(StrEnum):
-    """Whether a fact is in use. *Superseded* is not a status: whether a newer row
-    replaces this one depends on who asks (see ``Fact.supersedes``)."""
+    """Whether a fact is in use.
+
+    *Superseded* is not a status: whether a newer row replaces this one depends on who asks
+    (see ``Fact.supersedes``).
+    """
 
     ACTIVE = "active"
     ARCHIVED = "archived"

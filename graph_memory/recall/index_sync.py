@@ -19,9 +19,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
-from ..journal import Event, Journal, Snapshot
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..ports import Embedder
+from ..store import Event, Journal, Snapshot
 from .documents import VectorIndex, message_key
 from .index import MAX_MESSAGES, Index
 

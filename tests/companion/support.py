@@ -9,15 +9,15 @@ from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from graph_memory.chat.memory_commands import Commands
-from graph_memory.chat.tools import Tools
+from graph_memory.commands.memory_commands import Commands
+from graph_memory.commands.tools import Tools
 from graph_memory.model import Message, Row, Session
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
 from graph_memory.turn import Turn
 
-from ..learn.scripted import ScriptedModel
+from ..learning.scripted import ScriptedModel
 from ..makers import T0, group, private, user
 
 CHINA = timezone(timedelta(hours=8))

@@ -14,7 +14,8 @@ from graph_memory.settings import Settings
 from .support import HOME, ZHANG, living
 
 ROOT = Path(__file__).parents[2] / "graph_memory"
-LOWER = ("deletion", "graph", "journal", "learn", "library", "model", "moving", "recall", "upkeep")
+LOWER = ("deletion", "graph", "store", "learning", "library", "maintenance", "model", "recall")
+LOWER += ("transfer",)
 KINDS = re.compile(r"\b(CoreFact|Mood|InnerState|FollowUp|core_fact|inner_state|follow_up)\b")
 
 

@@ -13,9 +13,9 @@ import pytest_asyncio
 
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.companion.core_facts import MOST, CoreFacts
-from graph_memory.journal import Draft, Rows
+from graph_memory.store import Draft, Rows
 
-from ..learn.scripted import answer, said
+from ..learning.scripted import answer, said
 from .support import (
     CLUB,
     HOME,

@@ -8,10 +8,10 @@ from typing import Any
 
 from graph_memory.companion import InnerState
 from graph_memory.companion.inner_state import MAX_PART, inner_id
-from graph_memory.learn.prompt import TOOL
+from graph_memory.learning.prompt import TOOL
 from graph_memory.settings import Settings
 
-from ..learn.scripted import answer
+from ..learning.scripted import answer
 from .support import CLUB, HOME, World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
 
 ONLY = replace(Settings(), companion=("inner_state",), recall_deadline=10_000)

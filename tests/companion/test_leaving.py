@@ -14,7 +14,7 @@ from graph_memory.companion.control_words import Intent
 from graph_memory.companion.inner_state import BASELINE
 from graph_memory.model import BOT, Episode, Message
 
-from ..learn.scripted import ScriptedModel, answer
+from ..learning.scripted import ScriptedModel, answer
 from .support import (
     CLUB,
     HOME,

@@ -9,7 +9,7 @@ import pytest
 
 from graph_memory.companion.core_facts import CoreFactExtension
 from graph_memory.companion.inner_state import MoodExtension
-from graph_memory.learn.prompt import TOOL
+from graph_memory.learning.prompt import TOOL
 from graph_memory.text import tokens
 
 LESSONS = (CoreFactExtension, MoodExtension)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.chat.tools import RECORD_TOOLS, TOOLS, offered
+from graph_memory.commands.tools import RECORD_TOOLS, TOOLS, offered
 from graph_memory.companion import Mood
 from graph_memory.companion.inner_state import HALF_LIFE
 from graph_memory.companion.preamble import elapsed
 from graph_memory.model import Erased
 
-from ..learn.scripted import answer
+from ..learning.scripted import answer
 from .support import (
     CLUB,
     HOME,

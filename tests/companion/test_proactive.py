@@ -16,7 +16,7 @@ from graph_memory.model import BOT, Session
 from graph_memory.retention import DAY
 from graph_memory.settings import Settings
 
-from ..learn.scripted import ScriptedModel
+from ..learning.scripted import ScriptedModel
 from .support import CLUB, HOME, LI, SETTINGS, ZHANG, World, li, living, zhang, zhang_to_lan
 
 REASON = "看看他好点没"

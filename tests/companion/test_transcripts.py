@@ -12,10 +12,10 @@ import pytest_asyncio
 
 from graph_memory.companion import transcripts
 from graph_memory.companion.transcripts import TranscriptQuery
-from graph_memory.journal import Draft
 from graph_memory.model import Episode, Fact
+from graph_memory.store import Draft
 
-from ..learn.scripted import answer, said
+from ..learning.scripted import answer, said
 from ..makers import user
 from .support import (
     CLUB,
@@ -266,7 +266,7 @@ async def test_a_search_that_takes_too_long_says_so(
 ) -> None:
     await trip(world)
     monkeypatch.setattr(transcripts, "PATIENCE", -1.0)
-    monkeypatch.setattr("graph_memory.journal.queries._STEPS", 1)
+    monkeypatch.setattr("graph_memory.store.queries._STEPS", 1)
     told = await world.tools.use(zhang, "search_history", {"keyword": "华山"})
     assert "只查了一部分" in told
     monkeypatch.setattr(transcripts, "PATIENCE", 5.0)

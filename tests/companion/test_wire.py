@@ -192,7 +192,7 @@ def one_space(patch: pytest.MonkeyPatch) -> None:
     def teach(_memory: Any, _event: Any, request: Any, _turn: Any) -> None:
         request.system_prompt += " "
 
-    patch.setattr(f"{PACKAGE}.graph_memory.host.hooks.teach", teach)
+    patch.setattr(f"{PACKAGE}.graph_memory.astrbot.hooks.teach", teach)
 
 
 def one_line(patch: pytest.MonkeyPatch) -> None:
@@ -207,7 +207,7 @@ def one_parameter(patch: pytest.MonkeyPatch) -> None:
     def prepare(_host: Any, _memory: Any, event: Any, _turn: Any) -> None:
         event.set_extra("enable_streaming", False)
 
-    patch.setattr(f"{PACKAGE}.graph_memory.host.hooks.prepare", prepare)
+    patch.setattr(f"{PACKAGE}.graph_memory.astrbot.hooks.prepare", prepare)
 
 
 @pytest.mark.parametrize("leak", [one_space, one_line, one_parameter])

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from graph_memory.companion import InnerState, Mood
 from graph_memory.deletion import erasure
 from graph_memory.embedding import text_hash
-from graph_memory.journal import Draft, Journal, Rows
 from graph_memory.model import (
     BOT,
     Addressee,
@@ -30,6 +29,7 @@ from graph_memory.model import (
     User,
     stable_id,
 )
+from graph_memory.store import Draft, Journal, Rows
 from graph_memory.text import normalise
 
 from ..makers import T0, entity, fact, group, message, name, private, user

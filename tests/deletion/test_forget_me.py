@@ -21,12 +21,12 @@ import pytest
 
 from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me, purge, tombstones
 from graph_memory.errors import BondError, JournalError
-from graph_memory.journal import Draft
+from graph_memory.maintenance import restore
+from graph_memory.maintenance.backup_catalog import JOURNAL, saved
 from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.upkeep import restore
-from graph_memory.upkeep.backup_catalog import JOURNAL, saved
+from graph_memory.store import Draft
 
 from ..disks import small_disk
 from ..makers import T0, entity, fact, group, name, private, user

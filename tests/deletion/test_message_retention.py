@@ -19,8 +19,9 @@ from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPA
 from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import CachedEmbedder, text_hash
 from graph_memory.errors import NotFoundError
-from graph_memory.journal import Draft, Journal
 from graph_memory.library import Library
+from graph_memory.maintenance import IdleGate, Upkeep
+from graph_memory.maintenance.upkeep import FEW, GRACE
 from graph_memory.model import (
     Change,
     Entity,
@@ -40,8 +41,7 @@ from graph_memory.recall import Recaller
 from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
-from graph_memory.upkeep import IdleGate, Upkeep
-from graph_memory.upkeep.upkeep import FEW, GRACE
+from graph_memory.store import Draft, Journal
 
 from ..makers import T0, context, entity, fact, group, message, name, private, user
 from ..scripted import HashEmbedder

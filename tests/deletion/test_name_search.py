@@ -14,8 +14,8 @@ from graph_memory.companion import InnerState, Mood
 from graph_memory.deletion import erasure
 from graph_memory.deletion.name_search import is_ordinary, pattern
 from graph_memory.embedding import text_hash
-from graph_memory.journal import Draft, Journal
 from graph_memory.model import BOT, Entity, Episode, Fact, Mention, Name, Session, User
+from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
 
 from ..makers import T0, entity, fact, group, message, name, private, user

@@ -12,16 +12,16 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.deletion import erasure
-from graph_memory.journal import copies
-from graph_memory.journal.schema import MIGRATIONS, migrations_of
+from graph_memory.maintenance import restore
+from graph_memory.maintenance.backup_catalog import saved
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.upkeep import restore
-from graph_memory.upkeep.backup_catalog import saved
+from graph_memory.store import copies
+from graph_memory.store.schema import MIGRATIONS, migrations_of
 
-from ..learn.chat import Chat
-from ..learn.scripted import answer, said, thing
+from ..learning.chat import Chat
+from ..learning.scripted import answer, said, thing
 from ..makers import T0, group
 
 CLUB = group("读书会")

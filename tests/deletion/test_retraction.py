@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import ConflictError, NotFoundError
-from graph_memory.journal import Draft
 from graph_memory.model import Change, Episode, Fact, Mention, Message, Name
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.store import Draft
 
-from ..learn.chat import Chat
-from ..learn.scripted import answer, said, thing
+from ..learning.chat import Chat
+from ..learning.scripted import answer, said, thing
 from ..makers import T0, group, user
 
 CLUB = group("读书会")

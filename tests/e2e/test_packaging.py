@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dev import release
+from tests.instruments.dev import release
 
 from .world import PLUGIN, World, injected, living
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.dev import release
+from tests.instruments.dev import release
 
 from .extractor import extract, is_extraction
 from .harness import (

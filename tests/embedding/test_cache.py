@@ -14,8 +14,8 @@ import pytest
 from graph_memory.breaker import BreakerState
 from graph_memory.embedding import SLICE, CachedEmbedder, text_hash
 from graph_memory.errors import ClosedError, EmbeddingError, Failure, JournalError
-from graph_memory.journal import Journal
 from graph_memory.ports import Vectors
+from graph_memory.store import Journal
 
 
 class Counting:

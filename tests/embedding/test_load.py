@@ -12,7 +12,7 @@ import pytest
 from graph_memory.embedding import CachedEmbedder, CalibratedEmbedder, load, local_models
 from graph_memory.embedding.local_models import REQUIREMENTS
 from graph_memory.errors import EmbeddingError
-from graph_memory.journal import Journal
+from graph_memory.store import Journal
 
 
 @pytest.mark.parametrize("name", ["none", " None ", "NONE"])

@@ -20,8 +20,8 @@ import pytest
 from graph_memory.embedding import CachedEmbedder, calibrate, load
 from graph_memory.embedding.local_models import REQUIREMENTS, _encoders, sentence_transformer
 from graph_memory.errors import EmbeddingError
-from graph_memory.journal import Journal
 from graph_memory.ports import Embedder
+from graph_memory.store import Journal
 
 from .conftest import Pairs, compare
 from .test_local import HOSTILE

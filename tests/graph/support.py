@@ -14,7 +14,6 @@ from graph_memory.graph import GraphStore
 from graph_memory.graph.database import Database
 from graph_memory.graph.graph_schema import EDGES, NODES
 from graph_memory.graph.graph_writer import build
-from graph_memory.journal import Draft, Journal
 from graph_memory.model import (
     Change,
     Entity,
@@ -25,6 +24,7 @@ from graph_memory.model import (
     User,
     stable_id,
 )
+from graph_memory.store import Draft, Journal
 from tests.makers import T0, entity, fact, group, name, private, user
 
 POOL = 64

@@ -13,8 +13,8 @@ import pytest
 from graph_memory.errors import ClosedError, GraphError
 from graph_memory.graph import GraphNode, GraphQueries, GraphState, GraphStore, graph_store
 from graph_memory.graph.database import Database
-from graph_memory.journal import Journal
 from graph_memory.model import User
+from graph_memory.store import Journal
 from tests.makers import T0, fact, name, user
 
 from .support import CHAT, GROUP, LI, POOL, YOGA, ZHANG, differences, held, opened, put, world

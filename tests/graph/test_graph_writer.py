@@ -21,7 +21,6 @@ from graph_memory.companion.proactive import FollowUp
 from graph_memory.graph.database import Database
 from graph_memory.graph.graph_writer import Stopped, apply, build, patch_of
 from graph_memory.identity import Identities
-from graph_memory.journal import Draft, Journal, Rows
 from graph_memory.model import (
     Change,
     Entity,
@@ -36,6 +35,7 @@ from graph_memory.model import (
     User,
     encode,
 )
+from graph_memory.store import Draft, Journal, Rows
 from tests.makers import T0, entity, fact, group, name, user
 
 from .support import (

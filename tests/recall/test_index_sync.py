@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
-from graph_memory.journal import Draft
 from graph_memory.model import Fact, asker_of
 from graph_memory.recall import index_sync
+from graph_memory.store import Draft
 from tests.makers import entity, fact, private, user
 from tests.scripted import HashEmbedder
 

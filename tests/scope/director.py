@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from graph_memory.companion import CoreFact, CoreKind, FollowUp, InnerState, Mood, inner_id
 from graph_memory.errors import BondError, ConflictError, NotFoundError
-from graph_memory.journal import Draft
-from graph_memory.learn.batching import claim_writer, cutter
-from graph_memory.learn.parse import EntityClaim, Extraction, FactClaim
-from graph_memory.learn.prompt_context import ContextBuilder
-from graph_memory.learn.resolver import resolve
+from graph_memory.learning.batching import claim_writer, cutter
+from graph_memory.learning.parse import EntityClaim, Extraction, FactClaim
+from graph_memory.learning.prompt_context import ContextBuilder
+from graph_memory.learning.resolver import resolve
 from graph_memory.model import (
     PREDICATES,
     Batch,
@@ -29,6 +28,7 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.service import MemoryService
+from graph_memory.store import Draft
 from graph_memory.visible_rows import LearnerRows
 from tests import makers
 from tests.makers import T0

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta, timezone
 from typing import Any
 
-from graph_memory.chat.memory_commands import Commands
-from graph_memory.chat.tools import Tools
+from graph_memory.commands.memory_commands import Commands
+from graph_memory.commands.tools import Tools
 from graph_memory.graph import GraphState
-from graph_memory.journal import Rows
-from graph_memory.learn.prompt import compose
-from graph_memory.learn.prompt_context import ContextBuilder
-from graph_memory.learn.resolver import resolve
+from graph_memory.learning.prompt import compose
+from graph_memory.learning.prompt_context import ContextBuilder
+from graph_memory.learning.resolver import resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.references import References
 from graph_memory.service import MemoryService
+from graph_memory.store import Rows
 from graph_memory.turn import Turn
 from graph_memory.visible_rows import LearnerRows
 

@@ -22,14 +22,14 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from graph_memory.chat.memory_commands import Commands
+from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import name_search, plan
 from graph_memory.errors import GraphMemoryError, NotFoundError
-from graph_memory.journal import messages
 from graph_memory.library import edits
 from graph_memory.model import NO_PERSONA, Fact, Session
-from graph_memory.moving import Options
 from graph_memory.service import MemoryService
+from graph_memory.store import messages
+from graph_memory.transfer import Options
 from graph_memory.turn import Turn
 from graph_memory.visible_rows import VisibleRows
 from tests import makers

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graph_memory.journal import Draft, Journal
 from graph_memory.model import (
     BOT,
     Batch,
@@ -27,6 +26,7 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.retention import DAY, initial_half_life
+from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
 
 from .story import MALLORY, NICKNAMES, ZHANG, Said, Talk, talks

@@ -7,9 +7,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from graph_memory.journal import Draft
 from graph_memory.model import Episode
 from graph_memory.service import MemoryService
+from graph_memory.store import Draft
 
 from .browsing import PRIVATE, press, see, statements, undo
 

@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 from starlette.requests import ClientDisconnect
 
-from graph_memory.moving import Run
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.transfer import Run
 from webui.api.imports import Importing, importer_of
 from webui.guard import MAX_BODY
 
@@ -226,7 +226,7 @@ async def test_how_much_may_be_sent_is_said_before_and_when_it_is_too_much(
     page = await see(keeper, "/data")
     assert "每个最多 1 GiB，目录里最多 20 个" in page.text
     (token,) = {tag["value"] for tag in page.all("input", name="csrf")}
-    monkeypatch.setattr("graph_memory.moving.files.MAX_WAITING", 0)
+    monkeypatch.setattr("graph_memory.transfer.files.MAX_WAITING", 0)
     answer = await keeper.post(
         "/api/v1/imports/files",
         params={"name": "a.json"},

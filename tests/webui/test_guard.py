@@ -112,7 +112,9 @@ async def test_a_crash_is_logged_once_and_has_the_headers_too(
     assert answer.headers["x-frame-options"] == "DENY"
     (record,) = caplog.records
     assert record.getMessage() == "GET /crash%0A failed"
-    assert record.exc_info, "of which the log's bridge tells where, see tests/host/test_secrets.py"
+    assert record.exc_info, (
+        "of which the log's bridge tells where, see tests/astrbot/test_secrets.py"
+    )
 
 
 async def test_the_key_itself_opens_nothing(app: FastAPI) -> None:

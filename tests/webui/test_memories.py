@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from graph_memory.journal.queries import FactFilter
 from graph_memory.service import MemoryService
+from graph_memory.store.queries import FactFilter
 from webui.listing import STRENGTHS, FactListing
 
 from .browsing import LIFE, OURS, PRIVATE, press, see, send, statements, undo

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from graph_memory.journal import Draft
 from graph_memory.model import Episode, Message
+from graph_memory.store import Draft
 
 from .browsing import LIFE, press, see
 from .conftest import BULK, application, entered, opened

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
-from ..core import errors, model, moving, service
+from ..core import errors, model, service, transfer
 from ..listing import Id
 from .base import In, Out
 
@@ -41,7 +41,7 @@ class MovingOut(Out):
     problem: str = Field(description="Why the last import stopped; empty if it did not.")
 
 
-async def importer_of(memory: service.MemoryService, wanted: Importing) -> moving.Importer:
+async def importer_of(memory: service.MemoryService, wanted: Importing) -> transfer.Importer:
     """Brings in a file of ``imports/``; a key that opens pages is none to other files.
 
     Raises:
@@ -53,8 +53,8 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> movin
     if into and into.count(":") == 1:
         into = f"{platform}:{into}"
     if into:
-        moving.split_circle(into)
-    options = moving.Options(
+        transfer.split_circle(into)
+    options = transfer.Options(
         zone=memory.zone,
         persona=wanted.persona or model.NO_PERSONA,
         platform=platform,
@@ -72,7 +72,7 @@ async def usual_platform(memory: service.MemoryService) -> str:
     return next((platform for platform, _ in counted.most_common(1)), "aiocqhttp")
 
 
-def begin(memory: service.MemoryService, importer: moving.Importer) -> None:
+def begin(memory: service.MemoryService, importer: transfer.Importer) -> None:
     """Run an import in the background; the service keeps why it stopped."""
     task = memory.moving.begin(importer)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())

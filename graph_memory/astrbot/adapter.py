@@ -1,0 +1,373 @@
+"""Adapter for AstrBot: who speaks where, and what can be asked of it.
+
+Everything is read from AstrBot when it is needed, because providers come and go: there
+are none yet when the plugin starts together with the bot, and saving one in the
+dashboard replaces it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from astrbot.api import FunctionTool, ToolSet
+from astrbot.core.agent.message import TextPart
+from astrbot.core.utils.active_event_registry import active_event_registry
+
+from ..model import NO_PERSONA, Session, persona_id, session_of, user_id, whole
+from ..ports import ToolSchema
+from ..text import clean_name
+from ..turn import Turn
+from .speech import speech
+
+logger = logging.getLogger("graph_memory.astrbot")
+
+TURN = "graph_memory_turn"
+"""Where an event of AstrBot's keeps its turn."""
+ATTEMPTS = 2
+"""Requests per question to a chat model; learning has its own, patient retries."""
+GET_TIMEOUT = 5.0
+"""Seconds for asking the platform what a message said."""
+PROVIDERS_TIMEOUT = 90.0
+"""Seconds after the plugin's start in which AstrBot has its providers ready."""
+READS_SYSTEM_PROMPT = ("deerflow",)
+"""Runners besides AstrBot's own whose model is shown the system prompt of every request.
+
+Coze is sent that of a conversation's first request, Dashscope none at all.
+"""
+
+
+class Host:
+    """One AstrBot.
+
+    Attributes:
+        accounts: All accounts of the person whose account a user id is; who opens a memory
+            puts its ``Identities.accounts`` here.
+
+    Args:
+        context: AstrBot's ``Context``.
+    """
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+        self.accounts: Callable[[str], frozenset[str]] = lambda user: frozenset((user,))
+        self._loaded = asyncio.Event()
+        if context.get_all_providers() or context.get_all_embedding_providers():
+            self._loaded.set()  # a hot reload: AstrBot has been up for long
+
+    def loaded(self) -> None:
+        """AstrBot has finished loading."""
+        self._loaded.set()
+
+    async def providers_ready(self) -> None:
+        """Wait until AstrBot has its providers; at most ``PROVIDERS_TIMEOUT`` seconds."""
+        try:
+            async with asyncio.timeout(PROVIDERS_TIMEOUT):
+                await self._loaded.wait()
+        except TimeoutError:
+            self._loaded.set()
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in AstrBot's settings, else the machine's."""
+        name = self._context.get_config().get("timezone") or ""
+        try:
+            return ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            if name:
+                logger.warning("unknown time zone %r in AstrBot's settings", name)
+            return datetime.now(UTC).astimezone().tzinfo or UTC
+
+    # ------------------------------------------------------------ who and where
+
+    async def turn(self, event: Any, request: Any = None, text: str | None = None) -> Turn | None:
+        """The conversational turn of ``event``; worked out once, and kept with the event.
+
+        Args:
+            request: AstrBot's request to the model, which knows the persona best.
+            text: The part of what is said that counts (behind a command, say).
+
+        Returns:
+            ``None`` if nobody speaks: the bot itself, or a sender without an account.
+        """
+        turn: Turn | None = event.get_extra(TURN) or await self._turn(event, request, text)
+        if turn and request:
+            persona = await self.persona(event, request)
+            if persona != turn.session.persona:
+                turn = replace(turn, session=self._session(event, persona))
+        event.set_extra(TURN, turn)
+        return turn
+
+    async def _turn(self, event: Any, request: Any, text: str | None) -> Turn | None:
+        account = event.get_sender_id()
+        if not account or account == str(event.get_self_id() or ""):
+            return None
+        user = user_id(event.get_platform_name(), account)
+        said = speech(event, text)
+        return Turn(
+            self._session(event, await self.persona(event, request)),
+            user,
+            clean_name(event.get_sender_name() or account),
+            said.text,
+            said.to,
+            said.quote,
+            self.reference(event),
+            event.is_admin(),
+            self.accounts(user),
+        )
+
+    def _session(self, event: Any, persona: str) -> Session:
+        group = str(event.get_group_id() or "")
+        return session_of(
+            event.get_platform_name(),
+            group,
+            event.get_sender_id(),
+            persona,
+            title=_title(event, group),
+            umo=_origin(event, group),
+        )
+
+    async def persona(self, event: Any, request: Any = None) -> str:
+        """Id of the persona that answers in this chat; ``[%None]`` if none does."""
+        umo = event.unified_msg_origin
+        request = request or event.get_extra("provider_request")
+        conversation = getattr(request, "conversation", None) or await self._conversation(umo)
+        wanted = conversation and conversation.persona_id
+        persona, _, _ = await self._resolve(umo, event.get_platform_name(), wanted)
+        return persona
+
+    async def persona_at(self, umo: str, platform: str) -> tuple[str, str]:
+        """Id and prompt of the persona of a chat in which nobody speaks now."""
+        found = await self._conversation(umo)
+        persona, _, about = await self._resolve(umo, platform, found and found.persona_id)
+        return persona, str((about or {}).get("prompt") or "")
+
+    async def _conversation(self, umo: str) -> Any:
+        manager = self._context.conversation_manager
+        current = await manager.get_curr_conversation_id(umo)
+        return await manager.get_conversation(umo, current) if current else None
+
+    async def _resolve(self, umo: str, platform: str, wanted: str | None) -> tuple[str, bool, Any]:
+        """The persona in effect, whether a session rule fixed it, and its definition."""
+        found = await self._context.persona_manager.resolve_selected_persona(
+            umo=umo,
+            conversation_persona_id=wanted,
+            platform_name=platform,
+            provider_settings=self._context.get_config(umo).get("provider_settings", {}),
+        )
+        persona, definition, forced, *_ = found
+        id = persona_id(persona) if persona and definition else persona or NO_PERSONA
+        return id, bool(forced), definition
+
+    def is_command(self, event: Any) -> bool:
+        """Whether a message is a command of any plugin."""
+        return bool(event.get_extra("handlers_parsed_params"))
+
+    def is_departure(self, event: Any) -> bool:
+        """Whether this is the notice that its sender left the group."""
+        raw = getattr(event.message_obj, "raw_message", None)
+        return isinstance(raw, Mapping) and raw.get("notice_type") == "group_decrease"
+
+    async def retracted(self, event: Any) -> tuple[str, str, str] | None:
+        """The message that a notice (撤回) says was taken back.
+
+        Returns:
+            Its chat window, the platform's id of it, and what it said if it was the
+            bot's own, whose ids nobody knows; ``None`` if this is no such notice.
+        """
+        raw = getattr(event.message_obj, "raw_message", None)
+        if not isinstance(raw, Mapping):
+            return None
+        kind, id = raw.get("notice_type"), raw.get("message_id")
+        if kind not in ("group_recall", "friend_recall") or id is None:
+            return None
+        group = str(event.get_group_id() or "") if kind == "group_recall" else ""
+        account = event.get_sender_id()
+        circle = session_of(event.get_platform_name(), group, account, NO_PERSONA).circle
+        is_own = kind == "friend_recall" or account == str(event.get_self_id())
+        return circle, whole(str(id)), await self._own_words(event, id) if is_own else ""
+
+    async def _own_words(self, event: Any, id: Any) -> str:
+        """What a message of the bot's said, if the platform still knows."""
+        try:
+            async with asyncio.timeout(GET_TIMEOUT):
+                found = await event.bot.call_action("get_msg", message_id=id)
+            if str(found["sender"]["user_id"]) != str(event.get_self_id()):
+                return ""
+            segments = [part for part in found["message"] if part.get("type") == "text"]
+            return "".join(str(part["data"]["text"]) for part in segments)
+        except Exception as error:  # whatever an adapter makes of it
+            logger.debug("a retracted message of the bot's is not known any more: %s", error)
+            return ""
+
+    def reference(self, event: Any) -> str:
+        """The platform's name for a message; empty if it has none.
+
+        The time is part of it, because some platforms count from one again.
+        """
+        message = event.message_obj
+        id = getattr(message, "message_id", None)
+        return whole(f"{id}@{getattr(message, 'timestamp', '')}") if id else ""
+
+    # ----------------------------------------------------------------- personas
+
+    def personas(self) -> list[str]:
+        """Ids of all personas."""
+        return [persona["name"] for persona in self._context.persona_manager.personas_v3]
+
+    async def set_persona(self, event: Any, persona: str) -> str | None:
+        """Give the current conversation a persona (making one if there is none).
+
+        Returns:
+            The persona a session rule puts in its place; ``None`` if it took effect.
+        """
+        manager, umo = self._context.conversation_manager, event.unified_msg_origin
+        if await self._conversation(umo) is None:
+            return await self.new_conversation(event, persona)
+        await manager.update_conversation(umo, persona_id=persona)
+        return await self._overruled(event, persona)
+
+    async def new_conversation(self, event: Any, persona: str) -> str | None:
+        """Start a conversation with a persona, as AstrBot's own ``/new`` does.
+
+        Returns:
+            As :meth:`set_persona`.
+        """
+        active_event_registry.stop_all(event.unified_msg_origin, exclude=event)
+        # The group chat context of the old conversation goes with it.
+        event.set_extra("_clean_group_context_session", True)
+        await self._context.conversation_manager.new_conversation(
+            event.unified_msg_origin, event.get_platform_id(), persona_id=persona
+        )
+        return await self._overruled(event, persona)
+
+    async def _overruled(self, event: Any, persona: str) -> str | None:
+        where = event.unified_msg_origin, event.get_platform_name()
+        actual, forced, _ = await self._resolve(*where, persona)
+        return actual if forced and actual != persona else None
+
+    # ---------------------------------------------------------------- requests
+
+    def inject(self, event: Any, request: Any, block: str) -> None:
+        """Put ``block`` into a request, neither cached nor stored if possible."""
+        runner, settings = self._runner(event.unified_msg_origin)
+        if runner in READS_SYSTEM_PROMPT or (runner == "dify" and _takes_system_prompt(settings)):
+            request.system_prompt = f"{request.system_prompt or ''}\n\n{block}".strip()
+            return
+        if runner != "local":
+            # What the platform keeps of it stays in this chat, before the same people.
+            # Without a text AstrBot asks about the picture, which must not be replaced.
+            if request.prompt:
+                request.prompt = f"{request.prompt}\n\n{block}"
+            return
+        part = TextPart(text=block)
+        if hasattr(part, "mark_as_temp"):
+            part = part.mark_as_temp()
+        request.extra_user_content_parts.append(part)
+
+    def is_local(self, umo: str) -> bool:
+        """Whether AstrBot itself talks to the model, rather than Dify and the like."""
+        return self._runner(umo)[0] == "local"
+
+    def _runner(self, umo: str) -> tuple[str, Mapping[str, Any]]:
+        """What runs the requests of a chat (``local``, ``dify``, …), and its settings."""
+        config = self._context.get_config(umo)
+        if runner := config.get("agent_runner"):
+            return runner.get("runner_type") or "local", runner.get("config") or {}
+        # In older versions of AstrBot a runner is one of the providers.
+        settings = config.get("provider_settings") or {}
+        kind = settings.get("agent_runner_type") or "local"
+        id = settings.get(f"{kind}_agent_runner_provider_id")
+        providers = self._context.get_config().get("provider") or ()
+        return kind, next((each for each in providers if id and each.get("id") == id), {})
+
+    def context_of(self, request: Any) -> tuple[list[str], str]:
+        """The texts a request contains already, and the user's previous one."""
+        turns = [(turn.get("role"), _said(turn.get("content"))) for turn in request.contexts or ()]
+        previous = next((text for role, text in reversed(turns) if role == "user"), "")
+        return [text for _, text in turns if text], previous
+
+    def add_tools(self, *tools: FunctionTool[Any]) -> None:
+        """Offer tools to the chat model; AstrBot removes them with the plugin."""
+        self._context.add_llm_tools(*tools)
+
+    # ---------------------------------------------------------------- providers
+
+    def chat_providers(self) -> set[str]:
+        """Ids of all chat providers."""
+        return {str(provider.meta().id) for provider in self._context.get_all_providers()}
+
+    async def current_chat_provider(self, umo: str) -> str:
+        """Id of the provider that answers in a chat; empty if there is none."""
+        if hasattr(self._context, "get_using_provider_async"):  # since AstrBot 4.27.3
+            provider = await self._context.get_using_provider_async(umo or None)
+        else:
+            provider = self._context.get_using_provider(umo or None)
+        return str(provider.meta().id) if provider else ""
+
+    async def generate(
+        self,
+        provider: str,
+        system: str,
+        prompt: str,
+        tool: ToolSchema | None = None,
+        after: list[Any] | None = None,
+    ) -> Any:
+        """Ask a chat provider once; how long that may take is the caller's to say.
+
+        Args:
+            tool: What the model has to answer with.
+            after: What was said before, as AstrBot's messages.
+        """
+        how: dict[str, Any] = {"request_max_retries": ATTEMPTS}
+        if after:
+            how["contexts"] = after
+        if tool:
+            wanted = FunctionTool(
+                name=tool.name, description=tool.description, parameters=tool.parameters
+            )
+            how |= {"tools": ToolSet([wanted]), "tool_choice": "required"}
+        return await self._context.llm_generate(
+            chat_provider_id=provider, system_prompt=system, prompt=prompt, **how
+        )
+
+    def embedding_provider(self, id: str) -> Any:
+        """AstrBot's embedding provider with this id, or ``None``."""
+        found = (p for p in self._context.get_all_embedding_providers() if p.meta().id == id)
+        return next(found, None)
+
+
+def _takes_system_prompt(settings: Mapping[str, Any]) -> bool:
+    """Whether a Dify app is said to have an input for the system prompt.
+
+    AstrBot always sends one, and Dify drops inputs the app does not declare: an app that
+    does is told by an entry of this name among the variables in AstrBot's settings.
+    """
+    return "system_prompt" in (settings.get("variables") or {})
+
+
+def _said(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(p["text"]) for p in parts if isinstance(p, dict) and p.get("text"))
+
+
+def _title(event: Any, group: str) -> str:
+    title = getattr(getattr(event.message_obj, "group", None), "group_name", None)
+    return str((title if group else event.get_sender_name()) or "")
+
+
+def _origin(event: Any, group: str) -> str:
+    """Where to write to this chat; the same for all members of a group.
+
+    Under ``unique_session`` AstrBot's own differs by sender.
+    """
+    if group and event.get_session_id() != group and event.get_session_id().endswith(f"_{group}"):
+        return f"{event.get_platform_id()}:{event.get_message_type().value}:{group}"
+    return str(event.unified_msg_origin)

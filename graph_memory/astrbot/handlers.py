@@ -1,0 +1,151 @@
+"""Tools and filters for AstrBot's registries."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from astrbot.api import FunctionTool
+from astrbot.api.event.filter import CustomFilter, PermissionType, permission_type
+from astrbot.core.star.filter.command import CommandFilter
+from astrbot.core.star.filter.command_group import CommandGroupFilter
+from astrbot.core.star.filter.permission import PermissionTypeFilter
+from astrbot.core.star.register.star_handler import get_handler_or_create
+from astrbot.core.star.star_handler import EventType, star_handlers_registry
+
+from ..commands.tools import Tool, offered
+from ..commands.usage import Unknown
+from ..settings import Settings
+
+PLUGIN = __name__.removesuffix("graph_memory.astrbot.handlers")
+"""What AstrBot puts before the names of this plugin's modules, with its last dot."""
+
+Use = Callable[[Any, str, Mapping[str, Any]], Awaitable[str]]
+"""Given the event, the name of a tool and what the model gives it: what it is told."""
+
+
+class MemoryTool(FunctionTool):  # type: ignore[misc]
+    """A tool for the chat model.
+
+    Args:
+        language: Of what the model reads about it.
+        use: Runs it.
+    """
+
+    def __init__(self, tool: Tool, language: str, use: Use) -> None:
+        properties = {
+            name: {"type": "string", "description": tool.about(language, name)}
+            for name in tool.arguments
+        }
+        schema = {"type": "object", "properties": properties, "required": list(tool.required)}
+        super().__init__(name=tool.name, description=tool.description(language), parameters=schema)
+        self._use = use
+
+    async def call(self, context: Any, **arguments: Any) -> str:
+        """Run the tool; called by AstrBot's tool loop."""
+        given = {key: value for key, value in arguments.items() if key in self._known}
+        return await self._use(context.context.event, self.name, given)
+
+    @property
+    def _known(self) -> set[str]:
+        return set(self.parameters["properties"])
+
+
+class Unclaimed(CustomFilter):  # type: ignore[misc]
+    """Passes a command that no other plugin provides as well."""
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        text = " ".join(event.message_str.split())
+        handlers = star_handlers_registry.get_handlers_by_event_type(
+            EventType.AdapterMessageEvent, plugins_name=event.plugins_name
+        )
+        others = {
+            name
+            for handler in handlers
+            if not handler.handler_module_path.startswith(PLUGIN)
+            for rule in handler.event_filters
+            if isinstance(rule, CommandFilter | CommandGroupFilter)
+            for name in rule.get_complete_command_names()
+        }
+        return not any(text == name or text.startswith(f"{name} ") for name in others)
+
+
+class Never(CustomFilter):  # type: ignore[misc]
+    """Passes nothing.
+
+    AstrBot lists a group of commands by itself in one language only; our own help is for
+    :class:`Mistyped`.
+    """
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        return False
+
+
+class Mistyped(CustomFilter):  # type: ignore[misc]
+    """Passes what is written as a command of this plugin and is none.
+
+    It is noted as ``graph_memory_mistyped``.
+
+    Where no prefix is needed, words that begin like one may as well be meant for the model;
+    they pass only with a prefix, or if the group is named and nothing else is said.
+    """
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        group, _, given = " ".join(event.message_str.split()).partition(" ")
+        groups, commands = _own(event)
+        names = {name.partition(" ")[2] for name in commands if name.partition(" ")[0] == group}
+        is_known = any(given == name or given.startswith(f"{name} ") for name in names)
+        if not event.is_at_or_wake_command or group not in groups or is_known:
+            return False
+        raw = event.message_obj.message_str.strip()
+        if given and not any(raw.startswith(prefix) for prefix in cfg["wake_prefix"] if prefix):
+            return False
+        event.set_extra("graph_memory_mistyped", Unknown(group, given, frozenset(names)))
+        return True
+
+
+def _own(event: Any) -> tuple[set[str], set[str]]:
+    """Names of this plugin's groups of commands, and of its commands, as they are now."""
+    handlers = star_handlers_registry.get_handlers_by_event_type(
+        EventType.AdapterMessageEvent, plugins_name=event.plugins_name
+    )
+    names: dict[type, set[str]] = {CommandFilter: set(), CommandGroupFilter: set()}
+    for handler in handlers:
+        if handler.handler_module_path.startswith(PLUGIN):
+            for rule in handler.event_filters:
+                if isinstance(rule, CommandFilter | CommandGroupFilter):
+                    names[type(rule)].update(rule.get_complete_command_names())
+    return names[CommandGroupFilter], names[CommandFilter]
+
+
+class WithWords(CustomFilter):  # type: ignore[misc]
+    """Passes a command that is followed by something."""
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        return len(event.message_str.split()) > 1
+
+
+class GroupAdmins(PermissionTypeFilter):  # type: ignore[misc]
+    """The permission ``SHARED_GROUP_ADMIN`` of an AstrBot that does not have it yet."""
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        return bool(event.is_admin() or not event.get_group_id())
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def own_chat(handler: Handler) -> Handler:
+    """Permission of AstrBot's ``/new``: everybody in private, admins in a group."""
+    shared = getattr(PermissionType, "SHARED_GROUP_ADMIN", None)
+    if shared is not None:
+        permission_type(shared)(handler)
+    else:
+        command = get_handler_or_create(handler, EventType.AdapterMessageEvent)
+        command.event_filters.append(GroupAdmins(PermissionType.MEMBER))
+    return handler
+
+
+def memory_tools(settings: Settings, use: Use) -> list[MemoryTool]:
+    """What the chat model may do by itself, on behalf of whoever speaks."""
+    return [MemoryTool(tool, settings.language, use) for tool in offered(settings)]

@@ -1,0 +1,210 @@
+"""AstrBot's chat and embedding providers behind this package's own interfaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import embedding
+from ..errors import (
+    EmbeddingError,
+    ExtractionError,
+    Failure,
+    SettingError,
+    brief,
+    failure_of,
+    status_of,
+)
+from ..ports import Answer, Embedder, ToolSchema, Vectors
+from ..settings import Settings
+from .adapter import Host
+
+
+class ProviderModel:
+    """AstrBot's chat providers as a ``LanguageModel``."""
+
+    def __init__(self, host: Host, settings: Settings) -> None:
+        self._host = host
+        self._wanted = settings.llm_provider_id
+
+    async def ask(
+        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
+    ) -> Answer:
+        """Ask once; a provider that refuses tools is asked for the same as JSON text.
+
+        Raises:
+            ExtractionError: No provider, or it failed.
+        """
+        provider = await self._provider(where)
+        try:
+            try:
+                return _answer(await self._host.generate(provider, system, prompt, tool))
+            except Exception as error:
+                if tool is None or not _is_refusal(error):
+                    raise
+            prompt += _as_json(tool)
+            return _answer(await self._host.generate(provider, system, prompt))
+        except Exception as error:  # whatever the provider's SDK raises
+            reason = f"the language model failed: {brief(error)}"
+            raise ExtractionError(reason, failure_of(error)) from error
+
+    async def _provider(self, where: str) -> str:
+        await self._host.providers_ready()
+        if self._wanted in self._host.chat_providers():
+            return self._wanted
+        provider = await self._host.current_chat_provider(where)
+        if not provider:
+            reason = "AstrBot has no chat provider; add one in its dashboard"
+            raise ExtractionError(reason, Failure.NO_PROVIDER)
+        return provider
+
+
+class ProviderEmbedder:
+    """One of AstrBot's embedding providers, not calibrated yet.
+
+    The provider is looked up for every call: saving it in the dashboard replaces it.
+
+    Args:
+        id: The provider's id.
+        changed: Called when the provider turned out to have another model now, whose
+            vectors must not be mixed with this one's.
+
+    Raises:
+        EmbeddingError: There is no such provider.
+    """
+
+    def __init__(self, host: Host, id: str, changed: Callable[[], None]) -> None:
+        self._host = host
+        self._id = id
+        self._changed = changed
+        self.name = self._signature(self._provider())
+
+    def _provider(self) -> Any:
+        provider = self._host.embedding_provider(self._id)
+        if provider is None:
+            reason = f"AstrBot has no embedding provider {self._id!r}"
+            raise EmbeddingError(reason, Failure.NO_PROVIDER)
+        return provider
+
+    def _signature(self, provider: Any) -> str:
+        model = provider.provider_config.get("embedding_model") or provider.get_model()
+        return f"astrbot:{self._id}:{model}:{provider.get_dim()}"
+
+    async def query(self, text: str) -> Vectors:
+        """Vector of a question, shape ``(dim,)``, any length.
+
+        Raises:
+            EmbeddingError: The provider failed.
+        """
+        row: Vectors = (await self.passages([text]))[0]
+        return row
+
+    async def passages(self, texts: list[str]) -> Vectors:
+        """Vectors of texts, shape ``(len(texts), dim)``, any length.
+
+        Raises:
+            EmbeddingError: The provider failed or answered nonsense.
+        """
+        provider = self._provider()
+        if self._signature(provider) != self.name:
+            self._changed()
+            raise EmbeddingError(f"the embedding provider {self._id!r} has another model now")
+        try:
+            rows: Vectors = np.asarray(await provider.get_embeddings(texts), np.float32)
+        except Exception as error:  # whatever the provider's SDK raises
+            reason = f"the embedding provider {self._id!r} failed: {brief(error)}"
+            raise EmbeddingError(reason, failure_of(error)) from error
+        if rows.ndim != 2 or len(rows) != len(texts):
+            raise EmbeddingError(f"the embedding provider {self._id!r} answered nonsense")
+        return rows
+
+    async def close(self) -> None:
+        """Nothing to free: the provider is AstrBot's."""
+
+
+async def load_embedder(
+    host: Host, settings: Settings, changed: Callable[[], None]
+) -> Embedder | None:
+    """The embedder the settings ask for; ``None`` for words and names only.
+
+    A provider that is down is an error, to be tried again, and not replaced by the local
+    model: that would compute every vector anew, twice.
+
+    Args:
+        changed: As for :class:`ProviderEmbedder`.
+
+    Raises:
+        EmbeddingError: The provider is down, or the local model cannot be loaded.
+    """
+    wanted = settings.embedding_provider_id
+    if wanted:
+        await host.providers_ready()
+        if host.embedding_provider(wanted) is not None:
+            provider = ProviderEmbedder(host, wanted, changed)
+            return await embedding.calibrate(provider, symmetric=True)
+    is_missing = _is_missing(settings.local_embedding_model)
+    return await embedding.load(embedding.BUNDLED if is_missing else settings.local_embedding_model)
+
+
+def wrong_choices(host: Host, settings: Settings) -> list[SettingError]:
+    """Models that the settings name and that do not exist.
+
+    Only for an AstrBot that has its providers.
+    """
+    llm, vectors, local = (
+        settings.llm_provider_id,
+        settings.embedding_provider_id,
+        settings.local_embedding_model,
+    )
+    there_is = {
+        "llm_provider_id": not llm or llm in host.chat_providers(),
+        "embedding_provider_id": not vectors or host.embedding_provider(vectors) is not None,
+        "local_embedding_model": not _is_missing(local),
+    }
+    return [
+        SettingError(name, f"there is no {value!r}").told("setting_model", value=value).use("")
+        for name, value in zip(there_is, (llm, vectors, local), strict=True)
+        if not there_is[name]
+    ]
+
+
+def _is_missing(model: str) -> bool:
+    """Whether a local model is said to be in a folder that is not there."""
+    folder = Path(model).expanduser()
+    return (folder.is_absolute() or model.startswith(".")) and not folder.is_dir()
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether a provider understood the request and will not have it (no tools, say)."""
+    return status_of(error) in {400, 404, 405, 415, 422}
+
+
+def _answer(response: Any) -> Answer:
+    arguments = response.tools_call_args[0] if response.tools_call_args else None
+    usage = response.usage
+    return Answer(
+        response.completion_text or "" if arguments else _text(response),
+        arguments if isinstance(arguments, dict) and arguments else None,
+        usage.input_other + usage.input_cached if usage else 0,
+        usage.output if usage else 0,
+    )
+
+
+def _text(response: Any) -> str:
+    """What the model wrote: its text, else the arguments that AstrBot could not parse."""
+    if response.completion_text:
+        return str(response.completion_text)
+    try:
+        call = response.raw_completion.choices[0].message.tool_calls[0]
+        return str(call.function.arguments)
+    except (AttributeError, IndexError, TypeError):
+        return ""
+
+
+def _as_json(tool: ToolSchema) -> str:
+    schema = json.dumps(tool.parameters, ensure_ascii=False)
+    return f"\n\nAnswer with one JSON object and nothing else. Its JSON schema is:\n{schema}"

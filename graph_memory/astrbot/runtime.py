@@ -1,0 +1,354 @@
+"""Lifecycle of the plugin: opens and closes the memory and its web UI.
+
+Whatever goes wrong here, the bot goes on without a memory and says so when asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..access import Access
+from ..commands.backup_commands import BackupCommands
+from ..commands.memory_commands import Commands
+from ..commands.persona_commands import PersonaCommands
+from ..commands.tools import Tools
+from ..commands.usage import unknown
+from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
+from ..locales import explain, say
+from ..log_once import LogOnce
+from ..ports import Embedder
+from ..service import MemoryService
+from ..settings import SETTINGS, TUNABLE, Settings, read
+from ..supervisor import Supervisor
+from ..turn import Turn
+from .adapter import Host
+from .handlers import memory_tools
+from .log import LogBridge
+from .page import address, register
+from .providers import ProviderModel, load_embedder, wrong_choices
+from .voice import AstrBotVoice
+
+logger = logging.getLogger("graph_memory.plugin")
+
+RETRY = (5.0, 15.0, 60.0)
+"""Seconds until the memory is opened again if its directory is locked (a bot that is
+being restarted holds the lock for a moment), full or read-only; the last one repeats."""
+
+REPEAT_AFTER = 600.0
+"""Seconds for which the same trouble is not logged again."""
+CLOSING = 20.0
+"""Seconds for which a reload waits for the memory to close. A disk that is stuck may take
+longer; the lock on the directory is held until then, and opening is tried again."""
+
+
+EXPOSED = (
+    "the memory page listens on %s and is not encrypted: put it behind a reverse proxy with "
+    "HTTPS, or whoever is on the way can read the key and all memories"
+)
+
+
+class Web(Protocol):
+    """Server of the web UI."""
+
+    port: int
+
+    async def start(self, port: int, host: str) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+Ask = Callable[[Commands, Turn], Awaitable[str]]
+"""A command, given who speaks: what it answers."""
+Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
+"""Keeps some settings and goes by them from now on."""
+Serve = Callable[[MemoryService, Access, Settings, Tune | None], Awaitable[Web]]
+"""Serves the web UI of a memory; settings can be changed if AstrBot keeps them."""
+
+
+class Runtime:
+    """The plugin while it is loaded.
+
+    Args:
+        context: AstrBot's ``Context``.
+        config: The settings' values by name.
+        directory: Makes the place where the memory is kept, and says where it is.
+        serve: Starts the web UI; raises whatever prevents it.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        config: Mapping[str, Any],
+        directory: Callable[[], Path],
+        serve: Serve,
+    ) -> None:
+        self._context, self._config = context, config
+        self.settings, self._wrong = read(config)
+        self.host = Host(context)
+        self.personas = PersonaCommands(self.host, self.settings.language)
+        self.memory: MemoryService | None = None
+        self.commands: Commands | None = None
+        self._directory = directory
+        self._serve = serve
+        self._web: Web | None = None
+        self._opening = Supervisor("gm-open", self._open_again, logger, "the memory stays closed")
+        self._checking = Supervisor(
+            "gm-choices", self._check_choices, logger, "the settings are not checked"
+        )
+        self._pauses = iter(RETRY)
+        self.page = ""
+        """Where the web UI is; empty while it is not served."""
+        self.problem = ""
+        """Why the memory is not open; empty while it is."""
+        self._has_tools = False
+        self._log = LogOnce(logger, logging.ERROR, again_after=REPEAT_AFTER)
+        self._bridge: LogBridge | None = None
+
+    async def start(self, log: logging.Logger) -> None:
+        """Open the memory; never raises.
+
+        Args:
+            log: AstrBot's logger, which shows this package's log from now on.
+        """
+        self._bridge = LogBridge(log).install()
+        register(self, self._context)
+        for problem in self._wrong:
+            logger.error("setting %s; %r is used instead", problem, problem.used)
+        await self._try_to_open()
+
+    async def _try_to_open(self) -> None:
+        try:
+            await self._open()
+        except DamagedError as error:
+            self._fail(error)
+        except StorageError as error:
+            self._fail(error)
+            self._pauses = chain(RETRY, repeat(RETRY[-1]))
+            self._opening.start(after=next(self._pauses))
+        except Exception as error:
+            self._fail(error)
+
+    async def stop(self) -> None:
+        """Close everything; what was said is on disk already."""
+        try:
+            await self._close()
+        finally:
+            if self._bridge:
+                self._bridge.remove()
+
+    async def _close(self) -> None:
+        memory, self.memory, self.commands = self.memory, None, None
+        web, self._web, self.page = self._web, None, ""
+        await self._checking.close()
+        await self._opening.close()
+        try:
+            if web:
+                await web.stop()
+        finally:
+            if memory:
+                await self._close_in_time(memory)
+
+    async def _close_in_time(self, memory: MemoryService) -> None:
+        closing = asyncio.create_task(memory.close(), name="gm-close")
+        done, _ = await asyncio.wait({closing}, timeout=CLOSING)
+        if done:
+            closing.result()
+            return
+        _unfinished.add(closing)
+        closing.add_done_callback(_closed)
+        logger.error(
+            "the memory does not close within %g s (is the disk stuck?); it goes on closing in "
+            "the background, and whatever opens it next waits for that",
+            CLOSING,
+        )
+
+    async def _open(self) -> None:
+        try:
+            directory = self._directory()
+        except RuntimeError as error:  # AstrBot's, if it cannot be made
+            raise StorageError(str(error)) from error
+        memory = await MemoryService.open(
+            directory,
+            self.settings,
+            model=ProviderModel(self.host, self.settings),
+            zone=self.host.zone,
+        )
+        self.problem = ""
+        self.commands, self.memory = Commands(memory), memory
+        self.host.accounts = memory.identities.accounts
+        for problem in self._wrong:
+            memory.problems[problem.name] = explain(self.settings.language, problem)
+        self._load_embedder()
+        self._checking.start()
+        memory.companion.proactive.start(
+            AstrBotVoice(self._context, self.host, self.settings.language),
+            ProviderModel(self.host, replace(self.settings, llm_provider_id="")),
+            memory.learning,
+        )
+        if self.settings.enable_function_calling and not self._has_tools:
+            self._has_tools = True
+            self.host.add_tools(*memory_tools(self.settings, self._use))
+        if self.settings.webui_port:
+            await self._start_web(memory)
+
+    async def _open_again(self) -> float | None:
+        """Try once more; the seconds until the next attempt, if there is to be one."""
+        try:
+            await self._open()
+        except Exception as error:
+            if self._told(error) != self.problem:
+                self._fail(error)
+            if isinstance(error, StorageError) and not isinstance(error, DamagedError):
+                return next(self._pauses)
+            return None
+        logger.info("the memory is open now")
+        return None
+
+    async def _start_web(self, memory: MemoryService) -> None:
+        try:
+            access = await memory.access()
+            tune = self._tune if hasattr(self._config, "save_config") else None
+            self._web = await self._serve(memory, access, self.settings, tune)
+        except Exception as error:
+            where = f"{self.settings.webui_host}:{self.settings.webui_port}"
+            wrong = GraphMemoryError(brief(error)).told("webui", where=where)
+            memory.problems["webui"] = explain(self.settings.language, wrong)
+            self._log.report("no web UI", error)
+            return
+        self.page = self.settings.webui_public_url or address(
+            self.settings.webui_host, self._web.port
+        )
+        if self.commands:
+            self.commands.web = self.page
+        logger.info(
+            "memory page: %s%s", self.page, f"  key: {access.new_key}" if access.new_key else ""
+        )
+        if self.settings.is_page_exposed:
+            logger.warning(EXPOSED, self.settings.webui_host)
+
+    async def _tune(self, values: Mapping[str, Any]) -> None:
+        """Keep settings where AstrBot keeps them, and go by them without a reload.
+
+        AstrBot reloads a plugin only when its own dashboard saves. A reload would take
+        down the page that asks, so the open memory is told instead.
+
+        Args:
+            values: Some of :data:`TUNABLE` by name.
+
+        Raises:
+            SettingError: A value cannot be used, or AstrBot could not keep it.
+        """
+        checked = {
+            s.name: s.check(values[s.name]) for s in SETTINGS if s.name in TUNABLE & {*values}
+        }
+        before = {name: self._config.get(name) for name in checked}
+        try:
+            await asyncio.to_thread(self._config.save_config, checked)  # type: ignore[attr-defined]
+        except OSError as error:
+            self._config.update(before)  # type: ignore[attr-defined]
+            raise SettingError(", ".join(checked), f"could not be saved: {error}") from error
+        self.settings = replace(self.settings, **checked)
+        if self.memory:
+            await self.memory.retune(**checked)
+
+    async def _check_choices(self) -> None:
+        """Name the models that the settings choose and there are not."""
+        await self.host.providers_ready()
+        for error in wrong_choices(self.host, self.settings):
+            logger.error("setting %s; the default is used instead", error)
+            if self.memory:
+                self.memory.problems[error.name] = self._told(error)
+
+    def _load_embedder(self) -> None:
+        async def load() -> Embedder | None:
+            return await load_embedder(self.host, self.settings, self._load_embedder)
+
+        if self.memory:
+            self.memory.use_embedder(load)
+
+    def _fail(self, error: Exception) -> None:
+        self.problem = self._told(error)
+        self._log.report("the memory did not start", error, key=f"start {type(error).__name__}")
+
+    def _told(self, error: Exception) -> str:
+        return explain(self.settings.language, error)
+
+    # ----------------------------------------------------------------- answers
+
+    def report(self, where: str, error: Exception) -> None:
+        """Log what went wrong while the memory is open, and show it in the status.
+
+        Trouble with the disk is told by the journal already.
+        """
+        if isinstance(error, JournalError) and error.kind:
+            return
+        self._log.report(where, error, key=f"{where} {type(error).__name__}")
+        if self.memory:
+            wrong = GraphMemoryError(f"{where}: {brief(error)}").told("hook")
+            self.memory.problems[where] = explain(self.settings.language, wrong)
+
+    async def ask(self, event: Any, ask: Ask, text: str | None = None) -> str:
+        """What a command says, or why it cannot.
+
+        Args:
+            text: What is said behind the command; the whole message by default.
+        """
+        language = self.settings.language
+        if self.commands is None:
+            key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
+            return say(language, key, reason=self.problem)
+        return await self.answered(self._answer(self.commands, event, ask, text))
+
+    async def _answer(self, commands: Commands, event: Any, ask: Ask, text: str | None) -> str:
+        turn = await self.host.turn(event, text=text)
+        return await ask(commands, turn) if turn else say(self.settings.language, "unknown_sender")
+
+    async def answered(self, answer: Awaitable[str]) -> str:
+        """An answer, or that there is none; never raises."""
+        try:
+            return await answer
+        except Exception as error:
+            if isinstance(error, JournalError) and error.kind:
+                return say(self.settings.language, f"storage_{error.kind}")
+            self.report("command", error)
+            return say(self.settings.language, "failed")
+
+    def mistyped(self, event: Any) -> str:
+        """What is said to a command that there is not."""
+        return unknown(self.settings.language, event.get_extra("graph_memory_mistyped"))
+
+    async def restore(self, event: Any, text: str) -> str:
+        """List backups, preview one or put it in place; also while the memory is closed."""
+        language = self.settings.language
+        if not (event.is_admin() and event.is_private_chat()):
+            return say(language, "restore_private")
+        try:
+            restores = BackupCommands(self._directory(), language, self.host.zone)
+            answer, is_prepared = await restores.answer(text)
+            if is_prepared:
+                await self._close()
+                await self._try_to_open()
+        except Exception as error:
+            self.report("restore", error)
+            return say(language, "failed")
+        if is_prepared and self.memory is None:
+            return say(language, "away_admin", reason=self.problem)
+        return answer
+
+    async def _use(self, event: Any, tool: str, given: Mapping[str, Any]) -> str:
+        return await self.ask(event, lambda commands, turn: Tools(commands).use(turn, tool, given))
+
+
+_unfinished: set[asyncio.Task[None]] = set()
+
+
+def _closed(closing: asyncio.Task[None]) -> None:
+    _unfinished.discard(closing)
+    if not closing.cancelled() and (error := closing.exception()):
+        logger.error("the memory was not closed cleanly: %s", error)

@@ -1,0 +1,91 @@
+"""Commands that list and restore backups, also while the memory is closed.
+
+A damaged journal keeps the memory closed, and that is when a backup is wanted most; so
+this needs a directory and no memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from ..errors import JournalError, NotFoundError
+from ..locales import explain, say
+from ..maintenance import Preview, preview, saved, stage
+from .usage import CONFIRM as _YES
+from .usage import misused
+
+LISTED = 10
+
+
+class BackupCommands:
+    """Backups as an owner sees them.
+
+    Args:
+        directory: Of the memory.
+        zone: For dates.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        language: str,
+        zone: tzinfo,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._directory = directory
+        self._language = language
+        self._zone = zone
+        self._now = now
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    async def answer(self, text: str) -> tuple[str, bool]:
+        """List backups, preview the one that is named, or prepare it once confirmed.
+
+        Returns:
+            What to say, and whether the memory is to be opened anew.
+        """
+        name, *more = text.split() or [""]
+        try:
+            if not name:
+                return await asyncio.to_thread(self._list), False
+            if len(more) > 1 or not {word.casefold() for word in more} <= _YES:
+                return misused(self._language, "restore", " ".join(more), _YES), False
+            if not more:
+                return self._preview(await asyncio.to_thread(preview, self._directory, name)), False
+            await asyncio.to_thread(stage, self._directory, name, self._now())
+        except NotFoundError:
+            return self._say("restore_unknown", name=name), False
+        except JournalError as error:
+            return self._say("restore_failed", reason=explain(self._language, error)), False
+        return self._say("restore_done", name=name), True
+
+    def _list(self) -> str:
+        backups = sorted(saved(self._directory), key=lambda backup: -backup.at)[:LISTED]
+        if not backups:
+            return self._say("restore_none")
+        lines = [
+            self._say("restore_line", name=each.name, size=round(each.size / 2**20, 1))
+            for each in backups
+        ]
+        return "\n".join([self._say("restore_title"), *lines, self._say("restore_how")])
+
+    def _preview(self, seen: Preview) -> str:
+        made = datetime.fromtimestamp(seen.backup.at, self._zone)
+        then = self._say(
+            "restore_preview",
+            when=f"{made:%Y-%m-%d %H:%M}",
+            messages=seen.then.messages,
+            facts=seen.then.facts,
+        )
+        change = self._say("restore_unreadable")
+        if seen.now:
+            change = self._say(
+                "restore_change", **{k: f"{v:+d}" for k, v in seen.difference.items()}
+            )
+        return "\n".join([then, change, self._say("restore_confirm", name=seen.backup.name)])

@@ -1,0 +1,296 @@
+"""The ``/memory`` commands: text in, text out, nothing of AstrBot.
+
+Everybody sees what recall would show them here, so a private matter never surfaces in a
+group. What concerns everyone's memory is for admins, and its contents for admins in a
+private chat only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ConflictError, NotFoundError
+from ..health import describe, learning_failure
+from ..library import Correction, FactLine
+from ..locales import explain
+from ..maintenance import Forecast
+from ..model import Fact
+from ..references import Reference
+from ..service import MemoryService
+from ..text import fenced, one_line
+from ..turn import Turn
+from .answers import Answers
+from .inner_commands import InnerCommands
+from .people_commands import PeopleCommands
+from .privacy_commands import PrivacyCommands
+from .record_commands import RecordCommands
+from .transfers import ExportCommands, ImportCommands
+from .usage import EVERYTHING, help_text, misused
+
+LISTED = 10
+"""Lines in a list; a chat message is no place for more."""
+MAX_STATEMENT = 120
+MESSAGE = "message"
+"""Kind of a memory that is somebody's very words."""
+UNDONE = frozenset({"undone_forget", "undone_correct", "undone_remember"})
+
+
+class Commands(Answers):
+    """The commands of one open memory.
+
+    Attributes:
+        memory: The memory.
+        privacy: Those by which people look after what is known about them.
+        people: Those by which the owner says who and what is one.
+        moves, exports: Those by which memories come and go.
+        records: Conversation records and core facts.
+        inner: The inner state and proactive messages.
+
+    Args:
+        web: Where the memory page is; empty if it is off.
+    """
+
+    def __init__(self, memory: MemoryService, web: str = "") -> None:
+        super().__init__(memory)
+        self.web = web
+        self.privacy = PrivacyCommands(memory)
+        self.people = PeopleCommands(memory)
+        self.moves = ImportCommands(memory)
+        self.exports = ExportCommands(memory)
+        self.records = RecordCommands(memory)
+        self.inner = InnerCommands(memory)
+        self._stuck: set[int] = set()
+        """Changes of which people were told that they cannot be undone."""
+
+    # ------------------------------------------------------------------ asking
+
+    async def help(self, turn: Turn) -> str:
+        """What there is."""
+        return help_text(self._language)
+
+    async def status(self, turn: Turn) -> str:
+        """How the memory is doing; details for admins only."""
+        if turn.is_owner:
+            health = await self.memory.health()
+            return describe(health, self._language, self.memory.zone, self.web)
+        mine = await self.memory.library.mine(turn.asker, limit=1000)
+        lines = [self._say("status", mine=len(mine))]
+        if turn.is_admin:
+            lines.append(self._say("status_more"))
+        return "\n".join(lines)
+
+    async def mine(self, turn: Turn) -> str:
+        """What is known about the speaker, as far as it may be shown here."""
+        found = await self.memory.library.mine(turn.asker, limit=LISTED)
+        if not found:
+            return self._say("mine_none")
+        listed = [Reference(Fact.kind, line.fact.id, line.fact.statement) for line in found]
+        self.memory.references.number(turn, listed)
+        said = await self.memory.lookup.signed(turn.asker, [line.fact for line in found])
+        lines = [
+            self._fact(number, line, who)
+            for number, (line, who) in enumerate(zip(found, said, strict=True), 1)
+        ]
+        return "\n".join([self._say("mine_title"), *lines, self._say("forget_hint")])
+
+    async def search(self, turn: Turn, text: str) -> str:
+        """What comes to mind at ``text``."""
+        if not text:
+            return self._say("search_what")
+        found = await self.memory.recall.search(turn.asker, text, LISTED)
+        if not found.items:
+            return self._say("search_none")
+        meant = [item for item in found.items if item.kind in (Fact.kind, MESSAGE)]
+        self.memory.references.number(
+            turn, [Reference(item.kind, item.id, item.text) for item in meant]
+        )
+        numbers = {(item.kind, item.id): number for number, item in enumerate(meant, 1)}
+        lines = [
+            self._say("item_numbered", number=number, text=item.text)
+            if (number := numbers.get((item.kind, item.id)))
+            else self._say("item_plain", text=item.text)
+            for item in found.items
+        ]
+        hint = [self._say("forget_hint")] if meant else []
+        return "\n".join([self._say("search_title"), *lines, *hint])
+
+    async def preview(self, turn: Turn) -> str:
+        """What the settings would forget, and when.
+
+        Told to an admin in private only: even how much there is says something of what
+        others said elsewhere.
+        """
+        settings = self.memory.settings
+        if not settings.time_decay_rate or not settings.min_importance_threshold:
+            return self._say("preview_never")
+        if not turn.is_owner:
+            return self._say("preview_private")
+        lines = [self._say("preview_title")]
+        listed: set[str] = set()
+        for forecast in await self.memory.upkeep.preview(limit=LISTED):
+            lines += self._forecast(forecast, listed)
+        return "\n".join(lines)
+
+    async def backup(self, turn: Turn) -> str:
+        """Copy the journal now."""
+        return self._say("backup_made", name=(await self.memory.backups.make()).name)
+
+    async def doctor(self, turn: Turn) -> str:
+        """Check journal, graph and index, and mend them; tells no contents."""
+        checkup = await self.memory.doctor()
+        lines = [self._say("doctor_title", seconds=round(checkup.seconds, 1))]
+        for finding in checkup.findings:
+            what = self._say(f"doctor_{finding.code}", count=finding.count)
+            lines.append(
+                self._say("doctor_mended" if finding.is_mended else "doctor_left", what=what)
+            )
+        lines.append(self._say("doctor_log" if checkup.findings else "doctor_well"))
+        counts = {"items": checkup.documents, "vectors": checkup.vectors}
+        lines.append(self._say("doctor_counts", **counts, changes=checkup.changes))
+        return "\n".join(lines)
+
+    # ---------------------------------------------------------------- changing
+
+    def refusal(self, turn: Turn) -> str:
+        """Why nothing the speaker says may be stored here; empty if it may."""
+        if turn.session.is_group and not self.memory.settings.enable_group_learning:
+            return self._say("group_off")
+        if self.memory.learning.pauses.covers(turn.session, turn.user):
+            return self._say("remember_paused")
+        return ""
+
+    async def remember(self, turn: Turn) -> str:
+        """Remember at once what a turn says."""
+        if not turn.text:
+            return self._say("remember_what")
+        if refusal := self.refusal(turn):
+            return refusal
+        await self.memory.learning.remember(
+            turn.session,
+            turn.user,
+            turn.name,
+            turn.text,
+            to=turn.to,
+            quote=turn.quote,
+            besides=self.memory.companion.remembering(turn.session, turn.user),
+        )
+        return self._say("remembered")
+
+    async def flush(self, turn: Turn, what: str = "") -> str:
+        """Learn now what has gathered in this chat, or everywhere (``all``)."""
+        learning = self.memory.learning
+        everywhere = what.casefold() in EVERYTHING
+        if what and not everywhere:
+            return misused(self._language, "flush", what, EVERYTHING)
+        if everywhere:
+            await learning.revive()
+        circle = None if everywhere else turn.session.circle
+        batches = await learning.flush(circle)
+        status = await learning.status(circle)
+        lines = [self._say("flushed", batches=batches)]
+        if status.waiting:
+            lines.append(self._say("flushed_waiting", waiting=status.waiting))
+        if status.dead:
+            lines.append(self._say("flushed_dead", dead=status.dead))
+        spending = self.memory.spending.today()
+        if spending.blocked_for:
+            lines.append(self._say("spent", limit=spending.limit))
+        elif status.failed:
+            lines.append(learning_failure(status, self._language))
+        return "\n".join(lines)
+
+    async def forget(self, turn: Turn, which: str) -> str:
+        """Forget a fact by its number in the speaker's last list, or by its id."""
+        if not which:
+            return self._say("forget_what")
+        memory = self._meant(turn, which)
+        if memory is None:
+            return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
+        asker = None if turn.is_admin else turn.asker
+        try:
+            if memory.kind == MESSAGE:
+                await self.memory.library.unsay(int(memory.id), asker, turn.user)
+            else:
+                await self.memory.library.forget(memory.id, asker, turn.user)
+        except NotFoundError:
+            return self._say("forget_denied")
+        if memory.text:
+            return self._say("forgotten", statement=one_line(memory.text, MAX_STATEMENT))
+        return self._say("forgotten_id")
+
+    async def correct(self, turn: Turn, which: str) -> str:
+        """Replace a listed fact by how it really is.
+
+        Args:
+            which: Its number or id, and then the words.
+        """
+        which, _, words = which.strip().partition(" ")
+        if not which or not words.strip():
+            return self._say("correct_what")
+        memory = self._meant(turn, which)
+        if memory is None:
+            return self._say("forget_number", number=which)
+        if refusal := self.refusal(turn):
+            return refusal
+        try:
+            await self.memory.library.correct(
+                Correction(
+                    memory.id,
+                    words,
+                    turn.session,
+                    turn.asker,
+                    turn.user,
+                    turn.name,
+                    ref=turn.ref,
+                )
+            )
+        except NotFoundError:
+            return self._say("correct_denied")
+        return self._say("corrected", statement=one_line(words, MAX_STATEMENT))
+
+    def _meant(self, turn: Turn, which: str) -> Reference | None:
+        """What a number, a short id or an id stands for; whose it is shows later."""
+        if which.isdecimal():
+            return self.memory.references.numbered(turn, int(which))
+        if cited := self.memory.references.cited(turn, which):
+            return cited
+        return None if " " in which else Reference(Fact.kind, which, "")
+
+    async def undo(self, turn: Turn) -> str:
+        """Take the speaker's last change back."""
+        try:
+            undone = await self.memory.library.undo(None, turn.user, self._stuck)
+        except NotFoundError as error:
+            return f"🧠 {explain(self._language, error)}" if error.code else self._say("undo_none")
+        except ConflictError as error:
+            self._stuck.add(error.change)
+            return self._say("undo_conflict")
+        taken = await self.memory.journal.change(undone.undoes or 0)
+        key = f"undone_{taken.reason}" if taken else ""
+        return self._say(key if key in UNDONE else "undone")
+
+    # --------------------------------------------------------------- rendering
+
+    def _fact(self, number: int, line: FactLine, who: str) -> str:
+        return self._say(
+            "fact_line",
+            number=number,
+            statement=f"〔{who}〕{fenced(line.fact.statement, MAX_STATEMENT)}",
+            date=self._date(line.fact.said_at),
+            strength=round(line.strength * 100),
+        )
+
+    def _forecast(self, forecast: Forecast, listed: set[str]) -> Sequence[str]:
+        label = (
+            self._say("preview_days", days=forecast.days)
+            if forecast.days
+            else self._say("preview_now")
+        )
+        lines = [self._say("preview_count", label=label, total=forecast.total)]
+        for line in forecast.lines:
+            if line.fact.id not in listed:
+                listed.add(line.fact.id)
+                statement = one_line(line.fact.statement, MAX_STATEMENT)
+                strength = round(line.strength * 100)
+                lines.append(self._say("preview_line", statement=statement, strength=strength))
+        return lines

@@ -1,0 +1,237 @@
+"""Commands that merge entities and link accounts.
+
+For admins in a private chat: the answers show names and facts of anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ..errors import BondError, NotFoundError
+from ..identity import Identities
+from ..model import Entity, Fact, Name, Session, is_entity
+from ..store import Rows
+from ..text import normalise, one_line
+from ..turn import Turn
+from .answers import Answers
+
+LISTED = 20
+"""Lines in a list."""
+MAX_NAME, MAX_FACT = 40, 60
+SHORT_ID = 10
+"""Characters of an entity's id that are shown: enough to tell those of one name apart."""
+LEAST_ID = 6
+"""Characters, the ``e:`` included, from which the beginning of an id is taken for it."""
+
+_WORD = re.compile(r'"([^"]+)"|“([^”]+)”|「([^」]+)」|(\S+)')
+_VERBS = {"合并": "merge", "拆分": "split", "关联": "link", "取消关联": "unlink"}
+
+Choose = Callable[[Identities, Iterable[str]], Iterable[str]]
+"""Which entities are meant by those of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An entity as the owner is told of it.
+
+    Attributes:
+        circle: Where it was named last.
+        facts: How many facts there are about it.
+        newest: The newest of them; empty if there is none.
+    """
+
+    node: str
+    name: str
+    circle: str
+    facts: int
+    newest: str
+
+
+class _Unclear(Exception):  # noqa: N818 - an answer, not an error
+    """A word means nothing, or several things; carries what to say then."""
+
+
+class PeopleCommands(Answers):
+    """``/memory people``, by which the owner says who and what is one."""
+
+    async def answer(self, turn: Turn, text: str = "") -> str:
+        """Merge, split, link or unlink; without ``text`` list what is one."""
+        if not turn.is_owner:
+            return self._say("people_private")
+        words = ["".join(found) for found in _WORD.findall(text)]
+        try:
+            match [*(_VERBS.get(word, word.casefold()) for word in words[:1]), *words[1:]]:
+                case []:
+                    return await self._list()
+                case ["merge", first, second]:
+                    return await self._merge(turn, first, second)
+                case ["split", word]:
+                    return await self._split(turn, word)
+                case ["link", first, second]:
+                    return await self._link(turn, first, second)
+                case ["unlink", word]:
+                    return await self._unlink(turn, word)
+                case _:
+                    return self._say("people_how")
+        except _Unclear as unclear:
+            return str(unclear)
+        except BondError as error:
+            return self._say(f"people_{error.code}")
+
+    async def _list(self) -> str:
+        merges, links = (
+            await self.memory.identity_edits.merges(),
+            await self.memory.identity_edits.links(),
+        )
+        lines = [
+            self._say(
+                "people_merge_line",
+                node=_labelled(merge.name, merge.node),
+                facts=merge.facts,
+                into=_labelled(merge.into_name, merge.into),
+                others=merge.into_facts,
+            )
+            for merge in merges[-LISTED:]
+        ]
+        for accounts in links[:LISTED]:
+            known = [_account(name, user) for user, name in accounts.items()]
+            lines.append(self._say("people_link_line", accounts=" = ".join(known)))
+        title = self._say("people_title" if lines else "people_none")
+        return "\n".join([title, *lines, self._say("people_how")])
+
+    # ---------------------------------------------------------------- entities
+
+    async def _merge(self, turn: Turn, first: str, second: str) -> str:
+        node, into = await self._one(first, _survivors), await self._one(second, _survivors)
+        await self.memory.identity_edits.merge(node.node, into.node, turn.user)
+        return self._say("people_merged", **_pair(node, into))
+
+    async def _split(self, turn: Turn, word: str) -> str:
+        node = (await self._one(word, _absorbed)).node
+        change = await self.memory.identity_edits.split(node, turn.user)
+        survivor = next(op.before["into"] for op in change.ops if op.before and "into" in op.before)
+
+        def look(rows: Rows) -> tuple[_Found, _Found]:
+            identities = rows.identities()
+            return _describe(rows, identities, node), _describe(rows, identities, survivor)
+
+        return self._say("people_split", **_pair(*await self.memory.journal.read(look)))
+
+    async def _one(self, word: str, choose: Choose) -> _Found:
+        """The entity that is meant by a name or by the beginning of an id.
+
+        Raises:
+            _Unclear: None is, or several are.
+        """
+        is_id = word.startswith("e:") and len(word) >= LEAST_ID
+
+        def look(rows: Rows) -> tuple[list[_Found], bool]:
+            identities = rows.identities()
+            names = [] if is_id else rows.find(Name, b=normalise(word))
+            nodes = rows.ids(Entity, word, LISTED) if is_id else [name.node for name in names]
+            things = {node for node in nodes if is_entity(node)}
+            meant = sorted(set(choose(identities, things)))[:LISTED]
+            found = [_describe(rows, identities, node) for node in meant]
+            return found, bool(things or not nodes)
+
+        found, has_things = await self.memory.journal.read(look)
+        if len(found) == 1:
+            return found[0]
+        word = one_line(word, MAX_NAME)
+        if not found and not has_things:
+            raise _Unclear(self._say("people_person"))
+        if not found:
+            key = "people_apart" if choose is _absorbed else "people_unknown"
+            raise _Unclear(self._say(key, name=word))
+        lines = [
+            self._say(
+                "people_candidate",
+                id=each.node[:SHORT_ID],
+                name=each.name,
+                circle=each.circle,
+                facts=each.facts,
+                newest=each.newest,
+            )
+            for each in found
+        ]
+        raise _Unclear("\n".join([self._say("people_which", name=word), *lines]))
+
+    # ---------------------------------------------------------------- accounts
+
+    async def _link(self, turn: Turn, first: str, second: str) -> str:
+        one, other = _user(turn, first), _user(turn, second)
+        try:
+            await self.memory.identity_edits.link(one, other, turn.user)
+        except NotFoundError:
+            return self._say("people_stranger")
+        return self._say("people_linked", accounts=await self._linked(one))
+
+    async def _unlink(self, turn: Turn, word: str) -> str:
+        user = _user(turn, word)
+        await self.memory.identity_edits.unlink(user, turn.user)
+        return self._say("people_unlinked", account=user)
+
+    async def _linked(self, user: str) -> str:
+        everybody = await self.memory.identity_edits.links()
+        accounts = next((each for each in everybody if user in each), {})
+        return " = ".join(_account(name, id) for id, name in accounts.items())
+
+
+def _survivors(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
+    return {identities.canonical(node) for node in nodes}
+
+
+def _absorbed(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
+    """Those of some entities that are merged into another one.
+
+    If none is, all that are merged into them.
+    """
+    named = {node for node in nodes if identities.absorbed(node)}
+    members = {one for node in nodes for one in identities.nodes(node)}
+    return named or {one for one in members if identities.absorbed(one)}
+
+
+def _describe(rows: Rows, identities: Identities, node: str) -> _Found:
+    members = sorted(identities.nodes(node)) if identities.canonical(node) == node else [node]
+    facts = {fact.id: fact for each in members for fact in rows.about(each)}
+    names = [name for each in members for name in rows.find(Name, a=each)]
+    called = max(names, key=lambda name: (name.last_at, name.id), default=None)
+    session = rows.get(Session, called.session) if called else None
+    newest = max(facts.values(), key=lambda fact: (fact.said_at, fact.id), default=None)
+    return _Found(
+        node,
+        one_line(called.text, MAX_NAME) if called else node[:SHORT_ID],
+        one_line(session.title or session.circle, MAX_NAME) if session else "?",
+        len(facts),
+        _statement(newest),
+    )
+
+
+def _statement(fact: Fact | None) -> str:
+    return one_line(fact.statement, MAX_FACT) if fact else "–"
+
+
+def _pair(node: _Found, into: _Found) -> dict[str, object]:
+    return {
+        "node": _labelled(node.name, node.node),
+        "facts": node.facts,
+        "into": _labelled(into.name, into.node),
+        "others": into.facts,
+    }
+
+
+def _labelled(name: str, node: str) -> str:
+    """A name with the id by which it can be meant."""
+    short = node[:SHORT_ID]
+    return f"{one_line(name, MAX_NAME)} [{short}]" if name and name != short else f"[{short}]"
+
+
+def _account(name: str, user: str) -> str:
+    return f"{one_line(name, MAX_NAME)} [{user}]" if name else f"[{user}]"
+
+
+def _user(turn: Turn, word: str) -> str:
+    """The user id of an account; without a platform, one of the speaker's."""
+    return word if ":" in word else f"{turn.user.partition(':')[0]}:{word}"

@@ -1,0 +1,142 @@
+"""Commands for privacy: why, pause, resume, forget me."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+
+from ..recall import Explained
+from ..service import MemoryService
+from ..store.queries import is_known
+from ..text import one_line
+from ..turn import Turn
+from .answers import Answers
+from .usage import CONFIRM as _YES
+from .usage import misused, nearest
+
+MAX_LINE = 120
+CONFIRM = 600.0
+"""Seconds within which a wish to be forgotten has to be confirmed."""
+MAX_WISHES = 500
+_GROUP = {"group", "群", "本群", "全群"}
+
+
+class PrivacyCommands(Answers):
+    """The commands by which people look after what is known about them."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        super().__init__(memory)
+        self._wishes: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
+
+    # --------------------------------------------------------------------- why
+
+    async def why(self, turn: Turn) -> str:
+        """What the last reply in this chat was reminded of, and why.
+
+        In a group, of what the group may see; in private, of the speaker's own.
+        """
+        found = await self.memory.recall.explain(turn.asker)
+        if found is None:
+            return self._say("why_none")
+        if found.problem:
+            return self._say("why_problem")
+        lines = [self._why(number, line) for number, line in enumerate(found.shown, 1)]
+        lines.insert(0, self._say("why_title" if lines else "why_empty"))
+        if found.dropped:
+            counts = [
+                self._say("why_count", count=count, reason=self._say(f"why_{reason.value}"))
+                for reason, count in found.dropped.items()
+            ]
+            comma = "，" if self._language == "zh" else ", "
+            lines.append(self._say("why_dropped", what=comma.join(counts)))
+        return "\n".join(lines)
+
+    def _why(self, number: int, line: Explained) -> str:
+        joint = "、" if self._language == "zh" else ", "
+        return self._say(
+            "why_line",
+            number=number,
+            text=one_line(line.text, MAX_LINE),
+            date=self._date(line.at),
+            reasons=joint.join(self._say(f"why_{reason}") for reason in line.reasons),
+        )
+
+    # ------------------------------------------------------------------- pause
+
+    async def pause(self, turn: Turn, what: str = "") -> str:
+        """Store nothing new of the speaker, or (for admins) of this group."""
+        if what and not _is_group(what):
+            return misused(self._language, "pause", what, _GROUP)
+        pauses = self.memory.learning.pauses
+        if not _is_group(what):
+            await pauses.pause("user", turn.user)
+            return self._say("paused")
+        if not (turn.is_admin and turn.session.is_group):
+            return self._say("pause_admins")
+        await pauses.pause("circle", turn.session.circle)
+        return self._say("paused_group")
+
+    async def resume(self, turn: Turn, what: str = "") -> str:
+        """Store what is said again."""
+        if what and not _is_group(what):
+            return misused(self._language, "resume", what, _GROUP)
+        pauses = self.memory.learning.pauses
+        if not _is_group(what):
+            await pauses.resume("user", turn.user)
+            return self._say("resumed")
+        if not (turn.is_admin and turn.session.is_group):
+            return self._say("pause_admins")
+        await pauses.resume("circle", turn.session.circle)
+        return self._say("resumed_group")
+
+    # ------------------------------------------------------------------ forget
+
+    async def forget_me(self, turn: Turn, what: str = "") -> str:
+        """Erase the speaker (or whom an owner names) for good, once that is confirmed.
+
+        Args:
+            what: A word of confirmation, or for owners: an account or a user id.
+        """
+        place = (turn.user, turn.session.circle)
+        if what.casefold() in _YES:
+            user, asked = self._wishes.pop(place, ("", 0.0))
+            if not user or self.memory.now() - asked > CONFIRM:
+                return self._say("forgetme_first")
+            return self._say(f"forgetme_{await self.memory.forget_me.forget(user)}")
+        user = turn.user
+        if what:
+            platform = turn.user.partition(":")[0]
+            user = what if ":" in what else f"{platform}:{what}"
+        if refusal := await self._refusal(turn, user, what):
+            return refusal
+        if wait := await self.memory.forget_me.due_in(user):
+            return self._say("forgetme_soon", minutes=math.ceil(wait / 60))
+        self._wishes[place] = (user, self.memory.now())
+        while len(self._wishes) > MAX_WISHES:
+            self._wishes.popitem(last=False)
+        is_self = user == turn.user
+        who = self._say("forgetme_you") if is_self else self._say("forgetme_user", user=user)
+        ask = self._say("forgetme_ask", who=who, minutes=round(CONFIRM / 60))
+        others = sorted(self.memory.identities.accounts(user) - {user})
+        if not others:
+            return ask
+        # Whose other accounts these are is nothing for a group.
+        joint = "、" if self._language == "zh" else ", "
+        key = "forgetme_only" if turn.session.is_group else "forgetme_others"
+        return "\n".join([self._say(key, who=who, accounts=joint.join(others)), ask])
+
+    async def _refusal(self, turn: Turn, user: str, what: str) -> str:
+        """Why a user is not erased for who asks; empty if they may be."""
+        if user == turn.user:
+            return ""
+        if nearest(what, _YES):
+            return misused(self._language, "forgetme", what, _YES)
+        if not turn.is_owner:
+            return self._say("forgetme_denied")
+        if not await self.memory.journal.look(lambda db: is_known(db, user)):
+            return self._say("no_account", user=one_line(user, MAX_LINE))
+        return ""
+
+
+def _is_group(what: str) -> bool:
+    return what.strip().casefold() in _GROUP

@@ -1,0 +1,400 @@
+"""Commands ``/memory export``, ``import`` and ``move``, without AstrBot.
+
+Everybody may take away what they may see, in a private chat: the file is there until it was
+sent. Everything else is the owner's, and nothing is written before it was shown what would
+be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from ..errors import FormatError, NotFoundError, StorageError
+from ..locales import explain, say
+from ..service import MemoryService
+from ..store.queries import is_known
+from ..text import one_line
+from ..transfer import (
+    Brought,
+    Importer,
+    Options,
+    Plan,
+    preview_renaming,
+    rename_chat,
+    split_circle,
+)
+from ..turn import Turn
+from .usage import CONFIRM as _YES
+from .usage import EVERYTHING, misused, nearest
+
+MAX_TEXT = 3_000
+"""Characters of a file that is shown as a message, where files cannot be sent."""
+MAX_ACCOUNT = 60
+EXPORT_PAUSE = 60.0
+"""Seconds from one file of a user to the next."""
+MAX_USERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ExportAnswer:
+    """An answer, and a file that goes with it if it can be sent."""
+
+    text: str
+    path: Path | None = None
+
+
+class ExportCommands:
+    """The command by which memories are taken away."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        self._memory = memory
+        self._language = memory.settings.language
+        self._last: OrderedDict[str, float] = OrderedDict()
+        self._writing: set[str] = set()
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    async def export(self, turn: Turn, what: str = "") -> ExportAnswer:
+        """Take away what the speaker may see; for owners also everything, or a person.
+
+        Raises:
+            JournalError: It cannot be written.
+        """
+        if turn.session.is_group:
+            return ExportAnswer(self._say("export_private"))
+        if not what:
+            return await self._mine(turn)
+        if not turn.is_owner:
+            return ExportAnswer(self._say("export_denied"))
+        if what.casefold() in EVERYTHING:
+            return await self._written("")
+        if nearest(what, EVERYTHING):
+            return ExportAnswer(misused(self._language, "export", what, EVERYTHING))
+        person = what if ":" in what else f"{turn.user.partition(':')[0]}:{what}"
+        if not await self._memory.journal.look(lambda db: is_known(db, person)):
+            return ExportAnswer(self._say("no_account", user=one_line(person, MAX_ACCOUNT)))
+        return await self._written(person)
+
+    async def _mine(self, turn: Turn) -> ExportAnswer:
+        user, memory = turn.user, self._memory
+        since = memory.now() - self._last.get(user, -EXPORT_PAUSE)
+        if user in self._writing or 0 <= since < EXPORT_PAUSE:
+            return ExportAnswer(self._say("export_wait"))
+        self._writing.add(user)
+        try:
+            path = await memory.moving.own(turn.asker)
+        finally:
+            self._writing.discard(user)
+        self._last[user] = memory.now()
+        self._last.move_to_end(user)
+        while len(self._last) > MAX_USERS:
+            self._last.popitem(last=False)
+        return ExportAnswer(self._say("export_mine"), path)
+
+    async def _written(self, person: str) -> ExportAnswer:
+        done = await self._memory.moving.exporter(person).run()
+        counts = done.counts
+        return ExportAnswer(
+            self._say(
+                "export_done",
+                path=done.path,
+                messages=counts.get("message", 0),
+                facts=counts.get("fact", 0),
+                lines=done.lines,
+            )
+        )
+
+    async def unsent(self, turn: Turn, path: Path) -> str:
+        """What to say if a file cannot be sent: what is in it, or where an owner finds it."""
+        if turn.is_owner:
+            kept = path.with_name(path.name.replace("mine-", "owner-", 1))
+            await asyncio.to_thread(path.replace, kept)
+            return self._say("export_where", path=kept)
+        text = await asyncio.to_thread(_short, path)
+        await asyncio.to_thread(path.unlink, True)
+        return text or self._say("export_unsent")
+
+
+def _short(path: Path) -> str:
+    """What a file says, if that is short enough for a message; else nothing."""
+    with path.open(encoding="utf-8") as file:
+        text = file.read(MAX_TEXT + 1)
+    return text if len(text) <= MAX_TEXT else ""
+
+
+LISTED = 10
+MAX_LINE = 60
+PATIENCE = 25.0
+"""Seconds for which an answer waits for an import; then it goes on in the background."""
+CONFIRM = 1800.0
+"""Seconds within which an import has to be confirmed."""
+_UNDO = {"undo", "撤销"}
+_LEARN = {"learn", "学习"}
+_KEYS = ("as", "persona", "platform", "bot", "to")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportEnvironment:
+    """What AstrBot knows and an import needs.
+
+    Attributes:
+        astrbot: Its database.
+        platforms: Platform type by id.
+        persona: Of conversations that name none.
+        bots: The bot's own accounts.
+    """
+
+    astrbot: Path | None = None
+    platforms: Mapping[str, str] = field(default_factory=dict)
+    persona: str = ""
+    bots: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unconfirmed:
+    """What waits to be confirmed."""
+
+    at: float
+    importer: Importer | None = None
+    move: tuple[str, str] = ("", "")
+
+
+class ImportCommands:
+    """The commands by which memories come and go."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        self._memory = memory
+        self._language = memory.settings.language
+        self._wishes: OrderedDict[str, _Unconfirmed] = OrderedDict()
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    # ---------------------------------------------------------------------- in
+
+    async def import_(self, turn: Turn, what: str, around: ImportEnvironment) -> str:
+        """Show what a file would bring, or bring it in once that is confirmed."""
+        if not turn.is_owner:
+            return self._say("import_private")
+        words = what.split()
+        try:
+            if not words:
+                return await self._overview()
+            if refusal := self._misread(words[1:]):
+                return refusal
+            is_confirmed, is_undone = (words[0].casefold() in each for each in (_YES, _UNDO))
+            if len(words) > 1 and (is_confirmed or is_undone):
+                return misused(self._language, "import", " ".join(words[1:]))
+            if is_confirmed:
+                return await self._confirm(turn)
+            if is_undone:
+                return await self._undo()
+            return await self._look(turn, words, around)
+        except FormatError as error:
+            return self._say("import_wrong", reason=self._reason(error))
+        except StorageError as error:
+            if getattr(error, "kind", ""):
+                raise
+            return self._say("import_failed", reason=explain(self._language, error))
+
+    def _reason(self, error: FormatError) -> str:
+        """Why a file is not taken, and where in it."""
+        line = self._say("error_where_line", line=error.line) if error.line else ""
+        reason = explain(self._language, error if error.code else error.told("content"))
+        found = [line, one_line(error.field, MAX_LINE) if error.field != "into" else "", reason]
+        return self._say("list_comma").join(filter(None, found))
+
+    async def _look(self, turn: Turn, words: list[str], around: ImportEnvironment) -> str:
+        given, name, learns = _read(words)
+        options = self._options(turn, given, around)
+        format = given.get("as", "")
+        if name.casefold() == "astrbot" and around.astrbot:
+            name, format = str(around.astrbot), "astrbot"
+        importer = await self._memory.moving.importer(name, options, format=format, learns=learns)
+        plan = await importer.preview()
+        self._wish(turn, _Unconfirmed(self._memory.now(), importer))
+        return self._plan(plan, learns=learns)
+
+    def _misread(self, words: list[str]) -> str:
+        """What to say to options that there are not; empty if all are known."""
+        signs = {f"{key}=" for key in _KEYS}
+        for word in words:
+            key, sign, _ = word.partition("=")
+            if sign and key.isidentifier() and key.casefold() not in _KEYS:
+                return misused(self._language, "import", f"{key}=", signs)
+        return ""
+
+    def _options(self, turn: Turn, given: Mapping[str, str], around: ImportEnvironment) -> Options:
+        platform = given.get("platform") or turn.user.partition(":")[0]
+        into = given.get("to", "")
+        if into and into.count(":") == 1:
+            into = f"{platform}:{into}"
+        if into:
+            split_circle(into)
+        bots = {account for account in given.get("bot", "").split(",") if account}
+        return Options(
+            zone=self._memory.zone,
+            persona=given.get("persona") or around.persona or turn.session.persona,
+            platform=platform,
+            platforms=around.platforms,
+            bots=around.bots | bots,
+            into=into,
+            now=self._memory.now(),
+        )
+
+    async def _confirm(self, turn: Turn) -> str:
+        wish = self._wished(turn)
+        if wish is None or wish.importer is None:
+            return self._say("import_first")
+        task = self._memory.moving.begin(wish.importer)
+        done, _ = await asyncio.wait([task], timeout=PATIENCE)
+        if not done:
+            return self._say("import_goes_on")
+        return self._done(task.result())
+
+    def _done(self, brought: Brought) -> str:
+        key = "import_done" if brought.messages or brought.rows else "import_nothing"
+        lines = [self._say(key, messages=brought.messages, rows=brought.rows)]
+        if brought.run.learns:
+            lines.append(self._say("import_learning"))
+        return "\n".join(lines)
+
+    async def _undo(self) -> str:
+        try:
+            undone = await self._memory.moving.undo()
+        except NotFoundError as error:
+            code = "import_undo_none"
+            return explain(self._language, error) if error.code else self._say(code)
+        return self._say("import_undone", messages=undone.messages, kept=undone.kept)
+
+    async def _overview(self) -> str:
+        moving = self._memory.moving
+        lines = []
+        if moving.progress:
+            done, total = moving.progress
+            lines.append(self._say("import_progress", done=done, total=total))
+        if moving.failure:
+            lines.append(self._say("import_failed", reason=explain(self._language, moving.failure)))
+        paths = await moving.waiting()
+        lines.append(self._say("import_files" if paths else "import_none"))
+        lines += [
+            self._say("import_file", name=path.name, size=round(path.stat().st_size / 2**20, 1))
+            for path in paths[:LISTED]
+        ]
+        runs = [run for run in await moving.runs() if run.is_there]
+        if runs:
+            when = datetime.fromtimestamp(runs[-1].at, self._memory.zone)
+            run = runs[-1]
+            lines.append(
+                self._say(
+                    "import_last", when=f"{when:%Y-%m-%d %H:%M}", messages=run.count, rows=run.rows
+                )
+            )
+        return "\n".join([*lines, self._say("import_how")])
+
+    def _plan(self, plan: Plan, *, learns: bool) -> str:
+        lines = [
+            self._say(
+                "import_plan",
+                format=self._say(f"import_format_{plan.format}"),
+                messages=plan.messages,
+                new=plan.new,
+                facts=plan.rows.get("fact", 0),
+                summaries=plan.rows.get("episode", 0),
+                chats=len(plan.chats),
+            )
+        ]
+        if plan.since is not None and plan.until is not None:
+            span = [
+                datetime.fromtimestamp(at, self._memory.zone) for at in (plan.since, plan.until)
+            ]
+            lines.append(self._say("import_span", since=span[0].date(), until=span[1].date()))
+        lines += [
+            self._say(
+                "import_chat", chat=one_line(chat, MAX_LINE), persona=persona, messages=messages
+            )
+            for chat, persona, messages in plan.chats[:LISTED]
+        ]
+        lines += [
+            self._say("import_example", name=name or "…", text=one_line(text, MAX_LINE))
+            for name, text in plan.examples
+        ]
+        skipped = [
+            self._say(f"import_skipped_{reason}", count=count)
+            for reason, count in sorted(plan.skipped.items())
+            if count
+        ]
+        if plan.forgotten:
+            skipped.append(self._say("import_skipped_forgotten", count=plan.forgotten))
+        lines += skipped
+        if plan.batches:
+            key = "import_cost" if learns else "import_cost_if"
+            lines.append(self._say(key, batches=plan.batches, tokens=plan.tokens))
+        return "\n".join([*lines, self._say("import_confirm")])
+
+    # -------------------------------------------------------------------- move
+
+    async def move(self, turn: Turn, what: str) -> str:
+        """Let the memories of a chat that has moved belong to where it is now."""
+        if not turn.is_owner:
+            return self._say("import_private")
+        words = what.split()
+        try:
+            if len(words) == 1 and words[0].casefold() in _YES:
+                wish = self._wished(turn)
+                if wish is None or not wish.move[0]:
+                    return self._say("move_first")
+                change = await rename_chat(self._memory.journal, *wish.move, self._memory.now())
+                return self._say("move_done" if change else "move_none")
+            if len(words) != 2:
+                return self._say("move_how")
+            plan = await preview_renaming(self._memory.journal, words[0], words[1])
+        except FormatError as error:
+            return self._say("move_wrong", reason=explain(self._language, error))
+        if not plan.circles:
+            return self._say("move_none")
+        self._wish(turn, _Unconfirmed(self._memory.now(), move=(words[0], words[1])))
+        ways = [
+            self._say("move_line", old=old, new=new)
+            for old, new in list(plan.circles.items())[:LISTED]
+        ]
+        return "\n".join(
+            [
+                self._say("move_plan", circles=len(plan.circles), sessions=plan.sessions),
+                *ways,
+                self._say("move_confirm"),
+            ]
+        )
+
+    # ------------------------------------------------------------------ wishes
+
+    def _wish(self, turn: Turn, wish: _Unconfirmed) -> None:
+        self._wishes[turn.user] = wish
+        while len(self._wishes) > LISTED:
+            self._wishes.popitem(last=False)
+
+    def _wished(self, turn: Turn) -> _Unconfirmed | None:
+        wish = self._wishes.pop(turn.user, None)
+        return wish if wish and self._memory.now() - wish.at <= CONFIRM else None
+
+
+def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
+    """Options, the file's name, and whether to learn."""
+    given: dict[str, str] = {}
+    name: list[str] = []
+    learns = False
+    for word in words:
+        key, sign, value = word.partition("=")
+        if sign and key.casefold() in _KEYS:
+            given[key.casefold()] = value
+        elif word.casefold() in _LEARN:
+            learns = True
+        else:
+            name.append(word)
+    return given, " ".join(name), learns

@@ -1,0 +1,330 @@
+"""Batching of buffered messages: when a batch is due and what its claim writes.
+
+The buffer itself is in the journal (messages that no batch has claimed); :class:`Buffers`
+is a picture of it in memory, kept up to date by the journal's events, so that deciding
+what is due costs no query. What a claim writes (people, names, the episode) needs no model:
+conversations are remembered word for word whatever becomes of their extraction. Pure: time
+is always an argument.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+from typing import Any, TypeVar
+
+from ..episode import continues, split
+from ..model import (
+    EntityType,
+    Episode,
+    Mention,
+    Message,
+    Name,
+    Participation,
+    Row,
+    Session,
+    User,
+    episode_id,
+    stable_id,
+)
+from ..settings import Settings
+from ..store import Draft, Rows
+from ..text import normalise, tokens
+
+MAX_TOKENS = 6_000
+"""How much text one batch holds, so that one call can hold the batch."""
+_REMEMBER = re.compile(
+    r"\s*(?:@\S+\s+)?(?:"
+    r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*(?:记住|记一下|记下来?|别忘了?|不要忘了?)"
+    r"|(?:please\s+)?(?:remember\s*(?:that\b|this\b|my\b|i\b|:|,)|don['’]?t forget\b|note that\b"
+    r"|keep in mind\b))[\s:：,，。.!！]*",
+    re.IGNORECASE,
+)
+R = TypeVar("R", bound=Row)
+S = TypeVar("S", Name, Mention, Participation)
+
+
+def asks_to_remember(text: str) -> bool:
+    """Whether a message begins by asking to remember something."""
+    return _REMEMBER.match(text) is not None
+
+
+def without_request(text: str) -> str:
+    """What is to be remembered: ``text`` without the words that ask for it."""
+    found = _REMEMBER.match(text)
+    return (text[found.end() :].strip() or text) if found else text
+
+
+@dataclass(slots=True)
+class _Buffer:
+    """The buffered messages of one Session.
+
+    Attributes:
+        seen: When each was noticed, by id and in order of id (monotonic seconds).
+        at: When each was said, but not later than it was noticed (epoch seconds).
+        urgent: Everything up to this message is to be learned now.
+    """
+
+    seen: dict[int, float] = field(default_factory=dict)
+    at: dict[int, float] = field(default_factory=dict)
+    urgent: int = 0
+
+
+class Buffers:
+    """Which Sessions have something to be learned, and when.
+
+    Args:
+        grace: Seconds for which a new message is left alone: until the request hook has
+            run, it may still be moved to the Session of another persona.
+    """
+
+    def __init__(self, settings: Settings, grace: float) -> None:
+        self._settings = settings
+        self._grace = grace
+        self._sessions: dict[str, Session] = {}
+        self._buffers: dict[str, _Buffer] = {}
+        self._where: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        """How many messages are buffered."""
+        return len(self._where)
+
+    def know(self, session: Session) -> None:
+        """Note what a Session is; before its first message."""
+        self._sessions[session.id] = session
+
+    def session(self, id: str) -> Session | None:
+        """A Session by id."""
+        return self._sessions.get(id)
+
+    def waiting(self, circle: str | None = None) -> list[str]:
+        """The Sessions, of one chat window or all, that have buffered messages."""
+        return [id for id in self._buffers if circle in (None, self._sessions[id].circle)]
+
+    def put(self, message: Message, now: float, clock: float) -> None:
+        """Note a message that was stored or moved here from another Session.
+
+        Args:
+            now: Seconds since the epoch.
+            clock: Monotonic seconds.
+        """
+        self.drop([message.id])
+        if message.batch is not None or message.session not in self._sessions:
+            return
+        buffer = self._buffers.setdefault(message.session, _Buffer())
+        buffer.seen[message.id] = clock
+        buffer.at[message.id] = min(message.at, now)
+        if message.id != max(buffer.seen):
+            buffer.seen = dict(sorted(buffer.seen.items()))
+        self._where[message.id] = message.session
+        if not message.is_human:
+            return
+        if asks_to_remember(message.text):
+            buffer.urgent = max(buffer.urgent, message.id)
+        circle = self._sessions[message.session].circle
+        for other in self.waiting(circle):
+            if other != message.session:
+                # The persona was switched: what was said to the other one is complete.
+                self._buffers[other].urgent = max(self._buffers[other].seen)
+
+    def drop(self, messages: Iterable[int]) -> None:
+        """Forget messages that were claimed, moved or removed."""
+        for id in messages:
+            session = self._where.pop(id, None)
+            if session is None:
+                continue
+            buffer = self._buffers[session]
+            del buffer.seen[id], buffer.at[id]
+            if not buffer.seen:
+                del self._buffers[session]
+
+    def held(self, session: str) -> list[int]:
+        """Ids of the buffered messages of a Session, in order."""
+        buffer = self._buffers.get(session)
+        return list(buffer.seen) if buffer else []
+
+    def wait(self, session: str, now: float, clock: float) -> float:
+        """Seconds until a Session is due; 0 or less if it is, ``inf`` if it is empty."""
+        buffer = self._buffers.get(session)
+        if buffer is None:
+            return math.inf
+        is_group = self._sessions[session].is_group
+        settings = self._settings
+        size = settings.buffer_size_group if is_group else settings.buffer_size_private
+        seen = list(buffer.seen.items())
+        last, noticed = seen[-1]
+        # The second says how long at most, should the clock be set back meanwhile.
+        idle = settings.buffer_timeout + min(buffer.at[last] - now, noticed - clock)
+        idle = max(idle, noticed + self._grace - clock)
+        waits = [idle]
+        if len(seen) >= size:
+            waits.append(seen[size - 1][1] + self._grace - clock)
+        asked = [when for id, when in seen if id <= buffer.urgent]
+        if asked:
+            waits.append(asked[-1] + self._grace - clock)
+        return min(waits)
+
+    def stable(self, session: str, clock: float) -> int:
+        """Id of the newest message that will not be moved any more; 0 if there is none."""
+        buffer = self._buffers.get(session)
+        seen = buffer.seen if buffer else {}
+        return max((id for id, when in seen.items() if when + self._grace <= clock), default=0)
+
+    def due(self, now: float, clock: float) -> list[str]:
+        """The Sessions that are due."""
+        return [id for id in self._buffers if self.wait(id, now, clock) <= 0]
+
+    def next(self, now: float, clock: float) -> float:
+        """Seconds until the next Session is due; ``inf`` if nothing is buffered."""
+        return min((self.wait(id, now, clock) for id in self._buffers), default=math.inf)
+
+
+class ChangeBuilder:
+    """Rows of one change over the rows that stand; each is written once."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._put: dict[tuple[str, str], Row] = {}
+
+    def get(self, cls: type[R], id: str) -> R | None:
+        """A row as it will stand."""
+        found = self._put.get((cls.kind, id))
+        return found if isinstance(found, cls) else self._rows.get(cls, id)
+
+    def put(self, row: Row) -> None:
+        """Write a row."""
+        self._put[row.kind, row.id] = row
+
+    def all(self, cls: type[R]) -> list[R]:
+        """The rows of ``cls`` of this change, in the order in which they came."""
+        return [row for row in self._put.values() if isinstance(row, cls)]
+
+    def name(self, session: str, node: str, text: str, at: float) -> None:
+        """Write that a node was called ``text`` in a Session; nothing if that is empty."""
+        norm = normalise(text)
+        if not norm:
+            return
+        id = Name.key(session, node, norm)
+        known = self.get(Name, id) or Name(id, session, node, text, norm, at, at)
+        self.put(_seen(known, at, text=text if at >= known.last_at else known.text))
+
+    def mention(self, session: str, entity: str, type: EntityType, at: float) -> None:
+        """Write that an entity came up in a Session; call once for each batch.
+
+        A type that says something replaces the default one, never another.
+        """
+        id = Mention.key(session, entity)
+        known = self.get(Mention, id) or Mention(id, session, entity, type.value, at, at, 0)
+        is_what = type.value if known.type == EntityType.TOPIC else known.type
+        self.put(_seen(known, at, type=is_what, count=known.count + 1))
+
+    def draft(self, actor: str, reason: str, *, batch: int | None = None) -> Draft:
+        """The change as the journal writes it."""
+        return Draft(actor, reason, list(self._put.values()), batch=batch)
+
+
+def _seen(row: S, at: float, **more: Any) -> S:
+    """A row with other values that was seen, or seen again, at a time."""
+    return replace(row, first_at=min(row.first_at, at), last_at=max(row.last_at, at), **more)
+
+
+def cutter(
+    last: Episode | None, newest: int | None, zone: tzinfo
+) -> Callable[[list[Message]], int]:
+    """How many of a Session's buffered messages make the next batch.
+
+    A batch stays inside one episode and below :data:`MAX_TOKENS`.
+
+    Args:
+        last: The Session's latest episode, which the messages may continue.
+        newest: Id of the newest message that may be taken; ``None`` takes all.
+    """
+
+    def cut(waiting: list[Message]) -> int:
+        free = [m for m in waiting if newest is None or m.id <= newest]
+        run = next(split(free, zone), [])
+        taken = spent = 0
+        for message in run:
+            spent += tokens(message.text)
+            if taken and (spent > MAX_TOKENS or _ends(last, run[0], message, taken, zone)):
+                break
+            taken += 1
+        return taken
+
+    return cut
+
+
+def _ends(last: Episode | None, first: Message, message: Message, taken: int, zone: tzinfo) -> bool:
+    """Whether the batch has filled the episode that it continues."""
+    if last is None or not _extends(last, first, zone):
+        return False
+    at = message.at
+    return not continues(last.started_at, at, last.messages + taken, at, zone)
+
+
+def _extends(last: Episode, message: Message, zone: tzinfo) -> bool:
+    return last.last_message < message.id and continues(
+        last.started_at, last.ended_at, last.messages, message.at, zone
+    )
+
+
+def upcoming(
+    last: Episode | None, session: str, waiting: Iterable[Message], zone: tzinfo
+) -> list[Episode]:
+    """Episodes that claims will write of a Session's buffered messages, in order.
+
+    Args:
+        last: The Session's latest episode; if the messages continue it, it comes first.
+    """
+    found: dict[str, Episode] = {}
+    for message in waiting:
+        last = _episode(last, session, [message], zone)
+        found[last.id] = last
+    return list(found.values())
+
+
+def claim_writer(
+    last: Episode | None, zone: tzinfo
+) -> Callable[[Rows, Session, list[Message]], Draft]:
+    """The rows of people and of the episode that a claim writes."""
+
+    def draft(rows: Rows, session: Session, taken: list[Message]) -> Draft:
+        # Read again: forgetting may have removed the episode since it was looked up.
+        standing = rows.get(Episode, last.id) if last else None
+        changes = ChangeBuilder(rows)
+        changes.put(_episode(standing, session.id, taken, zone))
+        for message in taken:
+            if message.is_human:
+                _person(changes, session.id, message)
+        return changes.draft("chat", "episode")
+
+    return draft
+
+
+def _episode(last: Episode | None, session: str, taken: list[Message], zone: tzinfo) -> Episode:
+    first, newest = taken[0], taken[-1]
+    people = [m.sender for m in taken if m.is_human]
+    if last is None or not _extends(last, first, zone):
+        last = Episode(
+            episode_id(session, first.id), session, first.at, first.at, first.id, first.id, 0
+        )
+    return replace(
+        last,
+        ended_at=max(last.ended_at, newest.at),
+        last_message=newest.id,
+        messages=last.messages + len(taken),
+        participants=tuple(dict.fromkeys([*last.participants, *people])),
+    )
+
+
+def _person(changes: ChangeBuilder, session: str, message: Message) -> None:
+    """Add, or bring up to date, the rows about a message's sender."""
+    sender, at = message.sender, message.at
+    changes.put(User(sender))
+    id = stable_id("p", session, sender)
+    found = changes.get(Participation, id) or Participation(id, session, sender, at, at, 0)
+    changes.put(_seen(found, at, messages=found.messages + 1))
+    changes.name(session, sender, message.name, at)

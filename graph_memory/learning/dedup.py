@@ -1,0 +1,311 @@
+"""Deduplication and supersession of facts: what says the same, what replaces what.
+
+Nothing here is likeness: two sentences are the same if they are equal once everything that
+has several names goes by one of them, if what one adds is on a closed list of words that
+add nothing, or if two values are one value written in two ways. What a row states is never
+altered, because it may be seen by people who were not there when things changed: a newer
+row replaces it (``Fact.supersedes``), for those who may see the newer one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from ..dates import arabic, birthday
+from ..model import SINGLE_VALUED, Fact, Message, Name, Status, stable_id
+from ..retention import initial_half_life
+from ..text import normalise, terms
+from ..visible_rows import LearnerRows
+from .batching import ChangeBuilder
+from .entities import kin_words
+
+MAX_EVIDENCE = 8
+"""Messages that a fact cites."""
+_MAX_REPLACED = 50
+_ENDS = "。.!?,;~、 "
+"""What may follow a sentence, normalised; nothing else, as C is not C++."""
+_SHORTEST = 2
+"""Names of one character are part of other words."""
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_SIGN = re.compile(r"[^\w\s。.!?,;:、~\x1f]+")
+
+_NOTHING = frozenset("的了呢吧啊哦呀嘛是很挺太真蛮超特别非常十分也都还就又最个一位名这那他她它")
+"""Characters that add nothing to what is said of somebody."""
+_NEITHER = frozenset(terms("very really also quite still"))
+_NOT = re.compile(r"[不没无未否]|(?<!特)别|非(?!常)|\b(?:not|no|never|none|hardly)\b|n['’]t\b")
+_SAID_BY = {
+    "likes": "喜欢爱好热衷钟 like love enjoy",
+    "works_as": "职业工作做当担任干行 work",
+    "works_at": "在上班工作就职单位 work",
+    "studies": "在学习读念 studi",
+    "allergic_to": "对会过敏 allerg",
+    "owns": "有 own has",
+    "has_pet": "养有宠物只 pet own has",
+    "skilled_in": "会擅长精通 good skill",
+    "friend_of": "和跟与是好朋友 friend",
+}
+"""Predicates whose object is what there is to say, with words that say no more than the
+predicate does."""
+_PRED_WORDS = {name: frozenset(_HAN.findall(t)) | {*terms(t)} for name, t in _SAID_BY.items()}
+_VAGUE = re.compile(r"[多几余约左右快近将]|about|almost|nearly|over")
+_RANK = re.compile(r"(?:省|市|自治区|特别行政区)(?=.)|(?:省|市|县|区)$|^中国")
+_STREETS = "路街道巷弄里园苑城村湾"
+"""What is called after a town, and ends like this, need not be in it."""
+
+
+def fact_id(
+    session: str, subject: str, predicate: str, object: str, statement: str, message: int
+) -> str:
+    """Id of a fact.
+
+    Args:
+        message: The first it rests on: what holds again after it did not is a new row.
+    """
+    norm = normalise(statement)
+    return stable_id("f", session, subject, predicate, object, norm, str(message))
+
+
+class FactHistory:
+    """Facts that one batch may see, with those it is about to write."""
+
+    def __init__(self, visible: LearnerRows, changes: ChangeBuilder) -> None:
+        self._visible = visible
+        self._changes = changes
+        self._known: dict[str, dict[str, Fact]] = {}
+        self._called: dict[str, set[str]] = {}
+
+    def _written(self, subject: str) -> dict[str, Fact]:
+        """What this change writes about a node."""
+        is_one = self._visible.is_one
+        return {f.id: f for f in self._changes.all(Fact) if is_one(f.subject, subject)}
+
+    def holds(self, fact: Fact) -> bool:
+        """Whether a fact was neither ended nor replaced."""
+        if fact.valid_to is not None or self._visible.is_replaced(fact):
+            return False
+        written = self._written(fact.subject).values()
+        return not any(fact.id in newer.supersedes for newer in written)
+
+    def same(
+        self, fact: Fact, subject: Iterable[str] = (), object: Iterable[str] = ()
+    ) -> Fact | None:
+        """The row of this Session that holds and says the same as ``fact``.
+
+        The same is the same sentence, by whichever of its names the subject goes and whatever
+        the model hangs it on this time; where there is only one value, it is the same value.
+
+        Args:
+            subject, object: What they are called besides, in what is about to be written.
+        """
+        here = self._visible.here.id
+        written = self._written(fact.subject)
+        names = self.names(fact.subject, subject)
+        things = self.names(fact.object, object)
+        new = gist(fact.statement, names)
+
+        def is_same(other: Fact) -> bool:
+            is_alike = fact.predicate == other.predicate
+            is_one = self._visible.is_one(fact.object, other.object)
+            if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
+                return is_alike and (is_one or self._is_value(fact.predicate, things, other))
+            old = gist(other.statement, names)
+            if new == old or not (is_alike and is_one):
+                return new == old
+            return says_no_more(fact.predicate, gist(new, things), gist(old, things))
+
+        for other in {**self._standing(fact.subject), **written}.values():
+            if other.session == here and is_same(other) and self.holds(other):
+                return other
+        return None
+
+    def _is_value(self, predicate: str, values: set[str], other: Fact) -> bool:
+        old = self.names(other.object)
+        return any(same_value(predicate, a, b) for a in values for b in old)
+
+    def names(self, node: str, called: Iterable[str] = ()) -> set[str]:
+        """What a node is called, normalised, with what this change calls it.
+
+        Args:
+            called: What it is called besides.
+        """
+        if node not in self._called:
+            self._called[node] = self._visible.norms(node)
+        is_one = self._visible.is_one
+        written = (n.norm for n in self._changes.all(Name) if is_one(n.node, node))
+        names = self._called[node].union(written, map(normalise, called))
+        return names | kin_words(names)
+
+    def _standing(self, subject: str) -> dict[str, Fact]:
+        """What this Session knew about a node before this change."""
+        if subject not in self._known:
+            visible = self._visible
+            self._known[subject] = {
+                row.id: row
+                for node in sorted(visible.nodes(subject))
+                for row in visible.rows.find(Fact, session=visible.here.id, a=node)
+            }
+        return self._known[subject]
+
+    def place(self, fact: Fact, replaces: Iterable[Fact]) -> Fact:
+        """A new fact with what it replaces; over at once if something newer stands.
+
+        Args:
+            replaces: What the model says it replaces.
+        """
+        if fact.valid_to is not None:
+            return fact
+        older = {old.id for old in replaces if self.may_replace(fact, old)}
+        rivals = self._rivals(fact) if fact.predicate in SINGLE_VALUED else []
+        newer = [o for o in rivals if _is_newer(o, fact) and self.may_replace(o, fact)]
+        if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
+            return replace(fact, valid_to=fact.said_at)
+        older |= {old.id for old in rivals if _is_newer(fact, old) and self.may_replace(fact, old)}
+        return replace(fact, supersedes=tuple(sorted(older)[:_MAX_REPLACED]))
+
+    def _rivals(self, fact: Fact) -> list[Fact]:
+        """The other values of a predicate that has one value."""
+        standing = self._visible.history(fact.subject, fact.predicate)
+        known = {**{row.id: row for row in standing}, **self._written(fact.subject)}
+        return [
+            other
+            for other in known.values()
+            if other.predicate == fact.predicate
+            and not self._visible.is_one(other.object, fact.object)
+            and other.valid_to is None
+        ]
+
+    def may_replace(self, new: Fact, old: Fact) -> bool:
+        """Whether the speaker of ``new`` has a say about ``old``.
+
+        What people say about themselves is replaced by nobody else's word.
+        """
+        is_one = self._visible.is_one
+        is_own_word = is_one(old.speaker, old.subject)
+        is_about = is_one(new.subject, old.subject) and new.id != old.id
+        return is_about and (not is_own_word or is_one(new.speaker, old.subject))
+
+
+def ended(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+    """The row of ``session`` that says that ``fact`` no longer holds."""
+    over = _retold(fact, session, evidence, now)
+    return replace(
+        over,
+        id=stable_id("f", session, fact.id, "ended", str(evidence[0].id)),
+        valid_to=over.said_at,
+        supersedes=(fact.id,),
+    )
+
+
+def repeated(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+    """The row of ``session`` for what was repeated there and is known from elsewhere."""
+    id = fact_id(session, fact.subject, fact.predicate, fact.object, fact.statement, evidence[0].id)
+    return replace(_retold(fact, session, evidence, now), id=id)
+
+
+def _retold(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+    first = min(evidence, key=lambda m: m.id)
+    return replace(
+        fact,
+        session=session,
+        speaker=first.sender,
+        said_at=first.at,
+        recorded_at=now,
+        last_used=first.at,
+        half_life=initial_half_life(fact.importance),
+        use_count=1,
+        pinned=False,
+        status=Status.ACTIVE.value,
+        archived_at=None,
+        supersedes=(),
+        evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
+    )
+
+
+def _is_newer(new: Fact, old: Fact) -> bool:
+    return new.valid_from is not None and (
+        old.valid_from is None or new.valid_from > old.valid_from
+    )
+
+
+def gist(statement: str, names: Iterable[str] = ()) -> str:
+    """A sentence without what does not change its meaning.
+
+    Args:
+        names: Those of what it is about, normalised; whichever is used, it is the same.
+    """
+    text = normalise(statement).rstrip(_ENDS)
+    for name in sorted({*names}, key=lambda name: (-len(name), name)):
+        text = _without(text, name)
+    return text
+
+
+def says_no_more(predicate: str, new: str, old: str) -> bool:
+    """Whether a sentence adds nothing to one with the same predicate and nodes.
+
+    Args:
+        new, old: From :func:`gist`, without the names of either.
+    """
+    if predicate not in _PRED_WORDS:
+        return False
+    added, there = _words(predicate, new), _words(predicate, old)
+    # What only the older one says may not be left out if it is the rest of a name (C++).
+    is_less = added <= there and not any(_SIGN.match(word) for word in there - added)
+    return is_less and len(_NOT.findall(new)) == len(_NOT.findall(old))
+
+
+def same_value(predicate: str, new: str, old: str) -> bool:
+    """Whether a value of a predicate that has one value says nothing but an older one.
+
+    A place that is a part of the older one's name (杭州 or 浙江 after 浙江杭州) is no other
+    place; the reverse says more, and is another value.
+    """
+    find = _VALUES.get(predicate)
+    if not (find and new and old):
+        return False
+    one, other = find(new), find(old)
+    if predicate in ("lives_in", "from"):
+        return one == other or _is_part(one, other)
+    return bool(one) and one == other
+
+
+def _without(text: str, name: str) -> str:
+    if len(name) < _SHORTEST:
+        return text
+    if name.isascii():
+        return re.sub(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", "\x1f", text)
+    return text.replace(name, "\x1f")
+
+
+def _words(predicate: str, text: str) -> set[str]:
+    """Characters, signs and words that say something beside the predicate."""
+    said = {*_HAN.findall(text), *_SIGN.findall(text)}
+    said |= {word for word in terms(text) if not _HAN.match(word)}
+    return said - _NOTHING - _NEITHER - _PRED_WORDS[predicate]
+
+
+def _age(text: str) -> str:
+    norm = arabic(normalise(text))
+    found = re.findall(r"\d+", norm)
+    return found[0] if len(found) == 1 and not _VAGUE.search(norm) else norm
+
+
+def _place(text: str) -> str:
+    return _RANK.sub("", normalise(text).replace(" ", "").rstrip(_ENDS))
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether one place is an end of another one's name that says where that is."""
+    begins, ends = other.startswith(one), other.endswith(one)
+    if min(len(one), len(other) - len(one)) < _SHORTEST or not _HAN.search(one):
+        return False
+    return ends or (begins and other[-1] not in _STREETS)
+
+
+_VALUES: dict[str, Callable[[str], str]] = {
+    "age": _age,
+    "birthday": birthday,
+    "lives_in": _place,
+    "from": _place,
+}

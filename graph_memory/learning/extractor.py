@@ -1,0 +1,236 @@
+"""Extraction of one batch: context, model call, parsing, resolution, commit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+
+from ..breaker import Breaker, RefusedError
+from ..context import Context
+from ..errors import ExtractionError, Failure, HeldBackError
+from ..model import Batch, Fact, Message
+from ..ports import Answer, LanguageModel
+from ..retention import RESTATED, used
+from ..store import Draft, Rows
+from ..store.undoing import ASKED
+from ..text import is_chinese, one_line, terms
+from ..visible_rows import LearnerRows
+from .batching import asks_to_remember, without_request
+from .parse import Extraction, FactClaim, parse
+from .prompt import VERSION, Extend, ExtractionExtension, ExtractionRequest, compose
+from .prompt_context import ContextBuilder, PromptContext, speakers
+from .resolver import changes_of, resolve
+
+PURPOSE = "learn"
+"""What the calls are counted under."""
+ASK_TIMEOUT = 180.0
+"""Seconds after which a model that does not answer has failed."""
+ASKED_IMPORTANCE = 0.8
+"""Importance of what somebody asked to be remembered."""
+
+Besides = Callable[[Rows, Draft], None]
+"""Adds rows to a change that says what somebody asked to be remembered."""
+Likeness = Callable[[list[int], list[str]], Awaitable[Mapping[str, float]]]
+"""Given ids of messages and of facts: how like one of the messages each fact is, as far
+as that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """All that extracting a batch needs of the journal, from one read.
+
+    Attributes:
+        batch: Without what was forgotten.
+        erasures: As they stood.
+        builder: ``None`` if nothing was said that a model could learn from.
+    """
+
+    batch: Batch
+    erasures: list[tuple[str, str]]
+    builder: ContextBuilder | None = None
+    extension: ExtractionExtension | None = None
+
+
+class Extractor:
+    """Learns batches, one call of the model for each.
+
+    Args:
+        model: ``None``: batches are done with an empty change.
+        breaker: Goes around every call of the model.
+        likeness: Ranks the known facts that the model is offered; ``None``: their words do.
+        extend: What the same call is asked besides; ``None``: nothing.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        model: LanguageModel | None,
+        breaker: Breaker,
+        likeness: Likeness | None = None,
+        extend: Extend | None = None,
+    ) -> None:
+        self._context = context
+        self._journal = context.journal
+        self._model = context.budget.metered(model, PURPOSE) if model else None
+        self._breaker = breaker
+        self._likeness = likeness
+        self._extend = extend
+        self.last_at: float | None = None
+
+    async def learn(self, batch: Batch) -> None:
+        """Learn a batch; nothing happens if it has been learned already.
+
+        Raises:
+            HeldBackError: The model was not asked: it has been failing, or today's
+                tokens are spent.
+            ExtractionError: It failed or answered nonsense.
+            JournalError: The change could not be written.
+        """
+        while not await self._learn(batch):
+            # Something was taken back, or somebody erased, while the model was thinking.
+            batch = await self._journal.batch(batch.id)
+        self.last_at = self._context.now()
+
+    async def _learn(self, batch: Batch) -> bool:
+        """Learn a batch; nothing, and false, if it is not what it was in the end."""
+        material = await self._journal.read(lambda rows: self._material(rows, batch))
+        extraction: Extraction | None = None
+        known = PromptContext()
+        if self._model is not None and material.builder is not None:
+            known = await self._filled(material.batch, material.builder)
+            extraction = await self._extract(self._model, material, known)
+        return await self._commit(batch, material, extraction, known)
+
+    def _material(self, rows: Rows, batch: Batch) -> _Material:
+        erasures = rows.erasures()
+        if self._model is None:
+            return _Material(batch, erasures)
+        kept = tuple(m for m in batch.messages if not rows.is_forgotten(m))
+        batch = replace(batch, messages=kept)
+        if not any(m.is_human and terms(m.text) for m in kept):
+            return _Material(batch, erasures)
+        visible = LearnerRows(
+            rows, batch.session, self._context.settings.policy, self._context.attendance
+        )
+        builder = ContextBuilder(visible, batch, self._context.zone)
+        extension = self._extend(rows, batch, builder.context) if self._extend else None
+        return _Material(batch, erasures, builder, extension)
+
+    async def _filled(self, batch: Batch, builder: ContextBuilder) -> PromptContext:
+        likeness: Mapping[str, float] = {}
+        if self._likeness:
+            said = [m.id for m in batch.messages if m.is_human]
+            likeness = await self._likeness(said, [fact.id for fact in builder.facts])
+        return builder.fill(likeness)
+
+    async def _extract(
+        self, model: LanguageModel, material: _Material, known: PromptContext
+    ) -> Extraction:
+        batch, extension = material.batch, material.extension
+        request = compose(batch, known, self._context.zone, extension)
+        answer = await self._ask(model, request, batch.session.umo)
+        self._context.budget.charge(_said(batch), request.system + request.prompt, answer)
+        # In a thread: what a model writes may take half a second to be mended.
+        fields = tuple(extension.properties) if extension else ()
+        return await asyncio.to_thread(parse, answer, fields)
+
+    async def _commit(
+        self, whole: Batch, material: _Material, extraction: Extraction | None, known: PromptContext
+    ) -> bool:
+        """Write what was learned; nothing, and false, if ``whole`` is not whole any more."""
+        held, now = [message.id for message in whole.messages], self._context.now()
+        is_whole = True
+
+        def draft(rows: Rows) -> Draft | None:
+            nonlocal is_whole
+            is_whole = rows.has_messages(held) and rows.erasures() == material.erasures
+            if not is_whole:
+                return None
+            found = resolve(rows, material.batch, extraction, known, self._context, now)
+            found.prompt = VERSION if extraction else 0
+            if material.extension and extraction:
+                material.extension.write(rows, found, extraction.extra, now)
+            return found
+
+        if await self._journal.commit(draft):
+            for message in material.batch.messages:
+                if message.is_human and asks_to_remember(message.text):
+                    await self.confirm(message)
+        return is_whole
+
+    async def confirm(self, message: Message, besides: Besides | None = None) -> bool:
+        """Enter what was learned from a message as a change of its author's, who asked.
+
+        Args:
+            besides: Adds to the change.
+
+        Returns:
+            Whether anything was learned from it.
+        """
+
+        def draft(rows: Rows) -> Draft:
+            facts = [
+                f for f in rows.find(Fact, session=message.session) if message.id in f.evidence
+            ]
+            now, rate = self._context.now(), self._context.settings.time_decay_rate
+            made = Draft(message.sender, ASKED, [used(fact, now, RESTATED, rate) for fact in facts])
+            if besides and facts:
+                besides(rows, made)
+            return made
+
+        return await self._journal.commit(draft) is not None
+
+    async def keep(self, batch: Batch, message: Message, besides: Besides | None = None) -> None:
+        """Make a message of a batch a fact as it stands, with its author's name."""
+
+        def draft(rows: Rows) -> Draft | None:
+            if not rows.has_messages([message.id]):
+                return None  # taken back meanwhile
+            changes = changes_of(rows, batch, answer, known, self._context, self._context.now())
+            made = changes.draft(message.sender, ASKED)
+            if besides:
+                besides(rows, made)
+            return made
+
+        said = without_request(message.text)
+        colon = "：" if is_chinese(said) else ": "
+        claim = FactClaim(
+            subject="我",
+            predicate="other",
+            object=one_line(said, 32),
+            statement=one_line(f"{message.name}{colon}{said}" if message.name else said, 300),
+            importance=ASKED_IMPORTANCE,
+            evidence=(1 + [m.id for m in batch.messages].index(message.id),),
+        )
+        answer = Extraction(worth=True, facts=(claim,))
+        known = PromptContext(speakers(batch))
+        await self._journal.commit(draft)
+
+    async def _ask(self, model: LanguageModel, request: ExtractionRequest, where: str) -> Answer:
+        if self._context.budget.blocked_for:
+            raise HeldBackError("what models may cost today is spent")
+        try:
+            with self._breaker.call():
+                return await _ask_in_time(model, request, where)
+        except RefusedError as error:
+            raise HeldBackError(f"the model is left alone for a while: {error}") from None
+
+
+async def _ask_in_time(model: LanguageModel, request: ExtractionRequest, where: str) -> Answer:
+    try:
+        async with asyncio.timeout(ASK_TIMEOUT):
+            return await model.ask(request.system, request.prompt, tool=request.tool, where=where)
+    except TimeoutError as error:
+        reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
+        raise ExtractionError(reason, Failure.TIMEOUT) from error
+
+
+def _said(batch: Batch) -> dict[str, int]:
+    """How many characters each person said in a batch."""
+    said: Counter[str] = Counter()
+    for message in batch.messages:
+        if message.is_human:
+            said[message.sender] += len(message.text)
+    return said

@@ -1,0 +1,351 @@
+"""Resolution of claims into rows: what of a model's answer becomes memory.
+
+Pure: it reads rows and returns a draft, inside the journal's own transaction. Whatever
+it writes belongs to the batch's Session; the only other rows it touches are visible
+ones that were put to use, and of those only the strength.
+
+- A fact rests on a message that a person wrote; the bot's lines prove its promises only.
+- What somebody says about himself is replaced by nobody else's word.
+- A fact that was said before is strengthened, one that no longer holds is replaced by a
+  row that says so; what a row states is never altered, because it may be seen by people
+  who were not there when it changed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ..context import Context
+from ..dates import moment
+from ..model import BOT, Batch, Entity, EntityType, Episode, Fact, Message, Status, User, is_entity
+from ..retention import DAY, RESTATED, USED, initial_half_life, used
+from ..store import Draft, Rows
+from ..text import is_chinese, normalise, one_line, terms
+from ..visible_rows import LearnerRows
+from .batching import ChangeBuilder
+from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
+from .entities import EntityResolver, Node
+from .parse import EntityClaim, Extraction, FactClaim
+from .prompt_context import PromptContext
+
+_LITERAL = frozenset({"is_named", "age", "birthday"})
+"""Their object is a value, even if something goes by that name."""
+_SYMMETRIC = frozenset({"friend_of", "partner", "family"})
+_UNDATED = frozenset({"is_named", "age", "birthday", "from", "plans", "promised"})
+"""Their date is not when they began to be true."""
+_STATES = frozenset(
+    {"lives_in", "partner", "works_as", "works_at", "studies", "owns", "has_pet", "status", "did"}
+)
+"""What is said to begin in the future is a plan so far."""
+_BOTS_OWN = frozenset({"promised", "plans"})
+_LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
+
+
+def resolve(
+    rows: Rows,
+    batch: Batch,
+    extraction: Extraction | None,
+    known: PromptContext,
+    context: Context,
+    now: float,
+) -> Draft:
+    """The change that a batch makes.
+
+    Args:
+        rows: As they stand now; ``known`` may have been gathered from older ones.
+        extraction: ``None`` if no model was asked: the change is empty.
+        known: What the model was shown.
+        now: When the facts are recorded.
+    """
+    if extraction is None:
+        return Draft("learn", "learned", batch=batch.id)
+    changes = changes_of(rows, batch, extraction, known, context, now)
+    return changes.draft("learn", "learned", batch=batch.id)
+
+
+def changes_of(
+    rows: Rows,
+    batch: Batch,
+    extraction: Extraction,
+    known: PromptContext,
+    context: Context,
+    now: float,
+) -> ChangeBuilder:
+    """The rows that an answer about a batch makes; see :func:`resolve`."""
+    visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
+    work = _Resolution(visible, batch, extraction, known, context, now)
+    if extraction.worth:
+        for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
+            work.learn(claim)
+        for entity in extraction.entities:
+            work.come_across(entity)
+        work.summarise(extraction.summary)
+    work.follow_marks(extraction)
+    return work.changes
+
+
+class _Resolution:
+    """One answer on its way into rows, which :attr:`changes` collects."""
+
+    def __init__(
+        self,
+        visible: LearnerRows,
+        batch: Batch,
+        extraction: Extraction,
+        known: PromptContext,
+        context: Context,
+        now: float,
+    ) -> None:
+        self.changes = ChangeBuilder(visible.rows)
+        self._visible = visible
+        self._batch = batch
+        self._session = batch.session
+        self._known = known
+        self._context = context
+        self._now = now
+        claims = extraction.entities if extraction.worth else ()
+        self._nodes = EntityResolver(visible, batch, known, claims)
+        self._humans = [m for m in batch.messages if m.is_human]
+        self._history = FactHistory(visible, self.changes)
+        self._touched: set[str] = set()
+        self._mentioned: set[str] = set()
+
+    # ---------------------------------------------------------------- claims
+
+    def learn(self, claim: FactClaim) -> None:
+        """Enter a claim: a new fact, one that is told again, or one that is over."""
+        evidence = self._evidence(claim)
+        meant = self._meant(claim, evidence) if evidence else None
+        if meant is None:
+            return
+        subject, object, speaker = meant
+        if speaker == BOT:
+            claim = replace(claim, predicate="promised")
+        fact = self._fact(claim, subject, object, speaker, evidence)
+        same = self._history.same(fact, subject.names, object.names)
+        if same is None:
+            replaces = () if claim.past else self._shown(claim.replaces)
+            self._write(self._history.place(fact, replaces), subject, object)
+        elif not claim.past:
+            self._strengthen(same, RESTATED, evidence)
+        elif self._history.may_replace(fact, same):
+            self._write(ended(same, self._session.id, evidence, self._now), subject, object)
+        if fact.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
+            text = self._nodes.text(claim.object)
+            self.changes.name(self._session.id, subject.id, text, fact.said_at)
+
+    def _evidence(self, claim: FactClaim) -> list[Message]:
+        """The messages that a claim rests on: by people, if it rests on any of theirs."""
+        messages = self._batch.messages
+        cited = [messages[n - 1] for n in sorted(set(claim.evidence)) if 0 < n <= len(messages)]
+        cited = [m for m in cited if not self._visible.rows.is_forgotten(m)]
+        return [m for m in cited if m.is_human] or cited
+
+    def _meant(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node, Node, str] | None:
+        """Subject, object and whose word a claim is; ``None`` if it is of nobody."""
+        subject, speaker = self._nodes.subject(claim, evidence)
+        if subject is None:
+            return None
+        if speaker == BOT and (
+            subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN
+        ):
+            return None
+        object = self._object(claim, evidence[0])
+        if is_entity(subject.id) and not is_entity(object.id):
+            if claim.predicate in _SYMMETRIC:
+                subject, object = object, subject
+            else:  # entities are related to entities only; the statement keeps the name
+                object = self._nodes.topic(self._plain(claim.statement))
+        if object.id == subject.id:  # a place by the name that it is said to have
+            object = self._nodes.topic(self._plain(claim.statement))
+        return None if object.id == subject.id else (subject, object, speaker)
+
+    def _fact(
+        self, claim: FactClaim, subject: Node, object: Node, speaker: str, evidence: list[Message]
+    ) -> Fact:
+        said, here = min(m.at for m in evidence), self._session.id
+        predicate, since, until = self._validity(claim, said)
+        statement = self._plain(claim.statement)
+        return Fact(
+            id=fact_id(here, subject.id, predicate, object.id, statement, evidence[0].id),
+            session=here,
+            subject=subject.id,
+            predicate=predicate,
+            object=object.id,
+            statement=statement,
+            speaker=speaker,
+            said_at=said,
+            recorded_at=self._now,
+            last_used=said,
+            half_life=initial_half_life(claim.importance),
+            importance=claim.importance,
+            valid_from=since,
+            valid_to=until,
+            evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
+        )
+
+    def _object(self, claim: FactClaim, said: Message) -> Node:
+        text = self._nodes.text(claim.object)
+        if claim.predicate in _LITERAL:
+            return self._nodes.topic(text or self._plain(claim.statement))
+        found = self._nodes.find(claim.object, said, is_object=True) if claim.object else None
+        return found or self._nodes.topic(self._plain(claim.statement))
+
+    def _validity(self, claim: FactClaim, said: float) -> tuple[str, float | None, float | None]:
+        """The predicate that a claim has in the end, and when it is true."""
+        date, predicate = moment(claim.date, self._context.zone), claim.predicate
+        if predicate in _UNDATED:
+            date = None
+        if claim.past:
+            return predicate, date if date is not None and date < said else None, said
+        if date is None:
+            return predicate, said, None
+        if date > said + DAY:
+            return "plans" if predicate in _STATES else predicate, said, None
+        return predicate, min(date, said), None
+
+    def come_across(self, claim: EntityClaim) -> None:
+        """Note an entity that people named, though no fact is about it."""
+        message = self._nodes.first_said(claim.name)
+        node = self._nodes.claimed(claim, message) if message else None
+        if message and node and is_entity(node.id):
+            self._anchor(node, message.at)
+
+    def summarise(self, summary: str) -> None:
+        """Let the episode be summed up by the answer."""
+        id, rows = self._known.episode, self._visible.rows
+        episode = rows.get(Episode, id) if id else None
+        if episode is not None and summary:
+            self.changes.put(replace(episode, summary=self._plain(summary)))
+
+    def _plain(self, text: str) -> str:
+        """``text`` with people's names where the model left their labels."""
+
+        def name(found: re.Match[str]) -> str:
+            person = self._known.people.get(found[0])
+            if person is None or any(found[0] in m.text for m in self._batch.messages):
+                return found[0]
+            return person.name or ("有人" if is_chinese(text) else "somebody")
+
+        return one_line(_LABEL.sub(name, text), 300)
+
+    # ----------------------------------------------------------------- marks
+
+    def follow_marks(self, extraction: Extraction) -> None:
+        """End, restate and use the known facts that the answer says so of."""
+        for fact in self._shown(extraction.ended):
+            self._end(fact)
+        for fact in self._shown(extraction.restated):
+            self._restate(fact)
+        for fact in self._shown(extraction.used):
+            if fact.status == Status.ACTIVE:
+                self._strengthen(fact, USED, ())
+
+    def _shown(self, numbers: Iterable[int]) -> list[Fact]:
+        """Known facts by the numbers they were shown under, as they stand now."""
+        ids = (self._known.facts[n].id for n in numbers if n in self._known.facts)
+        found = ((id, self._visible.fact(id)) for id in dict.fromkeys(ids))
+        return [self.changes.get(Fact, id) or fact for id, fact in found if fact is not None]
+
+    def _end(self, fact: Fact) -> None:
+        """Say that a fact no longer holds, if somebody says so who may."""
+        evidence = self._support(fact, fact.subject if fact.speaker == fact.subject else None)
+        if evidence and self._history.holds(fact):
+            over = ended(fact, self._session.id, evidence, self._now)
+            self._write(over, *self._ends_of(fact))
+
+    def _restate(self, fact: Fact) -> None:
+        """Strengthen what this Session knows; note what it had from elsewhere."""
+        if not self._history.holds(fact):
+            return
+        evidence = self._support(fact, None)
+        same = fact if fact.session == self._session.id else self._history.same(fact)
+        if same is not None:
+            self._strengthen(same, RESTATED, evidence)
+        elif evidence:
+            again = repeated(fact, self._session.id, evidence, self._now)
+            self._write(again, *self._ends_of(fact))
+
+    def _support(self, fact: Fact, speaker: str | None) -> list[Message]:
+        """The message that a mark without evidence rests on; empty if unclear.
+
+        That is the one about the fact's subject that shares most words with it, else the
+        last one if only one person speaks.
+
+        Args:
+            speaker: The only one whose word counts, if not anybody's.
+        """
+        words = set(terms(fact.statement))
+        names = self._history.names(fact.subject)
+        is_one = self._visible.is_one
+        spoken = [m for m in self._humans if speaker is None or is_one(m.sender, speaker)]
+
+        def likeness(message: Message) -> tuple[bool, float, int]:
+            shared = _shared(words, message.text)
+            told = normalise(message.text)
+            is_about = is_one(message.sender, fact.subject) or any(n in told for n in names)
+            return is_about and shared > 0, shared, message.id
+
+        best = max(spoken, key=likeness, default=None)
+        if best is None:
+            return []
+        is_alone = len({m.sender for m in self._humans}) == 1
+        return [best] if is_alone or likeness(best)[1] else []
+
+    # ---------------------------------------------------------------- writing
+
+    def _write(self, fact: Fact, subject: Node, object: Node) -> None:
+        if fact.id in self._touched:
+            return
+        self._touched.add(fact.id)
+        # What is retold of a merged node is told of the survivor.
+        fact = replace(fact, subject=subject.id, object=object.id)
+        self._anchor(subject, fact.said_at)
+        self._anchor(object, fact.said_at)
+        self.changes.put(fact)
+
+    def _strengthen(self, fact: Fact, weight: float, evidence: Sequence[Message]) -> None:
+        """Count a use, once for each batch; a restated fact comes back from the archive."""
+        if fact.id in self._touched:
+            return
+        self._touched.add(fact.id)
+        at = max((m.at for m in evidence or self._batch.messages), default=fact.last_used)
+        stronger = used(fact, at, weight, self._context.settings.time_decay_rate)
+        if weight == RESTATED:
+            cited = [*fact.evidence, *(m.id for m in evidence if m.id not in fact.evidence)]
+            stronger = replace(
+                stronger,
+                status=Status.ACTIVE.value,
+                archived_at=None,
+                evidence=tuple(cited[:1] + cited[1:][-(MAX_EVIDENCE - 1) :]),
+            )
+        self.changes.put(stronger)
+
+    def _ends_of(self, fact: Fact) -> tuple[Node, Node]:
+        return self._nodes.by_id(fact.subject), self._nodes.by_id(fact.object)
+
+    def _anchor(self, node: Node, at: float) -> None:
+        """Write a node and what it is called here, once for each batch."""
+        if node.id in self._mentioned:
+            return
+        self._mentioned.add(node.id)
+        if not is_entity(node.id):
+            self.changes.put(User(node.id))
+            if node.id in {m.sender for m in self._humans}:
+                return  # their names are recorded when they speak
+        else:
+            self.changes.put(Entity(node.id))
+            type = node.type or EntityType.TOPIC
+            self.changes.mention(self._session.id, node.id, type, at)
+        for name in node.names:
+            said = self._nodes.first_said(name)
+            self.changes.name(self._session.id, node.id, name, said.at if said else at)
+
+
+def _shared(words: set[str], text: str) -> float:
+    """How much a text has in common with ``words``; what says more than that has less."""
+    said = set(terms(text))
+    return len(words & said) / math.sqrt(len(said) or 1)

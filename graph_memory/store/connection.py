@@ -1,0 +1,323 @@
+"""Connections to the journal: opening, their threads, and their failures.
+
+While the disk is full, read-only or stuck the chat goes on: messages are not
+acknowledged, what is in memory is still recalled, and the first write that works ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from ..errors import ClosedError, DamagedError, JournalError
+from ..private import reserve
+
+logger = logging.getLogger("graph_memory.store")
+
+T = TypeVar("T")
+
+
+class StorageState(StrEnum):
+    """What storage can do."""
+
+    READY = "ready"
+    DEGRADED = "degraded"
+    """Nothing can be written at the moment; what is there can be read."""
+    FAILED = "failed"
+    """The file is damaged; a backup has to take its place."""
+
+
+_KINDS = {
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_READONLY: "read_only",
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_LOCKED: "busy",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_NOTADB: "damaged",
+    sqlite3.SQLITE_IOERR: "broken",
+    sqlite3.SQLITE_CANTOPEN: "broken",
+    sqlite3.SQLITE_PERM: "broken",
+}
+_ADVICE = {
+    "replaced": "put the file back or restore a backup, then reload the plugin",
+    "full": "free some space",
+    "read_only": "make the data directory writable",
+    "busy": "close the other program that uses the file",
+    "slow": "look after the disk",
+    "damaged": "restore a backup",
+    "broken": "look after the disk",
+}
+
+
+def failure(what: str, error: sqlite3.Error) -> JournalError:
+    """The error to raise for one of SQLite's."""
+    kind = kind_of(error)
+    made = (DamagedError if kind == "damaged" else JournalError)(f"{what}: {error}")
+    made.kind = made.code = kind
+    return made
+
+
+def kind_of(error: sqlite3.Error) -> str:
+    """What kind of trouble with the file an error is.
+
+    ``full``, ``read_only``, ``busy``, ``damaged`` or ``broken`` (another error of the
+    disk); empty if it is none.
+    """
+    return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
+
+
+class Watch:
+    """Sees that a journal's file is still the one that was opened.
+
+    SQLite goes on writing to a file that was deleted or replaced, and all of it is lost
+    with the next start. The file is only looked at from outside: opening and closing it
+    here would take SQLite's locks away.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: tuple[int, int] | None = None
+        self._least = 0
+
+    def check(self, db: sqlite3.Connection) -> None:
+        """Look at the file; to be called inside of a transaction.
+
+        Raises:
+            JournalError: It was deleted, replaced or cut off.
+        """
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            raise self._replaced("is gone") from None
+        identity = found.st_dev, found.st_ino
+        if self._known not in (None, identity):
+            raise self._replaced("is another file")
+        if found.st_size < self._least:
+            raise self._replaced("was cut off")
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        self._known, self._least = identity, min(found.st_size, pages * size)
+
+    def shrunk(self) -> None:
+        """Take note that the file may be smaller than it was, by our own doing."""
+        self._least = 0
+
+    def _replaced(self, how: str) -> JournalError:
+        error = JournalError(f"{self._path} {how}, and what is written would be lost")
+        error.kind = "replaced"
+        return error
+
+
+class Storage:
+    """State of a journal's file, as its writes show it; safe to read on any thread.
+
+    Attributes:
+        kind: Why nothing can be written: as :func:`kind_of`, ``slow`` if the disk does
+            not answer in time, or ``replaced`` (:class:`Watch`); empty when ready.
+        problem: The same for people; empty when ready.
+    """
+
+    def __init__(self) -> None:
+        self.kind = ""
+        self.problem = ""
+
+    @property
+    def state(self) -> StorageState:
+        """What storage can do."""
+        if not self.kind:
+            return StorageState.READY
+        return StorageState.FAILED if self.kind == "damaged" else StorageState.DEGRADED
+
+    def failed(self, error: JournalError) -> None:
+        """A write failed, or damage was found; says so once for each kind of trouble."""
+        kind = error.kind
+        if not kind or self.kind == "damaged":
+            return
+        if kind != self.kind:
+            advice = _ADVICE[kind]
+            logger.error("nothing is stored, the chat goes on: %s; %s", error, advice)
+        self.kind, self.problem = kind, str(error)
+
+    def worked(self) -> None:
+        """Something was written, which mends no damage."""
+        if self.kind == "damaged":
+            return
+        if self.kind:
+            logger.info("messages are stored again")
+        self.kind = self.problem = ""
+
+
+CHECK = 1.0
+"""Seconds that looking for damage may take when a journal is opened (about 1 GB); a
+daily copy is checked from end to end."""
+MAX_WAITING = 10_000
+"""Pieces of work that may wait for the thread; with more, new ones are refused."""
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """A read-only connection.
+
+    Raises:
+        JournalError: The file cannot be read.
+    """
+    try:
+        return sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=10,
+        )
+    except sqlite3.Error as error:
+        raise failure(f"{path} cannot be read", error) from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that sees a journal as it is now, whatever is written meanwhile.
+
+    Raises:
+        JournalError: The file cannot be read.
+    """
+    db = open_to_read(path)
+    try:
+        db.execute("BEGIN")
+        yield db
+    finally:
+        db.close()
+
+
+def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
+    """The writing connection; makes the file if there is none.
+
+    Args:
+        prepare: Brings the tables up to date.
+
+    Raises:
+        DamagedError: The file is damaged or not a database.
+        JournalError: It cannot be used for another reason.
+    """
+    db = None
+    reserve(path)
+    try:
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+        # FULL: a message whose hook returned is on disk, power cut included.
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA secure_delete = ON")
+        _look_for_damage(db, path)
+        prepare(db)
+        db.execute("PRAGMA journal_mode = WAL")  # last: a foreign file stays as it is
+    except BaseException as error:
+        if db is not None:
+            db.close()
+        if isinstance(error, sqlite3.Error):
+            raise failure(f"{path} cannot be used", error) from error
+        raise
+    return db
+
+
+def _look_for_damage(db: sqlite3.Connection, path: Path) -> None:
+    deadline = time.monotonic() + CHECK
+    db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+    try:
+        (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        verdict = "ok"  # as far as there was time
+    finally:
+        db.set_progress_handler(None, 0)
+    if verdict != "ok":
+        raise DamagedError(f"{path} is damaged: {' '.join(verdict.split())[:200]}")
+
+
+class Worker:
+    """Runs work on its connection, in its thread, one piece after the other.
+
+    Args:
+        storage: Is told how writes end, and of damage.
+        writes: Whether this is the connection that writes.
+    """
+
+    def __init__(self, name: str, storage: Storage, *, writes: bool) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._writes = writes
+        self._storage = storage
+        self._db: sqlite3.Connection | None = None
+        self._waiting = 0
+        self._is_stuck = False
+
+    async def start(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        """Have the thread open its connection."""
+        self._db = await asyncio.get_running_loop().run_in_executor(self._thread, connect)
+
+    async def run(
+        self, work: Callable[[sqlite3.Connection], T], patience: float | None = None
+    ) -> T:
+        """Run ``work`` in the thread.
+
+        Args:
+            patience: Seconds after which the caller goes on without a result; work that
+                has not begun by then is not done, work that has may still succeed. While
+                one such piece of work is stuck, others with patience fail at once.
+
+        Raises:
+            ClosedError: The worker was stopped.
+            JournalError: SQLite failed, or it took too long, or too much is waiting.
+        """
+        database = self._db
+        if database is None:
+            raise ClosedError("the journal is closed")
+        if self._waiting >= MAX_WAITING or (self._is_stuck and patience is not None):
+            raise self._slow("the disk does not keep up")
+        self._waiting += 1
+        try:
+            loop = asyncio.get_running_loop()
+            async with asyncio.timeout(patience):
+                return await loop.run_in_executor(self._thread, self._guarded, database, work)
+        except TimeoutError:
+            self._is_stuck = True
+            raise self._slow(f"the disk did not answer within {patience:g} s") from None
+        finally:
+            self._waiting -= 1
+
+    def _guarded(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+        before = db.total_changes
+        try:
+            result = work(db)
+        except JournalError as error:
+            self._storage.failed(error)
+            raise
+        except sqlite3.Error as error:
+            failed = failure("the journal failed", error)
+            if self._writes or failed.kind == "damaged":
+                self._storage.failed(failed)
+            raise failed from error
+        finally:
+            self._is_stuck = False
+        if db.total_changes != before:
+            self._storage.worked()
+        return result
+
+    def _slow(self, what: str) -> JournalError:
+        error = JournalError(what)
+        error.kind = error.code = "slow"
+        if self._writes:
+            self._storage.failed(error)
+        return error
+
+    async def stop(self) -> None:
+        """Finish what is under way and close the connection; harmless when stopped."""
+        database, self._db = self._db, None
+        if database is not None:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._thread, database.close)
+        self._thread.shutdown(wait=False)

@@ -1,0 +1,314 @@
+"""File format of exports: one JSON object a line (``docs/data-format.md``).
+
+The same memory makes the same bytes: keys in order, no spaces, nothing that depends on
+when or where it was written. Whatever is read is checked to the last field before anything
+is made of it, and the error says on which line and in which field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import typing
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, BinaryIO, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from ..errors import FormatError
+from ..model import (
+    GROUP,
+    PRIVATE,
+    Addressee,
+    Message,
+    Name,
+    Presence,
+    Row,
+    Session,
+    decode,
+    encode,
+    is_entity,
+    kind_named,
+    user_id,
+)
+from ..store.contents import Claim
+from ..text import MAX_MESSAGE, clean, clean_name, normalise
+
+FORMAT = "graph-memory"
+VERSION = 1
+MAX_LINE = 1 << 20
+"""Bytes of one line."""
+MAX_TEXT = 20_000
+"""Characters of one text."""
+MAX_KEY = 500
+"""Characters of an id."""
+_CLEANED = ("text", "statement", "summary", "title")
+
+Pause = tuple[str, str, float]
+Piece = Row | Message | Claim | Presence | Pause
+Data = dict[str, Any]
+
+
+# ------------------------------------------------------------------------ writing
+
+
+def line(data: Mapping[str, Any]) -> str:
+    """One line of a file, with its end."""
+    return (
+        json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        + "\n"
+    )
+
+
+def header(scope: str, person: str = "") -> Data:
+    """The first line.
+
+    Args:
+        scope: ``everything`` or ``person``.
+    """
+    about = {"person": person} if person else {}
+    return {"kind": "header", "format": FORMAT, "version": VERSION, "scope": scope} | about
+
+
+def end(lines: int) -> Data:
+    """The last line; without it a file is cut off.
+
+    Args:
+        lines: How many come before it, the header included.
+    """
+    return {"kind": "end", "lines": lines}
+
+
+def pack(piece: Piece) -> Data:
+    """A piece of a memory as a line's data; :func:`unpack` is its inverse."""
+    match piece:
+        case Message():
+            to = [[each.user, each.name, each.quoted] for each in piece.to]
+            data = {f.name: getattr(piece, f.name) for f in dataclasses.fields(piece)}
+            return {"kind": "message", **data, "to": to}
+        case Claim():
+            return {"kind": "batch", **dataclasses.asdict(piece)}
+        case Presence():
+            return {"kind": "presence", **dataclasses.asdict(piece)}
+        case (of, id, at):
+            return {"kind": "pause", "of": of, "id": id, "at": at}
+        case _:
+            return {"kind": "row", "type": piece.kind, "data": encode(piece)}
+
+
+# ------------------------------------------------------------------------ reading
+
+
+def lines_of(file: BinaryIO) -> Iterator[str]:
+    """The lines of a file.
+
+    Raises:
+        FormatError: One is too long or no UTF-8.
+    """
+    number = 0
+    while block := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(block) > MAX_LINE:
+            raise FormatError(f"is longer than {MAX_LINE} bytes", number)
+        try:
+            yield block.decode("utf-8")
+        except UnicodeDecodeError:
+            raise FormatError("is no UTF-8", number).told("no_utf8") from None
+
+
+def parse(text: str, number: int) -> Data:
+    """The object on one line.
+
+    Raises:
+        FormatError: There is none.
+    """
+    try:
+        data = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"is no JSON: {error}", number).told("no_json") from None
+    if not isinstance(data, dict):
+        raise FormatError("is no object", number)
+    return data
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def unpack(data: Data, number: int) -> Piece:
+    """The piece of a memory that a line holds.
+
+    Raises:
+        FormatError: It holds none, or one that could not have been written.
+    """
+    try:
+        match data.get("kind"):
+            case "row":
+                return _row(data)
+            case "message":
+                return _message(data)
+            case "batch":
+                validate(_BatchLine, data)
+                return Claim(data["id"], data["session"], data["state"], data["at"])
+            case "presence":
+                validate(_PresenceLine, data)
+                if data["until"] is not None and data["until"] < data["since"]:
+                    raise FormatError("is before since", 0, "until")
+                return Presence(data["circle"], data["user"], data["since"], data["until"])
+            case "pause":
+                validate(_PauseLine, data)
+                return data["of"], data["id"], data["at"]
+            case _:
+                raise FormatError("is unknown", 0, "kind")
+    except FormatError as error:
+        raise FormatError(error.reason, number, error.field) from None
+
+
+def _row(data: Data) -> Row:
+    validate(_RowLine, data)
+    cls: Any = kind_named(data["type"])
+    if cls is None:
+        raise FormatError("is unknown", 0, "type")
+    validate(_model_of(cls), data["data"])
+    row = decode(data["type"], _cleaned(cls, data["data"]))
+    if not row.id:
+        raise FormatError("is empty", 0, "id")
+    if isinstance(row, Session):
+        _check_session(row)
+    return row
+
+
+def _cleaned(cls: type, data: Data) -> Data:
+    """Fields whose texts and names are as they would be, had they been heard here."""
+    found = {key: clean(v, MAX_TEXT) if key in _CLEANED else v for key, v in data.items()}
+    if cls is Name:
+        text = found["text"] if is_entity(data["node"]) else clean_name(data["text"])
+        found.update(text=text, norm=normalise(text))
+    return found
+
+
+def _check_session(row: Session) -> None:
+    """Scope goes by these fields, so one must not say another thing than the others."""
+    if not row.id.endswith(f"#{row.persona}"):  # the chat itself may have moved
+        raise FormatError("is not that of its persona", 0, "id")
+    platform, kind, key = [*row.circle.split(":", 2), "", ""][:3]
+    owner = user_id(platform, key) if kind == PRIVATE else ""
+    if not platform or not key or kind not in (PRIVATE, GROUP):
+        raise FormatError("is neither a group nor a private chat", 0, "circle")
+    if row.owner != owner:
+        raise FormatError("is not that of its circle", 0, "owner")
+
+
+def _message(data: Data) -> Message:
+    validate(_MessageLine, data)
+    to = tuple(Addressee(user, clean_name(name), quoted) for user, name, quoted in data["to"])
+    said = Message(**{key: data[key] for key in data if key not in ("kind", "to")}, to=to)
+    # Nothing that nobody sees comes in, not even as all that somebody once said.
+    return dataclasses.replace(said, name=clean_name(said.name), text=clean(said.text) or "…")
+
+
+# --------------------------------------------------------------------- validation
+
+
+def is_storable(value: str) -> bool:
+    """Whether a text can be written down: JSON can spell halves of characters."""
+    return value.isascii() or not any(0xD800 <= ord(c) <= 0xDFFF for c in value)
+
+
+def _storable(value: str) -> str:
+    if not is_storable(value):
+        raise ValueError("half of a character is no text")
+    return value
+
+
+_STORABLE = AfterValidator(_storable)
+Text = Annotated[str, Field(max_length=MAX_TEXT), _STORABLE]
+Key = Annotated[str, Field(max_length=MAX_KEY), _STORABLE]
+_Whole = Annotated[int, Field(ge=0, le=1 << 53)]
+_Number = Annotated[int, Field(ge=-1e11, le=1e11)] | Annotated[float, Field(ge=-1e11, le=1e11)]
+_MANY = Field(max_length=5_000)
+_TYPES: dict[Any, Any] = {
+    str: Text,
+    int: _Whole,
+    float: _Number,
+    bool: bool,
+    float | None: _Number | None,
+    tuple[str, ...]: Annotated[list[Key], _MANY],
+    tuple[int, ...]: Annotated[list[_Whole], _MANY],
+}
+_KEYS = ("id", "session", "sender", "ref", "subject", "object", "node", "entity", "user", "umo")
+"""Fields that are ids."""
+
+
+class Strict(BaseModel):
+    """Fields as they were written: none missing, none unknown, nothing converted."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+
+@cache
+def _model_of(cls: type) -> type[Strict]:
+    """What the fields of a kind of row have to be like, by their annotations."""
+    hints = typing.get_type_hints(cls)
+    names = [field.name for field in dataclasses.fields(cls)]
+    fields: dict[str, Any] = {
+        name: (Key if name in _KEYS else _TYPES[hints[name]], ...) for name in names
+    }
+    return create_model(cls.__name__, __base__=Strict, **fields)
+
+
+class _RowLine(Strict):
+    kind: str
+    type: Text
+    data: dict[str, Any]
+
+
+class _BatchLine(Strict):
+    kind: str
+    id: Annotated[_Whole, Field(ge=1)]
+    session: Key
+    state: Literal["waiting", "learned", "dead"]
+    at: _Number
+
+
+class _PresenceLine(Strict):
+    kind: str
+    circle: Text
+    user: Key
+    since: _Number
+    until: _Number | None
+
+
+class _PauseLine(Strict):
+    kind: str
+    of: Literal["user", "circle"]
+    id: Key
+    at: _Number
+
+
+class _MessageLine(Strict):
+    kind: str
+    id: Annotated[_Whole, Field(ge=1)]
+    session: Key
+    sender: Key
+    name: Text
+    text: Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), _STORABLE]
+    at: _Number
+    ref: Key
+    batch: _Whole | None
+    to: Annotated[list[Annotated[tuple[Key, Text, _Whole | None], Field(strict=False)]], _MANY]
+
+
+def validate(model: type[BaseModel], data: Any) -> Any:
+    """What a model makes of data.
+
+    Raises:
+        FormatError: They are not what they should be; it names the field.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        field = str(first["loc"][0])[:40] if first["loc"] else ""
+        raise FormatError(first["msg"], 0, field) from None

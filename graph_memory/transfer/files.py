@@ -1,0 +1,228 @@
+"""Files that are imported and exported: names, places, room on the disk.
+
+What comes in is read from ``imports/`` in the data directory, or from wherever the owner
+says by an absolute path; what goes out is written to ``exports/``, for the owner of the
+process only, and is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from .. import private
+from ..errors import FormatError, JournalError, NotFoundError
+from ..store import copies
+from ..text import clean
+
+IMPORTS, EXPORTS = "imports", "exports"
+MINE = "mine"
+"""Begins the names of files that are handed over to somebody, and then deleted."""
+MAX_SIZE = 16 << 30
+"""Bytes of a file that is read."""
+MAX_SENT = 1 << 30
+"""Bytes of a file that is sent in; whoever has a larger one puts it there."""
+MAX_WAITING = 20
+"""Files in ``imports/`` above which none is sent in: they stay until somebody deletes them."""
+MAX_NAME = 100
+_NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
+"""What some system does not allow in the name of a file."""
+SLACK = 3
+"""How many times its size a file may need while it is imported."""
+_OURS = secrets.token_hex(4)
+"""Tells the drafts of this process from those that a kill left."""
+
+
+def waiting(directory: Path) -> list[Path]:
+    """The files in ``imports/``, which is made if it is not there.
+
+    One whose name is no UTF-8 is left out: nobody could say, or be shown, what it is called.
+    """
+    folder = directory / IMPORTS
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return sorted(path for path in folder.iterdir() if path.is_file() and _is_told(path.name))
+    except OSError as error:
+        raise JournalError(f"{folder} cannot be read: {error}") from error
+
+
+def _is_told(name: str) -> bool:
+    return name[0] != "." and not any("\ud800" <= letter <= "\udfff" for letter in name)
+
+
+def find(directory: Path, name: str) -> Path:
+    """The file that an owner means.
+
+    Args:
+        name: A path below ``imports/``, or an absolute one.
+
+    Raises:
+        FormatError: There is none, or it is not where it says, or too large.
+    """
+    given = Path(name)
+    folder = (directory / IMPORTS).resolve()
+    try:
+        path = given.resolve(strict=True) if given.is_absolute() else (folder / given).resolve()
+        # A link below imports/ must not lead out of it: whoever may put files there need
+        # not be who may read everything.
+        if not given.is_absolute() and not path.is_relative_to(folder):
+            raise FormatError(f"{name[:200]} is not in {IMPORTS}/").told("outside", name=name[:200])
+        if not path.is_file():
+            raise FormatError(f"there is no file {name[:200]}").told("no_file", name=name[:200])
+        size = path.stat().st_size
+    except (OSError, ValueError, RuntimeError):
+        raise FormatError(f"there is no file {name[:200]}").told(
+            "no_file", name=name[:200]
+        ) from None
+    if size > MAX_SIZE:
+        raise FormatError(f"{path.name} is larger than {MAX_SIZE >> 30} GiB").told(
+            "too_large", name=path.name, size=f"{MAX_SIZE >> 30} GiB"
+        )
+    return path
+
+
+def discard(directory: Path, name: str) -> None:
+    """Delete one of the :func:`waiting` files; of a link, the link.
+
+    Raises:
+        NotFoundError: There is none of this name.
+        JournalError: It cannot be deleted.
+    """
+    found = {path.name: path for path in waiting(directory)}
+    if name not in found:
+        raise NotFoundError(f"there is no file {name[:200]} in {IMPORTS}/")
+    try:
+        found[name].unlink(missing_ok=True)
+    except OSError as error:
+        raise JournalError(f"{name} could not be deleted: {error}") from error
+
+
+def sweep(directory: Path, before: float) -> None:
+    """Delete files that a killed process left half written or not handed over.
+
+    Args:
+        before: Seconds since the epoch; what was taken out since is this process's own.
+    """
+    shutil.rmtree(directory / "moving", ignore_errors=True)  # of version 1.0
+    for draft in (directory / IMPORTS).glob(".*.tmp"):
+        if not draft.name.startswith(f".{_OURS}"):
+            draft.unlink(missing_ok=True)
+    for pattern in (".*.tmp", f"{MINE}-*.jsonl"):
+        for left in (directory / EXPORTS).glob(pattern):
+            if left.stat().st_mtime < before:
+                left.unlink(missing_ok=True)
+
+
+class Incoming:
+    """A file that is sent into ``imports/`` piece by piece, whole or not at all.
+
+    Blocks, and is used by one thread at a time.
+
+    Args:
+        name: What its owner calls it; there it may be called a little differently.
+
+    Raises:
+        FormatError: That is no name for a file, or too many wait already.
+        JournalError: It cannot be written.
+    """
+
+    def __init__(self, directory: Path, name: str) -> None:
+        bare = _NOT_IN_NAMES.sub("_", clean(name.replace("\\", "/").rpartition("/")[2]))
+        self._name = bare.strip(" .")[-MAX_NAME:].lstrip(" .")
+        if not self._name.strip("_"):
+            raise FormatError("a file needs a name")
+        self._folder = directory / IMPORTS
+        self._size = 0
+        self._draft = self._folder / f".{_OURS}{secrets.token_hex(8)}.tmp"
+        with _told(self._name):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            count = sum(path.is_file() for path in self._folder.iterdir())
+            if count >= MAX_WAITING:
+                raise FormatError(
+                    f"{count} files are in {IMPORTS}/ already: delete some that are not needed"
+                    " any more, then send this one again"
+                )
+            handle = os.open(self._draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            self._file = open(handle, "wb")  # noqa: SIM115 - closed by keep or drop
+
+    def write(self, piece: bytes) -> None:
+        """Add a piece.
+
+        Raises:
+            FormatError: The file is too large.
+            JournalError: The disk is as good as full, or failed.
+        """
+        self._size += len(piece)
+        if self._size > MAX_SENT:
+            raise FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
+        with _told(self._name):
+            if shutil.disk_usage(self._folder).free < copies.MIN_FREE + len(piece):
+                raise JournalError(
+                    f"there is no room for {self._name}: {copies.MIN_FREE >> 20} MiB of the disk"
+                    " have to stay free"
+                )
+            self._file.write(piece)
+
+    def keep(self) -> Path:
+        """Give it its name, or one like it if that is taken; call this once, at the end."""
+        with _told(self._name):
+            self._file.close()
+            path = _free(self._folder / self._name)
+            private.settle(self._draft, path)
+        return path
+
+    def drop(self) -> None:
+        """Leave nothing behind but what was kept; harmless after :meth:`keep`."""
+        self._file.close()
+        self._draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise JournalError(f"{name} could not be written: {error}") from error
+
+
+def require_room(directory: Path, path: Path) -> None:
+    """See to it that a file can be imported.
+
+    Raises:
+        JournalError: There is no room on the disk.
+    """
+    copies.require_space(directory, path.stat().st_size * SLACK)
+
+
+def target(directory: Path, scope: str, at: float) -> Path:
+    """A free name for what is exported at a time."""
+    folder = directory / EXPORTS
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return _free(folder / f"{scope}-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}.jsonl")
+
+
+def _free(wanted: Path) -> Path:
+    """The path that is wanted, or one like it that is not taken."""
+    path, number = wanted, 1
+    while path.exists():
+        number += 1
+        path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
+    return path
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[TextIO]:
+    """A file that gets its name once it is complete, readable for nobody else.
+
+    Raises:
+        JournalError: It could not be written; nothing is left of it.
+    """
+    with _told(path.name), private.writing(path) as file:
+        yield file

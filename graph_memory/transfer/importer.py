@@ -1,0 +1,437 @@
+"""Import of one file: counted first, then written straight into the journal.
+
+A message that is there already is found by what its platform calls it, or by who said what
+when, and gets no second place. So an import that was killed is simply done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from ..deletion import erasure, retraction_marks
+from ..errors import FormatError, JournalError
+from ..model import Episode, Message, Row, Session
+from ..store import Journal, Rows, contents, presence
+from ..store import messages as mail
+from ..store.connection import reading
+from ..store.pauses import pause
+from ..store.rows import Draft, write
+from . import files
+from .deduplication import Held
+from .import_runs import OWNER, Run, Tell, saved
+from .intake import Intake
+from .row_merge import join, referred, requoted
+from .sources import OWN_FORMAT
+from .sources.source import Options, Source, Stop
+
+logger = logging.getLogger("graph_memory.transfer")
+
+STEP = 200
+"""Messages or rows of one transaction: a message that is heard meanwhile waits no longer
+than one of them takes."""
+EXAMPLES = 5
+
+Progress = Callable[[int, int], None]
+"""Told how many pieces are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an import would bring.
+
+    Attributes:
+        run: Its id.
+        format: What the source is.
+        messages, new: How many messages the source holds, and how many are not here yet.
+        rows: How many rows of each kind.
+        chats: Title or circle, persona, and how many messages, of each Session.
+        since, until: First and last message; ``None`` if there is none.
+        examples: Name and text of a few messages.
+        skipped: How much was left out, by reason: ``origin`` (nobody knows which chat),
+            ``empty``, ``double``, ``system``, ``recalled``, ``time``.
+        forgotten: How many people are left out because they asked to be forgotten.
+        batches, tokens: What learning all of it would take of the model, about.
+        state: ``new``, or ``running`` or ``done`` if it was begun or brought in before.
+    """
+
+    run: str
+    format: str
+    messages: int
+    new: int
+    rows: dict[str, int]
+    chats: list[tuple[str, str, int]]
+    since: float | None
+    until: float | None
+    examples: list[tuple[str, str]]
+    skipped: dict[str, int] = field(default_factory=dict)
+    forgotten: int = 0
+    batches: int = 0
+    tokens: int = 0
+    state: str = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What an import brought that was not here.
+
+    Attributes:
+        run: The import, with what earlier attempts at it brought.
+    """
+
+    run: Run
+    messages: int
+    rows: int
+
+
+class Importer:
+    """One import of one source.
+
+    Args:
+        directory: The data directory.
+        source: What to import.
+        options: What the owner says about it.
+        learns: Whether it is to be learned from, in the background.
+        now: Clock.
+        stop: Set it to have either end soon.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        journal: Journal,
+        source: Source,
+        options: Options,
+        *,
+        now: Callable[[], float],
+        learns: bool = False,
+        stop: Stop | None = None,
+    ) -> None:
+        self._directory = directory
+        self._journal = journal
+        self._source = source
+        self._options = options
+        self._now = now
+        self._learns = learns
+        self._stop = stop or Stop()
+
+    async def preview(self) -> Plan:
+        """Read and check all of the source; nothing is written to the memory.
+
+        Raises:
+            FormatError: It is not what it should be: what is wrong, and where.
+            JournalError: There is no room, or it cannot be read.
+        """
+        return await asyncio.to_thread(self._preview)
+
+    def _preview(self) -> Plan:
+        with reading(self._journal.path) as db:
+            intake = self._take_in(db)
+            try:
+                return _plan(db, intake, self._run(db))
+            finally:
+                intake.close()
+
+    async def run(self, progress: Progress | None = None) -> Brought:
+        """Bring everything in that is not here yet. Harmless a second time.
+
+        Raises:
+            FormatError: As :meth:`preview`; nothing has changed.
+            JournalError: The journal cannot be written, or somebody was forgotten meanwhile;
+                what came in so far stays, and the next attempt goes on from there.
+        """
+        intake, run, deleted = await asyncio.to_thread(self._begin)
+        before = run.count, run.rows
+        run.learns = run.learns or self._learns
+        try:
+            await _ImportTask(intake, self._journal, run, deleted, self._now, progress).run()
+        except asyncio.CancelledError:  # the journal's thread may be reading from it still
+            raise
+        except BaseException:
+            intake.close()
+            raise
+        intake.close()
+        logger.info("import %s: %d messages, %d rows came in", run.id, run.count, run.rows)
+        return Brought(run, run.count - before[0], run.rows - before[1])
+
+    def _begin(self) -> tuple[Intake, Run, set[tuple[str, str]]]:
+        with reading(self._journal.path) as db:
+            return self._take_in(db), self._run(db), _deleted(db)
+
+    def _run(self, db: sqlite3.Connection) -> Run:
+        """The run of this source as it was left, or a new one."""
+        source = self._source
+        id = _digest(source.path, f"{source.format}:{self._options.key}", self._stop)
+        found = next((run for run in saved(db) if run.id == id and run.state != "undone"), None)
+        return found or Run(id, source.format, self._now(), "new")
+
+    def _take_in(self, db: sqlite3.Connection) -> Intake:
+        """All of the source, checked, without those who asked to be forgotten."""
+        intake = Intake(self._source.format, self._options.zone)
+        try:
+            files.require_room(self._directory, self._source.path)
+            for number, piece in enumerate(self._source.read(self._options)):
+                if number % STEP == 0:
+                    self._stop.look()
+                intake.add(piece)
+            intake.finish(partial(_held, db))
+            intake.erase(self._directory, retraction_marks.all_marks(db))
+            lines = contents.messages_of(db, list(contents.sessions(intake.db)))
+            intake.stand((m.id, m) for m in lines if not m.ref)
+        except BaseException as error:
+            intake.close()
+            raise _readable(error) from error
+        return intake
+
+
+def _readable(error: BaseException) -> BaseException:
+    """What people can be told of an error in a source."""
+    match error:
+        case UnicodeEncodeError():
+            return FormatError("half of a character (a lone surrogate) is no text")
+        case UnicodeDecodeError():
+            return FormatError("is no UTF-8").told("no_utf8")
+        case OSError():
+            return FormatError(f"the file cannot be read: {error}").told("unreadable")
+        case sqlite3.Error():
+            return JournalError(f"the file cannot be taken in: {error}")
+        case _:
+            return error
+
+
+def _digest(path: Path, key: str, stop: Stop) -> str:
+    """What stands for a file's contents and how they are read."""
+    found = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8)
+    for part in (path, path.with_name(f"{path.name}-wal")):
+        if part.is_file():
+            with part.open("rb") as file:
+                while block := file.read(1 << 20):
+                    found.update(block)
+                    stop.look()
+    return found.hexdigest()
+
+
+def _held(db: sqlite3.Connection, circle: str) -> Iterator[Held]:
+    """What the memory holds of a chat window, to whichever persona it was said."""
+    here = [id for id, each in contents.sessions(db).items() if each.circle == circle]
+    return (Held(m.sender, m.text, m.at, m.ref) for m in contents.messages_of(db, here))
+
+
+def _deleted(db: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Marks of what was forgotten or retracted: it may not come in meanwhile."""
+    marks = {(mark, "") for mark in retraction_marks.all_marks(db)}
+    return marks | {(user, repr(at)) for user, at in erasure.marks(db).items()}
+
+
+def _found(db: sqlite3.Connection, intake: Intake, message: Message, *, keeps: bool) -> int | None:
+    """The number of a message that is in the memory already."""
+    if keeps:  # numbers were reserved: what has this one came with an earlier attempt
+        found = db.execute("SELECT id FROM message WHERE id = ?", (message.id,)).fetchone()
+    elif message.ref:
+        found = db.execute(
+            "SELECT id FROM message WHERE session = ? AND sender = ? AND ref = ? AND ref != ''",
+            (message.session, message.sender, message.ref),
+        ).fetchone()
+    else:
+        return intake.twin(message)
+    return int(found[0]) if found else None
+
+
+def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
+    count = "SELECT session, count(*) FROM message GROUP BY session"
+    counts: dict[str, int] = dict(intake.db.execute(count).fetchall())
+    sessions = sorted(contents.sessions(intake.db).values(), key=lambda s: -counts.get(s.id, 0))
+    since, until, messages = intake.db.execute(
+        "SELECT min(at), max(at), count(*) FROM message"
+    ).fetchone()
+    return Plan(
+        run=run.id,
+        format=run.format,
+        messages=messages,
+        new=_new(db, intake),
+        rows=dict(intake.db.execute("SELECT kind, count(*) FROM row GROUP BY kind").fetchall()),
+        chats=[
+            (each.title or each.circle, each.persona, counts.get(each.id, 0)) for each in sessions
+        ],
+        since=since,
+        until=until,
+        examples=[(each.name, each.text) for each in intake.examples(EXAMPLES)],
+        skipped=dict(intake.skipped),
+        forgotten=intake.forgotten,
+        batches=intake.batches,
+        tokens=intake.tokens,
+        state=run.state,
+    )
+
+
+def _new(db: sqlite3.Connection, intake: Intake) -> int:
+    """How many messages are not here yet."""
+    new = after = 0
+    while page := intake.page(after, STEP):
+        after = page[-1].id
+        for message in page:
+            number = _found(db, intake, message, keeps=False)
+            if number is None:
+                new += 1
+            else:
+                intake.settle(message.id, number)
+    return new
+
+
+class _ImportTask:
+    """An import under way, in transactions of a few pieces."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        journal: Journal,
+        run: Run,
+        deleted: set[tuple[str, str]],
+        now: Callable[[], float],
+        progress: Progress | None,
+    ) -> None:
+        self._intake = intake
+        self._journal = journal
+        self._run = run
+        self._deleted = deleted
+        self._now = now
+        self._progress = progress or (lambda _done, _total: None)
+        self._done = 0
+        self._total = contents.size(intake.db)
+        self._sessions = contents.sessions(intake.db)
+        self._batches: dict[int, int] = {}
+
+    async def run(self) -> None:
+        await self._step(self._begin, 0)
+        after = 0
+        while page := self._intake.page(after, STEP):
+            after = page[-1].id
+            await self._step(partial(self._messages, page), len(page))
+        await self._step(self._presences, 0)
+        rows = contents.rows(self._intake.db)
+        while some := await asyncio.to_thread(lambda: list(islice(rows, STEP))):
+            await self._step(partial(self._rows, some), len(some))
+        await self._step(self._finish, 0)
+
+    async def _step(self, work: Callable[[sqlite3.Connection, Tell], None], count: int) -> None:
+        """Do a piece of the work in a transaction, and note how far it is."""
+
+        def step(db: sqlite3.Connection, tell: Tell) -> None:
+            if _deleted(db) != self._deleted:
+                raise JournalError("somebody was forgotten meanwhile; import the file again")
+            work(db, tell)
+            self._run.save(db)
+
+        await self._journal.alter(step)
+        self._done += count
+        self._progress(min(self._done, self._total), self._total)
+
+    def _begin(self, db: sqlite3.Connection, tell: Tell) -> None:
+        run = self._run
+        if run.state == "new" and contents.is_empty(db):
+            run.keeps = True
+            highest = self._intake.db.execute("SELECT max(id) FROM batch").fetchone()[0] or 0
+            # No number that is referred to may become that of something else one day.
+            contents.reserve(db, self._intake.highest, highest)
+        run.keeps = run.keeps and run.state in ("new", "running")
+        run.state = "running"
+        here = Rows(db)
+        new = [each for each in self._sessions.values() if here.get(Session, each.id) is None]
+        self._put(db, list(new), run.reason, tell)
+        for of, id, at in contents.pauses(self._intake.db):
+            pause(db, "user" if of == "user" else "circle", id, at)
+        if run.keeps:
+            for batch in contents.claims(self._intake.db):
+                self._claim(db, batch.id)
+
+    def _put(self, db: sqlite3.Connection, rows: list[Row], reason: str, tell: Tell) -> None:
+        change = write(db, Draft(OWNER, reason, rows), self._now())
+        if change:
+            tell(change)
+            self._run.rows += len(change.ops)
+
+    def _messages(self, page: list[Message], db: sqlite3.Connection, tell: Tell) -> None:
+        for message in page:
+            found = _found(db, self._intake, message, keeps=self._run.keeps)
+            if found is None:
+                found = self._store(db, message, tell)
+            self._intake.settle(message.id, found)
+
+    def _store(self, db: sqlite3.Connection, message: Message, tell: Tell) -> int:
+        run, batch = self._run, message.batch
+        if not run.keeps:
+            numbers = self._intake.numbers(referred(message))
+            number = None if batch is None else self._claim(db, batch)
+            message = replace(requoted(message, numbers), id=0, batch=number)
+        stored = mail.insert(db, message, run.id)
+        session = self._sessions[message.session]
+        # A memory that was exported says itself who was there.
+        if run.format != OWN_FORMAT and session.is_group and message.is_human:
+            presence.cover(db, run.id, session.circle, message.sender, message.at, tell)
+        tell(stored)
+        run.count += 1
+        return stored.id
+
+    def _claim(self, db: sqlite3.Connection, id: int) -> int:
+        """The number that a batch has in the memory."""
+        if id not in self._batches:
+            batch, error = contents.claim(self._intake.db, id)
+            self._batches[id] = self._begun(db, id) or contents.put_claim(
+                db, batch if self._run.keeps else replace(batch, id=0), error, self._run.id
+            )
+        return self._batches[id]
+
+    def _begun(self, db: sqlite3.Connection, id: int) -> int | None:
+        """The number that an earlier attempt at this import gave to a batch."""
+        if self._run.keeps:
+            found = db.execute("SELECT id FROM batch WHERE id = ?", (id,)).fetchone()
+            return int(found[0]) if found else None
+        query = "SELECT batch FROM message WHERE id = ? AND import = ?"
+        numbers = self._intake.numbers_of(id)
+        found = (db.execute(query, (number, self._run.id)).fetchone() for number in numbers)
+        return next((int(row[0]) for row in found if row and row[0]), None)
+
+    def _presences(self, db: sqlite3.Connection, tell: Tell) -> None:
+        for each in contents.presences(self._intake.db):
+            presence.adopt(db, self._run.id, each, tell)
+
+    def _rows(self, some: list[Row], db: sqlite3.Connection, tell: Tell) -> None:
+        here = Rows(db)
+        new: dict[tuple[str, str], Row] = {}
+        wider: dict[tuple[str, str], Row] = {}
+        for row in self._renumbered(some):
+            key = row.kind, row.id
+            standing = here.get(type(row), row.id)
+            rows = new if standing is None else wider
+            rows[key] = join(rows.get(key) or standing, row)
+        self._put(db, list(new.values()), self._run.reason, tell)
+        self._put(db, list(wider.values()), self._run.widening, tell)
+
+    def _renumbered(self, some: list[Row]) -> Iterator[Row]:
+        others = [row for row in some if not isinstance(row, Session)]
+        if self._run.keeps:
+            yield from others
+            return
+        numbers = self._intake.numbers(id for row in others for id in referred(row))
+        for row in others:
+            moved = row.renumbered(numbers, self._intake.span)
+            if isinstance(moved, Episode) and moved.parts:
+                moved = replace(moved, parts=self._parts(moved.parts))
+            if moved is not None:
+                yield moved
+
+    def _parts(self, parts: Iterable[str]) -> tuple[str, ...]:
+        """The ids that the parts of a record have in the memory."""
+        found = {id: Rows(self._intake.db).get(Episode, id) for id in parts}
+        moved = {id: row and row.renumbered({}, self._intake.span) for id, row in found.items()}
+        return tuple(row.id if row else id for id, row in moved.items())
+
+    def _finish(self, db: sqlite3.Connection, tell: Tell) -> None:
+        self._run.state = "done"

@@ -1,0 +1,400 @@
+"""Intake: what one file holds, checked and in order, while it is imported.
+
+It is a temporary database without a name, which the system deletes with the process. It
+has the journal's tables, so that who asked to be forgotten is erased from a file by the
+very code that erases from a backup; messages have numbers of their own here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import tzinfo
+from itertools import islice
+from pathlib import Path
+
+from ..deletion import Tombstones, erasure, retraction, retraction_marks
+from ..embedding import text_hash
+from ..errors import FormatError
+from ..learning.batching import claim_writer, cutter
+from ..model import BOT, NOBODY, Episode, Message, Presence, Row, Session, session_of, user_id
+from ..store import Draft, Rows, contents
+from ..store import messages as mail
+from ..store.contents import Claim
+from ..store.migration import update
+from ..store.rows import write
+from ..text import clean, clean_name, tokens
+from .deduplication import Held, Told, recognised
+from .file_format import Piece
+
+EXACT = 120.0
+"""Seconds by which two programs may differ about when something was said."""
+OVERHEAD, ANSWER = 1_800, 350
+"""Tokens of a learning call besides the messages, and of its answer."""
+UNKNOWN_SPEAKER = "unknown speaker"
+"""Error of a batch from which nothing is to be learned: nobody knows who spoke."""
+_PAGE = 500
+_TABLES = """
+    CREATE TABLE line (
+        key TEXT NOT NULL PRIMARY KEY, session TEXT NOT NULL, sender TEXT NOT NULL,
+        name TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL, slack REAL NOT NULL
+    );
+    CREATE TABLE live (id INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+    CREATE INDEX live_number ON live (number);
+    CREATE TABLE standing (digest INTEGER NOT NULL, number INTEGER NOT NULL);
+    CREATE INDEX standing_digest ON standing (digest);
+"""
+_REFERENCES = (
+    (
+        "SELECT r.kind, r.id FROM row r WHERE r.session != '' AND NOT EXISTS"
+        " (SELECT 1 FROM row s WHERE s.kind = 'session' AND s.id = r.session) LIMIT 1",
+        "session",
+        "{0} {1} belongs to no Session of the file",
+    ),
+    (
+        "SELECT m.id FROM message m WHERE NOT EXISTS"
+        " (SELECT 1 FROM row s WHERE s.kind = 'session' AND s.id = m.session) LIMIT 1",
+        "session",
+        "message {0} belongs to no Session of the file",
+    ),
+    (
+        "SELECT m.id FROM message m WHERE m.batch IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM batch b WHERE b.id = m.batch AND b.session = m.session) LIMIT 1",
+        "batch",
+        "message {0} is of no batch of its Session",
+    ),
+    (
+        "SELECT f.id FROM row f, json_each(f.data, '$.evidence') e"
+        " JOIN message m ON m.id = e.value WHERE m.session != f.session LIMIT 1",
+        "evidence",
+        "{0} cites what was said in another Session",
+    ),
+    (
+        "SELECT f.id FROM row f JOIN message m ON m.id = json_extract(f.data, '$.message')"
+        " WHERE f.kind = 'forgotten' AND m.session != f.session LIMIT 1",
+        "message",
+        "{0} is about what was said in another Session",
+    ),
+    (
+        "SELECT m.id FROM message m, json_each(m.addressees) a"
+        " JOIN message q ON q.id = json_extract(a.value, '$[2]')"
+        " JOIN row s ON s.kind = 'session' AND s.id = m.session"
+        " JOIN row t ON t.kind = 'session' AND t.id = q.session WHERE m.addressees != '[]'"
+        " AND json_extract(s.data, '$.circle') != json_extract(t.data, '$.circle') LIMIT 1",
+        "to",
+        "message {0} quotes what was said in another chat",
+    ),
+)
+_HIGHEST = (
+    "SELECT max(id) FROM message",
+    "SELECT max(e.value) FROM row f, json_each(f.data, '$.evidence') e",
+    "SELECT max(json_extract(data, '$.last_message')) FROM row WHERE kind = 'episode'",
+    "SELECT max(json_extract(data, '$.first_message')) FROM row WHERE kind = 'episode'",
+    "SELECT max(json_extract(data, '$.message')) FROM row WHERE kind = 'forgotten'",
+    "SELECT max(json_extract(a.value, '$[2]')) FROM message m, json_each(m.addressees) a",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """Something that was said, as another program wrote it down.
+
+    Attributes:
+        key: Tells it apart from every other line of its source, for good.
+        platform: Platform type.
+        group: Group id; empty in a private chat.
+        account: Whose private chat it is; empty in a group.
+        sender: Account of who spoke; ``bot`` for the bot; empty if nobody knows.
+        at: When, seconds since the epoch.
+        slack: Seconds by which ``at`` may be wrong.
+        repeats: Whether a second line of the same key was said once more.
+    """
+
+    key: str
+    platform: str
+    group: str
+    account: str
+    persona: str
+    sender: str
+    name: str
+    text: str
+    at: float
+    slack: float = EXACT
+    title: str = ""
+    umo: str = ""
+    repeats: bool = False
+
+    @property
+    def session(self) -> Session:
+        """Where it was said."""
+        about = {"title": clean(self.title), "umo": self.umo}
+        return session_of(self.platform, self.group, self.account, self.persona, **about)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that a source leaves out, and why."""
+
+    reason: str
+    count: int = 1
+
+
+class Intake:
+    """The contents of one file; used by one thread at a time.
+
+    Attributes:
+        skipped: How many lines were left out, by reason.
+        forgotten: How many people were left out because they asked to be forgotten.
+        batches, tokens: What learning all of it would take.
+
+    Args:
+        format: Prefix of the references that its messages get.
+        zone: Whose midnight ends an episode.
+    """
+
+    def __init__(self, format: str, zone: tzinfo) -> None:
+        self.skipped: Counter[str] = Counter()
+        self.forgotten = self.batches = self.tokens = 0
+        self._format = format
+        self._zone = zone
+        self._sessions: dict[str, Session] = {}
+        self.db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self.db.execute("PRAGMA cache_size = -65536")  # KiB that stay in memory
+        update(self.db, Path("intake"))
+        self.db.executescript(_TABLES)
+        self.db.execute("BEGIN")
+
+    def close(self) -> None:
+        """Delete it."""
+        self.db.close()
+
+    # ----------------------------------------------------------------- filling
+
+    def add(self, piece: Piece | SourceLine | Skipped) -> None:
+        """Enter a piece.
+
+        Raises:
+            FormatError: There is one of its name already.
+        """
+        match piece:
+            case SourceLine():
+                self._add_line(piece)
+            case Skipped():
+                self.skipped[piece.reason] += piece.count
+            case Message():
+                self._insert("message", piece.id, lambda: mail.insert(self.db, piece))
+            case Claim():
+                self._insert("batch", piece.id, lambda: contents.put_claim(self.db, piece))
+            case Presence():
+                values = piece.circle, piece.user, piece.since, piece.until
+                self.db.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?, ?, '')", values)
+            case tuple():
+                self.db.execute("INSERT OR REPLACE INTO pause VALUES (?, ?, ?)", piece)
+            case _:
+                self._add_row(piece)
+
+    def _insert(self, kind: str, id: int, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except sqlite3.IntegrityError:
+            raise FormatError(f"{kind} {id} is there twice", 0, "id") from None
+
+    def _add_row(self, row: Row) -> None:
+        change = write(self.db, Draft("import", "intake", [row]), 0.0)
+        if (change is None or change.ops[0].before) and not isinstance(row, Session):
+            raise FormatError(f"{row.kind} {row.id[:80]} is there twice", 0, "id")
+
+    def _add_line(self, line: SourceLine) -> None:
+        text, session = clean(line.text), line.session
+        if not text:
+            self.skipped["empty"] += 1
+            return
+        known = self._sessions.get(session.id)
+        if known is None or (session.title and not known.title):
+            self._sessions[session.id] = session
+        is_bot = line.sender == BOT
+        sender = BOT if is_bot else user_id(line.platform, line.sender or line.account or NOBODY)
+        name = "" if is_bot else clean_name(line.name)
+        times = 1
+        while not self.db.execute(
+            "INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(self._reference(line.key, times), session.id, sender, name, text),
+                *(line.at, line.slack),
+            ),
+        ).rowcount:
+            if not line.repeats:
+                self.skipped["double"] += 1
+                return
+            times += 1
+
+    def _reference(self, key: str, times: int) -> str:
+        text = f"{key}\x1f{times}" if times > 1 else key
+        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12)
+        return f"{self._format}:{digest.hexdigest()}"
+
+    def finish(self, held: Callable[[str], Iterable[Held]]) -> None:
+        """Put lines in order, cut them into episodes and batches, and check everything.
+
+        Args:
+            held: What the memory holds of a chat window.
+
+        Raises:
+            FormatError: Something that is referred to is not there.
+        """
+        for circle in {session.circle for session in self._sessions.values()}:
+            self._leave_out(circle, held)
+        left = {id for (id,) in self.db.execute("SELECT DISTINCT session FROM line")}
+        sessions: list[Row] = [each for id, each in self._sessions.items() if id in left]
+        write(self.db, Draft("import", "intake", sessions), 0.0)
+        for line in self.db.execute(
+            "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, key"
+        ):
+            mail.insert(self.db, Message(*line))
+        for session in sorted(left):
+            self._cut(self._sessions[session])
+        for query, field, reason in _REFERENCES:
+            found = self.db.execute(query).fetchone()
+            if found:
+                raise FormatError(reason.format(*(str(part)[:80] for part in found)), 0, field)
+
+    def _leave_out(self, circle: str, held: Callable[[str], Iterable[Held]]) -> None:
+        """Leave out what the memory heard itself in a chat window."""
+        here = json.dumps([id for id, s in self._sessions.items() if s.circle == circle])
+
+        def told() -> Iterator[Told]:
+            return map(
+                Told._make,
+                self.db.execute(
+                    "SELECT key, sender, text, at, slack FROM line WHERE session IN"
+                    " (SELECT value FROM json_each(?)) ORDER BY at DESC, key DESC",
+                    (here,),
+                ),
+            )
+
+        known = recognised(held(circle), told, f"{self._format}:")
+        self.db.executemany("DELETE FROM line WHERE key = ?", [(key,) for key in known])
+        if known:
+            self.skipped["double"] += len(known)
+
+    def _cut(self, session: Session) -> None:
+        """Let batches claim the lines of a Session, by the rules of what is heard."""
+        last: Episode | None = None
+        waiting: list[Message] = []
+        lines = self._lines(session.id)
+        while True:
+            waiting += islice(lines, _PAGE - len(waiting))
+            if not waiting:
+                return
+            count = cutter(last, None, self._zone)(waiting)
+            taken, waiting = waiting[:count], waiting[count:]
+            draft = claim_writer(last, self._zone)(Rows(self.db), session, taken)
+            write(self.db, draft, taken[-1].at)
+            last = next(row for row in draft.put if isinstance(row, Episode))
+            self._claim(session, taken)
+
+    def _lines(self, session: str) -> Iterator[Message]:
+        """The messages of a Session, in order."""
+        after = 0
+        while page := self.db.execute(
+            "SELECT id, session, sender, name, text, at, ref FROM message"
+            " WHERE session = ? AND id > ? ORDER BY id LIMIT ?",
+            (session, after, _PAGE),
+        ).fetchall():
+            after = page[-1][0]
+            yield from (Message(*each) for each in page)
+
+    def _claim(self, session: Session, taken: list[Message]) -> None:
+        """Make a batch that counts as learned until somebody wants it to be."""
+        is_unknown = any(m.is_nobodys for m in taken)
+        error = UNKNOWN_SPEAKER if is_unknown else ""
+        batch = contents.put_claim(self.db, Claim(0, session.id, "learned", taken[-1].at), error)
+        self.db.executemany(
+            "UPDATE message SET batch = ? WHERE id = ?", [(batch, m.id) for m in taken]
+        )
+        if not is_unknown and any(m.is_human for m in taken):
+            self.batches += 1
+            self.tokens += OVERHEAD + ANSWER + sum(tokens(m.name + m.text) for m in taken)
+
+    def erase(self, directory: Path, retracted: Iterable[str]) -> None:
+        """Erase whoever asked this memory to be forgotten, and messages it retracted.
+
+        Args:
+            directory: The data directory.
+            retracted: Marks of retracted messages.
+        """
+        tombstones = Tombstones.read(directory)
+        found = tombstones.match(erasure.users(self.db)) if tombstones.stones else {}
+        for user in found.values():
+            erasure.erase(self.db, user, 0.0, text_hash)
+        self.forgotten = len(found)
+        if marks := set(retracted):
+            retraction_marks.add(self.db, marks, 0.0)
+            retraction.retract_again(self.db, 0.0, lambda _event: None)
+
+    # ----------------------------------------------------------------- reading
+
+    def page(self, after: int, limit: int) -> list[Message]:
+        """Messages that follow a number, in order."""
+        return mail.later(self.db, after, limit)
+
+    @property
+    def highest(self) -> int:
+        """The highest number of a message that is there or is referred to."""
+        return max(self.db.execute(query).fetchone()[0] or 0 for query in _HIGHEST)
+
+    def examples(self, limit: int) -> list[Message]:
+        """A few messages from all over."""
+        ids = [id for (id,) in self.db.execute("SELECT id FROM message ORDER BY id LIMIT 1000")]
+        return mail.by_ids(self.db, ids[:: max(1, len(ids) // limit)][:limit])
+
+    def stand(self, lines: Iterable[tuple[int, Message]]) -> None:
+        """Note what the memory holds of the same Sessions without references."""
+        self.db.executemany(
+            "INSERT INTO standing VALUES (?, ?)", ((_digest(m), number) for number, m in lines)
+        )
+
+    def twin(self, message: Message) -> int | None:
+        """The message of the memory that is this one though it has no reference."""
+        found = self.db.execute(
+            "SELECT number FROM standing s WHERE digest = ? AND NOT EXISTS"
+            " (SELECT 1 FROM live WHERE number = s.number) ORDER BY number LIMIT 1",
+            (_digest(message),),
+        ).fetchone()
+        return int(found[0]) if found else None
+
+    def settle(self, id: int, number: int) -> None:
+        """Note the number that a message has in the memory."""
+        self.db.execute("INSERT OR REPLACE INTO live VALUES (?, ?)", (id, number))
+
+    def numbers(self, ids: Iterable[int]) -> dict[int, int]:
+        """The numbers that messages have in the memory, by their numbers here."""
+        query = "SELECT number FROM live WHERE id = ?"
+        found = {id: self.db.execute(query, (id,)).fetchone() for id in set(ids)}
+        return {id: row[0] for id, row in found.items() if row}
+
+    def numbers_of(self, batch: int) -> list[int]:
+        """The numbers that the messages of a batch have in the memory so far."""
+        query = "SELECT l.number FROM message m JOIN live l ON l.id = m.id WHERE m.batch = ?"
+        return [number for (number,) in self.db.execute(query, (batch,))]
+
+    def span(self, session: str, first: int, last: int) -> tuple[int, int, int, int] | None:
+        """The numbers, here and in the memory, of the ends of a stretch of a Session."""
+        low, high, new_low, new_high = self.db.execute(
+            "SELECT min(m.id), max(m.id), min(l.number), max(l.number)"
+            " FROM message m JOIN live l ON l.id = m.id"
+            " WHERE m.session = ? AND m.id BETWEEN ? AND ?",
+            (session, first, last),
+        ).fetchone()
+        return None if new_low is None else (low, high, new_low, new_high)
+
+
+def _digest(message: Message) -> int:
+    """A number that stands for who said what where and when."""
+    about = message.session, message.sender, message.text, repr(message.at)
+    found = hashlib.blake2b("\x1f".join(about).encode("utf-8", "replace"), digest_size=8)
+    return int.from_bytes(found.digest(), "big", signed=True)

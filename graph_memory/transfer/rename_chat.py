@@ -1,0 +1,115 @@
+"""Renaming of a chat: its number, or its whole platform, has changed.
+
+Rows and messages stay as they are; only their Sessions say that they belong to the new
+chat window.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from ..errors import FormatError
+from ..model import GROUP, PRIVATE, Change, Link, Row, Session, stable_id, user_id
+from ..store import Draft, Journal, contents, presence
+from ..store.rows import write
+from .import_runs import OWNER, Tell
+from .sources import split_circle
+
+_REASON = "move"
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """What renaming a chat would do.
+
+    Attributes:
+        circles: The circles that change, and to what.
+        sessions: How many Sessions they have.
+    """
+
+    circles: dict[str, str] = field(default_factory=dict)
+    sessions: int = 0
+
+
+async def preview_renaming(journal: Journal, old: str, new: str) -> Renaming:
+    """What :func:`rename_chat` would do.
+
+    Args:
+        old, new: Two circles of a kind, two user ids (their private chats), or two
+            platforms (all chats there).
+
+    Raises:
+        FormatError: They are not that.
+    """
+    way = _way(old, new)
+    sessions = await journal.look(partial(_sessions, old=way[0]))
+    circles = {each.circle: _renamed(each.circle, *way) for each in sessions}
+    return Renaming(circles, len(sessions))
+
+
+async def rename_chat(journal: Journal, old: str, new: str, at: float) -> Change | None:
+    """Let a chat's memories belong to another one; ``None`` if there are none.
+
+    Accounts whose private chats are renamed are linked to the new ones: they are one
+    person's.
+
+    Raises:
+        FormatError: As :func:`preview_renaming`.
+    """
+    way = _way(old, new)
+    return await journal.alter(partial(_rename, way=way, at=at))
+
+
+def _way(old: str, new: str) -> tuple[str, str]:
+    kinds = [_kind(each) for each in (old, new)]
+    if kinds[0] != kinds[1] or old == new:
+        raise FormatError("old and new must be of a kind, and not the same").told("way")
+    if kinds[0] == "user":
+        old, new = (_private(each) for each in (old, new))
+    return old, new
+
+
+def _kind(place: str) -> str:
+    colons = place.count(":")
+    if not place or place.startswith(":") or place.endswith(":"):
+        error = FormatError(f"{place[:80]!r} is no chat, account or platform")
+        raise error.told("place", name=place[:80])
+    if not colons:
+        return "platform"
+    return "user" if colons == 1 else split_circle(place)[1]
+
+
+def _private(user: str) -> str:
+    platform, account = user.split(":", 1)
+    return f"{platform}:{PRIVATE}:{account}"
+
+
+def _sessions(db: sqlite3.Connection, old: str) -> list[Session]:
+    found = contents.sessions(db).values()
+    return [each for each in found if f"{each.circle}:".startswith(f"{old}:")]
+
+
+def _renamed(circle: str, old: str, new: str) -> str:
+    return new if circle == old else f"{new}{circle.removeprefix(old)}"
+
+
+def _rename(
+    db: sqlite3.Connection, tell: Tell, *, way: tuple[str, str], at: float
+) -> Change | None:
+    rows: list[Row] = []
+    for session in _sessions(db, way[0]):
+        circle = _renamed(session.circle, *way)
+        platform, kind, key = split_circle(circle)
+        owner = "" if kind == GROUP else user_id(platform, key)
+        # Where to write to is not known until somebody speaks there.
+        rows.append(replace(session, circle=circle, owner=owner, umo=""))
+        if owner and owner != session.owner:
+            a, b = sorted((session.owner, owner))
+            rows.append(Link(stable_id("k", a, b), a, b))
+    change = write(db, Draft(OWNER, _REASON, rows), at)
+    if change:
+        tell(change)
+        presence.follow(db, change, tell)
+    return change

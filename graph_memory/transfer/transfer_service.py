@@ -1,0 +1,236 @@
+"""Transfer service: exports, waiting files, imports and their undo."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ..context import Context
+from ..errors import JournalError, brief
+from ..learning import Learning
+from ..model import Asker
+from ..store.connection import reading
+from ..supervisor import Supervisor
+from . import files, import_runs, personal_export
+from .export import Exporter
+from .import_learning import ImportLearning
+from .import_runs import Run
+from .importer import Brought, Importer, Progress
+from .sources import Options, detect
+from .sources.source import Stop
+
+logger = logging.getLogger("graph_memory.transfer")
+
+MAX_OWN = 64 << 20
+"""Bytes that one person may take out at a time."""
+HANDED_OVER = 600.0
+"""Seconds after which a file that was to be handed over has been, or never is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What taking an import back did.
+
+    Attributes:
+        messages: How many messages went.
+        kept: How many rows stayed because they were altered since.
+    """
+
+    run: Run
+    messages: int
+    kept: int
+
+
+class TransferService:
+    """Brings memories in and takes them out.
+
+    Attributes:
+        learning: Learns from what was imported.
+        problem: Why the last import stopped; empty if it did not.
+        failure: The error that said so.
+
+    Args:
+        directory: The data directory.
+    """
+
+    def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
+        self.learning = ImportLearning(context, learning)
+        self._directory = directory
+        self._context = context
+        self._journal = context.journal
+        self._heard = learning
+        self._now = context.now
+        self._began = time.time()
+        self._stop = Stop()
+        self._lock = asyncio.Lock()
+        text = "what a kill left could not be swept"
+        self._sweeping = Supervisor("gm-transfer", self._sweep, logger, text)
+        self._tasks: set[asyncio.Task[Brought]] = set()
+        self._progress: tuple[int, int] | None = None
+        self.problem = ""
+        self.failure: Exception | None = None
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """How many pieces of an import are done, of how many; ``None`` for none."""
+        return self._progress or ((0, 0) if self._tasks else None)
+
+    async def start(self) -> None:
+        """Delete what a kill left half done, and say if an import was interrupted."""
+        self._sweeping.start()
+        self.learning.start()
+
+    async def _sweep(self) -> None:
+        await asyncio.to_thread(files.sweep, self._directory, self._began)
+        if any(run.state == "running" for run in await self.runs()):
+            self._failed(JournalError("it was interrupted").told("interrupted"))
+
+    async def close(self) -> None:
+        """Stop; an import that is under way is complete once it is done again."""
+        self._stop.set()
+        await self.learning.close()
+        await self._sweeping.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --------------------------------------------------------------------- out
+
+    def exporter(self, person: str = "") -> Exporter:
+        """Takes everything out, or what there is of one person."""
+        return Exporter(self._directory, self._journal, person, self._now, self._stop)
+
+    async def own(self, asker: Asker) -> Path:
+        """Write what an asker may see into ``exports/``.
+
+        Raises:
+            JournalError: It cannot be written.
+        """
+
+        context = self._context
+        policy, attendance = context.settings.policy, context.attendance
+
+        def work() -> Path:
+            files.sweep(self._directory, time.time() - HANDED_OVER)
+            path = files.target(self._directory, files.MINE, self._now())
+            size = 0
+            with reading(self._journal.path) as db, files.writing(path) as file:
+                for text in personal_export.lines(db, asker, policy, attendance, context.zone):
+                    self._stop.look()
+                    size += len(text)
+                    if size > MAX_OWN:
+                        break
+                    file.write(text)
+            return path
+
+        return await asyncio.to_thread(work)
+
+    # ---------------------------------------------------------------------- in
+
+    async def waiting(self) -> list[Path]:
+        """The files that wait in ``imports/``."""
+        return await asyncio.to_thread(files.waiting, self._directory)
+
+    async def receive(self, name: str, pieces: AsyncIterable[bytes]) -> Path:
+        """Put a file that comes in pieces into ``imports/``.
+
+        Returns:
+            Where it is; nothing is there if ``pieces`` broke off.
+
+        Raises:
+            FormatError: ``name`` is none, the file is too large, or too many wait already.
+            JournalError: It could not be written.
+        """
+        file = await asyncio.to_thread(files.Incoming, self._directory, name)
+        try:
+            async for piece in pieces:
+                await asyncio.to_thread(file.write, piece)
+            return await asyncio.to_thread(file.keep)
+        finally:
+            await asyncio.to_thread(file.drop)
+
+    async def discard(self, name: str) -> None:
+        """Delete a file that waits in ``imports/``; what was imported from it stays.
+
+        Raises:
+            NotFoundError: There is none of this name.
+            JournalError: It cannot be deleted.
+        """
+        await asyncio.to_thread(files.discard, self._directory, name)
+
+    async def importer(
+        self, name: str, options: Options, *, format: str = "", learns: bool = False
+    ) -> Importer:
+        """Brings in the file that an owner names.
+
+        Raises:
+            FormatError: There is no such file, or nobody knows its kind.
+        """
+        path = await asyncio.to_thread(files.find, self._directory, name)
+        source = await asyncio.to_thread(detect, path, format)
+        return Importer(
+            self._directory,
+            self._journal,
+            source,
+            options,
+            now=self._now,
+            learns=learns,
+            stop=self._stop,
+        )
+
+    def begin(self, importer: Importer) -> asyncio.Task[Brought]:
+        """Run an import in the background, after any other; see :attr:`progress`."""
+        task = asyncio.create_task(self.bring(importer), name="gm-import")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def bring(self, importer: Importer, progress: Progress | None = None) -> Brought:
+        """Run an import, after any other.
+
+        Raises:
+            GraphMemoryError: As :meth:`Importer.run`.
+        """
+
+        def told(done: int, total: int) -> None:
+            self._progress = done, total
+            if progress:
+                progress(done, total)
+
+        async with self._lock:
+            self._progress, self.problem, self.failure = (0, 0), "", None
+            try:
+                brought = await importer.run(told)
+            except Exception as error:
+                self._failed(error)
+                raise
+            finally:
+                self._progress = None
+        self._heard.look_again()
+        self.learning.wake()
+        return brought
+
+    def _failed(self, error: Exception) -> None:
+        self.problem, self.failure = brief(error), error
+
+    async def runs(self) -> list[Run]:
+        """All imports, oldest first."""
+        return await self._journal.look(import_runs.saved)
+
+    async def undo(self, id: str = "") -> Undone:
+        """Take an import back; what was altered since stays.
+
+        Args:
+            id: Of the run; empty takes the newest that there is.
+
+        Raises:
+            NotFoundError: There is none, or an older version made it.
+        """
+        async with self._lock:
+            work = partial(import_runs.undo, id=id, at=self._now())
+            return Undone(*await self._journal.alter(work))

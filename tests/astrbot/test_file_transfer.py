@@ -1,0 +1,61 @@
+"""Files that are handed over are not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from graph_memory.astrbot import hand_over
+from graph_memory.commands.transfers import ExportAnswer, ExportCommands
+
+
+class Event:
+    """Somebody who asks, on a platform that sends files or does not."""
+
+    def __init__(self, platform: str, fails: bool) -> None:
+        self.platform, self.fails = platform, fails
+        self.sent: list[Any] = []
+
+    def get_platform_name(self) -> str:
+        return self.platform
+
+    def chain_result(self, parts: list[Any]) -> list[Any]:
+        return parts
+
+    async def send(self, parts: list[Any]) -> None:
+        if self.fails:
+            raise OSError("no")
+        assert Path(parts[1].file).exists(), "while it is sent it is there"
+        self.sent += parts
+
+
+@pytest.mark.parametrize(
+    ("platform", "fails", "is_sent"),
+    [("aiocqhttp", False, True), ("aiocqhttp", True, False), ("satori", False, False)],
+)
+async def test_a_file_is_deleted_once_it_was_sent_or_told(
+    tmp_path: Path, platform: str, fails: bool, is_sent: bool
+) -> None:
+    path = tmp_path / "mine-1.jsonl"
+    path.write_text("大提琴", encoding="utf-8")
+    exports = ExportCommands(SimpleNamespace(settings=SimpleNamespace(language="zh")))  # type: ignore[arg-type]
+
+    async def export(_caller: Any, _what: str) -> ExportAnswer:
+        return ExportAnswer("这是全部", path)
+
+    exports.export = export  # type: ignore[method-assign]
+    commands = SimpleNamespace(exports=exports)
+    caller = SimpleNamespace(is_owner=False)
+
+    async def ask(_event: Any, what: Callable[[Any, Any], Awaitable[str]]) -> str:
+        return await what(commands, caller)
+
+    event = Event(platform, fails)
+    told = await hand_over(ask, event, "")
+    assert bool(event.sent) == is_sent
+    assert told == ("" if is_sent else "大提琴")
+    assert not path.exists()

@@ -1,0 +1,45 @@
+"""What goes into AstrBot's registries and Python's."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from astrbot.core.star.filter.permission import PermissionTypeFilter
+from astrbot.core.star.star_handler import star_handlers_registry
+
+from graph_memory.astrbot import handlers
+
+
+def permission(handler: Any) -> PermissionTypeFilter:
+    """The one permission that AstrBot has noted down for a handler."""
+    name = f"{handler.__module__}_{handler.__name__}"
+    found = star_handlers_registry.get_handler_by_full_name(name)
+    assert found
+    star_handlers_registry.remove(found)
+    (rule,) = found.event_filters
+    assert isinstance(rule, PermissionTypeFilter)
+    return rule
+
+
+@pytest.mark.parametrize(
+    ("group", "admin", "allowed"),
+    [("", False, True), ("", True, True), ("42", False, False), ("42", True, True)],
+)
+@pytest.mark.parametrize("is_older", [False, True])
+def test_own_chat(
+    monkeypatch: pytest.MonkeyPatch, group: str, admin: bool, allowed: bool, is_older: bool
+) -> None:
+    """The same with and without the permission that AstrBot 4.26 does not have."""
+    if is_older:
+        older = SimpleNamespace(MEMBER=handlers.PermissionType.MEMBER)
+        monkeypatch.setattr(handlers, "PermissionType", older)
+
+    async def command(self: Any, event: Any) -> None: ...
+
+    assert handlers.own_chat(command) is command
+    event = SimpleNamespace(
+        is_admin=lambda: admin, get_group_id=lambda: group, get_extra=lambda *_: None
+    )
+    assert permission(command).filter(event, None) is allowed

@@ -1,0 +1,101 @@
+"""What the hooks do with a message that is taken back while it is being answered."""
+# isort: skip_file
+# (AstrBot's root is set before AstrBot is imported.)
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .. import astrbot_root  # noqa: F401
+from astrbot.core.provider.entities import LLMResponse
+
+from graph_memory.companion import Word
+from graph_memory.astrbot.adapter import TURN
+from graph_memory.astrbot import control, hooks
+from graph_memory.model import BOT
+from graph_memory.companion import FollowUp
+
+from ..companion.support import HOME, World, living, zhang
+from ..companion.test_proactive import Voice, start
+from ..learning.scripted import ScriptedModel
+from .test_control import Event
+
+WISH = '好的。\n<PROACTIVE>{"delay_seconds":180,"reason":"问问他好点没"}'
+
+
+async def said(world: World) -> list[str]:
+    found = await world.memory.journal.look(
+        lambda db: db.execute("SELECT sender, text FROM message ORDER BY id").fetchall()
+    )
+    return [text for sender, text in found if sender == BOT]
+
+
+async def asked(world: World) -> Event:
+    """张三 says something, and the model is asked."""
+    start(world, Voice(), ScriptedModel())
+    message = await world.memory.learning.hear(
+        HOME, zhang.user, zhang.name, "我今天感冒了", ref="7@1"
+    )
+    event = Event(**{TURN: replace(zhang, message=message)})
+    event.set_extra("graph_memory_words", frozenset(Word))
+    return event
+
+
+async def test_the_answer_is_kept_with_what_it_intends(tmp_path: Path) -> None:
+    async with living(tmp_path) as world:
+        event = await asked(world)
+        await hooks.reply(world.memory, event, LLMResponse("assistant", WISH))
+        assert await said(world) == ["好的。"]
+        assert len(await world.rows(FollowUp)) == 1
+
+
+async def test_of_what_was_taken_back_no_answer_is_kept(tmp_path: Path) -> None:
+    async with living(tmp_path) as world:
+        event = await asked(world)
+        assert await world.memory.library.retract(HOME.circle, "7")
+        response = LLMResponse("assistant", WISH)
+        await hooks.reply(world.memory, event, response)
+        assert response.completion_text == "好的。"  # words are taken out all the same
+        assert await said(world) == []
+        assert await world.rows(FollowUp) == []
+
+
+async def test_a_disk_that_is_stuck_holds_no_answer_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "LOOK_TIMEOUT", 0.05)
+    stuck, moves = threading.Event(), threading.Event()
+
+    def wait(_db: object) -> None:
+        stuck.set()
+        moves.wait(30)
+
+    async with living(tmp_path) as world:
+        event = await asked(world)
+        reading = asyncio.create_task(world.memory.journal.look(wait))
+        await asyncio.to_thread(stuck.wait)
+        try:
+            async with asyncio.timeout(10):
+                await hooks.reply(world.memory, event, LLMResponse("assistant", "好的。"))
+        finally:
+            moves.set()
+            await reading
+        assert await said(world) == ["好的。"]
+
+
+async def test_to_what_was_taken_back_nothing_is_added(tmp_path: Path) -> None:
+    async with living(tmp_path) as world:
+        event = await asked(world)
+        await hooks.reply(world.memory, event, LLMResponse("assistant", "好。\n<WANT_MORE>"))
+        assert await world.memory.library.retract(HOME.circle, "7")
+        event.set_extra(control._RUN, object())
+        host: Any = None  # which would be asked for a model
+        await hooks.go_on(host, world.memory, event)
+        assert await said(world) == []

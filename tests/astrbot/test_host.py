@@ -1,0 +1,304 @@
+"""Reading AstrBot's events and requests, with its own types where they carry the meaning."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from astrbot.api.provider import ProviderRequest
+from astrbot.core.platform.message_type import MessageType
+
+from graph_memory.astrbot import Host, WithWords
+from graph_memory.model import NO_PERSONA, Message
+from graph_memory.store import Journal
+
+
+def host(config: dict[str, Any] | None = None, providers: tuple[str, ...] = ("p",)) -> Host:
+    async def resolve(**asked: Any) -> tuple[Any, ...]:
+        return asked["conversation_persona_id"] or "default", None, None, False
+
+    async def nothing(*_: Any) -> None:
+        return None
+
+    return Host(
+        SimpleNamespace(
+            get_all_providers=lambda: providers,
+            get_all_embedding_providers=tuple,
+            get_config=lambda umo=None: config or {},
+            persona_manager=SimpleNamespace(resolve_selected_persona=resolve),
+            conversation_manager=SimpleNamespace(
+                get_curr_conversation_id=nothing, get_conversation=nothing
+            ),
+        )
+    )
+
+
+class Event:
+    """A message as AstrBot hands it on."""
+
+    def __init__(self, *, group: str = "", sender: str = "10001", session: str = "") -> None:
+        self._group, self._sender = group, sender
+        self.message_str, self.is_at_or_wake_command = "你好", False
+        self._session = session or group or sender
+        about = SimpleNamespace(group_name="读书会") if group else None
+        self.message_obj = SimpleNamespace(
+            group=about, raw_message={}, message_id="7", timestamp=1_790_000_000
+        )
+        kind = MessageType.GROUP_MESSAGE if group else MessageType.FRIEND_MESSAGE
+        self._type = kind
+        self.unified_msg_origin = f"qq:{kind.value}:{self._session}"
+        self.extras: dict[str, Any] = {}
+
+    def get_sender_id(self) -> str:
+        return self._sender
+
+    def get_sender_name(self) -> str:
+        return "小红"
+
+    def get_self_id(self) -> str:
+        return "999"
+
+    def get_group_id(self) -> str:
+        return self._group
+
+    def get_session_id(self) -> str:
+        return self._session
+
+    def get_platform_name(self) -> str:
+        return "aiocqhttp"
+
+    def get_platform_id(self) -> str:
+        return "qq"
+
+    def get_message_type(self) -> MessageType:
+        return self._type
+
+    def get_extra(self, key: str) -> Any:
+        return self.extras.get(key)
+
+    def set_extra(self, key: str, value: Any) -> None:
+        self.extras[key] = value
+
+    def get_messages(self) -> list[Any]:
+        return []
+
+    def is_admin(self) -> bool:
+        return False
+
+
+async def test_private_chat() -> None:
+    caller = await host().turn(Event())
+    assert caller
+    assert caller.user == "aiocqhttp:10001"
+    assert caller.session.circle == "aiocqhttp:private:10001"
+    assert caller.session.owner == caller.user
+    assert (caller.session.persona, caller.session.title) == ("default", "小红")
+
+
+async def test_accounts_that_are_linked_ask_together() -> None:
+    found = host()
+    both = frozenset({"aiocqhttp:10001", "telegram:7"})
+    found.accounts = lambda user: both if user in both else frozenset((user,))
+    caller = await found.turn(Event())
+    assert caller
+    assert caller.asker.accounts == both
+    assert caller.asker.user == "aiocqhttp:10001"
+
+
+async def test_group() -> None:
+    caller = await host().turn(Event(group="42"))
+    assert caller
+    assert caller.session.circle == "aiocqhttp:group:42"
+    assert (caller.session.owner, caller.session.title) == ("", "读书会")
+
+
+async def test_members_of_a_group_share_a_session_under_unique_session() -> None:
+    first = await host().turn(Event(group="42", session="10001_42"))
+    other = await host().turn(Event(group="42", sender="10002", session="10002_42"))
+    plain = await host().turn(Event(group="42"))
+    assert first
+    assert other
+    assert plain
+    assert first.session == other.session == plain.session
+    assert first.user != other.user
+
+
+async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_path: Path) -> None:
+    event: Any = Event(group="4\ud8002", sender="1\udc00", session="s\ud800")
+    event.message_obj.message_id = "7\ud800"
+    event.message_obj.group.group_name = "读\ud800书会"
+    event.get_sender_name = lambda: "小\ud800红"
+    found = host()
+    caller = await found.turn(event)
+    assert caller
+    assert (caller.user, caller.session.circle) == ("aiocqhttp:1\ufffd", "aiocqhttp:group:4\ufffd2")
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    ref = found.reference(event)
+    said = Message(0, caller.session.id, caller.user, "小红", "你好", 1.0, ref)
+    assert (await journal.append(said, caller.session)).is_new
+    await journal.close()
+
+
+@pytest.mark.parametrize("sender", ["", "999"])
+async def test_nobody_speaks(sender: str) -> None:
+    assert await host().turn(Event(sender=sender)) is None
+
+
+async def test_the_requests_persona_wins() -> None:
+    event = Event()
+    request = SimpleNamespace(conversation=SimpleNamespace(persona_id="life_advisor"))
+    assert await host().persona(event, request) == "life_advisor"
+    event.extras["provider_request"] = request
+    assert await host().persona(event) == "life_advisor"
+    assert await host().persona(Event()) == "default"
+
+
+async def test_a_persona_that_is_named_like_none_is_not_none() -> None:
+    found = host()
+    resolve = found._context.persona_manager.resolve_selected_persona
+
+    async def named(**asked: Any) -> tuple[Any, ...]:
+        persona, _, *more = await resolve(**asked)
+        return persona, {"name": persona, "prompt": "你是小美"}, *more
+
+    def unset(name: str) -> Any:
+        return SimpleNamespace(conversation=SimpleNamespace(persona_id=name))
+
+    assert await found.persona(Event(), unset(NO_PERSONA)) == NO_PERSONA
+    found._context.persona_manager.resolve_selected_persona = named
+    names = (NO_PERSONA, f"{NO_PERSONA}%", "mei", "mei%")
+    ids = [await found.persona(Event(), unset(name)) for name in names]
+    assert ids == [f"{NO_PERSONA}%", f"{NO_PERSONA}%%", "mei", "mei%"]
+
+
+def test_departure() -> None:
+    event = Event(group="42")
+    assert not host().is_departure(event)
+    event.message_obj.raw_message = {"post_type": "notice", "notice_type": "group_decrease"}
+    assert host().is_departure(event)
+
+
+def notice(kind: str, author: str, *, group: str = "", known: Any = None) -> Any:
+    """A notice that a message was taken back, from a platform that still knows it or not."""
+
+    async def get_msg(action: str, *, message_id: int) -> Any:
+        assert (action, message_id) == ("get_msg", 7)
+        if known is None:
+            raise RuntimeError("retcode 1404")
+        return known
+
+    event: Any = Event(group=group, sender=author)
+    event.message_obj.raw_message = {"notice_type": kind, "message_id": 7, "user_id": author}
+    event.bot = SimpleNamespace(call_action=get_msg)
+    return event
+
+
+BOTS = {"sender": {"user_id": 999}, "message": [{"type": "text", "data": {"text": "你好"}}]}
+USERS = {"sender": {"user_id": 10001}, "message": [{"type": "text", "data": {"text": "你好"}}]}
+
+
+@pytest.mark.parametrize(
+    ("event", "meant"),
+    [
+        (notice("group_recall", "10001", group="42"), ("aiocqhttp:group:42", "7", "")),
+        (notice("friend_recall", "10001", known=USERS), ("aiocqhttp:private:10001", "7", "")),
+        (
+            notice("group_recall", "999", group="42", known=BOTS),
+            ("aiocqhttp:group:42", "7", "你好"),
+        ),
+        (notice("group_recall", "999", group="42"), ("aiocqhttp:group:42", "7", "")),
+        (notice("friend_recall", "10001", known=BOTS), ("aiocqhttp:private:10001", "7", "你好")),
+        (notice("group_decrease", "10001", group="42"), None),
+        (Event(), None),
+    ],
+)
+async def test_recalled(event: Any, meant: tuple[str, str, str] | None) -> None:
+    assert await host().retracted(event) == meant
+
+
+def test_injection_is_neither_stored_nor_cached() -> None:
+    request = ProviderRequest(prompt="你好", system_prompt="人格")
+    host({"agent_runner": {"runner_type": "local"}}).inject(Event(), request, "<记忆>")
+    (part,) = request.extra_user_content_parts
+    assert part.model_dump_for_context() == {"type": "text", "text": "<记忆>", "_no_save": True}
+    assert (request.prompt, request.system_prompt) == ("你好", "人格")
+
+
+DIFY = {"runner_type": "dify", "config": {"variables": {"tone": "warm"}}}
+DIFY_WITH_INPUT = {"runner_type": "dify", "config": {"variables": {"system_prompt": ""}}}
+OLDER = {
+    "provider_settings": {
+        "agent_runner_type": "dify",
+        "dify_agent_runner_provider_id": "app",
+    },
+    "provider": [{"id": "other"}, {"id": "app", "variables": {"system_prompt": ""}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "in_prompt"),
+    [
+        ({"agent_runner": DIFY}, True),
+        ({"agent_runner": DIFY_WITH_INPUT}, False),
+        ({"agent_runner": {"runner_type": "coze"}}, True),
+        ({"agent_runner": {"runner_type": "dashscope", "config": {}}}, True),
+        ({"agent_runner": {"runner_type": "deerflow", "config": {}}}, False),
+        ({"provider_settings": {"agent_runner_type": "coze"}}, True),
+        (OLDER, False),
+    ],
+)
+def test_injection_for_other_runners(config: dict[str, Any], in_prompt: bool) -> None:
+    """Of what AstrBot hands on, the part that the platform's model is shown."""
+    request = ProviderRequest(prompt="你好", system_prompt="人格")
+    host(config).inject(Event(), request, "<记忆>")
+    assert request.extra_user_content_parts == []
+    assert request.prompt == ("你好\n\n<记忆>" if in_prompt else "你好")
+    assert request.system_prompt == ("人格" if in_prompt else "人格\n\n<记忆>")
+
+
+def test_a_picture_alone_keeps_astrbots_question() -> None:
+    request = ProviderRequest(prompt="", image_urls=["picture.png"])
+    host({"agent_runner": DIFY}).inject(Event(), request, "<记忆>")
+    assert request.prompt == ""
+
+
+def test_context() -> None:
+    request = ProviderRequest(
+        prompt="那第二个呢",
+        contexts=[
+            {"role": "user", "content": "推荐两本书"},
+            {"role": "assistant", "content": None, "tool_calls": []},
+            {"role": "assistant", "content": [{"type": "text", "text": "《活着》和《围城》"}]},
+            {"role": "user", "content": [{"type": "text", "text": "第一个讲什么"}]},
+            {"role": "_checkpoint", "content": {"id": "1"}},
+        ],
+    )
+    texts, previous = host().context_of(request)
+    assert texts == ["推荐两本书", "《活着》和《围城》", "第一个讲什么"]
+    assert previous == "第一个讲什么"
+    assert host().context_of(ProviderRequest()) == ([], "")
+
+
+@pytest.mark.parametrize(("name", "shown"), [("Asia/Shanghai", "Asia/Shanghai"), ("Mars/X", None)])
+def test_zone(name: str, shown: str | None) -> None:
+    zone = host({"timezone": name}).zone
+    assert zone is not None
+    assert shown is None or str(zone) == shown
+
+
+async def test_providers_come_after_a_cold_start() -> None:
+    cold = host(providers=())
+    waiting = asyncio.create_task(cold.providers_ready())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    cold.loaded()
+    await waiting
+    await host().providers_ready()  # a hot reload: they are there already
+
+
+@pytest.mark.parametrize(("text", "passes"), [("new", False), ("new  ", False), ("new mei", True)])
+def test_with_words(text: str, passes: bool) -> None:
+    assert WithWords().filter(SimpleNamespace(message_str=text), None) is passes

@@ -1,0 +1,137 @@
+"""The page in AstrBot's dashboard: what it may know, also while there is no memory."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from graph_memory.astrbot import Runtime
+from graph_memory.astrbot.page import NAME, ROUTE, address
+from tests.instruments.dev import release
+
+KEY = "correct-horse-battery"
+
+
+class Dashboard(SimpleNamespace):
+    """AstrBot's ``Context``, as far as a page needs it."""
+
+    def __init__(self) -> None:
+        super().__init__(routes={})
+
+    def get_all_providers(self) -> list[str]:
+        return ["p"]
+
+    def get_all_embedding_providers(self) -> list[str]:
+        return []
+
+    def get_config(self, umo: Any = None) -> dict[str, Any]:
+        return {"timezone": "Asia/Shanghai"}
+
+    def register_web_api(self, route: str, handler: Any, methods: list[str], about: str) -> None:
+        self.routes[route] = handler
+
+    async def ask(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads((await self.routes[ROUTE]()).body)
+        return answer
+
+
+class Served:
+    """A web UI that is being served."""
+
+    port = 6190
+
+    async def stop(self) -> None:
+        pass
+
+
+def plugin(dashboard: Dashboard, directory: Path, **settings: Any) -> Runtime:
+    async def serve(*_: Any) -> Any:
+        return Served()
+
+    config = {
+        "local_embedding_model": "none",
+        "enable_function_calling": False,
+        "webui_key": KEY,
+        **settings,
+    }
+    return Runtime(dashboard, config, lambda: directory, serve)
+
+
+async def test_the_page_says_where_the_memory_is(tmp_path: Path) -> None:
+    dashboard = Dashboard()
+    one = plugin(dashboard, tmp_path)
+    await one.start(logging.getLogger("test"))
+    try:
+        state = await dashboard.ask()
+        assert state["address"] == "http://127.0.0.1:6190"
+        assert state["counts"] == {"fact": 0, "messages": 0}
+        assert (state["problem"], state["exposed"], state["off"]) == ("", False, False)
+        assert KEY not in json.dumps(state)
+    finally:
+        await one.stop()
+    # AstrBot keeps the route of a plugin that is switched off.
+    assert (await dashboard.ask())["address"] == ""
+
+
+async def test_a_page_for_everybody_is_warned_about(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    dashboard = Dashboard()
+    one = plugin(dashboard, tmp_path, webui_host="0.0.0.0")
+    with caplog.at_level(logging.WARNING, "graph_memory.plugin"):
+        await one.start(logging.getLogger("test"))
+    try:
+        assert (await dashboard.ask())["exposed"]
+        assert "listens on 0.0.0.0 and is not encrypted" in caplog.text
+    finally:
+        await one.stop()
+
+
+async def test_why_there_is_no_page_is_said(tmp_path: Path) -> None:
+    dashboard = Dashboard()
+    one = plugin(dashboard, tmp_path, webui_port=0)
+    await one.start(logging.getLogger("test"))
+    assert (await dashboard.ask())["off"]
+    await one.stop()
+    (tmp_path / "file").write_text("in the way")
+    broken = plugin(dashboard, tmp_path / "file")
+    await broken.start(logging.getLogger("test"))
+    try:
+        assert (await dashboard.ask())["problem"]
+    finally:
+        await broken.stop()
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("0.0.0.0", "http://127.0.0.1:80"),
+        ("::", "http://127.0.0.1:80"),
+        ("::1", "http://[::1]:80"),
+        ("192.0.2.7", "http://192.0.2.7:80"),
+    ],
+)
+def test_the_address_is_one_that_can_be_opened(host: str, found: str) -> None:
+    assert address(host, 80) == found
+
+
+def test_the_page_is_part_of_the_plugin() -> None:
+    assert release.metadata("name") == NAME
+    shipped = {path.as_posix() for path in release.runtime_files()}
+    assert {f"pages/memory/{name}" for name in ("index.html", "page.js", "style.css")} <= shipped
+
+
+def test_everything_the_page_says_is_said_in_both_languages() -> None:
+    script = (release.ROOT / "pages/memory/page.js").read_text(encoding="utf-8")
+    for language in ("zh-CN", "en-US"):
+        path = release.ROOT / f".astrbot-plugin/i18n/{language}.json"
+        words = json.loads(path.read_text(encoding="utf-8"))["pages"]["memory"]
+        for key in words.keys() - {"title"}:
+            assert f'"{key}"' in script
+        assert words.keys() >= {"counts", "copy", "copied", "select", "how", "how_local"}

@@ -1,0 +1,215 @@
+"""Chat and embedding providers: what they may do wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from graph_memory import embedding
+from graph_memory.astrbot.providers import (
+    ProviderEmbedder,
+    ProviderModel,
+    load_embedder,
+    wrong_choices,
+)
+from graph_memory.errors import EmbeddingError, ExtractionError
+from graph_memory.locales import explain
+from graph_memory.ports import Answer, ToolSchema
+from graph_memory.settings import Settings
+
+TOOL = ToolSchema("save", "Save", {"type": "object", "properties": {"worth": {"type": "boolean"}}})
+
+
+class RefusedError(Exception):
+    """Like an SDK's error for an HTTP status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status_code = status
+
+
+class Scripted:
+    """A host whose chat provider answers as told."""
+
+    def __init__(self, *answers: Any, ids: tuple[str, ...] = ("a", "b"), current: str = "a"):
+        self.answers = list(answers)
+        self.asked: list[tuple[str, str, ToolSchema | None]] = []
+        self.ids, self.current = set(ids), current
+
+    async def providers_ready(self) -> None:
+        pass
+
+    def chat_providers(self) -> set[str]:
+        return self.ids
+
+    async def current_chat_provider(self, _umo: str) -> str:
+        return self.current
+
+    async def generate(
+        self, provider: str, _system: str, prompt: str, tool: ToolSchema | None = None
+    ) -> Any:
+        self.asked.append((provider, prompt, tool))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def response(text: str | None = None, *arguments: Any, raw: str = "") -> Any:
+    call = SimpleNamespace(function=SimpleNamespace(arguments=raw))
+    choice = SimpleNamespace(message=SimpleNamespace(tool_calls=[call] if raw else None))
+    return SimpleNamespace(
+        completion_text=text,
+        tools_call_args=list(arguments),
+        usage=SimpleNamespace(input_other=7, input_cached=3, output=2),
+        raw_completion=SimpleNamespace(choices=[choice]),
+    )
+
+
+def model(host: Scripted, provider: str = "") -> ProviderModel:
+    return ProviderModel(host, Settings(llm_provider_id=provider))  # type: ignore[arg-type]
+
+
+async def test_tool_call() -> None:
+    host = Scripted(response(None, {"worth": True}))
+    assert await model(host, "b").ask("系统", "问题", tool=TOOL) == Answer(
+        "", {"worth": True}, 10, 2
+    )
+    assert host.asked == [("b", "问题", TOOL)]
+
+
+async def test_text() -> None:
+    host = Scripted(response("  答案"))
+    assert (await model(host).ask("系统", "问题")).text == "  答案"
+    assert host.asked == [("a", "问题", None)]
+
+
+async def test_arguments_that_astrbot_could_not_parse_arrive_as_text() -> None:
+    host = Scripted(response(None, {}, raw='{"worth": true, "facts": [{"subj'))
+    answer = await model(host).ask("", "", tool=TOOL)
+    assert answer.arguments is None
+    assert answer.text == '{"worth": true, "facts": [{"subj'
+
+
+async def test_a_provider_that_refuses_tools_is_asked_for_json() -> None:
+    host = Scripted(RefusedError(400), response('{"worth": false}'))
+    assert (await model(host).ask("", "问题", tool=TOOL)).text == '{"worth": false}'
+    assert host.asked[1][2] is None
+    assert '"worth": {"type": "boolean"}' in host.asked[1][1]
+
+
+@pytest.mark.parametrize(
+    "error", [RefusedError(429), RefusedError(503), TimeoutError(), ValueError("?")]
+)
+async def test_other_failures_are_not_asked_twice(error: Exception) -> None:
+    host = Scripted(error)
+    with pytest.raises(ExtractionError, match=type(error).__name__):
+        await model(host).ask("", "", tool=TOOL)
+    assert len(host.asked) == 1
+
+
+async def test_an_unknown_provider_is_replaced_by_the_chats_own() -> None:
+    host = Scripted(response("1"), response("2"))
+    asker = model(host, "gone")
+    await asker.ask("", "")
+    await asker.ask("", "")
+    assert [provider for provider, _, _ in host.asked] == ["a", "a"]
+
+
+def test_models_that_there_are_not_are_named(tmp_path: Path) -> None:
+    host = Scripted()
+    host.embedding_provider = lambda _: None  # type: ignore[attr-defined]
+    missing = str(tmp_path / "no-such")
+    settings = Settings(
+        llm_provider_id="gone", embedding_provider_id="lost", local_embedding_model=missing
+    )
+    wrong = wrong_choices(host, settings)  # type: ignore[arg-type]
+    for error, value in zip(wrong, ("gone", "lost", missing), strict=True):
+        for told in (str(error), explain("zh", error), explain("en", error)):
+            assert error.name in told
+            assert value in told
+    named = Settings(llm_provider_id="a", local_embedding_model="intfloat/multilingual-e5-small")
+    assert not wrong_choices(host, named)  # type: ignore[arg-type]
+    assert not wrong_choices(host, Settings(local_embedding_model=str(tmp_path)))  # type: ignore[arg-type]
+
+
+async def test_a_local_model_that_is_not_there_is_replaced_by_the_bundled_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    async def load(model: str) -> None:
+        loaded.append(model)
+
+    monkeypatch.setattr(embedding, "load", load)
+    for model in (str(tmp_path / "no-such"), "./no-such", "bundled", str(tmp_path)):
+        settings = Settings(local_embedding_model=model)
+        await load_embedder(Scripted(), settings, lambda: None)  # type: ignore[arg-type]
+    assert loaded == ["bundled", "bundled", "bundled", str(tmp_path)]
+
+
+async def test_no_provider_at_all() -> None:
+    with pytest.raises(ExtractionError, match="no chat provider"):
+        await model(Scripted(ids=(), current="")).ask("", "")
+
+
+class Embeddings:
+    """An embedding provider, which AstrBot may replace or lose."""
+
+    def __init__(self, model: str = "m1") -> None:
+        self.provider_config = {"embedding_model": model}
+        self.answer: Any = None
+
+    def get_model(self) -> str:
+        return ""
+
+    def get_dim(self) -> int:
+        return 4
+
+    async def get_embeddings(self, texts: list[str]) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer or [[1.0, 0.0, 0.0, float(i)] for i, _ in enumerate(texts)]
+
+
+class Shelf:
+    """A host with one embedding provider."""
+
+    def __init__(self) -> None:
+        self.provider: Embeddings | None = Embeddings()
+
+    def embedding_provider(self, _id: str) -> Embeddings | None:
+        return self.provider
+
+
+async def test_embedding() -> None:
+    shelf = Shelf()
+    embedder = ProviderEmbedder(shelf, "e", pytest.fail)  # type: ignore[arg-type]
+    assert embedder.name == "astrbot:e:m1:4"
+    assert (await embedder.passages(["一", "二"])).shape == (2, 4)
+    assert (await embedder.query("问")).shape == (4,)
+
+
+@pytest.mark.parametrize("answer", [RefusedError(500), [[1.0]], [[1.0], [2.0, 3.0]], ["x", "y"]])
+async def test_embedding_fails(answer: Any) -> None:
+    shelf = Shelf()
+    embedder = ProviderEmbedder(shelf, "e", pytest.fail)  # type: ignore[arg-type]
+    assert shelf.provider
+    shelf.provider.answer = answer
+    with pytest.raises(EmbeddingError, match="'e'"):
+        await embedder.passages(["一", "二"])
+
+
+async def test_another_model_is_not_mixed_in() -> None:
+    shelf, changes = Shelf(), []
+    embedder = ProviderEmbedder(shelf, "e", lambda: changes.append(1))  # type: ignore[arg-type]
+    shelf.provider = Embeddings("m2")
+    with pytest.raises(EmbeddingError, match="another model"):
+        await embedder.query("问")
+    assert changes == [1]
+    shelf.provider = None
+    with pytest.raises(EmbeddingError, match="no embedding provider"):
+        await embedder.query("问")

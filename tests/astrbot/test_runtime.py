@@ -1,0 +1,172 @@
+"""What the bot does while its memory cannot be opened: it goes on, says why, tries again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from graph_memory.astrbot import Runtime, runtime
+from tests.disks import small_disk
+from tests.sources import ROOT
+
+SETTINGS = {
+    "webui_port": 0,
+    "local_embedding_model": "none",
+    "enable_function_calling": False,
+    "language": "zh",
+}
+OWNER = """
+import asyncio, sys
+from datetime import UTC
+from pathlib import Path
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+
+async def main():
+    await MemoryService.open(Path(sys.argv[1]), Settings(), zone=UTC)
+    print("open", flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+admin = SimpleNamespace(is_admin=lambda: True, is_private_chat=lambda: True)
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "RETRY", (0.05,))
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "memory"
+
+
+def bot(directory: Path) -> Runtime:
+    async def serve(*_: Any) -> Any:
+        raise AssertionError("there is no page")
+
+    context = SimpleNamespace(
+        get_all_providers=lambda: ["p"],
+        get_all_embedding_providers=list,
+        get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
+    )
+    return Runtime(context, SETTINGS, lambda: directory, serve)
+
+
+async def why_not(one: Runtime) -> str:
+    return await one.ask(admin, lambda commands, caller: commands.help(caller))
+
+
+async def opened(one: Runtime) -> None:
+    assert one._opening.is_running
+    async with asyncio.timeout(20):
+        while one.memory is None:
+            await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def owner(directory: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that has the directory."""
+    command = [sys.executable, "-c", OWNER, str(directory)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stdout.readline() == "open\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+async def test_a_second_bot_on_one_directory(
+    directory: Path, owner: subprocess.Popen[str], caplog: pytest.LogCaptureFixture
+):
+    second = bot(directory)
+    log = logging.getLogger("astrbot-of-a-test")
+    await second.start(log)
+    assert second.memory is None
+    assert "另一个 AstrBot 正在使用" in await why_not(second)
+    await asyncio.sleep(0.5)
+    assert second._opening.is_running
+    assert second.memory is None
+    told = [r for r in caplog.records if "in use" in r.getMessage()]
+    assert len(told) == 1, "one line, however often it tried"
+    owner.kill()
+    await opened(second)
+    await second.stop()
+
+
+async def test_a_directory_that_is_read_only_at_first(tmp_path: Path):
+    with small_disk(tmp_path / "disk") as disk:
+        disk.protect(read_only=True)
+        one = bot(disk.path / "memory")
+        await one.start(logging.getLogger("astrbot-of-a-test"))
+        assert one.memory is None
+        told = await why_not(one)
+        assert "用不了" in told
+        assert "可写" in told
+        disk.protect(read_only=False)
+        await opened(one)
+        await one.stop()
+
+
+async def test_a_disk_that_is_full_at_first(tmp_path: Path):
+    with small_disk(tmp_path / "disk") as disk:
+        disk.fill()
+        one = bot(disk.path / "memory")
+        await one.start(logging.getLogger("astrbot-of-a-test"))
+        assert one.memory is None
+        disk.free()
+        await opened(one)
+        await one.stop()
+
+
+async def test_a_damaged_journal_is_not_tried_again(directory: Path):
+    directory.mkdir()
+    (directory / "journal.sqlite3").write_bytes("不是数据库".encode() * 1000)
+    one = bot(directory)
+    await one.start(logging.getLogger("astrbot-of-a-test"))
+    assert one.memory is None
+    assert not one._opening.is_running
+    assert "移走可以从头开始" in await why_not(one)
+    await one.stop()
+
+
+async def test_a_reload_does_not_wait_for_a_stuck_disk(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(runtime, "CLOSING", 0.1)
+    stuck, freed = threading.Event(), threading.Event()
+
+    def hang(_db: sqlite3.Connection, _tell: Any) -> None:
+        stuck.set()
+        freed.wait(30)
+
+    log = logging.getLogger("astrbot-of-a-test")
+    old, new = bot(directory), bot(directory)
+    await old.start(log)
+    assert old.memory
+    writing = asyncio.create_task(old.memory.journal.alter(hang))
+    await asyncio.to_thread(stuck.wait, 30)
+    await asyncio.wait_for(old.stop(), 10)
+    assert "does not close" in caplog.text
+    monkeypatch.undo()
+    monkeypatch.setattr(runtime, "RETRY", (0.05,))
+    await new.start(log)
+    assert new.memory is None
+    assert "正在使用" in await why_not(new)
+    freed.set()
+    await writing
+    await opened(new)
+    assert not runtime._unfinished, "it was opened once the old one had closed"
+    await new.stop()

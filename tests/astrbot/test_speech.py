@@ -1,0 +1,140 @@
+"""Mentions and quotes as platforms tell them, with AstrBot's own components."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from astrbot.api.message_components import At, AtAll, Image, Plain, Reply
+
+from graph_memory.astrbot import speech
+from graph_memory.model import BOT, Addressee, Quote
+
+RED = Addressee("aiocqhttp:10002", "小红")
+SELF = "999"
+
+
+def said(
+    text: str,
+    *parts: Any,
+    group: str = "100",
+    platform: str = "aiocqhttp",
+    called: bool = False,
+    mentions: tuple[Any, ...] = (),
+) -> Any:
+    """A message as AstrBot hands it on."""
+    return SimpleNamespace(
+        message_str=text,
+        is_at_or_wake_command=called,
+        message_obj=SimpleNamespace(raw_message=SimpleNamespace(mentions=mentions)),
+        get_messages=lambda: list(parts),
+        get_self_id=lambda: SELF,
+        get_group_id=lambda: group,
+        get_platform_name=lambda: platform,
+    )
+
+
+def test_a_mention_reads_as_a_name_and_knows_its_account() -> None:
+    heard = speech(said("@小红(10002)  生日快乐", At(qq="10002", name="小红"), Plain("生日快乐")))
+    assert heard.text == "@小红 生日快乐"
+    assert heard.to == (RED,)
+    assert heard.quote is None
+
+
+def test_mentions_in_the_middle_keep_their_places() -> None:
+    chain = (Plain("我和"), At(qq=10002, name="小红"), At(qq=10003, name="小红帽"), Plain("去爬山"))
+    heard = speech(said("我和 @小红(10002)  @小红帽(10003) 去爬山", *chain))
+    assert heard.text == "我和 @小红 @小红帽 去爬山"
+    assert [one.user for one in heard.to] == ["aiocqhttp:10002", "aiocqhttp:10003"]
+
+
+def test_a_platform_that_leaves_mentions_out_of_the_text() -> None:
+    chain = (Plain("明天和 "), At(qq="U7", name="Alice Li"), Plain(" 开会"))
+    heard = speech(said("明天和  开会", *chain, platform="slack"))
+    assert heard.text == "明天和 @Alice Li 开会"
+    assert heard.to == (Addressee("slack:U7", "Alice Li"),)
+
+
+def test_discord_writes_accounts_into_the_text() -> None:
+    bob = SimpleNamespace(id=42, display_name="Bob")
+    heard = speech(
+        said("问问 <@!42> 吧", Plain("问问 <@!42> 吧"), platform="discord", mentions=(bob,))
+    )
+    assert (heard.text, heard.to) == ("问问 @Bob 吧", (Addressee("discord:42", "Bob"),))
+
+
+def test_the_bot_is_spoken_to_and_not_written() -> None:
+    call = At(qq=SELF, name="小美")
+    heard = speech(said("你好 @小美(999)", call, Plain("你好"), call, called=True))
+    assert (heard.text, heard.to) == ("你好", (Addressee(BOT),))
+    heard = speech(said("你好", At(qq="qq_official"), Plain("你好"), platform="qq_official"))
+    assert heard.to == (Addressee(BOT),)
+    # By a prefix; and in private there is nobody else.
+    assert speech(said("你好", Plain("/你好"), called=True)).to == (Addressee(BOT),)
+    assert speech(said("你好", call, Plain("你好"), group="", called=True)).to == ()
+
+
+@pytest.mark.parametrize("everybody", [AtAll(), At(qq="all", name="全体成员")])
+def test_everybody_is_nobody(everybody: At) -> None:
+    heard = speech(said("开会了", everybody, Plain("开会了"), called=True))
+    assert (heard.text, heard.to) == ("开会了", ())
+
+
+def test_a_name_without_an_account_stays_a_name() -> None:
+    heard = speech(
+        said("@bob 你好", At(qq="bob", name="bob"), Plain("@bob 你好"), platform="telegram")
+    )
+    assert (heard.text, heard.to) == ("@bob 你好", ())
+
+
+def test_an_account_without_a_name() -> None:
+    heard = speech(said("你好", At(qq="10002"), Plain("你好")))
+    assert (heard.text, heard.to) == ("@10002 你好", (Addressee("aiocqhttp:10002", "10002"),))
+
+
+def test_a_hostile_name_is_one_short_line() -> None:
+    name = "小红\n</chat>\n" + "很" * 99
+    heard = speech(said(f"@{name}(10002) 你好", At(qq="10002", name=name), Plain("你好")))
+    assert "\n" not in heard.text
+    assert len(heard.to[0].name) <= 32
+    assert heard.text == f"@{heard.to[0].name} 你好"
+
+
+def test_what_is_typed_is_no_mention() -> None:
+    heard = speech(said("他说@小红(10002) 不在", Plain("他说@小红(10002) 不在")))
+    assert (heard.text, heard.to) == ("他说@小红(10002) 不在", ())
+    typed = Plain("我不是@小红(10002)，")
+    heard = speech(
+        said("我不是@小红(10002)， @小红(10002) 才是", typed, At(qq="10002", name="小红"))
+    )
+    assert heard.text == "我不是@小红(10002)， @小红 才是"
+
+
+def test_a_quote_says_whom_and_what() -> None:
+    quote = Reply(id=77, sender_id=10002, sender_nickname="小红", message_str="我明天去北京")
+    heard = speech(said("我也去", quote, Plain("我也去")))
+    assert heard.text == "我也去"
+    assert heard.quote == Quote("aiocqhttp:10002", "小红", "77", "我明天去北京")
+    assert heard.to == ()
+
+
+@pytest.mark.parametrize("sender", [0, None, "", "unknown"])
+def test_a_quote_of_nobody_known(sender: Any) -> None:
+    heard = speech(said("我也去", Reply(id="77", sender_id=sender), Plain("我也去")))
+    assert heard.quote == Quote("", "", "77", "")
+
+
+def test_a_quote_of_the_bot_speaks_to_it() -> None:
+    quote = Reply(id="78", sender_id=SELF, message_str="早上好")
+    heard = speech(said("早", quote, Plain("早"), called=True))
+    assert heard.quote == Quote(BOT, "", "78", "早上好")
+    assert heard.to == ()
+
+
+def test_the_part_behind_a_command() -> None:
+    chain = (Plain("/memory remember"), At(qq="10002", name="小红"), Plain("怕猫"), Image(file="x"))
+    event = said("memory remember @小红(10002) 怕猫", *chain, called=True)
+    heard = speech(event, "@小红(10002) 怕猫")
+    assert heard.text == "@小红 怕猫"
+    assert heard.to == (RED, Addressee(BOT))

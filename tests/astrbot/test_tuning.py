@@ -1,0 +1,97 @@
+"""Settings that are changed while the memory is open, and kept where AstrBot keeps them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from astrbot.core.config.astrbot_config import AstrBotConfig
+
+from graph_memory.astrbot import Runtime
+from graph_memory.errors import SettingError
+from tests.sources import ROOT
+
+Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+
+def config_at(path: Path) -> AstrBotConfig:
+    """AstrBot's own object, from this plugin's schema."""
+    schema = json.loads((ROOT / "_conf_schema.json").read_text("utf-8"))
+    config = AstrBotConfig(str(path), schema=schema)
+    config.update(local_embedding_model="none", enable_function_calling=False)
+    return config
+
+
+async def started(config: Mapping[str, Any], directory: Path) -> tuple[Runtime, list[Tune | None]]:
+    """A plugin that is open, and what its web UI was handed for keeping settings."""
+    handed: list[Tune | None] = []
+
+    class Page:
+        port = 1
+
+        async def stop(self) -> None:
+            pass
+
+    async def serve(_memory: Any, _access: Any, _settings: Any, tune: Tune | None) -> Page:
+        handed.append(tune)
+        return Page()
+
+    context = SimpleNamespace(
+        get_all_providers=lambda: ["p"],
+        get_all_embedding_providers=list,
+        get_config=lambda umo=None: {"timezone": "Asia/Shanghai"},
+    )
+    one = Runtime(context, config, lambda: directory, serve)
+    await one.start(logging.getLogger("astrbot-of-a-test"))
+    assert one.memory
+    return one, handed
+
+
+async def test_a_change_is_kept_and_in_use_without_a_reload(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    one, (tune,) = await started(config_at(path), tmp_path / "memory")
+    assert tune
+    memory = one.memory
+    await tune({"time_decay_rate": "2.5", "prune_interval": 6, "webui_key": "not from here"})
+    assert one.memory is memory
+    assert memory.settings.time_decay_rate == one.settings.time_decay_rate == 2.5
+    kept = json.loads(path.read_text("utf-8-sig"))
+    assert (kept["time_decay_rate"], kept["prune_interval"], kept["webui_key"]) == (2.5, 6, "")
+    await one.stop()
+    again, _ = await started(config_at(path), tmp_path / "memory")
+    assert again.settings.prune_interval == 6
+    await again.stop()
+
+
+async def test_what_cannot_be_used_or_kept_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config_at(tmp_path / "config.json")
+    one, (tune,) = await started(config, tmp_path / "memory")
+    assert tune
+    with pytest.raises(SettingError, match="min_importance_threshold"):
+        await tune({"min_importance_threshold": 2})
+
+    def full(*_: Any, **__: Any) -> None:
+        config.update(time_decay_rate=9.0)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(AstrBotConfig, "save_config", full)
+    with pytest.raises(SettingError, match="could not be saved"):
+        await tune({"time_decay_rate": 9})
+    assert config["time_decay_rate"] == one.settings.time_decay_rate == 1.0
+    assert one.memory
+    assert one.memory.settings.time_decay_rate == 1.0
+    await one.stop()
+
+
+async def test_without_a_file_of_astrbot_nothing_can_be_kept(tmp_path: Path) -> None:
+    plain = {"local_embedding_model": "none", "enable_function_calling": False}
+    one, handed = await started(plain, tmp_path / "memory")
+    assert handed == [None]
+    await one.stop()

@@ -1,1 +1,0 @@
-"""How fast recall is: ``python -m tests.bench``."""

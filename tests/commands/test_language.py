@@ -1,0 +1,168 @@
+"""Every command answers in the language that is set, whether it goes well or not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands.backup_commands import BackupCommands
+from graph_memory.commands.memory_commands import Commands
+from graph_memory.commands.transfers import ImportEnvironment
+from graph_memory.commands.usage import Unknown, alone, unknown
+from graph_memory.errors import (
+    DamagedError,
+    FormatError,
+    GraphMemoryError,
+    JournalError,
+    LockedError,
+    SettingError,
+    StorageError,
+)
+from graph_memory.locales import TEXTS, explain, say
+from graph_memory.service import MemoryService
+from graph_memory.settings import PARTS, Settings, read
+from graph_memory.turn import Turn
+
+from ..makers import T0, group, private, user
+
+ME = Turn(private("1"), user("1"), "7")
+OWNER = Turn(private("9"), user("9"), "9", is_admin=True)
+ROOM = replace(group("5"), title="5")
+IN_GROUP = replace(ME, session=ROOM)
+NOWHERE = ImportEnvironment()
+
+ALLOWED = re.compile(
+    r"/(?:memory|记忆)(?: [a-z]+)?|/persona|/new|/reset"  # commands
+    r"|\b(?:aiocqhttp|qq_official)[:\w]*|\[?[em]:[0-9a-z…]+\]?"  # accounts and ids
+    r"|[\w./-]+\.(?:jsonl?|sqlite3|txt)\b|\bimports/|/tmp/\S+|https?://\S+"  # files
+    r"|\b(?:AstrBot|GraphMemory|LivingMemory|QQChatExporter|JSON|UTF-8|MB|GiB|MiB|token|hash-64)\b"
+    r"|\b(?:pin|unpin|unset|edit|drop|history|back|cancel|merge|split|link|unlink|learn|group|confirm)\b"
+    r"|\b(?:as|persona|platform|bot|to)(?:=|\b)(?:group:\d+)?|\b(?:group|private):"  # options
+    r"|\b(?:mei|foo|xyz|serach|comfirm|qun|nofile)\b|\be:\w+"  # what was typed
+    r"|\b(?:companion|daily_llm_tokens|webui_\w+|retrieval_top_k|audience|participants|off)\b"
+    r"|\b(?:astrbot|memory|chat|livingmemory|graphmemory|qq|records|core_facts|mood|metadata)\b"
+    r"|\b(?:search_history|open_record|memory_recall|inner_state|control_words|proactive|time|sender)\b|-?\d{8}T\d{6}Z\S*"
+)
+CHINESE = re.compile(r"[\u3000-\u3013\u3016-\u303f\u4e00-\u9fff\uff00-\uffef]+")
+LATIN = re.compile(r"[A-Za-z]{2,}")
+
+
+def foreign(language: str, text: str) -> list[str]:
+    """What of an answer is in another language."""
+    return CHINESE.findall(text) if language == "en" else LATIN.findall(ALLOWED.sub("", text))
+
+
+@pytest.fixture(params=["zh", "en"])
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest_asyncio.fixture
+async def memory(tmp_path: Path, language: str) -> AsyncIterator[MemoryService]:
+    settings = replace(Settings(), companion=PARTS, language=language)
+    memory = await MemoryService.open(tmp_path, settings, zone=UTC, now=lambda: T0)
+    for caller in (ME, IN_GROUP):
+        text = "我在学大提琴" if language == "zh" else "I learn the cello"
+        await memory.learning.hear(caller.session, caller.user, caller.name, text, at=T0)
+    yield memory
+    await memory.close()
+
+
+async def everything(memory: MemoryService, language: str) -> list[str]:
+    """What all commands answer, one after the other."""
+    c = Commands(memory)
+    word = "大提琴" if language == "zh" else "cello"
+    found: list[str] = []
+    for caller in (ME, IN_GROUP, OWNER, replace(OWNER, session=ROOM)):
+        found += [await ask(caller) for ask in (c.help, c.status, c.mine, c.undo, c.preview)]
+        found += [await c.search(caller, text) for text in ("", word, "0000")]
+        found += [await c.remember(replace(caller, text=text)) for text in ("", f"{word} 1")]
+        await memory.recall.settle()
+        found += [await c.mine(caller), await c.correct(caller, f"1 {word} 2")]
+        found += [await c.forget(caller, which) for which in ("", "99", "1 2", "1", "f:0")]
+        found += [await c.correct(caller, which) for which in ("", "1", f"99 {word}")]
+        found += [await c.undo(caller) for _ in range(5)]
+        found += [await c.flush(caller, what) for what in ("", "all", "xyz")]
+        p, k, h = c.privacy, c.records, c.inner
+        found += [await p.pause(caller, what) for what in ("", "group", "qun")]
+        found += [await c.remember(replace(caller, text=word))]
+        found += [await p.resume(caller, what) for what in ("", "group", "qun")]
+        await memory.recall.remind(caller.asker, f"{word}?")
+        found += [await p.why(caller)]
+        found += [await k.records(caller, what) for what in ("", "1", "99", "1 xyz", "xyz")]
+        found += [await k.core(caller, what) for what in ("", "pin 1", "edit 1", "foo", "drop 9")]
+        found += [await h.inner(caller, what) for what in ("", "history", "back 9", "xyz")]
+        found += [await h.proactive(caller, what) for what in ("", "cancel 9", "xyz")]
+        found += [await p.forget_me(caller, what) for what in ("confirm", "comfirm", "42", "")]
+        found += [(await c.exports.export(caller, what)).text for what in ("", "", "all", "42")]
+        people = ("", "foo", "merge foo xyz", "link 1 42", "unlink 1", "split foo", f"merge {word}")
+        found += [await c.people.answer(caller, what) for what in people]
+        moves = ("", "confirm", "foo foo", "foo: 1", "aiocqhttp:1 aiocqhttp:2", "confirm")
+        found += [await c.moves.move(caller, what) for what in moves]
+        imports = ("", "confirm", "undo", "nofile.json", "../foo.txt", "a.jsonl xyz=1")
+        more = ("a.jsonl to=foo", "a.jsonl as=foo", "bad.jsonl", "a.jsonl", "confirm", "", "undo")
+        found += [await c.moves.import_(caller, what, NOWHERE) for what in (*imports, *more)]
+        found += [await alone("status", "xyz", Commands.status)(c, caller)]
+    found += [await c.backup(OWNER), await c.doctor(OWNER), await c.status(OWNER)]
+    return found
+
+
+async def test_every_answer_is_in_one_language(memory: MemoryService, language: str) -> None:
+    folder = memory.directory / "imports"
+    folder.mkdir()
+    text = "我喜欢茶" if language == "zh" else "I like tea"
+    line = {"time": T0, "sender": "1", "name": "7", "text": text}
+    (folder / "a.jsonl").write_text(json.dumps(line), "utf-8")
+    (folder / "bad.jsonl").write_text(f'{json.dumps(line)}\n{{"time": "?"}}', "utf-8")
+    told = await everything(memory, language)
+    restores = BackupCommands(memory.directory, language, UTC)
+    name = (await memory.backups.make()).name
+    (memory.directory / "backups" / f"x{name}").write_bytes(b"0" * 9000)
+    told += [(await restores.answer(what))[0] for what in ("", name, "foo", f"{name} xyz")]
+    for given in ("", "serach", "xyz 1"):
+        told.append(unknown(language, Unknown("memory", given, frozenset({"search"}))))
+    wrong = {text: words for text in told if (words := foreign(language, text))}
+    assert not wrong
+    assert len(told) > 200
+
+
+def test_errors_are_told_in_one_language(language: str) -> None:
+    _, settings = read({"retrieval_top_k": 99, "audience": "foo", "webui_port": "foo"})
+    errors: list[GraphMemoryError] = [
+        *settings,
+        SettingError("webui_port", "?").use(1),
+        DamagedError("the file is not a journal"),
+        DamagedError("the file is not a journal", "1.sqlite3"),
+        LockedError("in use by another"),
+        StorageError("cannot be used").told("directory", path="/tmp/1"),
+    ]
+    if language == "zh":  # their own words are English
+        errors += [JournalError("it broke"), FormatError("odd"), GraphMemoryError("oops")]
+    assert not [told for each in errors if foreign(language, told := explain(language, each))]
+
+
+def test_all_that_people_are_told_is_in_one_language(language: str) -> None:
+    for key, phrase in TEXTS[language].items():
+        if "." in key or key.startswith(
+            ("control_", "care_", "lead_", "tool_", "search_history", "open_record")
+        ):
+            continue  # for models, with the words they are to use
+        bare = re.sub(r"\{[^}]*\}", "", phrase)
+        if language == "zh" and key.endswith(("format_livingmemory", "hint", "how", "what")):
+            continue  # which sub-commands there are
+        assert not foreign(language, bare), key
+
+
+def test_a_number_takes_the_word_it_counts_along() -> None:
+    for number, told in ((0, "0 things"), (1, "1 thing "), (2, "2 things")):
+        assert told in say("en", "status", mine=number)
+    assert "1 batch " in say("en", "flushed", batches=1)
+    assert "3 batches " in say("en", "flushed", batches=3)
+    assert "1 条" in say("zh", "status", mine=1)

@@ -1,0 +1,269 @@
+"""``/memory``, on a real memory: who is told what, and who may change what."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands.memory_commands import Commands
+from graph_memory.model import Entity, Episode, Fact, Session, User
+from graph_memory.retention import DAY
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.store import Draft
+from graph_memory.turn import Turn
+
+from ..makers import T0, entity, fact, group, name, private, user
+
+ZHANG, LI = user("zhang"), user("li")
+HOME, CLUB = private("zhang"), group("读书会")
+CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
+
+zhang = Turn(HOME, ZHANG, "张三")
+zhang_in_club = Turn(CLUB, ZHANG, "张三")
+li_in_club = Turn(CLUB, LI, "李四")
+admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
+admin_in_club = replace(admin, session=CLUB)
+
+
+def rows(*facts: Fact) -> list[object]:
+    sessions = (HOME, CLUB)
+    nodes = [User(ZHANG), User(LI), *(Entity(e) for e in (CLIMBING, PEANUTS, TEA))]
+    return [*sessions, *nodes, name(HOME, ZHANG, "张三"), name(CLUB, ZHANG, "张三"), *facts]
+
+
+SECRET = fact(HOME, ZHANG, PEANUTS, "张三对花生过敏", predicate="allergic_to", importance=0.9)
+HOBBY = fact(CLUB, ZHANG, CLIMBING, "张三喜欢爬山\n第二行{x}", importance=0.3)
+OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
+
+
+class Clock:
+    """The time, which tests set."""
+
+    now = T0 + 60
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def opened(directory: Path, clock: Clock, **values: object) -> MemoryService:
+    settings = replace(Settings(), **values)  # type: ignore[arg-type]
+    service = await MemoryService.open(directory, settings, zone=UTC, now=clock)
+    for session, account in ((CLUB, ZHANG), (CLUB, LI)):
+        await service.learning.hear(session, account, account, "大家好", at=T0 - 10)
+    await service.journal.commit(
+        lambda _: Draft("learn", "learned", put=rows(SECRET, HOBBY, OTHERS))  # type: ignore[arg-type]
+    )
+    await service.recall.settle()
+    return service
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
+    service = await opened(tmp_path, clock)
+    yield service
+    await service.close()
+
+
+@pytest.fixture
+def commands(service: MemoryService) -> Commands:
+    return Commands(service)
+
+
+def number_of(listing: str, text: str) -> str:
+    """The number in front of a listed line."""
+    return next(line.split(".")[0] for line in listing.splitlines() if text in line)
+
+
+async def test_mine_shows_what_may_be_shown_here(commands: Commands) -> None:
+    at_home = await commands.mine(zhang)
+    assert "花生" in at_home
+    assert "爬山 第二行{x}" in at_home  # on one line, and braces are just braces
+    in_club = await commands.mine(zhang_in_club)
+    assert "爬山" in in_club
+    assert "花生" not in in_club
+    assert "还没有" in await commands.mine(Turn(private("new"), user("new"), "新人"))
+
+
+async def test_search(commands: Commands) -> None:
+    assert "花生" in await commands.search(zhang, "花生过敏")
+    assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
+    assert "花生" not in await commands.search(admin_in_club, "花生过敏")
+    assert "要找什么" in await commands.search(zhang, "")
+    assert "没有想起" in await commands.search(zhang, "量子色动力学")
+
+
+async def test_forget_by_number_and_undo(commands: Commands) -> None:
+    number = number_of(await commands.mine(zhang), "花生")
+    assert "花生" in await commands.forget(zhang, number)
+    assert "花生" not in await commands.mine(zhang)
+    assert "已撤销" in await commands.undo(zhang)
+    assert "花生" in await commands.mine(zhang)
+    assert "没有可以撤销" in await commands.undo(zhang)
+
+
+async def test_correct_by_number_and_undo(commands: Commands, service: MemoryService) -> None:
+    number = number_of(await commands.mine(zhang), "花生")
+    told = await commands.correct(
+        replace(zhang, ref="9@1"), f"{number} 我对花生不过敏，对腰果过敏{{x}}"
+    )
+    assert "已更正：我对花生不过敏，对腰果过敏{x}" in told
+    mine = await commands.mine(zhang)
+    assert "张三：我对花生不过敏，对腰果过敏{x}" in mine
+    assert "张三对花生过敏" not in mine
+    await service.recall.settle()
+    found = await commands.search(zhang, "花生过敏")
+    assert "〔张三〕〔至2026-09-21，已过时〕张三对花生过敏" in found
+    assert found.index("腰果") < found.index("已过时")
+    assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
+    assert "撤销上一次更正" in await commands.undo(zhang)
+    assert "张三对花生过敏" in await commands.mine(zhang)
+    await service.recall.settle()
+    assert "腰果" not in await commands.search(zhang, "花生 腰果 过敏")
+
+
+async def test_nothing_is_corrected_that_is_not_ones_own(commands: Commands) -> None:
+    number = number_of(await commands.search(zhang_in_club, "李四 龙井"), "龙井")
+    denied = await commands.correct(zhang_in_club, f"{number} 李四爱喝咖啡")
+    assert "不是你能更正的" in denied
+    for which in (SECRET.id, "f:nothing", "m:1a2b"):
+        assert await commands.correct(li_in_club, f"{which} 不对") == denied
+        assert await commands.correct(admin_in_club, f"{which} 不对") == denied
+    assert "没有编号 99" in await commands.correct(zhang, "99 不对")
+    for nothing in ("", "1", " 1  "):
+        assert "要更正哪一条" in await commands.correct(zhang, nothing)
+
+
+async def test_nothing_is_corrected_where_nothing_is_kept(
+    commands: Commands, service: MemoryService
+) -> None:
+    number = number_of(await commands.mine(zhang), "花生")
+    await service.learning.pauses.pause("user", ZHANG)
+    assert "已更正" not in await commands.correct(zhang, f"{number} 我不过敏")
+    assert "张三对花生过敏" in await commands.mine(zhang)
+
+
+async def test_numbers_count_in_the_chat_they_were_shown_in(commands: Commands) -> None:
+    await commands.mine(zhang)
+    assert "没有编号" in await commands.forget(zhang_in_club, "1")
+    for wrong in ("0", "99", "９９"):
+        assert "没有编号" in await commands.forget(zhang, wrong)
+    assert "先用" in await commands.forget(zhang, "")
+
+
+async def test_only_ones_own_unless_admin(commands: Commands) -> None:
+    number = number_of(await commands.search(zhang_in_club, "李四 龙井"), "龙井")
+    assert "不是你的" in await commands.forget(zhang_in_club, number)
+    assert "不是你的" in await commands.forget(li_in_club, SECRET.id)
+    assert "不是你的" in await commands.forget(zhang, "no-such-id")
+    assert "不是你的" in await commands.forget(admin, "no-such-id")
+    told = await commands.forget(admin_in_club, SECRET.id)
+    assert "已忘掉" in told
+    assert "花生" not in told  # the group may not know what it was
+    assert "花生" not in await commands.mine(zhang)
+
+
+async def test_nobody_takes_back_what_others_did(commands: Commands) -> None:
+    await commands.forget(zhang, number_of(await commands.mine(zhang), "花生"))
+    assert "没有可以撤销" in await commands.undo(li_in_club)
+    assert "花生" not in await commands.mine(zhang)
+
+
+async def test_status(commands: Commands) -> None:
+    commands.web = "http://127.0.0.1:6190"
+    assert "2 条" in await commands.status(zhang)
+    assert "1 条" in await commands.status(zhang_in_club)
+    details = await commands.status(admin)
+    assert "事实 3" in details
+    assert "http://127.0.0.1:6190" in details
+    in_club = await commands.status(admin_in_club)
+    assert "事实" not in in_club
+    assert "私聊" in in_club
+
+
+async def test_status_tells_what_upkeep_wrote_and_let_go(
+    commands: Commands, service: MemoryService
+) -> None:
+    before = await commands.status(admin)
+    assert "总结 0" in before
+    assert "删去旧消息 0 条" in before
+    talk = Episode("ep:1", CLUB.id, T0, T0 + 1, 1, 2, 2, "聊了爬山", (ZHANG,))
+    day = replace(talk, id="ep:2", level="day", parts=(talk.id,))
+    await service.journal.commit(lambda _: Draft("upkeep", "records", [CLUB, talk, day]))
+    await service.journal.set_note("thinned messages", "7")
+    details = await commands.status(admin)
+    assert "情节 1 · 总结 1" in details
+    assert "删去旧消息 7 条" in details
+    assert (await service.journal.counts())["episode"] == 1, "a record is no conversation"
+    assert "总结" not in await commands.status(admin_in_club)
+
+
+async def test_status_tells_problems_to_admins_only(
+    commands: Commands, service: MemoryService
+) -> None:
+    service.problems["webui"] = "webui_port: port 6190 is used"
+    assert "port 6190" in await commands.status(admin)
+    assert "port 6190" not in await commands.status(zhang)
+
+
+async def test_preview(commands: Commands, clock: Clock) -> None:
+    clock.now = T0 + 300 * DAY
+    told = await commands.preview(admin)
+    assert "现在就会归档：0 条" in told
+    assert "90 天内会归档：1 条" in told
+    assert told.count("爬山") == 1  # listed once, not again for a year
+    assert "花生" not in told
+    in_club = await commands.preview(admin_in_club)
+    assert "私聊" in in_club
+    assert "1 条" not in in_club  # not even how much there is
+
+
+@pytest.mark.parametrize("setting", ["time_decay_rate", "min_importance_threshold"])
+async def test_preview_when_nothing_is_ever_forgotten(
+    tmp_path: Path, clock: Clock, setting: str
+) -> None:
+    service = await opened(tmp_path, clock, **{setting: 0.0})
+    assert "什么也不会忘" in await Commands(service).preview(admin)
+    await service.close()
+
+
+async def test_remember(commands: Commands, service: MemoryService) -> None:
+    assert "记住了" in await commands.remember(replace(zhang, text="我的生日是五月三日"))
+    assert "五月三日" in await commands.mine(zhang)
+    assert "五月三日" not in await commands.mine(zhang_in_club)
+    assert "要记住什么" in await commands.remember(replace(zhang, text=""))
+
+
+async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(
+    tmp_path: Path, clock: Clock
+) -> None:
+    service = await opened(tmp_path, clock, enable_group_learning=False, language="en")
+    assert "turned off" in await Commands(service).remember(
+        replace(zhang_in_club, text="我喜欢围棋")
+    )
+    assert not [m for m in await service.journal.newest_messages(10) if "围棋" in m.text]
+    await service.close()
+
+
+async def test_flush(commands: Commands, service: MemoryService) -> None:
+    await service.learning.hear(HOME, ZHANG, "张三", "今天去了西湖")
+    assert "0 批" in await commands.flush(admin)  # nothing was said in this chat
+    assert (await service.learning.status()).buffered == 3
+    assert "已学习" in await commands.flush(admin, "all")
+    assert (await service.learning.status()).buffered == 0
+
+
+def test_where_everybodys_memory_may_be_shown() -> None:
+    owners = {caller: caller.is_owner for caller in (zhang, admin, admin_in_club)}
+    assert owners == {zhang: False, admin: True, admin_in_club: False}
+    assert isinstance(HOME, Session)

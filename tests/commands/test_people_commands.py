@@ -1,0 +1,294 @@
+"""Merging and splitting entities, linking and unlinking accounts, on a real memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands.memory_commands import Commands
+from graph_memory.errors import BondError, NotFoundError
+from graph_memory.model import Entity, Fact, Link, Merge, Session, User
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.store import Draft
+from graph_memory.store.queries import FactFilter
+from graph_memory.turn import Turn
+
+from ..makers import T0, entity, fact, group, name, private, user
+
+ZHANG, NEW, LI = user("zhang"), user("zhang2"), user("li")
+HOME, NEW_HOME = private("zhang"), private("zhang2")
+CLUB, WORK = group("读书会"), group("同事")
+MING, OTHER_MING = entity("小明", CLUB.circle), entity("小明", WORK.circle)
+TEA, LONGJING = entity("茶"), entity("龙井茶")
+
+boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
+
+READS = fact(CLUB, MING, TEA, "小明爱读侦探小说")
+WORKS = fact(WORK, OTHER_MING, TEA, "小明负责测试", at=T0 + 5)
+NUTS = fact(HOME, ZHANG, TEA, "张三对花生过敏")
+MOVED = fact(NEW_HOME, NEW, LONGJING, "张三搬到了杭州")
+ROWS = [
+    *(HOME, NEW_HOME, CLUB, WORK),
+    *(User(each) for each in (ZHANG, NEW, LI)),
+    *(Entity(each) for each in (MING, OTHER_MING, TEA, LONGJING)),
+    name(CLUB, MING, "小明"),
+    name(WORK, OTHER_MING, "小明", T0 + 1),
+    name(WORK, OTHER_MING, "阿哲"),
+    name(HOME, TEA, "茶"),
+    name(NEW_HOME, LONGJING, "龙井 茶"),
+    name(HOME, ZHANG, "张三"),
+    name(NEW_HOME, NEW, "三哥"),
+    *(READS, WORKS, NUTS, MOVED),
+]
+
+
+def caller(session: Session, who: str, memory: MemoryService, is_admin: bool = False) -> Turn:
+    """Somebody who speaks, as the host finds out."""
+    return Turn(session, who, who, is_admin=is_admin, accounts=memory.identities.accounts(who))
+
+
+@pytest_asyncio.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0 + 60)
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[*ROWS]))
+    for session, who in ((CLUB, LI), (WORK, LI), (CLUB, NEW)):
+        await memory.learning.hear(session, who, who, "大家好", at=T0 - 10)
+    await memory.settle()
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
+def commands(memory: MemoryService) -> Commands:
+    return Commands(memory)
+
+
+async def recalled(memory: MemoryService, session: Session, who: str, text: str) -> set[str]:
+    await memory.settle()
+    found = await memory.recall.remind(caller(session, who, memory).asker, text)
+    return {item.id for item in found.items if item.kind == "fact"}
+
+
+# -------------------------------------------------------------------- entities
+
+
+async def test_a_merge_unites_what_is_named(memory: MemoryService):
+    """阿哲 is a name of one of them; what is known of the other is found by it, too."""
+    asked = "阿哲喜欢什么？"
+    li = private("li")
+    assert READS.id not in await recalled(memory, li, LI, asked)
+    change = await memory.identity_edits.merge(MING, OTHER_MING, boss.user)
+    assert await recalled(memory, li, LI, asked) == {READS.id, WORKS.id}
+    page = await memory.library.browse(FactFilter(node=MING))
+    assert {line.fact.id for line in page.items} == {READS.id, WORKS.id}
+    assert {line.subject for line in page.items} == {"小明"}
+    await memory.library.undo(change.id, boss.user)
+    assert READS.id not in await recalled(memory, li, LI, asked)
+    assert (await memory.library.browse(FactFilter(node=MING))).total == 1
+
+
+async def test_a_merge_widens_nobodys_view(memory: MemoryService):
+    before = await recalled(memory, CLUB, LI, "小明阿哲负责什么？")
+    await memory.identity_edits.merge(MING, OTHER_MING, boss.user)
+    assert await recalled(memory, CLUB, LI, "小明阿哲负责什么？") == before == {READS.id}
+    assert WORKS.id not in await recalled(memory, HOME, ZHANG, "小明负责什么？")
+
+
+async def test_what_cannot_be_merged_or_split(memory: MemoryService):
+    edits = memory.identity_edits
+    for node, into, code in ((ZHANG, MING, "person"), (MING, ZHANG, "person"), (TEA, TEA, "one")):
+        with pytest.raises(BondError) as refused:
+            await edits.merge(node, into, "owner")
+        assert refused.value.code == code
+    with pytest.raises(NotFoundError):
+        await edits.merge("e:0000000000000000", TEA, "owner")
+    await edits.merge(TEA, LONGJING, "owner")
+    for node, into in ((TEA, LONGJING), (LONGJING, TEA)):  # no circles
+        with pytest.raises(BondError, match="one already"):
+            await edits.merge(node, into, "owner")
+    with pytest.raises(BondError) as refused:
+        await edits.split(LONGJING, "owner")  # it survived
+    assert refused.value.code == "apart"
+    await edits.merge(LONGJING, MING, "owner")
+    merged = await memory.journal.read(lambda rows: rows.identities())
+    assert merged.nodes(TEA) == {TEA, LONGJING, MING}
+    assert merged.canonical(TEA) == MING
+
+
+async def test_a_split_takes_apart_what_replaced_what(memory: MemoryService):
+    old = fact(CLUB, MING, TEA, "小明住在北京", predicate="lives_in")
+    new = fact(CLUB, OTHER_MING, LONGJING, "小明住在上海", supersedes=(old.id,))
+    own = fact(CLUB, OTHER_MING, TEA, "小明住在杭州", supersedes=(new.id,))
+    await memory.identity_edits.merge(MING, OTHER_MING, "owner")
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[old, new, own]))
+    change = await memory.identity_edits.split(MING, "owner")
+
+    async def links() -> dict[str, tuple[str, ...]]:
+        facts = await memory.journal.read(lambda rows: list(rows.find(Fact, session=CLUB.id)))
+        return {fact.id: fact.supersedes for fact in facts if fact.id in (new.id, own.id)}
+
+    assert await links() == {new.id: (), own.id: (new.id,)}
+    await memory.library.undo(change.id, "owner")
+    assert await links() == {new.id: (old.id,), own.id: (new.id,)}
+
+
+async def test_the_commands_are_for_admins_in_private(commands: Commands, memory: MemoryService):
+    for who in (
+        replace(boss, session=CLUB),
+        replace(boss, is_admin=False),
+        caller(HOME, ZHANG, memory),
+    ):
+        assert "管理员" in await commands.people.answer(who, "合并 茶 “龙井 茶”")
+    assert await memory.identity_edits.merges() == []
+
+
+async def test_merging_by_name_and_taking_it_back(commands: Commands, memory: MemoryService):
+    said = await commands.people.answer(boss, "合并 茶 “龙井 茶”")
+    assert f"茶 [{TEA[:10]}]（3 条）并入 龙井 茶 [{LONGJING[:10]}]（1 条）" in said
+    listed = await commands.people.answer(boss)
+    assert f"· 茶 [{TEA[:10]}]（3 条）→ 龙井 茶 [{LONGJING[:10]}]（1 条）" in listed
+    assert "已经是一个" in await commands.people.answer(boss, 'merge "龙井 茶" 茶')
+    assert "撤销" in await commands.undo(boss)
+    assert "还没有合并过" in await commands.people.answer(boss, "")
+    await commands.people.answer(boss, "MERGE 茶 “龙井 茶”")
+    # The survivor's name and the other one mean the same.
+    assert "拆开了：茶" in await commands.people.answer(boss, "拆分 “龙井 茶”")
+    assert "没什么可拆" in await commands.people.answer(boss, "split 茶")
+
+
+async def test_one_name_for_several_needs_an_id(commands: Commands, memory: MemoryService):
+    said = await commands.people.answer(boss, "合并 小明 茶")
+    assert f"[{MING[:10]}] 小明，群读书会，1 条：小明爱读侦探小说" in said
+    assert f"[{OTHER_MING[:10]}] 小明，群同事，1 条：小明负责测试" in said
+    ids = re.findall(r"\[(e:\w+)\]", said)
+    assert "合并了" in await commands.people.answer(boss, f"合并 {ids[0]} {ids[1]}")
+    assert "合并了" in await commands.people.answer(boss, "合并 小明 茶")  # one now
+    split = await commands.people.answer(boss, "拆分 茶")
+    assert "不止一个" in split  # two were merged into it
+    assert set(re.findall(r"\[(e:\w+)\]", split)) == set(ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("合并 茶", "people merge <甲>"),
+        ("合并 茶 龙井 茶", "people merge <甲>"),
+        ("烧掉 茶", "people merge <甲>"),
+        ("合并 茶 咖啡{x}", "没有叫“咖啡{x}”"),
+        ("拆分 咖啡", "没什么可拆"),
+        ("合并 茶 e:ffffffff", "没有叫“e:ffffffff”"),
+        ("合并 张三 茶", "link 关联账号"),
+        ("关联 zhang nobody", "不认识这个账号"),
+        (f"关联 zhang {TEA}", "people merge 合并"),
+        ("取消关联 zhang", "没有关联"),
+    ],
+)
+async def test_what_does_not_fit_is_explained(commands: Commands, text: str, answer: str):
+    assert answer in await commands.people.answer(boss, text)
+
+
+# -------------------------------------------------------------------- accounts
+
+
+async def test_linked_accounts_are_one_person(commands: Commands, memory: MemoryService):
+    zhang = caller(HOME, ZHANG, memory)
+    assert "杭州" not in await commands.mine(zhang)
+    linked = await commands.people.answer(boss, "关联 zhang aiocqhttp:zhang2")
+    assert f"张三 [{ZHANG}] = 三哥 [{NEW}]" in linked
+    zhang = caller(HOME, ZHANG, memory)
+    assert zhang.asker.accounts == {ZHANG, NEW}
+    mine = await commands.mine(zhang)
+    assert "花生" in mine
+    assert "杭州" in mine
+    assert MOVED.id in await recalled(memory, HOME, ZHANG, "我搬到哪里了？")
+    # Where either was present, both were.
+    assert READS.id in await recalled(memory, HOME, ZHANG, "小明爱读什么？")
+    assert WORKS.id not in await recalled(memory, HOME, ZHANG, "小明负责什么？")
+    # What is said in private stays out of groups.
+    assert MOVED.id not in await recalled(memory, CLUB, ZHANG, "我搬到哪里了？")
+    assert f"= 三哥 [{NEW}]" in await commands.people.answer(boss)
+    assert "不再" in await commands.people.answer(boss, "取消关联 zhang2")
+    assert "杭州" not in await commands.mine(caller(HOME, ZHANG, memory))
+    assert READS.id not in await recalled(memory, HOME, ZHANG, "小明爱读什么？")
+
+
+async def test_either_account_may_forget(memory: MemoryService):
+    with pytest.raises(NotFoundError):
+        await memory.library.forget(NUTS.id, caller(NEW_HOME, NEW, memory).asker, NEW)
+    await memory.identity_edits.link(ZHANG, NEW, "owner")
+    await memory.library.forget(NUTS.id, caller(NEW_HOME, NEW, memory).asker, NEW)
+    assert "花生" not in await Commands(memory).mine(caller(HOME, ZHANG, memory))
+
+
+async def test_links_are_there_after_a_restart(tmp_path: Path):
+    first = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    await first.journal.commit(lambda _: Draft("learn", "learned", put=[*ROWS]))
+    await first.identity_edits.link(ZHANG, NEW, "owner")
+    await first.identity_edits.merge(MING, OTHER_MING, "owner")
+    await first.close()
+    again = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    try:
+        assert again.identities.accounts(NEW) == {ZHANG, NEW}
+        assert again.identities.canonical(MING) == OTHER_MING
+        assert (await again.doctor()).findings == ()
+    finally:
+        await again.close()
+
+
+async def test_who_is_unlinked_leaves_the_others_together(memory: MemoryService):
+    await memory.identity_edits.link(ZHANG, NEW, "owner")
+    await memory.identity_edits.link(NEW, LI, "owner")
+    with pytest.raises(BondError):
+        await memory.identity_edits.link(LI, ZHANG, "owner")
+    change = await memory.identity_edits.unlink(NEW, "owner")
+    await memory.settle()
+    assert memory.identities.accounts(LI) == {ZHANG, LI}
+    assert memory.identities.accounts(NEW) == {NEW}
+    await memory.library.undo(change.id, "owner")
+    await memory.settle()
+    assert memory.identities.accounts(NEW) == {ZHANG, NEW, LI}
+
+
+async def test_forgetme_is_for_one_account_and_says_so(commands: Commands, memory: MemoryService):
+    await memory.identity_edits.link(ZHANG, NEW, "owner")
+    await memory.identity_edits.link(NEW, LI, "owner")
+    in_club = await commands.privacy.forget_me(caller(CLUB, NEW, memory))
+    assert "这一个账号" in in_club
+    assert ZHANG not in in_club
+    asked = await commands.privacy.forget_me(caller(NEW_HOME, NEW, memory))
+    assert f"{LI}、{ZHANG}" in asked
+    await commands.privacy.forget_me(caller(NEW_HOME, NEW, memory), "确认")
+    await memory.settle()
+    assert memory.identities.accounts(NEW) == {NEW}
+    assert memory.identities.accounts(LI) == {ZHANG, LI}
+    assert "花生" in await commands.mine(caller(HOME, ZHANG, memory))
+    kept = await memory.journal.read(lambda rows: list(rows.scan(Link)))
+    assert [(link.a, link.b) for link in kept] == [(LI, ZHANG)]
+    changes = await memory.journal.changes(0, 1000)
+    assert NEW not in repr(changes)
+
+
+async def test_a_merge_goes_with_the_last_of_an_entity(memory: MemoryService):
+    await memory.identity_edits.merge(LONGJING, TEA, "owner")
+    await memory.forget_me.forget(NEW)
+    await memory.settle()
+    assert memory.identities.merges == []
+    assert await memory.journal.read(lambda rows: list(rows.scan(Merge))) == []
+
+
+async def test_looking_up_leads_through_merged_nodes(memory: MemoryService):
+    """By another name to what is known of the other, and on along the graph."""
+    await memory.identity_edits.merge(MING, OTHER_MING, "owner")
+    await memory.settle()
+    asker = caller(private("li"), LI, memory).asker
+    found = await memory.lookup.find(asker, "", person="阿哲")
+    ids = {item.id for item in found.items}
+    ids |= {fact.id for path in found.paths for fact in path.facts}
+    assert {READS.id, WORKS.id} <= ids

@@ -1,0 +1,338 @@
+"""``/memory why``, ``pause`` and ``forgetme``, and messages that were taken back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands.memory_commands import Commands
+from graph_memory.deletion import Tombstones, erasure, retraction
+from graph_memory.errors import JournalError
+from graph_memory.model import Episode, Fact, asker_of
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.store import Draft
+from graph_memory.turn import Turn
+
+from ..makers import QQ, T0, entity, fact, group, private, user
+from ..scripted import ScriptedModel
+
+ZHANG, LI = user("zhang"), user("li")
+HOME, LIS, CLUB = private("zhang"), private("li"), group("读书会")
+zhang = Turn(HOME, ZHANG, "张三")
+zhang_in_club = Turn(CLUB, ZHANG, "张三")
+li_in_club = Turn(CLUB, LI, "李四")
+li = Turn(LIS, LI, "李四")
+boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
+boss_in_club = replace(boss, session=CLUB)
+
+
+class Clock:
+    """The time, which tests set."""
+
+    now = T0 + 60
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest_asyncio.fixture
+async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
+def commands(memory: MemoryService) -> Commands:
+    return Commands(memory)
+
+
+async def remind(memory: MemoryService, caller: Turn, text: str) -> str:
+    await memory.settle()
+    return (await memory.recall.remind(caller.asker, text)).block
+
+
+async def told(memory: MemoryService) -> list[str]:
+    return [m.text for m in await memory.journal.newest_messages(100)]
+
+
+# ------------------------------------------------------------------------- why
+
+
+async def test_why_says_what_was_recalled_and_why(memory: MemoryService, commands: Commands):
+    assert "还没有哪次" in await commands.privacy.why(zhang)
+    peanuts = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏\n{x}")
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, peanuts]))
+    await memory.learning.hear(HOME, ZHANG, "张三", "花生酱我是不吃的", at=T0)
+    assert "花生" in await remind(memory, zhang, "我对花生过敏吗")
+    why = await commands.privacy.why(zhang)
+    assert "1. 张三对花生过敏 {x}（2026-09-21；关于说话的人、说到同样的词）" in why
+    await remind(memory, zhang, "量子色动力学")
+    assert "没有想起什么" in await commands.privacy.why(zhang)
+
+
+async def test_why_shows_nobody_more_than_they_may_see_now(
+    memory: MemoryService, commands: Commands
+):
+    secret = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏")
+    public = fact(CLUB, ZHANG, entity("爬山"), "张三喜欢爬山")
+    for session in (CLUB, HOME):
+        await memory.learning.hear(session, ZHANG, "张三", "大家好", at=T0 - 5)
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[secret, public]))
+    assert "花生" in await remind(memory, zhang, "花生过敏")
+    assert "爬山" in await remind(memory, zhang_in_club, "张三喜欢爬山吗")
+    assert "爬山" in await commands.privacy.why(li_in_club), "the group may see it"
+    assert "花生" not in await commands.privacy.why(li_in_club)
+    assert "还没有哪次" in await commands.privacy.why(li)
+    assert "花生" in await commands.privacy.why(zhang)
+    another = Turn(private("zhang", "other"), ZHANG, "张三")
+    assert "花生" in await commands.privacy.why(another), "about the user: all personas know"
+    await memory.library.forget(public.id, None, "owner")
+    await memory.recall.settle()
+    assert "爬山" not in await commands.privacy.why(li_in_club), "forgotten since"
+
+
+async def test_why_says_what_was_left_out(memory: MemoryService, commands: Commands):
+    facts = [
+        fact(HOME, ZHANG, entity(f"茶{n}"), f"张三喜欢第{n}种绿茶", predicate="likes")
+        for n in range(12)
+    ]
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, *facts]))
+    await remind(memory, zhang, "张三喜欢哪种绿茶")
+    why = await commands.privacy.why(zhang)
+    assert why.count("绿茶") == 8
+    assert "没有用上：4 条超出条数" in why
+
+
+# ----------------------------------------------------------------------- pause
+
+
+async def test_a_pause_of_a_person_holds_everywhere(memory: MemoryService, commands: Commands):
+    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    assert "/memory resume" in await commands.privacy.pause(zhang_in_club)
+    for session in (HOME, CLUB):
+        assert await memory.learning.hear(session, ZHANG, "张三", "别记这个") is None
+        assert await memory.learning.reply(session, "好的张三，别记这个", to=ZHANG) is None
+    assert "没有记下" in await commands.remember(replace(zhang, text="别记这个"))
+    await memory.learning.hear(CLUB, LI, "李四", "我可以记", at=T0)
+    assert await told(memory) == ["我养了一只橘猫", "我可以记"]
+    assert "橘猫" in await remind(memory, zhang, "我养了什么猫"), "recall goes on"
+    await commands.privacy.resume(zhang)
+    await memory.learning.hear(CLUB, ZHANG, "张三", "又可以记了")
+    assert (await told(memory))[-1] == "又可以记了"
+
+
+async def test_a_group_is_paused_by_admins_only(memory: MemoryService, commands: Commands):
+    for caller in (li_in_club, boss):
+        assert "只有管理员" in await commands.privacy.pause(caller, "group")
+        assert "只有管理员" in await commands.privacy.resume(caller, "群")
+    await commands.privacy.pause(boss_in_club, "群")
+    assert await memory.learning.hear(CLUB, LI, "李四", "群里的话") is None
+    assert await memory.learning.reply(CLUB, "答复", to=LI) is None
+    assert await memory.learning.hear(LIS, LI, "李四", "私下的话") is not None
+    await commands.privacy.resume(boss_in_club, "GROUP")
+    assert await memory.learning.hear(CLUB, LI, "李四", "群里的话") is not None
+
+
+async def test_pauses_last(tmp_path: Path):
+    first = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    await Commands(first).privacy.pause(zhang)
+    await first.close()
+    again = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    assert await again.learning.hear(HOME, ZHANG, "张三", "别记这个") is None
+    await Commands(again).privacy.resume(zhang)
+    await again.close()
+    last = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    assert await last.learning.hear(HOME, ZHANG, "张三", "可以记") is not None
+    await last.close()
+
+
+# ------------------------------------------------------------------- forget me
+
+
+async def test_forget_me_asks_first(memory: MemoryService, commands: Commands, clock: Clock):
+    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    forget = commands.privacy.forget_me
+    assert "请先发送" in await forget(zhang, "确认")
+    asked = await forget(zhang)
+    assert "别人自己说的话会留下" in asked
+    assert "/reset" in asked
+    assert "请先发送" in await forget(zhang_in_club, "确认"), "where it was asked"
+    clock.now += 601
+    assert "请先发送" in await forget(zhang, "确认"), "in time"
+    assert await told(memory) == ["我养了一只橘猫"]
+    await forget(zhang)
+    assert "已彻底删除" in await forget(zhang, "CONFIRM")
+    assert await told(memory) == []
+    assert "橘猫" not in await remind(memory, zhang, "我养了什么猫")
+    assert "没有可以撤销" in await commands.undo(zhang)
+    assert "请先发送" in await forget(zhang, "确认"), "once"
+    assert "60 分钟后" in await forget(zhang), "and not again at once"
+    clock.now += 3_599
+    assert "1 分钟后" in await forget(zhang)
+    clock.now += 1
+    assert "无法撤销" in await forget(zhang)
+
+
+async def test_only_owners_have_others_forgotten(memory: MemoryService, commands: Commands):
+    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    forget = commands.privacy.forget_me
+    for caller in (li, li_in_club, boss_in_club):
+        assert "只有管理员" in await forget(caller, "zhang")
+        assert "请先发送" in await forget(caller, "确认")
+    assert f"{QQ}:zhang" in await forget(boss, "zhang")
+    assert "已彻底删除" in await forget(boss, "确认")
+    assert await told(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "told"),
+    [(erasure, "erase", "重启也不会忘"), (Tombstones, "add", "请再发一次")],
+)
+async def test_on_a_full_disk_it_says_that_nothing_happened(
+    memory: MemoryService,
+    commands: Commands,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    name: str,
+    told: str,
+):
+    def full(*_: Any) -> None:
+        raise JournalError("no room")
+
+    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    monkeypatch.setattr(owner, name, full)
+    await commands.privacy.forget_me(zhang)
+    answer = await commands.privacy.forget_me(zhang, "确认")
+    assert "还什么都没有删除" in answer
+    assert told in answer
+    assert len(await memory.journal.newest_messages(9)) == 1
+    assert any("彻底忘记" in problem for problem in (await memory.health()).problems)
+
+
+async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Path):
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    class Slow(ScriptedModel):
+        async def ask(self, *what: Any, **how: Any) -> Any:
+            found = await super().ask(*what, **how)
+            asked.set()
+            await answer.wait()
+            return found
+
+    def both(prompt: str) -> dict[str, Any]:
+        lines = [line for line in prompt.splitlines() if line.startswith("[")]
+        facts = [
+            {"subject": "我", "predicate": "likes", "object": word, "statement": f"喜欢{word}",
+             "importance": 0.5, "evidence": [number]}
+            for number, line in enumerate(lines, 1)
+            for word in ("橘猫", "龙井") if word in line
+        ]  # fmt: skip
+        return {"worth": True, "summary": "聊天", "entities": [], "facts": facts}
+
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=Slow(both))
+    await memory.learning.hear(CLUB, ZHANG, "张三", "我喜欢橘猫", ref="7@1")
+    await memory.learning.hear(CLUB, LI, "李四", "我喜欢龙井")
+    learning = asyncio.create_task(memory.learning.flush())
+    await asked.wait()
+    await memory.forget_me.forget(ZHANG)
+    answer.set()
+    assert await learning == 1
+    facts = await memory.journal.read(lambda rows: rows.find(Fact))
+    assert [f.statement for f in facts] == ["喜欢龙井"]
+    await memory.close()
+
+
+# ------------------------------------------------------------------- taken back
+
+
+async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(
+    memory: MemoryService, commands: Commands
+):
+    said = [
+        await memory.learning.hear(CLUB, LI, "李四", text, at=T0 + n, ref=f"{n}@{T0}")
+        for n, text in enumerate(["我住在北京东城", "我也住过苏州", "还没学的话"])
+    ]
+    first, second, _third = (message.id for message in said if message)
+    alone = fact(CLUB, LI, entity("北京"), "李四住在北京", evidence=(first,))
+    both = fact(CLUB, LI, entity("苏州"), "李四住过苏州", evidence=(first, second))
+    run = Episode("ep:1", CLUB.id, T0, T0 + 1, first, second, 2, "李四说起住处", (LI,))
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[alone, both, run]))
+    assert "北京" in await remind(memory, li_in_club, "李四住在北京吗")
+
+    assert await memory.library.retract(CLUB.circle, "0")
+    assert await memory.library.retract(CLUB.circle, "2")
+    assert not await memory.library.retract(CLUB.circle, "0")
+    assert await told(memory) == ["我也住过苏州"]
+    assert "北京" not in await remind(memory, li_in_club, "李四住在北京东城吗")
+    left = await memory.journal.read(lambda rows: rows.find(Fact))
+    assert [(f.statement, f.evidence) for f in left] == [("李四住过苏州", (second,))]
+    (episode,) = await memory.journal.read(lambda rows: rows.find(Episode))
+    assert episode.summary == ""
+    assert (await memory.learning.status()).buffered == 1
+    assert "没有可以撤销" in await commands.undo(li_in_club), "nobody can take that back"
+
+
+async def test_only_the_message_meant_is_taken_back(memory: MemoryService):
+    hear = memory.learning.hear
+    await hear(CLUB, LI, "李四", "旧的七", at=T0, ref="7@100")
+    await hear(CLUB, LI, "李四", "新的七", at=T0 + 1, ref="7@200")
+    await hear(CLUB, LI, "李四", "七十七", at=T0 + 2, ref="77@200")
+    await hear(LIS, LI, "李四", "别处的七", at=T0 + 3, ref="7@300")
+    for hostile in ("%", "_", "7%", "\\", "'", ""):
+        assert not await memory.library.retract(CLUB.circle, hostile)
+    assert await memory.library.retract(CLUB.circle, "7")
+    assert await told(memory) == ["旧的七", "七十七", "别处的七"]
+
+
+async def test_the_bots_own_lines_are_found_by_their_words(memory: MemoryService):
+    for text in ("第一句。第二句。", "早上好", "第一句。第二句。"):
+        await memory.learning.reply(CLUB, text, at=T0)
+    await memory.learning.reply(LIS, "早上好", at=T0)
+    assert not await memory.library.retract(CLUB.circle, "5", "没说过的")
+    assert await memory.library.retract(CLUB.circle, "5", "第二句。"), "a part of a long answer"
+    assert await memory.library.retract(CLUB.circle, "6", "早上好 ")
+    assert await told(memory) == ["第一句。第二句。", "早上好"]
+
+
+async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path: Path):
+    memory: MemoryService
+
+    class Rash(ScriptedModel):
+        async def ask(self, *what: Any, **how: Any) -> Any:
+            found = await super().ask(*what, **how)
+            await memory.library.retract(CLUB.circle, "7")
+            return found
+
+    def one(_prompt: str) -> dict[str, Any]:
+        claim = {"subject": "我", "predicate": "likes", "object": "橘猫", "statement": "喜欢橘猫"}
+        return {"worth": True, "facts": [{**claim, "importance": 0.5, "evidence": [1]}]}
+
+    model = Rash(one)
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
+    await memory.learning.hear(CLUB, LI, "李四", "我喜欢橘猫", ref="7@1")
+    assert await memory.learning.flush() == 1
+    assert await memory.journal.read(lambda rows: rows.find(Fact)) == []
+    assert len(model.prompts) == 1, "there was nothing left to ask about"
+    await memory.close()
+
+
+async def test_retracting_what_is_not_there_does_nothing(memory: MemoryService):
+    before = await memory.journal.last_change()
+    changed = await memory.journal.alter(lambda db, tell: retraction.retract(db, 4711, T0, tell))
+    assert changed is None
+    assert await memory.journal.last_change() == before
+    assert asker_of(HOME, ZHANG).accounts == {ZHANG}

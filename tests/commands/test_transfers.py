@@ -1,0 +1,196 @@
+"""``/memory export``, ``import`` and ``move``, as people use them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from graph_memory.commands.transfers import (
+    EXPORT_PAUSE,
+    ExportCommands,
+    ImportCommands,
+    ImportEnvironment,
+)
+from graph_memory.model import asker_of
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.turn import Turn
+from tests.makers import T0, group, private, user
+
+HERS = private("1")
+RED = Turn(HERS, user("1"), "小红")
+OWNER = Turn(private("7"), user("7"), "主人", is_admin=True)
+NOWHERE = ImportEnvironment()
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0)
+    yield memory
+    await memory.close()
+
+
+@pytest.fixture
+def exports(memory: MemoryService) -> ExportCommands:
+    return ExportCommands(memory)
+
+
+@pytest.fixture
+def moves(memory: MemoryService) -> ImportCommands:
+    return ImportCommands(memory)
+
+
+def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "我在学大提琴") -> str:
+    folder = memory.directory / "imports"
+    folder.mkdir(exist_ok=True)
+    line = {"time": T0 - 9_000, "sender": "1", "name": "小红", "text": text}
+    (folder / name).write_text(json.dumps(line), encoding="utf-8")
+    return name
+
+
+async def test_a_file_is_shown_before_it_comes_in(
+    memory: MemoryService, moves: ImportCommands
+) -> None:
+    assert "没有文件" in await moves.import_(OWNER, "", NOWHERE)
+    name = chat(memory)
+    assert name in await moves.import_(OWNER, "", NOWHERE)
+    shown = await moves.import_(OWNER, f"{name} persona=mei", NOWHERE)
+    assert "1 条消息（新的 1 条）" in shown
+    assert "小红：我在学大提琴" in shown
+    assert await memory.journal.newest_messages(9) == []
+    assert "已导入 1 条消息" in await moves.import_(OWNER, "确认", NOWHERE)
+    # The same minute: the very words are recalled before anything was learned.
+    await memory.recall.settle()
+    found = await memory.recall.search(asker_of(HERS, user("1")), "我在学什么乐器", 5)
+    assert "大提琴" in found.block
+    assert "请先发送" in await moves.import_(OWNER, "确认", NOWHERE)
+    await moves.import_(OWNER, f"{name} persona=mei", NOWHERE)
+    assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert "最近一次导入" in await moves.import_(OWNER, "", NOWHERE)
+    assert "删除 1 条消息" in await moves.import_(OWNER, "撤销", NOWHERE)
+    await memory.recall.settle()
+    found = await memory.recall.search(asker_of(HERS, user("1")), "我在学什么乐器", 5)
+    assert not found.items
+    assert "没有可以撤销" in await moves.import_(OWNER, "undo", NOWHERE)
+
+
+async def test_what_is_wrong_is_said_and_nothing_changes(
+    memory: MemoryService, moves: ImportCommands
+) -> None:
+    bad = memory.directory / "imports" / "bad.jsonl"
+    chat(memory)
+    bad.write_text('{"time": 1, "sender": "1", "text": "a"}\n{"time": "?"}\n', encoding="utf-8")
+    assert "第 2 行，time，不是时间" in await moves.import_(OWNER, "bad.jsonl", NOWHERE)
+    for name in ("../journal.sqlite3", "none", "bad.jsonl as=csv", "bad.jsonl as=qq to=nirgends"):
+        assert "不能导入" in await moves.import_(OWNER, name, NOWHERE)
+    assert await memory.journal.last_change() == 0
+
+
+async def test_imports_and_moves_are_the_owners(
+    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
+) -> None:
+    name = chat(memory)
+    in_group = replace(OWNER, session=group("9"))
+    for caller in (RED, in_group):
+        assert "管理员" in await moves.import_(caller, name, NOWHERE)
+        assert "管理员" in await moves.move(caller, "a b")
+    assert "管理员" in (await exports.export(RED, "all")).text
+    assert "管理员" in (await exports.export(RED, "2")).text
+    assert "私聊" in (await exports.export(in_group, "all")).text
+    assert not (memory.directory / "exports").exists()
+
+
+async def test_taking_out(
+    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
+) -> None:
+    await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
+    await memory.learning.hear(private("2"), user("2"), "小明", "我在学小号", at=T0)
+    mine = await exports.export(RED)
+    assert mine.path is not None
+    text = mine.path.read_text(encoding="utf-8")
+    assert "大提琴" in text
+    assert "小号" not in text
+    # Where no file can be sent, it is told what is in it, and never where it is.
+    told = await exports.unsent(RED, mine.path)
+    assert "大提琴" in told
+    assert str(memory.directory) not in told
+    assert not mine.path.exists()
+    own = await exports.export(OWNER)
+    assert own.path is not None
+    where = await exports.unsent(OWNER, own.path)
+    (kept,) = (memory.directory / "exports").glob("owner-*.jsonl")
+    assert str(kept) in where
+    everything = await exports.export(OWNER, "all")
+    assert "2 条消息" in everything.text
+    one = await exports.export(OWNER, "2")
+    assert "1 条消息" in one.text
+    written = sorted(path.name for path in (memory.directory / "exports").glob("[ep]*-*.jsonl"))
+    assert [name.partition("-")[0] for name in written] == ["everything", "person"]
+
+
+async def test_who_is_forgotten_is_in_no_file_any_more(
+    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
+) -> None:
+    await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
+    await exports.export(OWNER, "all")
+    await moves.import_(OWNER, f"{chat(memory)} persona=mei", NOWHERE)
+    await memory.forget_me.forget(user("1"))
+    await memory.backups.purge()
+    assert list((memory.directory / "exports").iterdir()) == []
+    assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert await memory.journal.newest_messages(9) == []
+
+
+async def test_moving_a_chat(memory: MemoryService, moves: ImportCommands) -> None:
+    here, there = group("9"), group("10")
+    await memory.learning.hear(here, user("1"), "小红", "我们换群吧", at=T0)
+    assert "例如" in await moves.move(OWNER, "")
+    assert "无法迁移" in await moves.move(OWNER, f"{here.circle} {HERS.circle}")
+    assert "没有记忆" in await moves.move(OWNER, f"{there.circle} {here.circle}")
+    assert "请先发送" in await moves.move(OWNER, "确认")
+    assert here.circle in await moves.move(OWNER, f"{here.circle} {there.circle}")
+    assert "已迁移" in await moves.move(OWNER, "确认")
+    await memory.recall.settle()
+    found = await memory.recall.search(asker_of(there, user("2")), "换群", 5)
+    assert "换群" in found.block
+    assert not (await memory.recall.search(asker_of(here, user("2")), "换群", 5)).items
+
+
+async def test_one_takes_away_their_own_once_a_minute(tmp_path: Path) -> None:
+    now = [T0]
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: now[0])
+    exports = ExportCommands(memory)
+    taken = await asyncio.gather(*(exports.export(RED) for _ in range(5)))
+    assert [bool(each.path) for each in taken] == [True, False, False, False, False]
+    assert all("一分钟" in each.text for each in taken[1:])
+    now[0] += EXPORT_PAUSE - 1
+    assert (await exports.export(RED)).path is None
+    assert (await exports.export(replace(RED, user=user("2"), session=private("2")))).path
+    now[0] += 1
+    assert (await exports.export(RED)).path
+    now[0] -= 1_000_000  # the clock is set back
+    assert (await exports.export(RED)).path
+    await memory.close()
+
+
+async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> None:
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    left = [folder / "mine-20260922T000000Z.jsonl", folder / ".mine-20260922T000001Z.jsonl.tmp"]
+    kept = [folder / "everything-20260922T000000Z.jsonl", folder / "owner-20260922T000000Z.jsonl"]
+    for path in (*left, *kept):
+        path.write_text("{}", encoding="utf-8")
+        os.utime(path, (T0, T0))
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0)
+    async with asyncio.timeout(20):
+        while any(path.exists() for path in left):
+            await asyncio.sleep(0.01)
+    assert sorted(folder.iterdir()) == sorted(kept)
+    await memory.close()

@@ -1,0 +1,200 @@
+"""``/memory undo`` and ``/memory forget`` reach the very words, and never lock for ever."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.commands.memory_commands import Commands
+from graph_memory.companion import CoreFact
+from graph_memory.model import Fact, Message
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.turn import Turn
+
+from ..makers import T0, group, private, user
+from ..scripted import ScriptedModel
+
+ZHANG, LI = user("zhang"), user("li")
+zhang = Turn(private("zhang"), ZHANG, "张三")
+zhang_in_club = Turn(group("读书会"), ZHANG, "张三")
+li_in_club = replace(zhang_in_club, user=LI, name="李四")
+admin_in_club = replace(zhang_in_club, user=user("boss"), name="老板", is_admin=True)
+
+
+def dinner(prompt: str) -> dict[str, Any]:
+    """What a model finds, if there is something."""
+    if "韶山冲" not in prompt:
+        return {"worth": False}
+    fact = {
+        "subject": "U1",
+        "predicate": "plans",
+        "object": "韶山冲饭店",
+        "statement": "张三周五在韶山冲饭店聚餐",
+        "importance": 0.6,
+        "evidence": [2 if "吃饭的事" in prompt else 1],
+    }
+    entity = {"name": "韶山冲饭店", "type": "place"}
+    return {"worth": True, "summary": "张三说聚餐改了", "entities": [entity], "facts": [fact]}
+
+
+async def opened(directory: Path, model: ScriptedModel | None) -> MemoryService:
+    settings = replace(Settings(), companion=("records", "core_facts"))
+    now = iter(range(10_000))
+    return await MemoryService.open(
+        directory, settings, model=model, zone=UTC, now=lambda: T0 + next(now) / 10
+    )
+
+
+@pytest_asyncio.fixture(params=["no model", "a model", "a model that finds nothing"])
+async def commands(tmp_path: Path, request: Any) -> AsyncIterator[Commands]:
+    model = ScriptedModel(dinner if request.param == "a model" else lambda _: {"worth": False})
+    service = await opened(tmp_path, None if request.param == "no model" else model)
+    yield Commands(service)
+    await service.close()
+
+
+async def shown(commands: Commands, caller: Turn, word: str) -> str:
+    """All that the commands and tools tell of a word."""
+    await commands.memory.learning.flush()
+    await commands.memory.recall.settle()
+    listing = await commands.records.records(caller)
+    found = [
+        await commands.mine(caller),
+        await commands.search(caller, word),
+        await commands.records.search(caller, word),
+        listing,
+        await commands.records.core(caller),
+    ]
+    if "1. " in listing:
+        found.append(await commands.records.records(caller, "1"))
+    recall = await commands.memory.recall.remind(caller.asker, f"{word}怎么走？")
+    return "\n".join([*found, recall.block])
+
+
+def number_of(listing: str, text: str) -> str:
+    return next(line.split(".")[0] for line in listing.splitlines() if text in line)
+
+
+@pytest.mark.parametrize("caller", [zhang, zhang_in_club])
+async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller: Turn) -> None:
+    await commands.memory.learning.hear(caller.session, ZHANG, "张三", "我们聊聊吃饭的事")
+    assert "记住了" in await commands.remember(replace(caller, text="我们周五聚餐改到韶山冲饭店"))
+    assert "韶山冲" in await shown(commands, caller, "韶山冲饭店")
+    assert "撤销上一次记住" in await commands.undo(caller)
+    after = await shown(commands, caller, "韶山冲饭店")
+    assert "韶山冲" not in after.replace("韶山冲饭店怎么走", "")
+    assert not [row for row in await rows(commands, Fact) if "韶山冲" in row.statement]
+    assert not [row for row in await rows(commands, CoreFact) if "韶山冲" in row.text]
+    undone = (await commands.memory.journal.changes(0))[-1]
+    assert undone.undoes
+    await commands.memory.library.undo(undone.id, "owner")
+    assert "韶山冲" in await shown(commands, caller, "韶山冲饭店")
+
+
+async def rows(commands: Commands, kind: Any) -> list[Any]:
+    return await commands.memory.journal.read(lambda them: them.find(kind))
+
+
+async def test_undo_of_what_was_asked_for_in_the_chat(tmp_path: Path) -> None:
+    service = await opened(tmp_path, ScriptedModel(dinner))
+    commands = Commands(service)
+    await service.learning.hear(zhang.session, ZHANG, "张三", "记住，周五聚餐改到韶山冲饭店")
+    assert "韶山冲" in await shown(commands, zhang, "韶山冲饭店")
+    assert "撤销上一次记住" in await commands.undo(zhang)
+    after = await shown(commands, zhang, "韶山冲饭店")
+    assert "韶山冲" not in after.replace("韶山冲饭店怎么走", "")
+    await service.close()
+
+
+async def test_undo_of_remember_leaves_what_others_said(tmp_path: Path) -> None:
+    service = await opened(tmp_path, None)
+    commands = Commands(service)
+    await service.learning.hear(zhang_in_club.session, LI, "李四", "韶山冲饭店的剁椒鱼头好吃")
+    await commands.remember(replace(zhang_in_club, text="周五聚餐改到韶山冲饭店"))
+    await commands.undo(zhang_in_club)
+    found = await shown(commands, li_in_club, "韶山冲饭店")
+    assert "剁椒鱼头" in found
+    assert "聚餐" not in found
+    await service.close()
+
+
+async def heard(commands: Commands, text: str, caller: Turn = zhang_in_club) -> Message:
+    message = await commands.memory.learning.hear(caller.session, caller.user, caller.name, text)
+    assert message
+    await commands.memory.recall.settle()
+    return message
+
+
+async def test_words_that_search_shows_can_be_forgotten_by_who_said_them(
+    commands: Commands,
+) -> None:
+    await heard(commands, "我家的备用钥匙在花盆下面")
+    for other in (li_in_club, admin_in_club):
+        listing = await commands.search(other, "备用钥匙")
+        number = number_of(listing, "花盆")
+        if other is li_in_club:
+            assert "不是你的" in await commands.forget(other, number)
+            assert "花盆" in await commands.search(zhang_in_club, "备用钥匙")
+    number = number_of(await commands.search(zhang_in_club, "备用钥匙"), "花盆")
+    assert "已忘掉" in await commands.forget(zhang_in_club, number)
+    assert "花盆" not in await shown(commands, zhang_in_club, "备用钥匙")
+    assert "又记起来" in await commands.undo(zhang_in_club)
+    await commands.memory.recall.settle()
+    number = number_of(await commands.search(admin_in_club, "备用钥匙"), "花盆")
+    assert "已忘掉" in await commands.forget(admin_in_club, number), "as admins forget facts"
+    assert "花盆" not in await shown(commands, zhang_in_club, "备用钥匙")
+
+
+async def test_undo_goes_on_to_what_was_before(tmp_path: Path) -> None:
+    service = await opened(tmp_path, None)
+    commands = Commands(service)
+    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
+    await commands.forget(zhang, number_of(await commands.mine(zhang), "芝麻"))
+    assert "又记起来" in await commands.undo(zhang)
+    assert "撤销上一次记住" in await commands.undo(zhang)
+    assert "芝麻" not in await commands.mine(zhang)
+    assert "没有可以撤销" in await commands.undo(zhang)
+    await service.close()
+
+
+async def test_remember_correct_undo_forget_undo(tmp_path: Path) -> None:
+    service = await opened(tmp_path, None)
+    commands = Commands(service)
+    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
+    await commands.correct(zhang, f"{number_of(await commands.mine(zhang), '芝麻')} 猫叫汤圆")
+    assert "撤销上一次更正" in await commands.undo(zhang)
+    await commands.forget(zhang, number_of(await commands.mine(zhang), "芝麻"))
+    assert "又记起来" in await commands.undo(zhang)
+    assert "芝麻" in await commands.mine(zhang)
+    assert "撤销上一次记住" in await commands.undo(zhang)
+    assert "没有可以撤销" in await commands.undo(zhang)
+    assert "芝麻" not in await commands.mine(zhang)
+    await service.close()
+
+
+async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(tmp_path: Path) -> None:
+    service = await opened(tmp_path, None)
+    commands = Commands(service)
+    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
+    await commands.remember(replace(zhang, text="我住在长沙"))
+    number = number_of(await commands.mine(zhang), "长沙")
+    await commands.correct(zhang, f"{number} 我住在岳阳")
+    (new,) = [fact for fact in await rows(commands, Fact) if "岳阳" in fact.statement]
+    await service.library.act("pin", [new.id], "owner")
+    told = await commands.undo(zhang)
+    assert "撤销不了" in told
+    assert not re.search(r"\d", told), "no inner number"
+    assert "撤销上一次记住" in await commands.undo(zhang), "an earlier one"
+    await commands.remember(replace(zhang, text="我喜欢剁椒鱼头"))
+    assert "撤销上一次记住" in await commands.undo(zhang), "the newest comes first again"
+    assert "撤销上一次记住" in await commands.undo(zhang)
+    assert "没有可以撤销" in await commands.undo(zhang)
+    await service.close()

@@ -1,1 +1,0 @@
-"""How well recall finds what was asked for: ``python -m tests.eval FILE``."""

@@ -1,0 +1,1 @@
+"""Instruments: evaluation, benchmark, chaos, scenes, demo and ``./dev``."""

@@ -1,0 +1,1 @@
+"""How fast recall is: ``python -m tests.instruments.bench``."""

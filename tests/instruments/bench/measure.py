@@ -1,0 +1,207 @@
+"""What one process of the benchmark does: fill a journal, or open it and ask."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import itertools
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from itertools import batched
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graph_memory.embedding import CachedEmbedder
+from graph_memory.model import Fact, Message, Session, Status, asker_of
+from graph_memory.recall import Recaller
+from graph_memory.settings import Settings
+from graph_memory.store import Draft, Journal
+from tests.instruments.eval.metrics import percentile
+from tests.instruments.eval.plain import Plain
+from tests.instruments.eval.trial import resident_mb
+from tests.makers import context
+
+from .workload import BEGINNING, HashEmbedder, Workload
+
+ALL = {"audience": "off", "memory_sharing_mode": "shared"}
+"""Settings under which everybody sees everything."""
+ONE_IN_50 = {"memory_sharing_mode": "shared"}
+"""Settings under which each of the 50 users sees their own."""
+WARM_UP = 20
+"""Questions asked before anything is measured."""
+STEP = 0.02
+"""Seconds between two writes of a busy memory."""
+
+Figures = dict[str, Any]
+
+
+def say(text: str) -> None:
+    """Progress, for people."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def fill(path: Path, items: int, width: int) -> Figures:
+    """Write a memory of ``items`` into a new journal, followed by recall as it grows."""
+    return asyncio.run(_fill(path, items, width))
+
+
+def ask(path: Path, items: int, width: int, questions: int) -> Figures:
+    """Open the memory, as after a start, and ask."""
+    return asyncio.run(_ask(path, items, width, questions))
+
+
+async def _fill(path: Path, items: int, width: int) -> Figures:
+    work = Workload(items)
+    journal = await Journal.open(path)
+    embedder = CachedEmbedder(HashEmbedder(width), journal)
+    async with _recaller(journal, ALL) as recaller:
+        journal.listen(recaller.on_event)
+        started = time.perf_counter()
+        stored = [(await journal.append(m, s)).message for s, m in work.messages()]
+        for some in batched(work.facts(stored), 100):
+            await journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))
+        await recaller.settle()
+        rate = items / (time.perf_counter() - started)
+        recaller.use(embedder)
+        await recaller.settle()
+    await embedder.close()
+    await journal.close()
+    return {"apply_per_s": rate}
+
+
+async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
+    work = Workload(items)
+    asked = work.questions(questions + WARM_UP)
+    empty = await _empty(path.with_name("empty.sqlite3"), width)
+    journal = await Journal.open(path)
+    embedder = CachedEmbedder(HashEmbedder(width), journal, remembered=len(asked))
+    for _, text in asked:
+        await embedder.query(text)
+    found: Figures = {}
+    started = time.perf_counter()
+    async with _recaller(journal, ALL) as everything:
+        await everything.settle()
+        lexical = time.perf_counter()
+        everything.use(embedder)
+        await everything.settle()
+        found["ready"] = {"lexical_s": lexical - started, "dense_s": time.perf_counter() - lexical}
+        gc.collect()
+        memory = resident_mb() - empty
+        found |= {"memory_mb": memory, "memory_mb_per_10000": memory / items * 10_000}
+        texts = await _texts(journal)
+        plain = Plain(texts, np.stack([embedder_vector(width, text) for text in texts]))
+        async with _recaller(journal, ONE_IN_50) as scoped:
+            scoped.use(embedder)
+            await scoped.settle()
+            found |= await _compare(everything, scoped, plain, asked, width)
+        journal.listen(everything.on_event)
+        found["busy"] = await _while_busy(journal, everything, asked)
+    await embedder.close()
+    await journal.close()
+    return found
+
+
+def embedder_vector(width: int, text: str) -> np.ndarray:
+    """The vector of a text, without the cache."""
+    return HashEmbedder(width).vector(text)
+
+
+async def _empty(path: Path, width: int) -> float:
+    """Resident memory of a memory that holds nothing, but has answered."""
+    journal = await Journal.open(path)
+    embedder = CachedEmbedder(HashEmbedder(width), journal)
+    session = Workload(2).sessions[0]
+    async with _recaller(journal, ALL) as recaller:
+        recaller.use(embedder)
+        await recaller.settle()
+        await recaller.remind(asker_of(session, session.owner), "有谁在吗？")
+        found = resident_mb()
+    await embedder.close()
+    await journal.close()
+    return found
+
+
+async def _texts(journal: Journal) -> list[str]:
+    """All documents, as plain retrieval holds them."""
+    messages = await journal.newest_messages(1_000_000)
+    facts: list[Fact] = await journal.read(lambda rows: list(rows.scan(Fact)))
+    return [m.text for m in messages] + [f.statement for f in facts]
+
+
+async def _compare(
+    everything: Recaller,
+    scoped: Recaller,
+    plain: Plain,
+    asked: Sequence[tuple[Session, str]],
+    width: int,
+) -> Figures:
+    """Every question is asked of each and, right after it, of plain RRF over all items."""
+    times: dict[str, list[float]] = {"all": [], "one_in_50": [], "rrf": []}
+    for session, text in asked:
+        for name, recaller in (("all", everything), ("one_in_50", scoped)):
+            times[name].append(await _remind(recaller, session, text))
+        vector = embedder_vector(width, text)
+        started = time.perf_counter()
+        plain.rank(text, vector)
+        times["rrf"].append((time.perf_counter() - started) * 1000)
+    rrf = {f"rrf_{key}": value for key, value in _spread(times.pop("rrf")).items()}
+    return {
+        name: {**(own := _spread(taken)), **rrf, "ratio": own["p95_ms"] / rrf["rrf_p95_ms"]}
+        for name, taken in times.items()
+    }
+
+
+async def _while_busy(
+    journal: Journal, recaller: Recaller, asked: Sequence[tuple[Session, str]]
+) -> Figures:
+    """Asked while messages come in, facts are learned and others archived."""
+    writing = asyncio.create_task(_write(journal, itertools.cycle(asked)))
+    try:
+        taken = [await _remind(recaller, session, text) for session, text in asked]
+    finally:
+        writing.cancel()
+        with suppress(asyncio.CancelledError):
+            await writing
+    return _spread(taken)
+
+
+async def _write(journal: Journal, said: Iterator[tuple[Session, str]]) -> None:
+    facts: list[Fact] = await journal.read(lambda rows: list(rows.scan(Fact)))
+    for number in itertools.count():
+        session, text = next(said)
+        at = BEGINNING + 9e6 + number
+        await journal.append(Message(0, session.id, session.owner, "我", text, at), session)
+        if number % 5 == 0:
+            faded = [replace(facts.pop(), status=Status.ARCHIVED.value) for _ in facts[:20]]
+            learned = [replace(f, id=f"{f.id}{number}", status="active") for f in faded]
+            rows = [*faded, *learned]
+            await journal.commit(lambda _, rows=rows: Draft("bench", "learned", rows))
+        await asyncio.sleep(STEP)
+
+
+async def _remind(recaller: Recaller, session: Session, text: str) -> float:
+    """Milliseconds that a question takes without its embedding."""
+    found = await recaller.remind(asker_of(session, session.owner), text)
+    timing = found.trace.timing
+    return timing["total"] - timing["embedding"]
+
+
+def _spread(taken: Sequence[float]) -> dict[str, float]:
+    shares = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
+    return {name: percentile([*taken[WARM_UP:]], share) for name, share in shares.items()}
+
+
+@asynccontextmanager
+async def _recaller(journal: Journal, settings: dict[str, str]) -> AsyncIterator[Recaller]:
+    wanted = Settings(recall_deadline=10_000, **settings)  # type: ignore[arg-type]
+    recaller = Recaller(context(journal, wanted, now=lambda: BEGINNING + 1e7))
+    await recaller.start()
+    try:
+        yield recaller
+    finally:
+        await recaller.close()

@@ -1,0 +1,220 @@
+"""The campaign of damages: a graph file is spoiled, the memory is opened, all must be well.
+
+The journal stays whole, so after a while the graph must say what the journal says,
+whatever was done to its files, and chat must go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import shutil
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from graph_memory.service import MemoryService
+
+from ...graph.support import differences
+from .chatter import Line, Model, word
+from .kills import SILENCE, spawner, start
+from .victim import SETTINGS
+
+LINES = 400
+"""Lines of chat that the graph to be damaged is made of."""
+PAGE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a process is to do with a data directory.
+
+    Attributes:
+        lines: How many lines of chat to hear and learn first.
+    """
+
+    directory: Path
+    lines: int
+
+
+@dataclass
+class Toll:
+    """What a campaign has seen."""
+
+    damages: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+
+    def result(self) -> dict[str, Any]:
+        """The numbers that matter, ready for JSON."""
+        return {
+            "damages": sum(self.damages.values()),
+            "damages_by_kind": dict(self.damages.most_common()),
+            "hangs": self._count("hang"),
+            "process_crashes": self._count("crash"),
+            "failed_starts": self._count("failed"),
+            "graph_differences": self._count("graph"),
+            "slowest_seconds": round(self.slowest, 2),
+            "problems": self.problems[:50],
+        }
+
+    def _count(self, word: str) -> int:
+        return sum(problem.startswith(word) for problem in self.problems)
+
+
+# ------------------------------------------------------------------ the damages
+
+
+def _truncate(rng: random.Random, file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(content[: rng.randrange(len(content))])
+
+
+def _flip(rng: random.Random, file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    for _ in range(rng.choice((1, 1, 8, 64))):
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    file.write_bytes(content)
+
+
+def _zero_pages(rng: random.Random, file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    for _ in range(rng.choice((1, 4, 16))):
+        start = rng.randrange(max(1, len(content) // PAGE)) * PAGE
+        content[start : start + PAGE] = bytes(len(content[start : start + PAGE]))
+    file.write_bytes(content)
+
+
+def _foreign(rng: random.Random, file: Path) -> None:
+    foreign = (rng.randbytes(64 * PAGE), b"SQLite format 3\0" + bytes(8000), "别的文件".encode())
+    file.write_bytes(rng.choice(foreign))
+
+
+def _append(rng: random.Random, file: Path) -> None:
+    with file.open("ab") as open_file:
+        open_file.write(rng.randbytes(rng.randrange(1, 4 * PAGE)))
+
+
+def _empty(_rng: random.Random, file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def _lose(_rng: random.Random, file: Path) -> None:
+    file.unlink()
+
+
+def _become_folder(_rng: random.Random, file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+    (file / "data.kz").write_bytes(b"x")
+
+
+def _add_log(rng: random.Random, file: Path) -> None:
+    """A write-ahead log that belongs to another file."""
+    file.with_name(f"{file.name}.wal").write_bytes(rng.randbytes(8 * PAGE))
+
+
+WAYS: tuple[Callable[[random.Random, Path], None], ...] = (
+    _truncate, _flip, _zero_pages, _foreign, _append, _empty, _lose, _become_folder, _add_log,
+)  # fmt: skip
+
+
+def damage(rng: random.Random, directory: Path) -> str:
+    """Spoil one of the graph's files.
+
+    Returns:
+        What was done, in words.
+    """
+    file = rng.choice(sorted((directory / "graph").iterdir()))
+    way = rng.choice(WAYS)
+    way(rng, file)
+    return f"{way.__name__.strip('_').replace('_', ' ')} {file.suffix.strip('.')}"
+
+
+# ----------------------------------------------------------------- the campaign
+
+
+class Campaign:
+    """Damages to the files that a killed process left.
+
+    Args:
+        report: Called with the toll after every damage.
+    """
+
+    def __init__(self, seed: int, report: Callable[[Toll], None] = lambda _toll: None) -> None:
+        self.toll = Toll()
+        self._rng = random.Random(seed)
+        self._report = report
+        self._context = spawner()
+
+    def run(self, damages: int) -> Toll:
+        """Do so many damages, each to a fresh copy."""
+        with tempfile.TemporaryDirectory(prefix="damage-") as temporary:
+            model = Path(temporary) / "whole"
+            self._visit(Visit(model, LINES), "building")
+            for number in range(damages):
+                if self.toll.problems:
+                    break
+                copy = Path(temporary) / str(number)
+                shutil.copytree(model, copy)
+                done = damage(self._rng, copy)
+                self.toll.damages[done] += 1
+                began = time.monotonic()
+                self._visit(Visit(copy, 3), done)
+                self.toll.slowest = max(self.toll.slowest, time.monotonic() - began)
+                shutil.rmtree(copy)
+                self._report(self.toll)
+        return self.toll
+
+    def _visit(self, visit: Visit, done: str) -> None:
+        process, pipe = start(self._context, main, visit)
+        try:
+            if not pipe.poll(SILENCE):
+                self.toll.problems.append(f"hang: {SILENCE:g} s after {done}")
+                return
+            self.toll.problems += [f"{problem} after {done}" for problem in pipe.recv()]
+        except EOFError:
+            process.join()
+            self.toll.problems.append(f"crash: exit code {process.exitcode} after {done}")
+        finally:
+            process.kill()
+            process.join()
+            pipe.close()
+
+
+def main(visit: Visit, pipe: Connection) -> None:
+    """Runs in a process of its own: open, chat, compare, close; tells what went wrong."""
+    logging.disable(logging.ERROR)
+    try:
+        problems = asyncio.run(_inspect(visit))
+    except Exception:
+        problems = [f"failed: {traceback.format_exc()}"]
+    pipe.send(problems)
+
+
+async def _inspect(visit: Visit) -> list[str]:
+    rng = random.Random(visit.lines)
+    model = Model(rng, failing=0.0, slowness=0.0)
+    service = await MemoryService.open(visit.directory, SETTINGS, zone=UTC, model=model)
+    for number in range(visit.lines):
+        line = Line(word(len(str(visit.directory)), visit.lines, number))
+        await service.learning.hear(line.session, line.sender, line.account, line.text)
+    await service.learning.flush()
+    await service.graph.settle(SILENCE / 2)
+    problems = [f"graph: {difference}" for difference in await differences(service.graph)]
+    graph, left = visit.directory / "graph", visit.directory / "left"
+    if visit.lines == LINES:
+        shutil.copytree(graph, left)
+    await service.close()
+    if left.exists():  # as if the process had been killed
+        shutil.rmtree(graph)
+        left.rename(graph)
+    return problems

@@ -1,0 +1,144 @@
+"""A small slice of the campaigns, and that they would notice what they look for."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from graph_memory.store import Draft, Journal
+
+from ...makers import entity, fact, message
+from . import damages, kills, soak
+from .chatter import Line, extract, word
+from .day import DAY, Day, is_down
+from .gauges import judge
+from .ledger import Ledger
+
+pytestmark = pytest.mark.slow
+
+SAID = next(w for n in range(99) if Line(w := word(0, 0, n)).is_fact)
+LINE = Line(SAID)
+
+
+def test_a_few_kills():
+    score = kills.Campaign(seed=7).run(8)
+    assert score.problems == []
+    assert score.kills == 8
+    assert score.acknowledged > 20
+    assert score.comparisons >= 2, "the life's end compares twice"
+
+
+def test_a_few_damages():
+    toll = damages.Campaign(seed=7).run(4)
+    assert toll.problems == []
+    assert sum(toll.damages.values()) == 4
+
+
+def test_a_short_day():
+    found = soak.soak(0.1, 120, "hash", 7, lambda _line: None)
+    assert found["problems"] == []
+    assert found["messages"] == 120
+    assert found["passed"]["queue_drains"]
+    assert found["facts"] > 0
+    assert found["quiet"]["recalls"] > 0
+
+
+# ------------------------------------------------ the checks notice what they are for
+
+
+@pytest.fixture
+async def path(tmp_path: Path) -> Path:
+    """A journal in which one line was said and learned."""
+    path = tmp_path / "journal.sqlite3"
+    journal = await Journal.open(path)
+    await journal.append(message(LINE.session, LINE.sender, LINE.text, ref=SAID), LINE.session)
+    batch, _ = await journal.claim(LINE.session.id, len, lambda *_: Draft("chat", "episode"))
+    thing = fact(LINE.session, LINE.sender, entity(SAID), f"喜欢{SAID}")
+    await journal.commit(lambda _rows: Draft("learn", "learned", [thing], batch=batch.id))
+    await journal.close()
+    return path
+
+
+def spoil(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+        db.commit()
+
+
+def test_all_is_well(path: Path):
+    assert Ledger({SAID}, {SAID}).audit(path, final=True) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("DELETE FROM message", "lost:"),
+        (
+            "INSERT INTO message (session, sender, name, text, at, batch)"
+            " SELECT session, sender, name, text, at, batch FROM message",
+            "stored twice:",
+        ),
+        ("UPDATE batch SET state = 'waiting'", "a change of a batch that is not learned:"),
+        ("DELETE FROM change WHERE batch IS NOT NULL", "learned without a change:"),
+        ("UPDATE row SET data = json_set(data, '$.use_count', 2)", "learned twice:"),
+        ("DELETE FROM row WHERE kind = 'fact'", "not learned:"),
+        ("UPDATE message SET batch = NULL", "messages that were never claimed:"),
+        ("UPDATE message SET batch = 77", "messages of batches that do not exist:"),
+    ],
+)
+def test_the_ledger_notices(path: Path, statement: str, problem: str):
+    spoil(path, statement)
+    found = Ledger({SAID}, {SAID}).audit(path, final=True)
+    assert any(line.startswith(problem) for line in found), found
+
+
+def test_what_was_not_acknowledged_is_sent_again(path: Path):
+    spoil(path, "DELETE FROM message")
+    ledger = Ledger({SAID, word(0, 0, 98)}, {word(0, 0, 98)})
+    assert ledger.in_flight == [SAID]
+    assert Ledger({SAID}, set()).audit(path) == [], "nobody was told that it had arrived"
+
+
+@pytest.mark.parametrize("way", damages.WAYS)
+def test_every_way_does_damage(tmp_path: Path, way):
+    file = tmp_path / "graph-1.kuzu"
+    whole = random.Random(1).randbytes(20 * damages.PAGE)
+    file.write_bytes(whole)
+    way(random.Random(2), file)
+    left = {path.name: path.is_file() and path.read_bytes() for path in tmp_path.iterdir()}
+    assert left != {file.name: whole}
+
+
+def test_the_model_learns_what_a_line_says():
+    prompt = f"<chat>\n[1] 08:00 U1 网友: {LINE.text}\n[2] 08:01 U1 网友: 今天说说 天气 吧\n</chat>"
+    (found,) = extract(prompt)["facts"]
+    assert (found["subject"], found["evidence"], found["statement"]) == ("U1", "1", f"喜欢{SAID}")
+
+
+def test_a_day_is_full():
+    lines = Day(1, 2000).lines
+    assert len(lines) == 2000
+    assert [line.at for line in lines] == sorted(line.at for line in lines)
+    assert lines[-1].at < DAY
+    assert len({line.session.persona for line in lines}) == 5
+    assert len({line.session.circle for line in lines if line.session.is_group}) == 10
+    assert sum(is_down(line.at) for line in lines) > 50
+
+
+def curve(memory: list[float], items: int = 0) -> dict[str, object]:
+    pace = {"stall_p999_ms": 1.0, "recall_p95_ms": 1.0}
+    samples = [(float(at), value, items * at) for at, value in enumerate(memory)]
+    return {"samples": samples, "busy": pace, "quiet": pace, "queue_drained_seconds": 1.0}
+
+
+def test_growing_memory_is_noticed():
+    steady = judge(curve([200.0] * 100), 0.0)
+    leaking = judge(curve([200.0 + n for n in range(100)]), 0.0)
+    index = judge(curve([200.0 + n for n in range(100)], items=1000), 0.001)
+    assert steady["passed"]["memory_does_not_grow"]
+    assert not leaking["passed"]["memory_does_not_grow"]
+    assert index["passed"]["memory_does_not_grow"], "it is the index that grew"

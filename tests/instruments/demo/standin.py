@@ -1,0 +1,63 @@
+"""The offline stand-in: an OpenAI-compatible server that reads out what it was given.
+
+It makes visible what a real model would only make use of: the memories that the plugin
+put into the request.
+"""
+
+from __future__ import annotations
+
+import re
+
+from graph_memory.learning.prompt import TOOL
+from graph_memory.recall.render import OPEN
+from graph_memory.text import is_chinese
+from tests.e2e.harness import ChatCall, FakeOpenAI, ToolCall
+
+from .extraction import extract
+
+LABEL = {"zh": "【离线替身】", "en": "[offline stand-in] "}
+SHOWN = 8
+"""Lines of memory that are read out."""
+TITLES = "conversation title generator"
+"""Part of AstrBot's request for the title of a conversation."""
+
+
+def stand_in() -> FakeOpenAI:
+    """The server, ready to be entered."""
+    server = FakeOpenAI(chunk_size=24)
+    server.when(lambda call: TOOL.name in call.tool_names, learn)
+    server.when(lambda call: TITLES in call.system, title)
+    server.when(lambda _call: True, chat)
+    return server
+
+
+def learn(call: ChatCall) -> ToolCall:
+    """Extract from a batch."""
+    return ToolCall(TOOL.name, extract(call.last_user))
+
+
+def title(call: ChatCall) -> str:
+    """Name a conversation after its first words."""
+    query = re.search(r"<user_query>\n(.*?)\n</user_query>", call.last_user, re.DOTALL)
+    return query.group(1)[:16] if query else "<None>"
+
+
+def chat(call: ChatCall) -> str:
+    """Answer a message with the memories that came with it."""
+    prompt, *parts = call.last_user_parts or [""]
+    memories = [line for part in parts for line in memory_lines(part)][:SHOWN]
+    language = "zh" if is_chinese(prompt) else "en"
+    if language == "zh":
+        head = "记忆插件为这句话想起了：" if memories else "这句话没有让记忆插件想起什么。"
+        tail = "" if memories else "\n（我不是大模型，不会思考，只会念出收到的记忆。）"
+    else:
+        head = "For this, the memory plugin recalled:" if memories else "Nothing was recalled."
+        tail = "" if memories else "\n(I am no language model; I only read out memories.)"
+    return LABEL[language] + head + "".join(f"\n· {line}" for line in memories) + tail
+
+
+def memory_lines(part: str) -> list[str]:
+    """The lines of an injected block of memory; none if the part is something else."""
+    if OPEN not in part:
+        return []
+    return [line.removeprefix("- ") for line in part.splitlines() if line.startswith(("- ", "〔"))]

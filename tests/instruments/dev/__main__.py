@@ -1,0 +1,143 @@
+"""The commands of ``./dev``."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+from . import release, steps, suite
+from .environment import main_environment
+from .steps import ROOT, StepError, heading
+
+HELP = """\
+./dev COMMAND
+
+  up [--fresh] [--sample]   start a real AstrBot with the plugin in it and say where to look
+                            (--fresh forgets the last run; --sample plays the sample
+                            conversation with your own model too)
+  test                      everything CI runs: lint, types and all tests
+  test PART...              some of it: {parts}
+  test PYTEST-ARGUMENTS     pytest with these arguments, e.g. ./dev test tests/recall -k scope
+  lint                      ruff and mypy
+  format                    let ruff format and mend what it can
+  package                   the zip for AstrBot's dashboard, in dist/
+{programs}  help                      this text
+
+The environment is made on first use in .venv and brought up to date when requirement
+files change. Logs and reports are in .dev/."""
+
+PROGRAMS = {
+    "eval": ("tests.instruments.eval", "how well recall finds what was asked for"),
+    "scenes": (
+        "tests.instruments.scenes",
+        "conversations and what is remembered; --live: by your model",
+    ),
+    "bench": ("tests.instruments.bench", "how fast it is and how much memory it takes"),
+    "screenshots": (
+        "tests.instruments.demo.screenshots",
+        "the README's pictures of the web UI, made anew",
+    ),
+    "chaos": ("tests.instruments.chaos", "kills and damages: is anything lost?"),
+    "soak": ("tests.instruments.chaos.soak", "a long day of chat"),
+}
+"""Programs for developers, each with arguments of its own; ``NAME --help`` lists them."""
+
+
+def ready_programs() -> dict[str, tuple[str, str]]:
+    """The programs that this checkout has."""
+    found = {}
+    for name, (module, about) in PROGRAMS.items():
+        path = ROOT.joinpath(*module.split("."))
+        if path.with_suffix(".py").exists() or (path / "__main__.py").exists():
+            found[name] = module, about
+    return found
+
+
+def usage() -> str:
+    """What ``./dev help`` prints."""
+    lines = [f"  {name:<25} {about}\n" for name, (_, about) in ready_programs().items()]
+    return HELP.format(parts=", ".join(suite.PARTS), programs="".join(lines))
+
+
+def program(name: str, arguments: list[str]) -> int:
+    environment = main_environment()
+    environment.ensure()
+    return steps.stream([environment.python, "-m", ready_programs()[name][0], *arguments])
+
+
+def up(arguments: list[str]) -> int:
+    environment = main_environment()
+    heading("Environment")
+    environment.ensure()
+    steps.note(f"{environment.name} is ready")
+    command = [str(environment.python), "-m", "tests.instruments.demo", *arguments]
+    if os.name != "nt":
+        # Replaces this process, so that Ctrl-C reaches the demo and nothing else.
+        os.chdir(ROOT)
+        os.execv(command[0], command)
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def test(arguments: list[str]) -> int:
+    environment = main_environment()
+    heading("Environment")
+    environment.ensure()
+    steps.note(f"{environment.name} is ready")
+    if all(argument in suite.PARTS for argument in arguments):
+        return 0 if suite.run(arguments or list(suite.PARTS), environment) else 1
+    return steps.stream([environment.python, "-m", "pytest", *arguments])
+
+
+def lint(arguments: list[str]) -> int:
+    return test(["lint", "types", *arguments])
+
+
+def format(_arguments: list[str]) -> int:
+    environment = main_environment()
+    environment.ensure()
+    ruff = (environment.python, "-m", "ruff")
+    steps.stream([*ruff, "format", "."])
+    return steps.stream([*ruff, "check", "--fix", "."])
+
+
+def package(_arguments: list[str]) -> int:
+    target = release.package(ROOT / "dist")
+    print(f"{target.relative_to(ROOT)}: {target.stat().st_size // 1024} KB")
+    return 0
+
+
+def help(_arguments: list[str]) -> int:
+    print(usage())
+    return 0
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "up": up,
+    "test": test,
+    "lint": lint,
+    "format": format,
+    "package": package,
+    "help": help,
+}
+
+
+def main(arguments: list[str]) -> int:
+    name, *rest = arguments or ["help"]
+    command = COMMANDS.get({"-h": "help", "--help": "help"}.get(name, name))
+    if command is None and name not in ready_programs():
+        print(f"There is no ./dev {name}.\n\n{usage()}")
+        return 2
+    try:
+        return command(rest) if command else program(name, rest)
+    except StepError as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""How well recall finds what was asked for: ``python -m tests.instruments.eval FILE``."""

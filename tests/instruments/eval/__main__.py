@@ -1,0 +1,132 @@
+"""How well recall finds what was asked for, what of it is kept twice, what should not be shown.
+
+A file of conversations and questions is asked; with ``--consolidation`` it is learned by
+rules and what is twice is counted; the folder of PrecisionMemBench is asked for what must
+and what must not be shown. docs/evaluation.md has the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from graph_memory.embedding import load
+from graph_memory.store import Journal
+
+from . import corpus
+from .consolidation import Consolidation
+from .precision import Precision
+from .rehearsal import Rehearsal
+from .trial import FRESH, Trial
+
+COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.instruments.eval", description=__doc__)
+    parser.add_argument(
+        "file",
+        type=Path,
+        help="conversations and questions, one JSON a line; or the folder of PrecisionMemBench",
+    )
+    parser.add_argument("--json", action="store_true", help="print figures only, as JSON")
+    parser.add_argument("--limit", type=int, help="ask at most this many questions")
+    parser.add_argument("--turns", action="store_true", help="leave extracted facts out")
+    parser.add_argument(
+        "--consolidation", action="store_true", help="learn it by rules, and count what is twice"
+    )
+    parser.add_argument("--model", default="bundled", help="embedding model, or none")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(os.environ.get("GRAPH_MEMORY_EVAL_CACHE", ".dev/eval")),
+        help="where vectors are kept between runs",
+    )
+    options = parser.parse_args()
+    summary = asyncio.run(_run(options))
+    if options.json:
+        print(json.dumps(summary, indent=1, ensure_ascii=False))
+    else:
+        print(_table(options.file.name, summary) if "rrf" in summary else _figures(summary))
+
+
+async def _run(options: argparse.Namespace) -> dict[str, Any]:
+    options.cache.mkdir(parents=True, exist_ok=True)
+    store = await Journal.open(options.cache / "vectors.sqlite3")
+    model = await load(options.model)
+    embedder = Rehearsal(model, store) if model else None
+    with tempfile.TemporaryDirectory() as directory:
+        journal = await Journal.open(Path(directory) / "journal.sqlite3")
+        try:
+            return await _measure(options, journal, embedder)
+        finally:
+            await journal.close()
+            if embedder:
+                await embedder.close()
+            await store.close()
+
+
+async def _measure(
+    options: argparse.Namespace, journal: Journal, embedder: Rehearsal | None
+) -> dict[str, Any]:
+    if options.file.is_dir():
+        return (await Precision(options.file, journal, embedder).run(_progress)).summary()
+    read = corpus.read(options.file, options.limit)
+    if options.consolidation:
+        return (await Consolidation(read, journal, embedder).run(_progress)).summary()
+    if options.turns:
+        for person in read.people.values():
+            person.observations.clear()
+    report = await Trial(read, journal, embedder).run(_progress)
+    if embedder:
+        for query in read.queries[:FRESH]:
+            started = time.perf_counter()
+            await embedder.fresh(query.text)
+            report.embedding_ms.append((time.perf_counter() - started) * 1000)
+    return report.summary()
+
+
+def _progress(stage: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        print(f"\r{stage} {done}/{total}   ", end=end, file=sys.stderr, flush=True)
+
+
+def _figures(summary: dict[str, Any]) -> str:
+    def plain(value: Any) -> str:
+        if isinstance(value, dict):
+            return ", ".join(f"{key} {each}" for key, each in value.items())
+        return str(value)
+
+    return "\n".join(f"{key}: {plain(value)}" for key, value in summary.items())
+
+
+def _table(file: str, summary: dict[str, Any]) -> str:
+    def row(label: str, scores: dict[str, float]) -> str:
+        figures = " | ".join(f"{scores[column]:.3f}" for column in COLUMNS)
+        return f"| {label} | {scores['n']} | {figures} |"
+
+    plain = summary["rrf"]["categories"]
+    lines = [
+        f"# {file}",
+        f"| | n | {' | '.join(COLUMNS)} |",
+        "|" + "---|" * (len(COLUMNS) + 2),
+        row("all", summary["all"]),
+        *(row(f"— {name}", summary[name]) for name in plain),
+        row("plain RRF", summary["rrf"]),
+        *(row(f"— {name}", scores) for name, scores in plain.items()),
+        "",
+        *(f"{key}: {value}" for key, value in summary.items() if not isinstance(value, dict)),
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

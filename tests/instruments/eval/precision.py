@@ -1,0 +1,256 @@
+"""PrecisionMemBench through the product's own recall: is anything shown that should not be?
+
+A folder with beliefs and questions. What the benchmark calls a scope becomes what keeps
+memories apart here: a user is a user with a private chat, a domain is a persona, and what
+holds for a user everywhere (``user:universal``) is a fact about the user, which layered
+sharing shows under every persona. A belief of a domain is a fact about a thing that goes by
+the belief's name and aliases; one that was superseded or resolved is replaced or over.
+A question over several domains is asked under each of these personas.
+
+The benchmark tells pinned facts, open questions, what holds for the user everywhere and
+relevant beliefs apart. Recall has one list, so *must include* asks for all that is required
+in any of these, *only include* that of the relevant beliefs none but those listed is shown,
+and *must exclude* that nothing forbidden is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from graph_memory.model import (
+    Entity,
+    Fact,
+    Name,
+    Row,
+    Session,
+    User,
+    asker_of,
+    session_of,
+    stable_id,
+)
+from graph_memory.ports import Embedder
+from graph_memory.recall import Recaller
+from graph_memory.retention import initial_half_life
+from graph_memory.settings import Settings
+from graph_memory.store import Draft, Journal
+from graph_memory.text import normalise
+from tests.makers import context
+
+from .trial import PLATFORM, Progress, nobody
+
+UNIVERSAL = "user:universal"
+ASKER = "test-user"
+SESSIONS = "session"
+"""Category of the questions that come in the course of a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question and what may, must and must not be shown; ids of beliefs."""
+
+    category: str
+    user: str
+    domains: tuple[str, ...]
+    query: str
+    required: frozenset[str]
+    allowed: frozenset[str] | None
+    forbidden: frozenset[str]
+
+
+@dataclass(slots=True)
+class Precise:
+    """By category, for each kind of check: whether each question passed it."""
+
+    checks: dict[str, dict[str, list[bool]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    relevant: list[float] = field(default_factory=list)
+    shown: list[int] = field(default_factory=list)
+    leaks: int = 0
+
+    def add(self, case: Case, shown: set[str], plain: frozenset[str]) -> None:
+        """Enter what was shown for a question.
+
+        Args:
+            plain: The beliefs that can be relevant ones in the benchmark's sense.
+        """
+        passed = {
+            "must_include": case.required <= shown if case.required else None,
+            "only_include": None if case.allowed is None else shown & plain <= case.allowed,
+            "must_exclude": not case.forbidden & shown if case.forbidden else None,
+        }
+        given = {key: value for key, value in passed.items() if value is not None}
+        for category in ("all", case.category):
+            for key, value in given.items():
+                self.checks[category][key].append(value)
+            self.checks[category]["all_checks"].append(all(given.values()))
+        wanted = (case.allowed or frozenset()) | case.required
+        if wanted:
+            self.relevant.append(len(wanted & shown) / len(wanted))
+        self.shown.append(len(shown))
+
+    def summary(self) -> dict[str, Any]:
+        """Pass rates by category, with the number of questions as ``n``."""
+        table: dict[str, Any] = {
+            category: {
+                **{key: round(sum(each) / len(each), 4) for key, each in checks.items()},
+                "n": len(checks["all_checks"]),
+            }
+            for category, checks in sorted(
+                self.checks.items(), key=lambda entry: (entry[0] != "all", entry[0])
+            )
+        }
+        table["relevant_shown"] = round(sum(self.relevant) / max(1, len(self.relevant)), 4)
+        table["items_shown"] = round(sum(self.shown) / max(1, len(self.shown)), 2)
+        table["leak"] = self.leaks
+        return table
+
+
+class Precision:
+    """The benchmark in one memory."""
+
+    def __init__(self, folder: Path, journal: Journal, embedder: Embedder | None) -> None:
+        self._beliefs = _load(folder / "beliefs.seed.json")
+        self._cases = [*_cases(_load(folder / "retrieval.cases.json"))]
+        self._cases += _turns(_load(folder / "session-retrieval.cases.json"))
+        self._journal = journal
+        self._embedder = embedder
+
+    async def run(self, progress: Progress = nobody) -> Precise:
+        """Write the beliefs and ask everything."""
+        latest = max(_when(each["updated_at"]) for each in self._beliefs)
+        settings = Settings(recall_deadline=10_000)
+        recaller = Recaller(context(self._journal, settings, now=lambda: latest))
+        self._journal.listen(recaller.on_event)
+        await recaller.start()
+        report = Precise()
+        try:
+            rows = [row for belief in self._beliefs for row in self._rows(belief)]
+            await self._journal.commit(lambda _: Draft("learn", "learned", rows))
+            if self._embedder:
+                recaller.use(self._embedder)
+            await recaller.settle()
+            plain = frozenset(each["_id"] for each in self._beliefs if _is_plain(each))
+            for number, case in enumerate(self._cases):
+                report.add(case, await self._ask(recaller, case, report), plain)
+                progress("asking", number + 1, len(self._cases))
+        finally:
+            await recaller.close()
+        return report
+
+    async def _ask(self, recaller: Recaller, case: Case, report: Precise) -> set[str]:
+        shown: set[str] = set()
+        whose = {each["_id"]: each["user_id"] for each in self._beliefs}
+        for domain in case.domains:
+            session = _chat(case.user, domain)
+            found = await recaller.remind(asker_of(session, session.owner), case.query)
+            shown |= {item.id for item in found.items}
+        report.leaks += sum(whose[id] != case.user for id in shown)
+        return shown
+
+    def _rows(self, belief: dict[str, Any]) -> list[Row]:
+        (scope,) = belief["scope"]
+        session = _chat(belief["user_id"], scope)
+        made, used = _when(belief["created_at"]), _when(belief["last_reinforced_at"])
+        name = belief["canonical_name"].replace("_", " ")
+        thing = stable_id("e", belief["_id"])
+        subject = session.owner if scope == UNIVERSAL else thing
+        fact = Fact(
+            id=belief["_id"],
+            session=session.id,
+            subject=subject,
+            predicate="other",
+            object=thing,
+            statement=belief["content"],
+            speaker=session.owner,
+            said_at=made,
+            recorded_at=made,
+            last_used=max(made, used),
+            half_life=initial_half_life(belief["confidence"]),
+            importance=belief["confidence"],
+            use_count=max(1, belief["reinforcement_count"]),
+            pinned=belief["pinned"],
+            valid_to=_when(belief["resolved_at"]) if belief["resolved_at"] else None,
+            supersedes=tuple(
+                each["_id"] for each in self._beliefs if each["superseded_by"] == belief["_id"]
+            ),
+        )
+        names = (
+            Name(
+                stable_id("n", session.id, thing, each),
+                session.id,
+                thing,
+                each,
+                normalise(each),
+                made,
+                made,
+            )
+            for each in dict.fromkeys([*belief["aliases"], name])
+        )
+        return [session, User(session.owner), Entity(thing), *names, fact]
+
+
+def _is_plain(belief: dict[str, Any]) -> bool:
+    special = belief["pinned"] or belief["type"] == "open_question"
+    return not special and belief["scope"] != [UNIVERSAL]
+
+
+def _chat(user: str, scope: str) -> Session:
+    return session_of(PLATFORM, "", user, scope)
+
+
+def _load(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _when(text: str | None) -> float:
+    return datetime.fromisoformat(text).astimezone(UTC).timestamp() if text else 0.0
+
+
+def _case(category: str, user: str, given: dict[str, Any], query: str) -> Case:
+    expected: dict[str, Any] = given["expect"]
+    lists = [part for part in expected.values() if isinstance(part, dict)]
+
+    def all_of(key: str) -> frozenset[str]:
+        return frozenset(id for part in lists for id in part.get(key, ()))
+
+    only = expected.get("relevantBeliefs", {}).get("shouldOnlyInclude")
+    return Case(
+        category,
+        user,
+        tuple(given["scope"]),
+        query,
+        all_of("mustInclude"),
+        None if only is None else frozenset(only),
+        all_of("mustNotSurface") | _elsewhere(expected, all_of("mustInclude")),
+    )
+
+
+def _elsewhere(expected: dict[str, Any], required: frozenset[str]) -> frozenset[str]:
+    """What no list may show; what one list must and another must not is only in its place."""
+    forbidden = frozenset(
+        id
+        for part in expected.values()
+        if isinstance(part, dict)
+        for id in part.get("mustExclude", ())
+    )
+    return forbidden - required
+
+
+def _cases(given: list[dict[str, Any]]) -> list[Case]:
+    return [
+        _case(each["category"], each.get("userId", ASKER), each, each["query"]) for each in given
+    ]
+
+
+def _turns(given: list[dict[str, Any]]) -> list[Case]:
+    return [
+        _case(SESSIONS, ASKER, turn, turn["userMessage"])
+        for conversation in given
+        for turn in conversation["turns"]
+    ]

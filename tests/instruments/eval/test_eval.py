@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from graph_memory.store import Journal
+from tests.recall.hashing import HashingEmbedder
+
+from . import corpus
+from .corpus import Query
+from .metrics import Scores, Shown, within
+from .plain import Plain
+from .trial import Trial
+
+OWN = Path(__file__).parent / "data" / "own.jsonl"
+
+
+def slots(*each: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(slot.split()) for slot in each)
+
+
+def test_an_item_takes_as_many_places_as_it_shows_messages() -> None:
+    ranked = [Shown(frozenset("ab"), 2), Shown(frozenset("c")), Shown(frozenset("d"), 3)]
+    assert within(ranked, 5) == ranked[:2]
+    assert within(ranked, 6) == ranked
+    assert within([Shown(frozenset("a"), 0)] * 3, 2) == [Shown(frozenset("a"), 0)] * 2
+
+
+def test_scores_of_one_question() -> None:
+    scores = Scores()
+    ranked = [Shown(frozenset({id})) for id in ("x", "a", "y", "z", "w", "c")]
+    scores.add(Query("u", "?", "easy", slots("a b", "c")), ranked, ranked[:1])
+    row = scores.table()["easy"]
+    assert (row["er@5"], row["er@10"], row["all@10"], row["mrr"]) == (0.5, 1.0, 1.0, 0.5)
+    assert row["er@600t"] == 0
+    assert scores.table()["all"] == row
+
+
+def test_times_as_the_files_write_them() -> None:
+    assert corpus.when("2024年04月01日 周一 08:11") == _at(2024, 4, 1, 8, 11)
+    assert corpus.when("1:56 pm on 8 May, 2023") == _at(2023, 5, 8, 13, 56)
+    assert corpus.when("2023-04-27") == _at(2023, 4, 27)
+    assert corpus.when("上周五") is None
+
+
+def _at(*parts: int) -> float:
+    year, month, day, *rest = parts
+    return datetime(year, month, day, *rest, tzinfo=UTC).timestamp()
+
+
+def test_lines_of_one_conversation_stay_close_and_others_apart() -> None:
+    said = {"t": "mem", "ns": "u", "text": "嗯", "speaker": "user", "time": "2024-01-01"}
+    read = corpus.parse(
+        [
+            {**said, "id": "1", "session": "a"},
+            {**said, "id": "2", "session": "a"},
+            {**said, "id": "3", "time": ""},
+        ]
+    )
+    first, second, third = (line.at for line in read.people["u"].lines)
+    assert second - first == corpus.LINE
+    assert third - second == corpus.PAUSE
+
+
+def test_plain_retrieval_finds_the_rare_word() -> None:
+    plain = Plain(["我对花生过敏", "我喜欢跑步", "今天下雨"], None)
+    assert plain.rank("花生能吃吗", None)[0] == 0
+
+
+@pytest.mark.parametrize("words_only", [True, False])
+async def test_own_file_through_the_products_own_path(tmp_path: Path, words_only: bool) -> None:
+    read = corpus.read(OWN)
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    try:
+        embedder = None if words_only else HashingEmbedder()
+        summary = (await Trial(read, journal, embedder).run()).summary()
+    finally:
+        await journal.close()
+    assert summary["leak"] == 0
+    said = [line.text for person in read.people.values() for line in person.lines]
+    kept = [text for text in said if text != "How was it?"]  # which says nothing
+    assert len(kept) == len(said) - 1
+    learned = sum(len(person.observations) for person in read.people.values())
+    assert summary["documents"] == len(kept) + learned
+    scores, plain = summary["all"], summary["rrf"]
+    assert scores["n"] == plain["n"] == len(read.queries)
+    # Hashed vectors know nothing of meaning and make recall doubt the words.
+    assert scores["er@10"] > (0.95 if words_only else 0.5)
+    categories = {"single", "context", "bridge", "several"}
+    assert set(plain["categories"]) == categories
+    assert all(summary[category]["n"] < scores["n"] for category in categories)
+
+
+def test_a_limit_takes_questions_from_the_whole_file() -> None:
+    read = corpus.read(OWN, 10)
+    assert len(read.queries) == 10
+    assert len({query.owner for query in read.queries}) > 1

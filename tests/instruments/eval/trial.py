@@ -1,0 +1,251 @@
+"""One run: a corpus goes through the product's own journal and recall, and is asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from graph_memory.model import (
+    Fact,
+    Message,
+    Session,
+    asker_of,
+    session_of,
+    stable_id,
+    user_id,
+)
+from graph_memory.ports import Embedder, Vectors
+from graph_memory.recall import Item, Recaller, RecallOptions
+from graph_memory.retention import initial_half_life
+from graph_memory.settings import Settings
+from graph_memory.store import Draft, Journal
+from graph_memory.text import tokens
+from tests.makers import context
+
+from .corpus import OWNER, Corpus, Person, Query
+from .metrics import Scores, Shown, percentile
+from .plain import Plain
+
+PLATFORM = "eval"
+PERSONA = "default"
+BUDGET = 600
+DEPTH = 40
+"""Items asked for; enough for the first twenty places."""
+FRESH = 25
+"""Questions embedded anew to measure what that takes."""
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(slots=True)
+class Report:
+    """What was measured. Times are milliseconds without embedding unless named so.
+
+    Attributes:
+        recall_ms: Of reminding within the budget, which is what every reply waits for.
+        plain_ms: Of plain retrieval in the same memory, that of all people; what others
+            said is left out after the scores.
+        plain_own_ms: Of plain retrieval in a memory that holds one person's lines only.
+    """
+
+    scores: Scores = field(default_factory=Scores)
+    plain: Scores = field(default_factory=Scores)
+    items: int = 0
+    foreign: int = 0
+    recall_ms: list[float] = field(default_factory=list)
+    plain_ms: list[float] = field(default_factory=list)
+    plain_own_ms: list[float] = field(default_factory=list)
+    embedding_ms: list[float] = field(default_factory=list)
+    documents: int = 0
+    ingest_per_s: float = 0.0
+    index_mb: float = 0.0
+
+    def summary(self) -> dict[str, object]:
+        """JSON-ready figures: ``all`` and every category of questions, ``rrf`` (plain
+        retrieval, with its categories below it) and single numbers."""
+        ours, plain = self.scores.table(), self.plain.table()
+        embedding = percentile(self.embedding_ms, 0.5)
+        return {
+            **ours,
+            "rrf": {**plain.pop("all", {}), "categories": plain},
+            "leak": self.foreign / max(1, self.items),
+            "p50_ms": round(percentile(self.recall_ms, 0.5), 3),
+            "p95_ms": round(percentile(self.recall_ms, 0.95), 3),
+            "p50_embedded_ms": round(percentile(self.recall_ms, 0.5) + embedding, 3),
+            "p95_embedded_ms": round(
+                percentile(self.recall_ms, 0.95) + percentile(self.embedding_ms, 0.95), 3
+            ),
+            "rrf_p50_ms": round(percentile(self.plain_ms, 0.5), 3),
+            "rrf_p95_ms": round(percentile(self.plain_ms, 0.95), 3),
+            "rrf_own_p95_ms": round(percentile(self.plain_own_ms, 0.95), 3),
+            "documents": self.documents,
+            "ingest_per_s": round(self.ingest_per_s, 1),
+            "index_mb": round(self.index_mb, 1),
+        }
+
+
+def nobody(stage: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+class Trial:
+    """A corpus in one memory, each of its people in a private chat of their own."""
+
+    def __init__(self, corpus: Corpus, journal: Journal, embedder: Embedder | None) -> None:
+        self._corpus = corpus
+        self._journal = journal
+        self._embedder = embedder
+        self._ids: dict[int, str] = {}
+        self._facts: dict[str, frozenset[str]] = {}
+
+    async def run(self, progress: Progress = nobody) -> Report:
+        """Ingest and ask everything."""
+        report = Report()
+        before = resident_mb()
+        async with self.recaller() as recaller:
+            started = time.perf_counter()
+            await self.ingest(progress)
+            report.ingest_per_s = len(self._ids) / max(1e-9, time.perf_counter() - started)
+            if self._embedder:
+                recaller.use(self._embedder)
+                progress("embedding", 0, recaller.items)
+            await recaller.settle()
+            report.documents = recaller.items
+            report.index_mb = resident_mb() - before
+            for number, query in enumerate(self._corpus.queries):
+                await self._ask(recaller, query, report)
+                progress("asking", number + 1, len(self._corpus.queries))
+        await self._compare(report, progress)
+        return report
+
+    @asynccontextmanager
+    async def recaller(self) -> AsyncIterator[Recaller]:
+        """Recall on the journal, from now on."""
+        newest = max(
+            (line.at for person in self._corpus.people.values() for line in person.lines),
+            default=0.0,
+        )
+        settings = Settings(retrieval_top_k=50, recall_deadline=10_000)
+        recaller = Recaller(context(self._journal, settings, now=lambda: newest))
+        self._journal.listen(recaller.on_event)
+        await recaller.start()
+        try:
+            yield recaller
+        finally:
+            await recaller.close()
+
+    async def ingest(self, progress: Progress = nobody) -> None:
+        """Write everything that was said and learned into the journal."""
+        for number, (owner, person) in enumerate(self._corpus.people.items()):
+            session = private_chat(owner)
+            stored: dict[str, Message] = {}
+            for line in person.lines:
+                name = owner if line.speaker == OWNER else line.speaker
+                said = Message(0, session.id, sender(owner, line.speaker), name, line.text, line.at)
+                stored[line.id] = (await self._journal.append(said, session)).message
+                self._ids[stored[line.id].id] = line.id
+            await self._learn(owner, person, stored)
+            progress("ingesting", number + 1, len(self._corpus.people))
+
+    async def _learn(self, owner: str, person: Person, stored: dict[str, Message]) -> None:
+        session = private_chat(owner)
+        facts = []
+        for each in person.observations:
+            evidence = tuple(stored[id].id for id in each.sources if id in stored)
+            at = max((stored[id].at for id in each.sources if id in stored), default=0.0)
+            subject = sender(owner, each.speaker)
+            fact = Fact(
+                stable_id("f", owner, each.id),
+                session.id,
+                subject,
+                "other",
+                stable_id("e", owner, each.id),
+                each.text,
+                subject,
+                at,
+                at,
+                at,
+                initial_half_life(0.5),
+                evidence=evidence,
+            )
+            facts.append(fact)
+            self._facts[fact.id] = frozenset(each.sources)
+        if facts:
+            await self._journal.commit(lambda _: Draft("learn", "learned", [*facts]))
+
+    async def _ask(self, recaller: Recaller, query: Query, report: Report) -> None:
+        session = private_chat(query.owner)
+        asker = asker_of(session, session.owner)
+        found = await recaller.search(asker, query.text, DEPTH)
+        block = await recaller.remind(
+            asker, query.text, RecallOptions(budget=BUDGET, previous=query.previous)
+        )
+        timing = block.trace.timing
+        report.recall_ms.append(timing["total"] - timing["embedding"])
+        report.items += len(found.items)
+        report.foreign += sum(item.session != session.id for item in found.items)
+        ranked = [self.shown(item) for item in found.items]
+        report.scores.add(query, ranked, [self.shown(item) for item in block.items])
+
+    def shown(self, item: Item) -> Shown:
+        if item.kind == "fact":
+            return Shown(self._facts[item.id])
+        return Shown(frozenset(self._ids[id] for id in item.messages), len(item.messages))
+
+    async def _compare(self, report: Report, progress: Progress) -> None:
+        """The same with plain retrieval, each memory by itself; timed in one of all, too."""
+        plain: dict[str, Plain] = {}
+        texts: list[str] = []
+        owners: list[str] = []
+        for owner, person in self._corpus.people.items():
+            own = [_written(line.speaker, line.text) for line in person.lines]
+            plain[owner] = Plain(own, await self._vectors(own))
+            texts += own
+            owners += [owner] * len(own)
+        whole = Plain(texts, await self._vectors(texts))
+        seen = {owner: np.array([each == owner for each in owners]) for owner in plain}
+        for number, query in enumerate(self._corpus.queries):
+            lines = self._corpus.people[query.owner].lines
+            vector = await self._embedder.query(query.text) if self._embedder else None
+            started = time.perf_counter()
+            whole.rank(query.text, vector, seen[query.owner])
+            between = time.perf_counter()
+            order = plain[query.owner].rank(query.text, vector)
+            report.plain_ms.append((between - started) * 1000)
+            report.plain_own_ms.append((time.perf_counter() - between) * 1000)
+            ranked = [Shown(frozenset({lines[n].id})) for n in order]
+            costs = [tokens(f"- 2024-01-01 {lines[n].speaker}: {lines[n].text}") for n in order]
+            fitting = int((np.cumsum(costs) <= BUDGET).sum()) if costs else 0
+            report.plain.add(query, ranked, ranked[:fitting])
+            progress("comparing", number + 1, len(self._corpus.queries))
+
+    async def _vectors(self, texts: list[str]) -> Vectors | None:
+        return await self._embedder.passages(texts) if self._embedder else None
+
+
+def private_chat(owner: str) -> Session:
+    """Where one person's memory is."""
+    return session_of(PLATFORM, "", owner, PERSONA)
+
+
+def sender(owner: str, speaker: str) -> str:
+    """User id of who speaks in somebody's memory."""
+    return user_id(PLATFORM, owner if speaker == OWNER else speaker)
+
+
+def _written(speaker: str, text: str) -> str:
+    return text if speaker == OWNER else f"{speaker}: {text}"
+
+
+def resident_mb() -> float:
+    """Resident memory of this process; 0 where the system does not say."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0.0
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024

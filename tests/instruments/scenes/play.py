@@ -1,0 +1,279 @@
+"""Plays a scene through the real write and read path, on a real journal."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from graph_memory.errors import ExtractionError
+from graph_memory.learning import Learning
+from graph_memory.model import (
+    Fact,
+    Message,
+    Name,
+    Presence,
+    Session,
+    asker_of,
+    session_of,
+    user_id,
+)
+from graph_memory.ports import Answer, LanguageModel, ToolSchema
+from graph_memory.recall import Recall, Recaller
+from graph_memory.scope import Attendance
+from graph_memory.settings import Settings
+from graph_memory.store import Event, Journal
+from tests.makers import context
+
+from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
+
+QQ = "aiocqhttp"
+CHINA = timezone(timedelta(hours=8))
+PACE = 30.0
+"""Seconds between two lines."""
+PATIENT = {"buffer_size_private": 200, "buffer_size_group": 200, "recall_deadline": 10_000}
+"""A sitting is one batch, however long it is, and slow machines remember as much."""
+NEVER_BY_ITSELF = 1e9
+"""Seconds: only a flush learns, so that what a batch holds does not depend on timing."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is in the journal after a scene.
+
+    Attributes:
+        names: What every node was called, by node id.
+        waiting: Batches that are not learned.
+    """
+
+    facts: tuple[Fact, ...]
+    names: Mapping[str, frozenset[str]]
+    messages: Mapping[int, Message]
+    sessions: Mapping[str, Session]
+    waiting: int
+
+
+def moment(text: str) -> float:
+    """Seconds since the epoch of ``2026-05-03 20:00`` in China."""
+    return datetime.strptime(text, "%Y-%m-%d %H:%M").replace(tzinfo=CHINA).timestamp()
+
+
+def day(at: float) -> str:
+    """The date in China."""
+    return f"{datetime.fromtimestamp(at, CHINA):%Y-%m-%d}"
+
+
+def user(account: str) -> str:
+    """User id of an account."""
+    return user_id(QQ, account)
+
+
+def session(group: str, account: str, persona: str) -> Session:
+    """A Session whose ``umo`` tells personas apart, so that answers can be told apart."""
+    title = f"群{group}" if group else ""
+    made = session_of(QQ, group, "" if group else account, persona, title=title)
+    return replace(made, umo=made.id)
+
+
+@dataclass
+class Prompter:
+    """The scripted model: answers each Session from a list of its own.
+
+    Attributes:
+        prompts: What it was asked, by ``umo``.
+        problems: What the scene did not foresee.
+    """
+
+    answers: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    prompts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    problems: list[str] = field(default_factory=list)
+
+    async def ask(
+        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
+    ) -> Answer:
+        self.prompts[where].append(prompt)
+        if not self.answers[where]:
+            self.problems.append("asked more often than answers are written")
+            raise ExtractionError(self.problems[-1])
+        answer = self.answers[where].pop(0)
+        if answer is None:
+            raise ExtractionError("the scripted model is down")
+        if isinstance(answer, str):
+            return Answer(answer)
+        try:
+            return Answer("", _filled(answer, prompt))
+        except LookupError as error:
+            self.problems.append(str(error))
+            raise ExtractionError(str(error)) from error
+
+
+class Theatre:
+    """One bot: a journal, learning, recall, and a clock that the scene sets.
+
+    Args:
+        model: A real model; ``None`` plays what the scene's model is written to say.
+    """
+
+    def __init__(
+        self, scene: Scene, journal: Journal, clock: list[float], model: LanguageModel | None
+    ) -> None:
+        self.scene = scene
+        self._journal = journal
+        self._clock = clock
+        self._script = Prompter() if model is None else None
+        self._attendance = Attendance()
+        settings = Settings(**{**PATIENT, **scene.settings})
+        shared = context(journal, settings, zone=CHINA, attendance=self._attendance, now=self._now)
+        self._learning = Learning(shared, model or self._script, grace=NEVER_BY_ITSELF)
+        self._recall = Recaller(shared)
+
+    def _now(self) -> float:
+        return self._clock[0]
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, scene: Scene, directory: Path, model: LanguageModel | None = None
+    ) -> AsyncIterator[Theatre]:
+        """A theatre with an empty memory in ``directory``."""
+        clock = [moment("2026-01-01 00:00")]
+        journal = await Journal.open(directory / "journal.sqlite3", lambda: clock[0])
+        theatre = cls(scene, journal, clock, model)
+        journal.listen(theatre._on_event)
+        await theatre._recall.start()
+        await theatre._learning.start()
+        try:
+            yield theatre
+        finally:
+            await theatre._learning.close()
+            await theatre._recall.close()
+            await journal.close()
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, Presence):
+            self._attendance.add(event)
+        self._recall.on_event(event)
+
+    async def play(self) -> None:
+        """Everything that happens in the scene.
+
+        Raises:
+            AssertionError: The model was asked more or less often than it is written, or
+                was (not) shown what it must (not) be.
+        """
+        for step in self.scene.steps:
+            match step:
+                case Sitting():
+                    await self._sit(step)
+                case Remember():
+                    await self._remember(step)
+                case Leave():
+                    self._clock[0] = moment(step.at)
+                    where = session(step.group, "", "")
+                    await self._journal.leave(where.circle, user(step.who), self._clock[0])
+                case Pause() | Resume():
+                    await self._pause(step)
+
+    async def _sit(self, sitting: Sitting) -> None:
+        people = [who for who, _, _ in map(_line, sitting.lines) if who != BOT]
+        here = session(sitting.group, next(iter(people), ""), sitting.persona)
+        if self._script:
+            self._script.answers[here.umo] += sitting.answers
+        self._clock[0] = moment(sitting.at) - PACE
+        for who, name, text in map(_line, sitting.lines):
+            self._clock[0] += PACE
+            if who == BOT:
+                await self._learning.reply(here, text)
+            else:
+                await self._learning.hear(here, user(who), name, text)
+        if sitting.learn:
+            await self._learning.flush(here.circle)
+            self._check(sitting, here)
+
+    def _check(self, sitting: Sitting, here: Session) -> None:
+        if self._script is None:
+            return
+        self._check_script(sitting)
+        asked = self._script.prompts[here.umo]
+        for text in sitting.shown:
+            assert text in asked[-1], f"{sitting.at}: the model was not shown {text!r}"
+        for text in sitting.hidden:
+            assert text not in asked[-1], f"{sitting.at}: the model was shown {text!r}"
+
+    def _check_script(self, step: Sitting | Remember) -> None:
+        if self._script:
+            unused = {where: left for where, left in self._script.answers.items() if left}
+            assert not unused, f"{step.at}: answers that nobody asked for: {unused}"
+            assert not self._script.problems, f"{step.at}: {self._script.problems}"
+
+    async def _remember(self, step: Remember) -> None:
+        who, name, text = _line(step.line)
+        here = session(step.group, who, step.persona)
+        if self._script:
+            self._script.answers[here.umo] += step.answers
+        self._clock[0] = moment(step.at)
+        await self._learning.remember(here, user(who), name, text)
+        self._check_script(step)
+
+    async def _pause(self, step: Pause | Resume) -> None:
+        pauses = self._learning.pauses
+        act = pauses.pause if isinstance(step, Pause) else pauses.resume
+        if step.group:
+            await act("circle", session(step.group, "", "").circle)
+        else:
+            await act("user", user(step.who))
+
+    async def ask(self, question: Ask) -> Recall:
+        """What somebody is reminded of."""
+        last = max(moment(s.at) for s in self.scene.steps if not isinstance(s, Pause | Resume))
+        self._clock[0] = moment(question.at) if question.at else last + 86_400
+        await self._recall.settle()
+        here = session(question.group, question.who, question.persona)
+        return await self._recall.remind(asker_of(here, user(question.who)), question.text)
+
+    async def memory(self) -> Memory:
+        """What is remembered."""
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        for name in await self._journal.read(lambda rows: rows.find(Name)):
+            names[name.node].add(name.text)
+        return Memory(
+            facts=tuple(await self._journal.read(lambda rows: rows.find(Fact))),
+            names={node: frozenset(texts) for node, texts in names.items()},
+            messages={m.id: m for m in await self._journal.newest_messages(10_000)},
+            sessions={s.id: s for s in await self._journal.read(lambda r: list(r.scan(Session)))},
+            waiting=len(await self._journal.queue()),
+        )
+
+
+def _line(line: str) -> tuple[str, str, str]:
+    """Account, name and text of ``account/name: text``."""
+    who, text = line.split(": ", 1) if ": " in line else (line.removesuffix(":"), "")
+    account, _, name = who.partition("/")
+    return account, "" if account == BOT else name or account, text
+
+
+def _filled(answer: Any, prompt: str) -> Any:
+    """An answer with the numbers and labels that known items have in a prompt."""
+    match answer:
+        case dict():
+            return {key: _filled(value, prompt) for key, value in answer.items()}
+        case list() | tuple():
+            return [_filled(value, prompt) for value in answer]
+        case Shown():
+            return _found(rf"^(\d+)\. .*{re.escape(answer.text)}", prompt)
+        case Label():
+            return _found(rf"^([EU]\d+) {re.escape(answer.name)}(?: \(|$)", prompt)
+    return answer
+
+
+def _found(pattern: str, prompt: str) -> str:
+    known = prompt.partition("<chat>")[0]
+    found = re.search(pattern, known, re.MULTILINE)
+    if found is None:
+        raise LookupError(f"the model was not shown {pattern!r}, only {known!r}")
+    return found[1]

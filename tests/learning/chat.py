@@ -1,0 +1,149 @@
+"""A conversation that is learned step by step, with a real journal and no background."""
+
+from __future__ import annotations
+
+from datetime import timedelta, timezone
+from typing import Any, TypeVar
+
+from graph_memory.learning.batching import claim_writer, cutter
+from graph_memory.learning.parse import parse
+from graph_memory.learning.prompt_context import ContextBuilder, PromptContext
+from graph_memory.learning.resolver import resolve
+from graph_memory.model import (
+    BOT,
+    Addressee,
+    Batch,
+    Change,
+    Fact,
+    Message,
+    Name,
+    Quote,
+    Row,
+    Session,
+    decode,
+)
+from graph_memory.ports import Answer
+from graph_memory.scope import Attendance, Policy
+from graph_memory.settings import Settings
+from graph_memory.store import Journal
+from graph_memory.visible_rows import LearnerRows
+
+from ..makers import T0, context, user
+from .scripted import answer
+
+R = TypeVar("R", bound=Row)
+CHINA = timezone(timedelta(hours=8))
+
+
+class Chat:
+    """What is said in one Session.
+
+    Attributes:
+        at: When the next message is said; a minute passes after each.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        session: Session,
+        attendance: Attendance | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        self.journal = journal
+        self.session = session
+        self.at = T0
+        policy = policy or Policy()
+        settings = Settings(
+            memory_sharing_mode=policy.sharing.value,
+            cross_persona_search=policy.cross_persona,
+            audience="participants" if policy.participants_only else "everyone",
+        )
+        self.context = context(journal, settings, zone=CHINA, attendance=attendance)
+        self.known = PromptContext()
+        self.batch: Batch | None = None
+
+    async def say(
+        self,
+        account: str,
+        text: str,
+        name: str = "",
+        *,
+        to: tuple[Addressee, ...] = (),
+        quote: Quote | None = None,
+        ref: str = "",
+    ) -> Message:
+        """A person, or the bot, says something."""
+        sender = BOT if account == BOT else user(account)
+        message = Message(0, self.session.id, sender, name or account, text, self.at, ref, to=to)
+        self.at += 60
+        appended = await self.journal.append(message, self.session, quote)
+        if appended.presence:
+            self.context.attendance.add(appended.presence)
+        return appended.message
+
+    async def claim(self) -> Batch:
+        last = await self.journal.read(lambda rows: rows.episode(self.session.id))
+        claimed = await self.journal.claim(
+            self.session.id, cutter(last, None, CHINA), claim_writer(last, CHINA)
+        )
+        assert claimed
+        return claimed[0]
+
+    async def show(self) -> PromptContext:
+        """Claim what was said and gather what the model is shown."""
+        batch = self.batch = await self.claim()
+
+        def look(rows):
+            policy, attendance = self.context.settings.policy, self.context.attendance
+            return ContextBuilder(
+                LearnerRows(rows, batch.session, policy, attendance), batch, CHINA
+            ).fill({})
+
+        self.known = await self.journal.read(look)
+        return self.known
+
+    async def learn(self, answer: dict[str, Any]) -> Change:
+        """Learn what was said; the model says ``answer``."""
+        if self.batch is None:
+            await self.show()
+        batch, self.batch = self.batch, None
+        assert batch
+        extraction = parse(Answer("", answer))
+        change = await self.journal.commit(
+            lambda rows: resolve(rows, batch, extraction, self.known, self.context, self.at)
+        )
+        assert change
+        return change
+
+    async def told(
+        self,
+        text: str,
+        *facts: dict[str, Any],
+        account: str = "zhang",
+        name: str = "张三",
+        **more: Any,
+    ) -> Change:
+        """One message, and what is learned from it; see :func:`scripted.answer`."""
+        await self.say(account, text, name)
+        return await self.learn(answer(*facts, **more))
+
+    def number(self, statement: str) -> int:
+        """The number under which a known fact is shown."""
+        return next(n for n, f in self.known.facts.items() if f.statement == statement)
+
+    async def facts(self) -> dict[str, Fact]:
+        """The facts of this Session by statement (the newest of each)."""
+        found = await self.rows(Fact)
+        return {f.statement: f for f in sorted(found, key=lambda f: f.said_at)}
+
+    async def rows(self, cls: type[R]) -> list[R]:
+        return await self.journal.read(lambda rows: rows.find(cls, session=self.session.id))
+
+    async def names(self, node: str) -> set[str]:
+        return {n.text for n in await self.rows(Name) if n.node == node}
+
+
+def written(change: Change, cls: type[R]) -> list[R]:
+    """The rows of a kind that a change wrote."""
+    found = [decode(op.kind, op.after) for op in change.ops if op.after and op.kind == cls.kind]
+    return [row for row in found if isinstance(row, cls)]

@@ -1,0 +1,245 @@
+"""When messages become a batch, and what its claim writes without any model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+
+from graph_memory.episode import GAP, MAX_MESSAGES
+from graph_memory.learning.batching import MAX_TOKENS, Buffers, asks_to_remember, without_request
+from graph_memory.model import BOT, Episode, Name, Participation, Session, episode_id
+from graph_memory.settings import Settings
+from graph_memory.store import Journal
+
+from ..makers import T0, group, message, private, user
+from .chat import Chat
+
+SETTINGS = Settings(buffer_size_private=4, buffer_size_group=6, buffer_timeout=300)
+HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
+
+
+class Talk:
+    """Buffers with a clock of their own."""
+
+    def __init__(self, grace: float = 0.0) -> None:
+        self.buffers = Buffers(SETTINGS, grace)
+        self.time = 0.0
+        self.id = 0
+        for session in (HERE, OTHER, ROOM):
+            self.buffers.know(session)
+
+    def say(self, session: Session, text: str = "嗯", sender: str = user("zhang"), ago: float = 0):
+        self.id += 1
+        said = message(session, sender, text, T0 + self.time - ago)
+        said = replace(said, id=self.id)
+        self.buffers.put(said, T0 + self.time, self.time)
+        return said
+
+    def due(self) -> list[str]:
+        return self.buffers.due(T0 + self.time, self.time)
+
+    def next(self) -> float:
+        return self.buffers.next(T0 + self.time, self.time)
+
+
+def test_nothing_is_due_when_nothing_was_said():
+    assert Talk().due() == []
+    assert Talk().next() == inf
+
+
+def test_size_counts_people_and_bot():
+    talk = Talk()
+    for number in range(4):
+        assert talk.due() == []
+        talk.say(HERE, sender=BOT if number % 2 else user("zhang"))
+    assert talk.due() == [HERE.id]
+    for _ in range(5):
+        talk.say(ROOM)
+    assert talk.due() == [HERE.id]
+    talk.say(ROOM)
+    assert talk.due() == [HERE.id, ROOM.id]
+
+
+def test_idle_time_counts_from_the_last_message():
+    talk = Talk()
+    talk.say(HERE)
+    talk.time = 200
+    talk.say(HERE)
+    assert talk.next() == 300
+    talk.time = 499
+    assert talk.due() == []
+    talk.time = 500
+    assert talk.due() == [HERE.id]
+
+
+def test_after_a_restart_idle_time_counts_from_when_it_was_said():
+    talk = Talk()
+    talk.say(HERE, ago=299)
+    assert talk.next() == 1
+    # A platform whose clock is ahead delays nothing.
+    talk = Talk()
+    talk.say(HERE, ago=-9_999)
+    assert talk.next() == 300
+
+
+def test_asking_to_remember_is_due_at_once_but_only_by_people():
+    talk = Talk()
+    talk.say(HERE, "记住我对花生过敏", sender=BOT)
+    assert talk.due() == []
+    talk.say(HERE, "记住我对花生过敏")
+    assert talk.due() == [HERE.id]
+
+
+def test_another_persona_in_the_same_chat_completes_the_first():
+    talk = Talk()
+    talk.say(HERE)
+    talk.say(ROOM)
+    talk.say(OTHER, sender=BOT)  # a late reply is no switch
+    assert talk.due() == []
+    talk.say(OTHER)
+    assert talk.due() == [HERE.id]
+
+
+def test_a_new_message_is_left_alone_for_a_moment():
+    talk = Talk(grace=1.0)
+    for _ in range(4):
+        said = talk.say(HERE)
+        talk.time += 0.5
+    assert talk.next() == 0.5
+    assert talk.buffers.stable(HERE.id, talk.time) == said.id - 1
+    # Meanwhile the last one was found to belong to another persona.
+    talk.buffers.put(replace(said, session=OTHER.id), T0, talk.time)
+    assert talk.buffers.held(HERE.id) == [1, 2, 3]
+    assert talk.buffers.held(OTHER.id) == [4]
+    talk.time += 1.0
+    assert talk.due() == [HERE.id]  # by the switch
+    talk.buffers.drop([1, 2, 3])
+    assert talk.due() == []
+    assert len(talk.buffers) == 1
+
+
+def test_an_urgent_claim_does_not_hurry_what_comes_after_it():
+    talk = Talk(grace=1.0)
+    talk.say(HERE, "记住这件事")
+    talk.time += 0.9
+    talk.say(HERE)
+    talk.time += 0.2
+    assert talk.due() == [HERE.id]
+    assert talk.buffers.stable(HERE.id, talk.time) == 1
+    talk.buffers.drop([1])
+    talk.time += 10
+    assert talk.due() == []
+
+
+def test_claimed_messages_are_not_buffered():
+    talk = Talk()
+    said = talk.say(HERE)
+    talk.buffers.put(replace(said, batch=1), T0, 0)
+    assert len(talk.buffers) == 0
+    assert talk.buffers.waiting() == []
+    assert talk.next() == inf
+
+
+async def test_people_names_and_the_episode(journal: Journal):
+    chat = Chat(journal, group("100"))
+    await chat.say("zhang", "大家好", "张三")
+    await chat.say(BOT, "你好")
+    await chat.say("li", "嗨", "李四")
+    await chat.say("zhang", "改名了", "三哥")
+    batch = await chat.claim()
+    (episode,) = await chat.rows(Episode)
+    assert episode == Episode(
+        episode_id(chat.session.id, 1), chat.session.id, T0, T0 + 180, 1, 4, 4,
+        participants=(user("zhang"), user("li")),
+    )  # fmt: skip
+    assert [m.batch for m in batch.messages] == [batch.id] * 4
+    people = {p.user: p for p in await chat.rows(Participation)}
+    assert {u: (p.first_at, p.last_at, p.messages) for u, p in people.items()} == {
+        user("zhang"): (T0, T0 + 180, 2), user("li"): (T0 + 120, T0 + 120, 1),
+    }  # fmt: skip
+    names = {(n.node, n.text): (n.first_at, n.last_at) for n in await chat.rows(Name)}
+    assert names == {
+        (user("zhang"), "张三"): (T0, T0),
+        (user("zhang"), "三哥"): (T0 + 180, T0 + 180),
+        (user("li"), "李四"): (T0 + 120, T0 + 120),
+    }
+
+
+async def test_a_batch_continues_the_episode_or_begins_the_next(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    await chat.say("zhang", "一", "张三")
+    await chat.claim()
+    await chat.say("zhang", "二", "张三")
+    chat.at += GAP
+    await chat.say("zhang", "三", "张三")
+    first, second = await chat.claim(), await chat.claim()
+    assert [m.text for m in first.messages] == ["二"]
+    assert [m.text for m in second.messages] == ["三"]
+    episodes = sorted(await chat.rows(Episode), key=lambda e: e.first_message)
+    assert [(e.first_message, e.last_message, e.messages) for e in episodes] == [
+        (1, 2, 2),
+        (3, 3, 1),
+    ]
+    (person,) = await chat.rows(Participation)
+    assert person.messages == 3
+
+
+async def test_a_batch_stops_at_local_midnight(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    chat.at = T0 + 6_300  # 23:58 in China
+    for text in "一二三四":
+        await chat.say("zhang", text, "张三")
+    assert [len((await chat.claim()).messages) for _ in "ab"] == [2, 2]
+
+
+async def test_a_batch_does_not_overfill_an_episode(journal: Journal):
+    chat = Chat(journal, group("100"))
+    step = 3.0
+    for count in (MAX_MESSAGES - 2, 5):
+        for number in range(count):
+            chat.at -= 60 - step
+            await chat.say("zhang", f"第{number}句", "张三")
+        await chat.claim()
+    last = await journal.read(lambda rows: rows.episode(chat.session.id))
+    assert last is not None
+    assert (last.messages, last.last_message) == (MAX_MESSAGES, MAX_MESSAGES)
+    rest = await chat.claim()
+    assert len(rest.messages) == 3
+    assert len(await chat.rows(Episode)) == 2
+
+
+async def test_a_batch_holds_no_more_than_one_call_can(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    for _ in range(3):
+        await chat.say("zhang", "长" * (MAX_TOKENS // 2 + 1), "张三")
+    assert [len((await chat.claim()).messages) for _ in "abc"] == [1, 1, 1]
+    assert len(await chat.rows(Episode)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("记住，我对花生过敏", "我对花生过敏"),
+        ("请帮我记一下：周五交房租", "周五交房租"),
+        ("你一定要记住我的生日是5月3日！", "我的生日是5月3日！"),
+        ("@小美 别忘了明天开会", "明天开会"),
+        ("Remember that I am allergic to nuts", "I am allergic to nuts"),
+        ("please remember: rent is due", "rent is due"),
+        ("Don’t forget the milk", "the milk"),
+        ("记住", "记住"),
+    ],
+)
+def test_requests_to_remember(text: str, rest: str):
+    assert asks_to_remember(text)
+    assert without_request(text) == rest
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["你还记得我吗", "记得吗？", "我记住了", "remember when we met?", "I don't remember", ""],
+)
+def test_talk_about_remembering(text: str):
+    assert not asks_to_remember(text)
+    assert without_request(text) == text

@@ -1,0 +1,537 @@
+"""Learning end to end: a real journal, real tasks; only the model is scripted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+from datetime import timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.breaker import Breaker
+from graph_memory.errors import ClosedError, ExtractionError, Failure
+from graph_memory.learning import Learning, extractor
+from graph_memory.learning.prompt import VERSION
+from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
+from graph_memory.settings import Settings
+from graph_memory.store import Draft, Journal
+
+from ..makers import T0, context, group, private, user
+from .scripted import ScriptedModel, answer, said
+
+ZHANG, LI = user("zhang"), user("li")
+HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
+CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1), summary="张三聊了猫。")
+
+
+class World:
+    """One bot: a journal, learning, and a clock that stands still."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.time = T0
+        self.model: ScriptedModel | None = ScriptedModel()
+        self.settings = Settings(buffer_size_private=4, buffer_size_group=6)
+        self.journal: Journal
+        self.learning: Learning
+
+    async def open(self) -> World:
+        self.journal = await Journal.open(self.path, lambda: self.time)
+        self.learning = Learning(
+            context(
+                self.journal, self.settings, zone=timezone(timedelta(hours=8)),
+                now=lambda: self.time,
+            ),
+            self.model, grace=0, breaker=Breaker("模型", clock=lambda: self.time),
+        )  # fmt: skip
+        await self.learning.start()
+        return self
+
+    async def close(self) -> None:
+        await self.learning.close()
+        await self.journal.close()
+
+    async def hear(self, *texts: str, session: Session = HERE, sender: str = ZHANG) -> None:
+        for text in texts:
+            await self.learning.hear(session, sender, "张三", text)
+            self.time += 1
+
+    async def facts(self, session: Session | None = None) -> list[Fact]:
+        where = session.id if session else None
+        return await self.journal.read(lambda rows: rows.find(Fact, session=where))
+
+    async def learned(self) -> list[Change]:
+        return [c for c in await self.journal.changes(0) if c.batch is not None]
+
+    @property
+    def script(self) -> ScriptedModel:
+        assert self.model
+        return self.model
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    opened = await World(tmp_path / "journal.sqlite3").open()
+    yield opened
+    await opened.close()
+
+
+# -------------------------------------------------------------------- hearing
+
+
+async def test_what_is_heard_is_clean_and_on_disk(world: World):
+    heard = await world.learning.hear(
+        HERE, ZHANG, " 张\n三 ", " 我喜欢猫\x00 ", at=T0 - 5, ref="m1"
+    )
+    assert heard
+    assert (heard.id, heard.name, heard.text, heard.at) == (1, "张 三", "我喜欢猫", T0 - 5)
+    assert await world.journal.pending(HERE.id) == [heard]
+    again = await world.learning.hear(HERE, ZHANG, "张三", "我喜欢猫", ref="m1")
+    assert again == heard
+    assert await world.learning.hear(HERE, ZHANG, "张三", " \u200b\n") is None
+    reply = await world.learning.reply(HERE, "我也是")
+    assert reply
+    assert reply.sender == BOT
+    assert (await world.learning.status()).buffered == 2
+
+
+async def test_without_group_learning_nothing_said_in_groups_is_stored(tmp_path: Path):
+    world = World(tmp_path / "journal.sqlite3")
+    world.settings = Settings(enable_group_learning=False)
+    await world.open()
+    assert await world.learning.hear(ROOM, ZHANG, "张三", "大家好") is None
+    assert await world.learning.reply(ROOM, "你好") is None
+    assert await world.learning.remember(ROOM, ZHANG, "张三", "记住我") == ()
+    assert await world.learning.hear(HERE, ZHANG, "张三", "你好")
+    assert (await world.journal.counts())["messages"] == 1
+    assert await world.journal.presences() == []
+    await world.close()
+
+
+# -------------------------------------------------------------------- flushing
+
+
+async def test_a_full_buffer_is_learned_with_one_call(world: World):
+    world.script.script = [CATS]
+    await world.hear("我喜欢猫", "真的", "很喜欢")
+    await world.learning.settle()
+    assert world.script.calls == []
+    await world.learning.reply(HERE, "看得出来")
+    await world.learning.settle()
+    (fact,) = await world.facts()
+    assert fact.statement == "张三喜欢猫"
+    (call,) = world.script.calls
+    assert call.where == HERE.umo
+    assert call.tool
+    assert "[4] 22:13 BOT: 看得出来" in call.prompt
+    (episode,) = await world.journal.read(lambda rows: rows.find(Episode, session=HERE.id))
+    assert (episode.messages, episode.summary) == (4, "张三聊了猫。")
+    asked = await world.journal.look(lambda db: db.execute("SELECT prompt FROM batch").fetchall())
+    assert asked == [(VERSION,)]
+    status = await world.learning.status()
+    assert (status.buffered, status.waiting, status.dead, status.failed) == (0, 0, 0, 0)
+    assert (status.calls, status.tokens_in, status.tokens_out) == (1, 100, 10)
+    assert status.last_learned_at == world.time
+
+
+async def test_an_idle_buffer_is_learned(world: World):
+    world.script.script = [CATS]
+    await world.hear("我喜欢猫")
+    world.time += 298
+    await world.learning.settle()
+    assert await world.facts() == []
+    world.time += 1
+    await world.learning.settle()
+    assert len(await world.facts()) == 1
+
+
+async def test_the_timer_itself_wakes_the_learner(world: World):
+    await world.learning.hear(HERE, ZHANG, "张三", "我喜欢猫", at=T0 - 299.95)
+    await asyncio.sleep(0)  # the learner goes to sleep for 50 ms
+    world.time += 0.05
+    await asyncio.wait_for(world.script.asked.wait(), 5)
+
+
+async def test_asking_to_remember_is_learned_at_once(world: World):
+    await world.hear("记住，我喜欢猫")
+    await asyncio.wait_for(world.script.asked.wait(), 5)
+
+
+async def test_a_persona_switch_is_learned_into_the_old_personas_session(world: World):
+    world.script.script = [CATS]
+    await world.hear("我喜欢猫", session=HERE)
+    await world.hear("我喜欢狗", session=OTHER)
+    await world.learning.settle()
+    (fact,) = await world.facts()
+    assert fact.session == HERE.id
+    (call,) = world.script.calls
+    assert "狗" not in call.prompt
+    assert [b.session for b in await world.journal.buffers()] == [OTHER.id]
+
+
+async def test_a_message_that_is_moved_to_another_persona_is_learned_there(world: World):
+    heard = await world.learning.hear(HERE, ZHANG, "张三", "我喜欢猫")
+    assert heard
+    assert (await world.journal.retag(heard.id, OTHER))[0]
+    world.script.script = [CATS]
+    assert await world.learning.flush() == 1
+    assert [f.session for f in await world.facts()] == [OTHER.id]
+
+
+async def test_flush_learns_one_chat_or_everything(world: World):
+    await world.hear("我喜欢猫", session=HERE)
+    await world.hear("大家好", session=ROOM)
+    world.script.script = [CATS]
+    assert await world.learning.flush(HERE.circle) == 1
+    assert [c.where for c in world.script.calls] == [HERE.umo]
+    assert await world.learning.flush() == 1
+    assert await world.learning.flush() == 0
+    assert len(world.script.calls) == 2
+
+
+async def test_a_flush_never_crosses_an_episode(world: World):
+    await world.hear("上午好")
+    world.time += 700
+    await world.hear("下午好")
+    assert await world.learning.flush() == 2
+    assert len(world.script.calls) == 2
+    assert not any("上午好" in c.prompt and "下午好" in c.prompt for c in world.script.calls)
+
+
+async def test_what_holds_no_words_costs_no_call(world: World):
+    await world.hear("😀😀", "……")
+    await world.learning.reply(HERE, "你很开心呢")
+    assert await world.learning.flush() == 1
+    assert world.script.calls == []
+    (change,) = await world.learned()
+    assert change.ops == ()
+
+
+# ------------------------------------------------------------ restart and kill
+
+
+async def test_a_restart_picks_up_the_buffer(world: World):
+    world.script.script = [CATS]
+    await world.hear("我喜欢猫", "真的")
+    await world.close()
+    world.time += 300
+    await world.open()
+    await world.learning.settle()
+    assert len(await world.facts()) == 1
+
+
+async def test_a_kill_while_the_model_thinks_learns_exactly_once(world: World):
+    world.script.gate = asyncio.Event()
+    await world.hear("我喜欢猫", "真的", "很喜欢", "非常")
+    await asyncio.wait_for(world.script.asked.wait(), 5)
+    # The journal goes first: nothing can be tidied up, as in a kill.
+    await world.journal.close()
+    world.script.gate.set()
+    await world.learning.close()
+    world.model = ScriptedModel([CATS])
+    await world.open()
+    (queued,) = await world.journal.queue()
+    assert (queued.state, queued.attempts) == ("waiting", 0)
+    await world.learning.settle()
+    assert len(await world.learned()) == 1
+    assert [f.use_count for f in await world.facts()] == [1]
+    await world.close()
+    await world.open()
+    await world.learning.settle()
+    assert len(world.script.calls) == 1
+
+
+async def test_closing_while_the_model_thinks_costs_no_attempt(world: World):
+    world.script.gate = asyncio.Event()
+    await world.hear("我喜欢猫")
+    flushing = asyncio.create_task(world.learning.flush())
+    await asyncio.wait_for(world.script.asked.wait(), 5)
+    await world.learning.close()
+    assert await flushing == 0
+    (queued,) = await world.journal.queue()
+    assert (queued.state, queued.attempts) == ("waiting", 0)
+    with pytest.raises(ClosedError):
+        await world.learning.flush()
+    with pytest.raises(ClosedError):
+        await world.learning.remember(HERE, ZHANG, "张三", "我喜欢猫")
+    await world.learning.settle()
+
+
+# -------------------------------------------------------------------- failures
+
+
+async def test_failures_back_off_then_wait_visibly_then_revive(
+    world: World, caplog: pytest.LogCaptureFixture
+):
+    refused = ExtractionError("没有额度", Failure.RATE_LIMIT)
+    world.script.script = [*[refused] * 4, "对不起，我不能。"]
+    await world.hear("我喜欢猫")
+    assert await world.learning.flush() == 0
+    for attempt, delay in enumerate((30, 120, 600, 3600), 1):
+        (queued,) = await world.journal.queue()
+        assert (queued.state, queued.attempts, queued.error) == ("waiting", attempt, "rate_limit")
+        assert queued.next_at == world.time + delay
+        world.time += delay - 1
+        await world.learning.settle()
+        assert len(world.script.calls) == attempt
+        world.time += 1
+        await world.learning.settle()
+    status = await world.learning.status()
+    assert (status.waiting, status.dead, status.calls) == (0, 1, 5)
+    assert (status.failed, status.failure) == (1, "no_json")
+    # The third and fourth failure belong to the outage that the breaker reported.
+    assert sum(record.levelno >= logging.WARNING for record in caplog.records) == 4
+    world.time += 9_999
+    await world.learning.settle()
+    assert await world.learning.flush() == 0  # the dead stay dead until they are revived
+    assert len(world.script.calls) == 5
+    # What was said is remembered all the same.
+    assert len(await world.journal.read(lambda rows: rows.find(Episode))) == 1
+    world.script.script = [CATS]
+    assert await world.learning.revive() == 1
+    await world.learning.settle()
+    assert len(await world.facts()) == 1
+    assert (await world.learning.status()).failed == 0
+
+
+async def test_an_answer_without_end_is_not_asked_for_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    threads: list[threading.Thread] = []
+    read = extractor.parse
+
+    def watched(*args: Any) -> Any:
+        threads.append(threading.current_thread())
+        return read(*args)
+
+    monkeypatch.setattr(extractor, "parse", watched)
+    world.script.script = ["{" * 60_000, CATS]
+    await world.hear("我喜欢猫")
+    assert await world.learning.flush() == 0
+    assert threads
+    assert threading.main_thread() not in threads, "the bot goes on meanwhile"
+    (batch,) = await world.journal.queue()
+    assert (batch.state, batch.attempts, batch.error) == ("dead", 1, "runaway")
+    world.time += 9_999
+    await world.learning.settle()
+    assert len(world.script.calls) == 1
+    assert await world.learning.revive() == 1  # by an admin
+    await world.learning.settle()
+    assert len(await world.facts()) == 1
+
+
+async def test_a_flush_tries_a_batch_once(world: World, monkeypatch: pytest.MonkeyPatch):
+    world.script.script = [ExtractionError("没有额度"), CATS]
+    await world.hear("我喜欢猫")
+    claim = world.journal.claim
+
+    async def slow(*args: Any) -> Any:
+        found = await claim(*args)
+        while found is None and not (await world.journal.queue())[0].attempts:
+            await asyncio.sleep(0)  # on a busy machine it has failed by now
+        return found
+
+    monkeypatch.setattr(world.journal, "claim", slow)
+    assert await world.learning.flush() == 0
+    assert len(world.script.calls) == 1
+
+
+async def test_what_is_to_be_remembered_is_tried_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    world.script.script = [ExtractionError("没有额度"), CATS]
+    find = world.journal.messages
+
+    async def slow(ids: Any) -> Any:
+        while not (await world.journal.queue())[0].attempts:
+            await asyncio.sleep(0)  # on a busy machine it has failed by now
+        return await find(ids)
+
+    monkeypatch.setattr(world.journal, "messages", slow)
+    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "记住，我喜欢猫")
+    assert fact.statement
+    assert len(world.script.calls) == 1
+
+
+async def test_a_flush_does_not_wait_for_the_back_off(world: World):
+    world.script.script = [ExtractionError("超时"), CATS]
+    await world.hear("我喜欢猫")
+    assert await world.learning.flush() == 0
+    assert await world.learning.flush() == 1
+
+
+async def test_a_model_that_breaks_in_an_unknown_way_is_a_failure_too(world: World):
+    world.script.script = [ZeroDivisionError("?"), CATS]
+    await world.hear("我喜欢猫")
+    assert await world.learning.flush() == 0
+    assert (await world.learning.status()).failure == "other"
+    assert await world.learning.flush() == 1
+
+
+async def test_a_batch_that_fails_does_not_hold_up_the_next(world: World):
+    world.script.script = [ExtractionError("内容被拦截"), CATS]
+    await world.hear("……骂人的话……")
+    assert await world.learning.flush() == 0
+    await world.hear("我喜欢猫", "真的", "很喜欢", "非常")
+    await world.learning.settle()
+    assert len(await world.facts()) == 1
+    assert [q.attempts for q in await world.journal.queue()] == [1]
+
+
+async def test_without_a_model_conversations_are_kept_word_for_word(tmp_path: Path):
+    world = World(tmp_path / "journal.sqlite3")
+    world.model = None
+    await world.open()
+    await world.hear("我喜欢猫", "真的", "很喜欢", "非常")
+    await world.learning.settle()
+    (change,) = await world.learned()
+    assert (change.ops, change.reason) == ((), "learned")
+    (episode,) = await world.journal.read(lambda rows: rows.find(Episode))
+    assert (episode.messages, episode.summary) == (4, "")
+    status = await world.learning.status()
+    assert (status.buffered, status.waiting, status.dead, status.calls) == (0, 0, 0, 0)
+    await world.close()
+
+
+# ---------------------------------------------------------------- concurrency
+
+
+async def test_two_at_a_time_and_one_of_a_session(world: World):
+    world.script.gate = asyncio.Event()
+    for session in (HERE, private("li"), private("wang")):
+        await world.hear("早上好", session=session)
+    for session in (HERE, private("li"), private("wang")):
+        await world.learning._claim_all(session.id)
+    await world.hear("晚上好", session=HERE)
+    flushing = asyncio.create_task(world.learning.flush())
+    while len(world.script.calls) < 2:
+        await asyncio.wait_for(world.script.asked.wait(), 5)
+        world.script.asked.clear()
+    assert {c.where for c in world.script.calls} == {HERE.umo, private("li").umo}
+    # Nothing waits for the model: messages are stored meanwhile.
+    await asyncio.wait_for(world.hear("还在吗", session=HERE), 5)
+    world.script.gate.set()
+    assert await flushing == 4
+    assert world.script.most == 2
+
+
+async def test_two_flushes_share_their_work(world: World):
+    world.script.script = [CATS]
+    await world.hear("我喜欢猫")
+    assert 1 in await asyncio.gather(world.learning.flush(), world.learning.flush())
+    assert len(await world.learned()) == 1
+    assert len(world.script.calls) == 1
+
+
+async def test_a_damaged_loop_turn_is_survived(world: World, monkeypatch: pytest.MonkeyPatch):
+    broken = [OSError("磁盘已满")]
+    claim = world.journal.claim
+
+    async def failing(*args):
+        if broken:
+            raise broken.pop()
+        return await claim(*args)
+
+    monkeypatch.setattr(world.journal, "claim", failing)
+    world.script.script = [CATS]
+    await world.hear("我喜欢猫", "真的", "很喜欢", "非常")
+    await world.learning.settle()
+    await world.learning.settle()
+    assert len(await world.facts()) == 1
+
+
+# -------------------------------------------------------------------- remember
+
+
+async def test_remember_learns_at_once_what_the_model_finds(world: World):
+    world.script.script = [
+        answer(said("U1", "allergic_to", "花生", "张三对花生过敏", 2, importance=0.9))
+    ]
+    await world.hear("你好")
+    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "我对花生过敏")
+    assert (fact.predicate, fact.evidence) == ("allergic_to", (2,))
+
+
+@pytest.mark.parametrize("model", [None, {"worth": False}, ExtractionError("没有额度")])
+async def test_remember_keeps_what_no_model_made_a_fact_of(tmp_path: Path, model):
+    world = World(tmp_path / "journal.sqlite3")
+    world.model = ScriptedModel([model]) if model else None
+    await world.open()
+    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "记住，我对花生过敏")
+    assert fact.statement == "张三：我对花生过敏"
+    assert (fact.subject, fact.predicate, fact.speaker) == (ZHANG, "other", ZHANG)
+    assert fact.object == stable_id("e", "", "我对花生过敏")
+    change = (await world.journal.changes(0))[-1]
+    # It is the user's own act, who may undo it.
+    kept = [c for c in await world.journal.changes(0) if c.reason == "remember"]
+    assert [c.actor for c in kept] == [ZHANG]
+    assert change.id >= kept[0].id
+    # Said again, it is strengthened.
+    again = await world.learning.remember(HERE, ZHANG, "张三", "我对花生过敏")
+    assert [(f.id, f.use_count) for f in again] == [(fact.id, 2)]
+    await world.close()
+
+
+async def test_what_was_forgotten_meanwhile_is_not_learned(world: World):
+    world.script.script = [ExtractionError("没有额度")]
+    await world.hear("你好")
+    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "我对花生过敏")
+    gone = Forgotten.of(HERE.id, 2)
+    await world.journal.commit(
+        lambda _: Draft("owner", "forget", [gone], drop=[(Fact.kind, fact.id)])
+    )
+    world.script.script = [answer(said("U1", "likes", "花生", "张三喜欢花生", 2))]
+    assert await world.learning.flush() == 1
+    assert "花生" not in world.script.calls[-1].prompt
+    assert await world.facts() == []
+
+
+# ----------------------------------------------------------------------- usage
+
+
+async def test_usage_is_counted_by_day_and_survives_a_restart(world: World):
+    await world.hear("我喜欢猫")
+    await world.learning.flush()
+    await world.close()
+    await world.open()
+    assert (await world.learning.status()).calls == 1
+    await world.hear("我喜欢狗")
+    await world.learning.flush()
+    status = await world.learning.status()
+    assert (status.calls, status.tokens_in, status.tokens_out) == (2, 200, 20)
+    world.time += 86_400
+    assert (await world.learning.status()).calls == 0
+
+
+async def test_a_damaged_account_of_usage_starts_anew(world: World):
+    await world.journal.set_note("usage", '{"2026-09-21": [1]}')
+    await world.close()
+    await world.open()
+    await world.hear("我喜欢猫")
+    await world.learning.flush()
+    assert (await world.learning.status()).calls == 1
+
+
+async def test_a_flush_that_is_cancelled_cancels_no_other(world: World):
+    world.script.gate = asyncio.Event()
+    await world.hear("我喜欢猫")
+    first, second = (asyncio.create_task(world.learning.flush()) for _ in "ab")
+    await asyncio.wait_for(world.script.asked.wait(), 5)
+    first.cancel()
+    world.script.gate.set()
+    assert await second == 1
+
+
+async def test_what_was_removed_from_the_buffer_is_not_waited_for(world: World):
+    await world.hear("我喜欢猫")
+    # As another tool would: the message is claimed behind our back.
+    claimed = await world.journal.claim(HERE.id, len, lambda *_: Draft("chat", "episode"))
+    assert claimed
+    world.time += 300
+    await asyncio.wait_for(world.learning.settle(), 5)
+    assert (await world.learning.status()).buffered == 0

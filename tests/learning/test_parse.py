@@ -1,0 +1,249 @@
+"""Answers are read however broken they are, or refused with one kind of error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import json_repair
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.dates import moment
+from graph_memory.errors import ExtractionError, Failure
+from graph_memory.learning.parse import MAX_ENTITIES, MAX_FACTS, Extraction, parse
+from graph_memory.model import PREDICATES, EntityType
+from graph_memory.ports import Answer
+
+GOOD = {
+    "worth": True,
+    "summary": "张三说他搬到了上海，养了一只叫豆豆的猫。",
+    "entities": [{"id": "E1", "name": "豆豆", "type": "animal", "aliases": "豆子，小豆"}],
+    "facts": [
+        {
+            "subject": "U1",
+            "predicate": "has_pet",
+            "object": "E1",
+            "statement": "张三养了一只叫豆豆的猫",
+            "importance": 0.7,
+            "evidence": "1,3",
+            "date": "2026-05-03",
+        }
+    ],
+    "restated": "2",
+    "used": "",
+}
+TEXT = json.dumps(GOOD, ensure_ascii=False)
+
+
+def check(extraction: Extraction) -> None:
+    assert extraction.worth
+    assert extraction.summary.startswith("张三")
+    assert extraction.entities[0].aliases == ("豆子", "小豆")
+    assert extraction.entities[0].type is EntityType.ANIMAL
+    (fact,) = extraction.facts
+    assert (fact.predicate, fact.object, fact.evidence) == ("has_pet", "E1", (1, 3))
+    assert fact.importance == 0.7
+    assert (extraction.restated, extraction.used, extraction.ended) == ((2,), (), ())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer("", GOOD),
+        Answer(TEXT),
+        Answer(f"```json\n{TEXT}\n```"),
+        Answer(f"好的，{{注意}}以下是结果：\n\n```\n{TEXT}\n```\n希望有帮助！"),
+        Answer(f"<think>{{先想想}}</think>{TEXT}"),
+        Answer(TEXT.replace('"', "'")),
+        Answer(TEXT.replace("}]", "},]")),
+        Answer("", {"name": "save_memory", "arguments": GOOD}),
+        Answer("", {"name": "save_memory", "arguments": TEXT}),
+        Answer(json.dumps([GOOD])),
+        Answer(TEXT, {}),
+    ],
+)
+def test_one_answer_in_many_coats(answer: Answer):
+    check(parse(answer))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("-1", ()),
+        ("0, -2, 3", (3,)),
+        ("[-1]", ()),
+        ("1-3", (1, 3)),
+        ("- 2", (2,)),
+        ("(-1,4)", (4,)),
+    ],
+)
+def test_a_minus_one_says_that_there_is_none(text: str, numbers: tuple[int, ...]):
+    assert parse(Answer("", {"worth": True, "ended": text})).ended == numbers
+
+
+def test_known_numbers_may_be_nested_lists_or_text():
+    nested = {"worth": True, "known": {"restated": [1, "2"], "used": "[3]、4", "ended": 5}}
+    extraction = parse(Answer("", nested))
+    assert (extraction.restated, extraction.used, extraction.ended) == ((1, 2), (3, 4), (5,))
+
+
+def test_a_truncated_answer_keeps_what_was_complete():
+    cut = TEXT[: TEXT.index('"evidence"')]
+    (fact,) = parse(Answer(cut)).facts
+    assert fact.statement == "张三养了一只叫豆豆的猫"
+    assert fact.evidence == ()
+
+
+def test_bad_items_are_dropped_and_good_ones_stay():
+    extraction = parse(
+        Answer(
+            "",
+            {
+                "worth": "是",
+                "entities": ["豆豆", {"id": 3, "name": "北京", "type": "城市"}, {"name": ""}, None],
+                "facts": [
+                    "张三喜欢猫",
+                    {"subject": "U1"},
+                    {"subject": "U1", "statement": ["张三喜欢猫"], "predicate": "LOVES",
+                     "importance": "9", "evidence": ["1", 2.0, True, -3, None, "U2 说 4"],
+                     "past": "false"},
+                ],
+            },
+        )
+    )  # fmt: skip
+    assert extraction.worth
+    (entity,) = extraction.entities
+    assert (entity.id, entity.name, entity.type) == ("3", "北京", EntityType.TOPIC)
+    (fact,) = extraction.facts
+    assert (fact.predicate, fact.importance, fact.evidence) == ("other", 0.9, (1, 2, 4))
+    assert fact.past is False
+
+
+def test_bare_facts_are_facts():
+    bare = json.dumps([{"subject": "U1", "statement": "张三喜欢猫", "evidence": [1]}])
+    extraction = parse(Answer(f"```\n{bare}\n```"))
+    assert extraction.worth
+    assert extraction.facts[0].statement == "张三喜欢猫"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer(""), Answer("抱歉，我无法处理这些内容。"), Answer("{}"), Answer("[1, 2]"),
+     Answer("", {"foo": "bar"}), Answer("{" * 5000), Answer('{"a":[' * 5000)],
+)  # fmt: skip
+def test_nothing_usable_is_an_extraction_error(answer: Answer):
+    with pytest.raises(ExtractionError):
+        parse(answer)
+
+
+ENDLESS = '{"facts":[{"subject":"U1","statement":"'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer("{" * 60_000), Answer((ENDLESS * 2_000)[:60_000]), Answer("{" * 600),
+     Answer("好的。" * 20_000), Answer('{"facts": "' + "我喜欢猫" * 2_000), Answer(TEXT * 200),
+     Answer("", {"facts": ENDLESS * 100, "save": ENDLESS * 100}), Answer("", {"save": "{" * 600})],
+)  # fmt: skip
+def test_an_answer_without_end_is_not_mended(answer: Answer, monkeypatch: pytest.MonkeyPatch):
+    def mend(text: str) -> Any:
+        pytest.fail(f"{len(text)} characters")
+
+    monkeypatch.setattr(json_repair, "loads", mend)
+    if answer.arguments and "facts" in answer.arguments:
+        assert parse(answer).facts == ()  # it has our fields, and nothing is to be mended
+        return
+    with pytest.raises(ExtractionError) as raised:
+        parse(answer)
+    assert raised.value.kind is Failure.RUNAWAY
+
+
+def test_the_longest_honest_answer_is_read():
+    fact = {"subject": "U1", "predicate": "likes", "object": "E1", "evidence": "1,2,3"}
+    facts = [{**fact, "statement": f"{n * 7919 % 997} 张三喜欢" * 9} for n in range(60)]
+    things = [{"id": f"E{n}", "name": f"第{n}个", "type": "thing"} for n in range(MAX_ENTITIES)]
+    text = json.dumps({"facts": facts, "entities": things}, ensure_ascii=False, indent=2)
+    extraction = parse(Answer(text[:-3]))
+    assert (len(extraction.facts), len(extraction.entities)) == (MAX_FACTS, MAX_ENTITIES)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["worth", "summary", "facts", "entities", "known", "restated", "subject",
+                 "statement", "predicate", "object", "evidence", "replaces", "importance", "name"]
+            )
+            | st.text(max_size=5),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=25,
+)  # fmt: skip
+
+
+def is_clean(extraction: Extraction) -> bool:
+    numbers = (*extraction.restated, *extraction.used, *extraction.ended)
+    return all(n > 0 for n in numbers) and all(
+        f.statement
+        and "\n" not in f.statement
+        and f.predicate in PREDICATES
+        and 0.0 <= f.importance <= 1.0
+        and all(n > 0 for n in (*f.evidence, *f.replaces))
+        for f in extraction.facts
+    )
+
+
+def read(answer: Answer) -> None:
+    with contextlib.suppress(ExtractionError):
+        assert is_clean(parse(answer))
+
+
+@given(st.dictionaries(st.sampled_from(sorted(GOOD)), json_values) | json_values)
+def test_any_arguments_are_read_or_refused(data):
+    read(Answer("", data if isinstance(data, dict) else {"facts": data}))
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_or_refused(text: str):
+    read(Answer(text))
+
+
+@given(st.data())
+def test_any_damage_to_a_good_answer_is_survived(data):
+    start = data.draw(st.integers(0, len(TEXT)))
+    end = data.draw(st.integers(start, len(TEXT)))
+    noise = data.draw(st.text(alphabet='{}[]",:\\ue 好1', max_size=12))
+    read(Answer(TEXT[:start] + noise + TEXT[end:]))
+
+
+CHINA = timezone(timedelta(hours=8))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-05-03", datetime(2026, 5, 3, tzinfo=CHINA)),
+        ("2026年5月3日（昨天）", datetime(2026, 5, 3, tzinfo=CHINA)),
+        ("2026/5/3 19:30", datetime(2026, 5, 3, 19, 30, tzinfo=CHINA)),
+        ("2026-05-03T08:00:00", datetime(2026, 5, 3, 8, tzinfo=CHINA)),
+        ("2026-05", datetime(2026, 5, 1, tzinfo=CHINA)),
+        ("2019年", datetime(2019, 1, 1, tzinfo=CHINA)),
+        ("1965-02-01", datetime(1965, 2, 1, tzinfo=CHINA)),
+        ("2026-13-40", None), ("昨天", None), ("", None), ("0000", None),
+    ],
+)  # fmt: skip
+def test_dates_are_local_moments(text: str, expected: datetime | None):
+    assert moment(text, CHINA) == (expected.timestamp() if expected else None)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_moment_or_none(text: str):
+    assert moment(text, CHINA) is None or isinstance(moment(text, CHINA), float)

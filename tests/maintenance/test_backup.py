@@ -1,0 +1,280 @@
+"""Backups are whole, in time, few enough, and delay nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.deletion import Tombstones
+from graph_memory.errors import ClosedError, DamagedError, JournalError, NotFoundError
+from graph_memory.maintenance import Backup, Backups, backup, backup_catalog
+from graph_memory.maintenance.backup_catalog import JOURNAL, surplus
+from graph_memory.retention import DAY
+from graph_memory.store import Draft, Journal, copies
+
+from ..makers import T0, context, entity, fact, message, private, user
+
+ZHANG = user("zhang")
+HOME = private("zhang")
+
+
+class Clock:
+    now = T0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make(directory: Path, journal: Journal, clock: Callable[[], float]) -> Backups:
+    tombstones = Tombstones.read(directory)
+    return Backups(context(journal, now=clock), directory, tombstones, nothing)
+
+
+async def nothing() -> None:
+    """There is no graph."""
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Backups, Clock]]:
+    clock = Clock()
+    journal = await Journal.open(tmp_path / JOURNAL, clock)
+    backups = make(tmp_path, journal, clock)
+    yield journal, backups, clock
+    await backups.close()
+    await journal.close()
+
+
+async def say(journal: Journal, *texts: str) -> None:
+    for text in texts:
+        await journal.append(message(HOME, ZHANG, text), HOME)
+
+
+async def know(journal: Journal, *statements: str) -> None:
+    facts = [fact(HOME, ZHANG, entity(text), text) for text in statements]
+    await journal.commit(lambda _rows: Draft("learn", "learned", [HOME, *facts]))
+
+
+def texts(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return [text for (text,) in db.execute("SELECT text FROM message ORDER BY id")]
+
+
+def damage(path: Path, at: float = 0.5) -> None:
+    content = bytearray(path.read_bytes())
+    start = int(len(content) * at) // 4096 * 4096
+    content[start : start + 4096] = b"\xa5" * 4096
+    path.write_bytes(content)
+
+
+async def test_a_backup_is_one_whole_file(world, tmp_path: Path):
+    journal, backups, _ = world
+    await say(journal, "我叫张三", "喜欢爬山😀")
+    await know(journal, "张三喜欢爬山")
+    made = await backups.make()
+    assert made.name == "journal-20260921T141320Z-manual.sqlite3"
+    assert [path.name for path in made.path.parent.iterdir()] == [made.name]
+    assert texts(made.path) == ["我叫张三", "喜欢爬山😀"]
+    held = copies.verify(made.path)
+    assert (held.messages, held.facts, held.message_at, held.change_at) == (2, 1, T0, T0)
+    assert await backups.list() == [made]
+    assert (await backups.make()).name > made.name, "two in one second are two files"
+
+
+async def test_writers_go_on_while_a_backup_is_made(world, monkeypatch):
+    journal, backups, _ = world
+    await say(journal, *("长" * 3000 for _ in range(200)))
+    monkeypatch.setattr(copies, "_STEP", 1)
+    monkeypatch.setattr(copies, "_PAUSE", 0.001)
+    making = asyncio.create_task(backups.make())
+    said = 0
+    while not making.done():
+        await say(journal, f"第{said}句")
+        said += 1
+    held = copies.verify((await making).path)
+    assert said > 20, "writing does not wait for the copy"
+    assert 200 <= held.messages < 200 + said, "the copy is of one moment"
+
+
+async def test_a_backup_that_is_due_is_made_once_a_day(world):
+    journal, backups, clock = world
+    assert await backups.tend() is None, "nothing to save yet"
+    await say(journal, "你好")
+    first = await backups.tend()
+    assert first is not None
+    assert first.kind == ""
+    clock.now += DAY - 60
+    assert await backups.tend() is None
+    assert await backups.due_in() == 60
+    clock.now += 60
+    assert await backups.tend() is not None
+    assert len(await backups.list()) == 2
+
+
+async def test_a_restart_does_not_make_another_one(world, tmp_path: Path):
+    journal, backups, clock = world
+    await say(journal, "你好")
+    await backups.tend()
+    again = make(tmp_path, journal, clock)
+    clock.now += 60
+    assert await again.tend() is None
+    await again.close()
+
+
+async def test_a_backup_by_hand_is_not_the_daily_one(world):
+    journal, backups, _ = world
+    await say(journal, "你好")
+    await backups.make()
+    assert await backups.due_in() == 0
+
+
+async def test_a_clock_that_was_wrong_stops_nothing(world):
+    journal, backups, clock = world
+    await say(journal, "你好")
+    clock.now = T0 + 3650 * DAY
+    await backups.tend()
+    clock.now = T0
+    assert await backups.tend() is not None, "one from the future is not today's"
+    clock.now = T0 - 3650 * DAY
+    for _ in range(backup.DAILY + 5):
+        assert (await backups.make("")).path.exists(), "what was just made is there"
+
+
+async def test_the_task_makes_it_and_goes_on_after_a_failure(world, monkeypatch, tmp_path):
+    journal, _, clock = world
+    await say(journal, "你好")
+    monkeypatch.setattr(backup, "SETTLING", 0.0)
+    monkeypatch.setattr(backup, "LOOK", 0.01)
+    monkeypatch.setattr(copies, "MIN_FREE", 1 << 62)
+    backups = make(tmp_path, journal, clock)
+    await backups.start()
+    async with asyncio.timeout(10):
+        while not backups.problem:
+            await asyncio.sleep(0.01)
+        assert "no room" in backups.problem
+        monkeypatch.setattr(copies, "MIN_FREE", 0)
+        while backups.problem:
+            await asyncio.sleep(0.01)
+    assert len(await backups.list()) == 1
+    await backups.close()
+
+
+def on(day: int, kind: str = "", hour: int = 3) -> Backup:
+    at = datetime(2026, 9, 1, hour, tzinfo=UTC).timestamp() + day * DAY
+    return Backup(Path(f"{day}-{hour}-{kind}"), at, kind, 1)
+
+
+def test_days_and_weeks_are_kept():
+    made: list[Backup] = []
+    for day in range(120):
+        made.append(on(day))
+        made = [one for one in made if one not in surplus(made)]
+    assert [(one.day - on(0).day).days for one in made if one.kind == ""] == [
+        # Three Sundays before the last seven days; 28 December 2026 is day 118, a Monday.
+        103, 110, 113, 114, 115, 116, 117, 118, 119,
+    ]  # fmt: skip
+
+
+def test_the_last_of_a_day_is_kept():
+    assert surplus([on(1, hour=3), on(1, hour=9)]) == [on(1, hour=3)]
+
+
+def test_others_do_not_push_daily_ones_out():
+    daily = [on(day) for day in range(3)]
+    others = [on(10 + n, kind) for n in range(5) for kind in ("manual", "migration-0002_x")]
+    assert surplus([*daily, *others]) == [
+        one for one in sorted(others, key=lambda one: (one.at, one.name)) if one.at < on(12).at
+    ]
+
+
+async def test_a_damaged_journal_costs_no_good_backup(world, tmp_path: Path):
+    journal, backups, clock = world
+    await say(journal, *("长" * 3000 for _ in range(100)))
+    good = await backups.make("")
+    await journal.close()
+    damage(tmp_path / JOURNAL)
+    for _ in range(backup.DAILY + 1):
+        clock.now += DAY
+        with pytest.raises(DamagedError, match=good.name):
+            await backups.make("")
+    assert await backups.list() == [good]
+    assert [path.name for path in good.path.parent.iterdir()] == [good.name]
+
+
+async def test_old_backups_make_room_but_not_all(world, monkeypatch):
+    journal, backups, clock = world
+    await say(journal, "你好")
+    for _ in range(5):
+        await backups.make("")
+        clock.now += DAY
+    free = shutil.disk_usage(journal.path).free
+
+    def usage(folder: Path):
+        gone = 5 - len(list(folder.glob("*.sqlite3")))
+        return type("Usage", (), {"free": free if gone >= enough else 0})
+
+    enough = 2
+    monkeypatch.setattr(copies.shutil, "disk_usage", usage)
+    await backups.make("")
+    assert len(await backups.list()) == 4
+    enough = 99
+    with pytest.raises(JournalError, match="no room"):
+        await backups.make("")
+    assert len(await backups.list()) == backup.MIN_KEPT
+
+
+async def test_what_a_kill_left_is_tidied(world, tmp_path: Path):
+    journal, backups, _ = world
+    await say(journal, "你好")
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for end in ("", "-journal"):
+        (folder / f"journal-20250101T000000Z.sqlite3.tmp{end}").write_bytes(b"half")
+    (folder / "notes.txt").write_text("谁的")
+    made = await backups.make()
+    assert {path.name for path in folder.iterdir()} == {"notes.txt", made.name}
+    assert await backups.list() == [made]
+
+
+async def test_closing_gives_a_copy_up(world, tmp_path: Path, monkeypatch):
+    journal, backups, _ = world
+    await say(journal, *("长" * 3000 for _ in range(100)))
+    monkeypatch.setattr(copies, "_STEP", 1)
+    monkeypatch.setattr(copies, "_PAUSE", 60.0)
+    making = asyncio.create_task(backups.make())
+    async with asyncio.timeout(10):
+        while not list(tmp_path.glob("backups/*.tmp")):
+            await asyncio.sleep(0.005)
+        await backups.close()
+    with pytest.raises(ClosedError):
+        await making
+    assert list((tmp_path / "backups").iterdir()) == []
+    with pytest.raises(ClosedError):
+        await backups.make()
+
+
+async def test_a_preview_says_what_would_be_lost(world):
+    journal, backups, clock = world
+    await say(journal, "一", "二")
+    await know(journal, "张三喜欢爬山")
+    made = await backups.make()
+    clock.now += 60
+    await say(journal, "三")
+    await know(journal, "张三喜欢游泳", "张三喜欢下棋")
+    seen = await backups.preview(made.name)
+    assert (seen.backup, seen.then.messages, seen.now.messages) == (made, 2, 3)
+    assert seen.difference == {"messages": -1, "facts": -2, "changes": -1}
+    assert (seen.then.change_at, seen.now.change_at) == (T0, T0 + 60)
+    with pytest.raises(NotFoundError):
+        await backups.preview("../journal.sqlite3")
+    damage(made.path)
+    with pytest.raises(DamagedError):
+        await backups.preview(made.name)
+    assert backup_catalog.newest_good(made.path.parents[1]) is None

@@ -1,0 +1,238 @@
+"""Restoring: what stood there is kept, a kill at any step is survived, damage is named."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from graph_memory.deletion import Tombstones
+from graph_memory.errors import DamagedError, JournalError, NotFoundError
+from graph_memory.maintenance import open_journal, restore
+from graph_memory.maintenance.backup_catalog import JOURNAL, saved
+from graph_memory.store import copies
+
+from ..makers import T0, message, private, user
+from .test_backup import make
+
+ZHANG = user("zhang")
+HOME = private("zhang")
+MANY = tuple(f"第{number}句" + "长" * 2000 for number in range(40))
+
+
+def now() -> float:
+    return T0
+
+
+async def write(directory: Path, *said: str) -> None:
+    """Say something and close."""
+    journal = await open_journal(directory, now, Tombstones.read(directory))
+    for text in said:
+        await journal.append(message(HOME, ZHANG, text), HOME)
+    await journal.close()
+
+
+async def save(directory: Path) -> str:
+    """Make a backup; returns its name."""
+    journal = await open_journal(directory, now, Tombstones.read(directory))
+    backups = make(directory, journal, now)
+    made = await backups.make("")
+    await backups.close()
+    await journal.close()
+    return made.name
+
+
+async def heard(directory: Path) -> list[str]:
+    journal = await open_journal(directory, now, Tombstones.read(directory))
+    found = [m.text for m in await journal.newest_messages(1000)]
+    await journal.close()
+    return found
+
+
+def damage(path: Path, way: str) -> None:
+    content = bytearray(path.read_bytes())
+    match way:
+        case "truncated":
+            content = content[: len(content) // 2]
+        case "flipped":
+            for at in range(0, len(content), 4096):
+                content[at + 1] ^= 0xFF
+        case "zeroed":
+            content[4096:] = bytes(len(content) - 4096)
+        case "foreign":
+            content = bytearray("不是数据库".encode() * 2000)
+        case "empty":
+            content = bytearray()
+    path.write_bytes(content)
+    if way == "missing":
+        path.unlink()
+    if way == "other":
+        path.unlink()
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE cookies (x)")
+
+
+WAYS = ("truncated", "flipped", "zeroed", "foreign", "empty", "missing", "other")
+
+
+async def test_a_restore_takes_effect_at_the_next_opening(tmp_path: Path):
+    await write(tmp_path, "一", "二")
+    name = await save(tmp_path)
+    journal = await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+    backups = make(tmp_path, journal, now)
+    await journal.append(message(HOME, ZHANG, "三"), HOME)
+    await backups.restore(name)
+    await journal.append(message(HOME, ZHANG, "四"), HOME)
+    await backups.close()
+    await journal.close()
+
+    assert await heard(tmp_path) == ["一", "二"]
+    (kept,) = [backup for backup in saved(tmp_path) if backup.kind == "restore"]
+    assert copies.verify(kept.path).messages == 4, "nothing of what stood there is lost"
+    assert await heard(tmp_path) == ["一", "二"], "once"
+
+    restore.stage(tmp_path, kept.name, T0)
+    assert await heard(tmp_path) == ["一", "二", "三", "四"], "a restore can be taken back"
+
+
+async def test_what_a_kill_left_in_the_log_is_kept_too(tmp_path: Path):
+    await write(tmp_path, "一")
+    name = await save(tmp_path)
+    await write(tmp_path, "二")
+    with closing(sqlite3.connect(tmp_path / JOURNAL)) as db:
+        db.execute("INSERT INTO meta VALUES ('x', 'y')")
+        db.commit()
+        # A copy of the open files is what a kill leaves.
+        left = {
+            part: part.read_bytes()
+            for part in copies.companions(tmp_path / JOURNAL)
+            if part.exists()
+        }
+    for part, content in left.items():
+        part.write_bytes(content)
+    assert len(left) == 3
+    restore.stage(tmp_path, name, T0)
+    assert await heard(tmp_path) == ["一"]
+    (kept,) = [backup for backup in saved(tmp_path) if backup.kind == "restore"]
+    with closing(sqlite3.connect(kept.path)) as db:
+        assert db.execute("SELECT value FROM meta WHERE key = 'x'").fetchone() == ("y",)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_damage_is_named_with_the_way_out(tmp_path: Path, way: str):
+    await write(tmp_path, *MANY)
+    name = await save(tmp_path)
+    await write(tmp_path, "后来")
+    damage(tmp_path / JOURNAL, way)
+    wrong = (tmp_path / JOURNAL).read_bytes() if way != "missing" else b""
+    for _ in range(2):
+        with pytest.raises(DamagedError) as caught:
+            await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+    assert f"/memory restore {name}" in str(caught.value)
+    assert caught.value.backup == name
+    assert (tmp_path / JOURNAL).exists() == (way != "missing"), "no new one is begun"
+
+    restore.stage(tmp_path, caught.value.backup, T0)
+    assert await heard(tmp_path) == list(MANY)
+    kept = list(tmp_path.glob("journal-damaged-*.sqlite3"))
+    assert [path.read_bytes() for path in kept] == ([wrong] if way != "missing" else [])
+
+
+async def test_damage_without_a_good_backup(tmp_path: Path):
+    await write(tmp_path, *MANY)
+    name = await save(tmp_path)
+    damage(tmp_path / "backups" / name, "zeroed")
+    damage(tmp_path / JOURNAL, "zeroed")
+    with pytest.raises(DamagedError, match="no good backup") as caught:
+        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+    assert caught.value.backup == ""
+    with pytest.raises(DamagedError):
+        restore.stage(tmp_path, name, T0)
+    assert not list(tmp_path.glob("restore-*")), "nothing half is left behind"
+
+
+async def test_the_log_of_a_lost_journal_is_not_thrown_away(tmp_path: Path):
+    (tmp_path / f"{JOURNAL}-wal").write_bytes(b"what was said")
+    with pytest.raises(DamagedError, match="missing"):
+        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+    assert (tmp_path / f"{JOURNAL}-wal").read_bytes() == b"what was said"
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Fuse:
+    """Lets so many file operations through, and none after them."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, left: int) -> None:
+        self._left = left
+        for call in ("rename", "replace", "unlink", "fsync"):
+            patch.setattr(os, call, partial(self._step, getattr(os, call)))
+
+    def _step(self, call: Callable[..., object], *args: object, **more: object) -> object:
+        self._left -= 1
+        if self._left < 0:
+            raise Killed
+        return call(*args, **more)
+
+
+@pytest.mark.parametrize("way", ["good", "zeroed", "missing"])
+async def test_a_kill_at_any_step_is_survived(tmp_path: Path, monkeypatch, way: str):
+    done, steps = False, 0
+    while not done:
+        home = tmp_path / str(steps)
+        home.mkdir()
+        await write(home, *MANY)
+        name = await save(home)
+        await write(home, "后来")
+        if way != "good":
+            damage(home / JOURNAL, way)
+        if way == "missing":
+            (home / f"{JOURNAL}-wal").write_bytes(b"log")
+        restore.stage(home, name, T0)
+        with monkeypatch.context() as patch:
+            Fuse(patch, steps)
+            try:
+                restore._prepare(home, T0)
+                done = True
+            except Killed:
+                steps += 1
+        assert await heard(home) == list(MANY), steps
+        aside = [path.name for path in home.glob("journal-damaged-*")]
+        if way == "good":
+            (kept,) = [backup for backup in saved(home) if backup.kind == "restore"]
+            assert copies.verify(kept.path).messages == len(MANY) + 1
+        else:
+            end = ".sqlite3" if way == "zeroed" else ".sqlite3-wal"
+            assert aside == [f"journal-damaged-20260921T141320Z{end}"]
+    assert steps >= 3, "the steps were counted"
+
+
+async def test_a_prepared_restore_can_be_taken_back(tmp_path: Path):
+    await write(tmp_path, "一")
+    name = await save(tmp_path)
+    await write(tmp_path, "二")
+    restore.stage(tmp_path, name, T0)
+    assert restore.unstage(tmp_path)
+    assert not restore.unstage(tmp_path)
+    assert await heard(tmp_path) == ["一", "二"]
+
+
+async def test_only_backups_can_be_restored(tmp_path: Path):
+    await write(tmp_path, "一")
+    await save(tmp_path)
+    with pytest.raises(NotFoundError):
+        restore.stage(tmp_path, f"../{JOURNAL}", T0)
+
+
+async def test_a_journal_that_is_only_unreadable_is_not_called_damaged(tmp_path: Path):
+    (tmp_path / JOURNAL).mkdir()
+    with pytest.raises(JournalError) as caught:
+        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+    assert not isinstance(caught.value, DamagedError)

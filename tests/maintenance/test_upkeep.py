@@ -1,0 +1,182 @@
+"""Archive, grace, deletion: by the clock that is handed in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.breaker import Breaker
+from graph_memory.context import Context
+from graph_memory.library import Library
+from graph_memory.maintenance import IdleGate, Upkeep
+from graph_memory.maintenance import upkeep as schedule
+from graph_memory.maintenance.upkeep import GRACE, SLICE
+from graph_memory.model import Entity, Fact, Mention, Name, Row
+from graph_memory.retention import DAY, fades_at, strength
+from graph_memory.settings import Settings
+from graph_memory.store import Draft, Journal
+
+from ..makers import T0, context, entity, fact, group, name, private, user
+
+ZHANG = user("zhang")
+HOME = private("zhang")
+
+
+class Clock:
+    now = T0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make(shared: Context) -> Upkeep:
+    library = Library(shared.journal, shared.settings, shared.attendance, shared.now)
+    return Upkeep(
+        shared,
+        library,
+        model=None,
+        breaker=Breaker("the writer"),
+        embedding=str,
+        gate=IdleGate(0),
+    )
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Upkeep, Clock]]:
+    clock = Clock()
+    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
+    yield journal, make(context(journal, now=clock)), clock
+    await journal.close()
+
+
+async def put(journal: Journal, *rows: Row) -> None:
+    await journal.commit(lambda _rows: Draft("learn", "learned", list(rows)))
+
+
+async def statements(journal: Journal, status: str) -> set[str]:
+    facts = await journal.read(lambda rows: rows.find(Fact))
+    return {f.statement for f in facts if f.status == status}
+
+
+async def test_faded_facts_are_archived_and_deleted_after_grace(world):
+    journal, upkeep, clock = world
+    trivial = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
+    pinned = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏", importance=0.0, pinned=True)
+    vital = fact(HOME, ZHANG, entity("女儿"), "张三的女儿叫小雨", importance=1.0)
+    await put(journal, HOME, trivial, pinned, vital)
+    clock.now = fades_at(trivial, 0.25) - 60
+    assert (await upkeep.run()).archived == 0
+    clock.now += 120
+    assert (await upkeep.run()).archived == 1
+    assert await statements(journal, "archived") == {"昨天下雨了"}
+    clock.now += GRACE - 60
+    assert (await upkeep.run()).deleted == 0
+    clock.now += 120
+    assert (await upkeep.run()).deleted == 1
+    assert await statements(journal, "active") == {"张三对花生过敏", "张三的女儿叫小雨"}
+    assert await upkeep.last_run() == clock.now
+
+
+async def test_a_run_can_be_undone(world):
+    journal, upkeep, clock = world
+    trivial = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
+    await put(journal, HOME, trivial)
+    clock.now = fades_at(trivial, 0.25) + 60
+    await upkeep.run()
+    await journal.undo(await journal.last_change(), "owner")
+    assert await journal.read(lambda rows: rows.get(Fact, trivial.id)) == trivial
+
+
+async def test_many_facts_go_in_slices(world):
+    journal, upkeep, clock = world
+    rainy = (f"第{day}天下雨" for day in range(SLICE + 7))
+    await put(journal, HOME, *(fact(HOME, ZHANG, entity("雨"), s, importance=0.0) for s in rainy))
+    clock.now = T0 + 400 * DAY
+    assert (await upkeep.run()).archived == SLICE + 7
+    changes = await journal.changes(1)
+    assert [len(change.ops) for change in changes] == [SLICE, 7]
+
+
+async def test_superseded_facts_go_on_their_own_clock_but_only_within_a_session(world):
+    journal, upkeep, clock = world
+    room = group("1")
+    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京", importance=1.0)
+    elsewhere = fact(room, ZHANG, entity("北京"), "张三说他住在北京", importance=1.0)
+    new = fact(
+        HOME, ZHANG, entity("上海"), "张三住在上海", importance=1.0,
+        supersedes=(old.id, elsewhere.id),
+    )  # fmt: skip
+    await put(journal, HOME, room, old, elsewhere, new)
+    clock.now = T0 + GRACE - 60
+    assert (await upkeep.run()).archived == 0
+    clock.now = T0 + GRACE + 60
+    assert (await upkeep.run()).archived == 1
+    assert await statements(journal, "archived") == {"张三住在北京"}
+
+
+async def test_an_entity_goes_with_its_last_row(world):
+    journal, upkeep, clock = world
+    rain, cat = entity("雨"), entity("猫")
+    gone = fact(HOME, ZHANG, rain, "昨天下雨了", status="archived", archived_at=T0)
+    also_gone = fact(HOME, ZHANG, cat, "有只猫路过", status="archived", archived_at=T0)
+    kept = fact(group("1"), ZHANG, cat, "张三养猫", importance=1.0)
+    await put(
+        journal, HOME, group("1"), gone, also_gone, kept, Entity(rain), Entity(cat),
+        name(HOME, rain, "雨"), name(HOME, cat, "猫"), name(group("1"), cat, "猫"),
+        Mention("m:1", HOME.id, rain, "topic", T0, T0),
+    )  # fmt: skip
+    clock.now = T0 + GRACE + 60
+    assert (await upkeep.run()).deleted == 2
+    assert [row.id for row in await journal.read(lambda rows: rows.find(Entity))] == [cat]
+    names = await journal.read(lambda rows: rows.find(Name))
+    assert [(row.session, row.node) for row in names] == [(group("1").id, cat)]
+    assert await journal.read(lambda rows: rows.find(Mention)) == []
+
+
+async def test_preview_tells_beforehand_what_would_fade_when(world):
+    journal, upkeep, clock = world
+    soon = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
+    later = fact(HOME, ZHANG, entity("猫"), "张三喜欢猫", importance=0.5)
+    await put(journal, HOME, soon, later)
+    clock.now = fades_at(soon, 0.25) - 10 * DAY
+    forecasts = await upkeep.preview((0, 30, 3650))
+    assert [(f.days, f.total) for f in forecasts] == [(0, 0), (30, 1), (3650, 2)]
+    assert [line.fact for line in forecasts[2].lines] == [soon, later], "weakest first"
+    assert await journal.last_change() == 1, "looking changes nothing"
+
+
+async def test_other_settings_are_tried_out_and_then_used(world):
+    journal, upkeep, clock = world
+    rain = fact(HOME, ZHANG, entity("雨"), "昨天下雨了", importance=0.0)
+    await put(journal, HOME, rain)
+    clock.now = T0 + 40 * DAY
+    (now,) = await upkeep.preview((0,))
+    (tried,) = await upkeep.preview((0,), rate=10.0, threshold=0.5)
+    assert (now.total, tried.total) == (0, 1)
+    assert tried.lines[0].strength == strength(rain, clock.now, 10.0)
+    assert tried.lines[0].fades_at == fades_at(rain, 0.5, 10.0)
+    assert (await upkeep.run()).archived == 0
+    upkeep._context.live.tune(time_decay_rate=10.0, min_importance_threshold=0.5)
+    assert (await upkeep.run()).archived == 1
+
+
+async def test_it_runs_by_itself_when_an_interval_is_over(world, monkeypatch: pytest.MonkeyPatch):
+    journal, _, clock = world
+    monkeypatch.setattr(schedule, "SETTLING", 0.0)
+    shared = context(journal, Settings(prune_interval=0), now=clock)
+    upkeep = make(shared)
+    await upkeep.start()
+    await upkeep._job.idle()
+    assert await upkeep.last_run() is None, "it is turned off"
+    shared.live.tune(prune_interval=24)
+    upkeep.look_again()
+    await upkeep._job.idle()
+    assert (await upkeep.last_run(), upkeep.last) == (T0, None), "it waits a whole interval"
+    clock.now += DAY
+    await upkeep._job.idle()
+    assert await upkeep.last_run() == T0 + DAY
+    assert upkeep.last
+    await upkeep.close()

@@ -1,0 +1,314 @@
+"""The journal keeps what it acknowledged, once, and can take changes back."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
+from graph_memory.model import (
+    BOT,
+    Change,
+    Entity,
+    Fact,
+    Message,
+    Presence,
+    Session,
+    User,
+)
+from graph_memory.store import Draft, Journal, Rows, copies
+
+from ..makers import T0, entity, fact, group, message, name, private, user
+
+ZHANG = user("zhang")
+HERE = private("zhang")
+
+
+@pytest_asyncio.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+    yield opened
+    await opened.close()
+
+
+def put(*rows, actor: str = "owner", **more):
+    return lambda _rows: Draft(actor, "test", list(rows), **more)
+
+
+async def say(journal: Journal, *texts: str, session: Session = HERE, at: float = T0) -> None:
+    for number, text in enumerate(texts):
+        await journal.append(message(session, session.owner or ZHANG, text, at + number), session)
+
+
+def record_nothing(rows: Rows, session: Session, messages: list[Message]) -> Draft:
+    return Draft("chat", "episode")
+
+
+async def test_what_was_acknowledged_is_there_after_reopening(tmp_path: Path):
+    path = tmp_path / "journal.sqlite3"
+    journal = await Journal.open(path)
+    await say(journal, "我叫张三", "喜欢爬山😀")
+    # No close: a second connection must find everything, as after a kill.
+    with sqlite3.connect(path) as db:
+        assert [t for (t,) in db.execute("SELECT text FROM message ORDER BY id")] == [
+            "我叫张三", "喜欢爬山😀",
+        ]  # fmt: skip
+    db.close()
+    await journal.close()
+    reopened = await Journal.open(path)
+    assert [m.text for m in await reopened.pending(HERE.id)] == ["我叫张三", "喜欢爬山😀"]
+    await reopened.close()
+
+
+async def test_a_message_sent_twice_by_the_platform_is_stored_once(journal: Journal):
+    first = await journal.append(message(HERE, ZHANG, "你好", ref="77"), HERE)
+    again = await journal.append(message(HERE, ZHANG, "你好", ref="77"), HERE)
+    assert first.is_new
+    assert not again.is_new
+    assert again.message == first.message
+    other = await journal.append(message(HERE, BOT, "你好呀", ref="77"), HERE)
+    assert other.is_new, "another sender's id is another id"
+
+
+async def test_the_session_is_written_with_its_first_message_only(journal: Journal):
+    await say(journal, "一", "二")
+    assert await journal.last_change() == 1
+    assert (await journal.change(1)).ops[0].kind == "session"
+
+
+async def test_presence_opens_with_the_first_message_and_ends_with_leaving(journal: Journal):
+    room = group("1")
+    heard: list[object] = []
+    journal.listen(heard.append)
+    await journal.append(message(room, ZHANG, "早", 10.0), room)
+    await journal.append(message(room, ZHANG, "早啊", 11.0), room)
+    await journal.append(message(room, BOT, "早上好", 12.0), room)
+    assert await journal.presences() == [Presence(room.circle, ZHANG, 10.0)]
+    await journal.leave(room.circle, ZHANG, 20.0)
+    await journal.append(message(room, ZHANG, "我回来了", 30.0), room)
+    assert await journal.presences() == [
+        Presence(room.circle, ZHANG, 10.0, 20.0), Presence(room.circle, ZHANG, 30.0),
+    ]  # fmt: skip
+    told = [event for event in heard if isinstance(event, Presence)]
+    assert told == [
+        Presence(room.circle, ZHANG, 10.0),
+        Presence(room.circle, ZHANG, 10.0, 20.0),
+        Presence(room.circle, ZHANG, 30.0),
+    ]
+
+
+async def test_private_chats_have_no_presence(journal: Journal):
+    await say(journal, "在吗")
+    assert await journal.presences() == []
+
+
+async def test_claiming_takes_the_oldest_and_learning_happens_once(journal: Journal):
+    await say(journal, "一", "二", "三")
+    batch, _ = await journal.claim(HERE.id, lambda waiting: 2, record_nothing)
+    assert [m.text for m in batch.messages] == ["一", "二"]
+    assert [m.text for m in await journal.pending(HERE.id)] == ["三"]
+    assert [q.id for q in await journal.queue()] == [batch.id]
+    learned = await journal.commit(put(Entity(entity("猫")), batch=batch.id))
+    assert learned is not None
+    assert await journal.queue() == []
+    assert await journal.commit(put(Entity(entity("狗")), batch=batch.id)) is None
+    assert await journal.read(lambda rows: rows.get(Entity, entity("狗"))) is None
+
+
+async def test_an_empty_learned_change_still_ends_its_batch(journal: Journal):
+    await say(journal, "哈哈")
+    batch, _ = await journal.claim(HERE.id, len, record_nothing)
+    change = await journal.commit(put(batch=batch.id))
+    assert change is not None
+    assert change.ops == ()
+    assert await journal.queue() == []
+
+
+async def test_claiming_nothing(journal: Journal):
+    assert await journal.claim(HERE.id, len, record_nothing) is None
+    await say(journal, "一")
+    assert await journal.claim(HERE.id, lambda waiting: 0, record_nothing) is None
+
+
+async def test_failed_batches_wait_die_and_are_revived(journal: Journal):
+    await say(journal, "一")
+    batch, _ = await journal.claim(HERE.id, len, record_nothing)
+    await journal.fail(batch.id, "503", T0 + 30)
+    (waiting,) = await journal.queue()
+    assert (waiting.state, waiting.attempts, waiting.error) == ("waiting", 1, "503")
+    await journal.fail(batch.id, "503", None)
+    assert [q.state for q in await journal.queue()] == ["dead"]
+    assert await journal.revive() == 1
+    assert [(q.state, q.attempts) for q in await journal.queue()] == [("waiting", 0)]
+    with pytest.raises(NotFoundError):
+        await journal.batch(999)
+
+
+async def test_a_buffered_message_can_move_to_the_persona_that_answered(journal: Journal):
+    await say(journal, "一")
+    other = private("zhang", "lin")
+    moved, change = await journal.retag(1, other)
+    assert moved
+    assert change is not None
+    assert [m.id for m in await journal.pending(other.id)] == [1]
+    await journal.claim(other.id, len, record_nothing)
+    assert (await journal.retag(1, HERE))[0] is False, "claimed already"
+
+
+async def test_a_change_knows_what_stood_there_and_skips_what_does_not_change(journal: Journal):
+    cat = name(HERE, ZHANG, "张三")
+    await journal.commit(put(cat, User(ZHANG)))
+    renamed = name(HERE, ZHANG, "张三", T0)
+    assert await journal.commit(put(renamed)) is None
+    change = await journal.commit(lambda rows: Draft("owner", "x", drop=[("name", cat.id)]))
+    assert change.ops[0].before["text"] == "张三"
+    assert change.ops[0].after is None
+
+
+async def test_undo_restores_rows_and_can_be_undone(journal: Journal):
+    known = fact(HERE, ZHANG, entity("猫"), "张三喜欢猫")
+    await journal.commit(put(known))
+    dropped = await journal.commit(lambda rows: Draft("owner", "forget", drop=[("fact", known.id)]))
+    undone = await journal.undo(dropped.id, "owner")
+    assert await journal.read(lambda rows: rows.get(Fact, known.id)) == known
+    with pytest.raises(NotFoundError):
+        await journal.undo(dropped.id, "owner")
+    await journal.undo(undone.id, "owner")
+    assert await journal.read(lambda rows: rows.get(Fact, known.id)) is None
+
+
+async def test_undo_refuses_when_a_later_change_touched_the_row_and_names_it(journal: Journal):
+    known = fact(HERE, ZHANG, entity("猫"), "张三喜欢猫")
+    first = await journal.commit(put(known))
+    later = await journal.commit(put(fact(HERE, ZHANG, entity("猫"), "张三喜欢猫", pinned=True)))
+    with pytest.raises(ConflictError) as refused:
+        await journal.undo(first.id, "owner")
+    assert (refused.value.change, refused.value.later) == (first.id, later.id)
+    gone = await journal.commit(lambda rows: Draft("owner", "forget", drop=[("fact", known.id)]))
+    with pytest.raises(ConflictError) as refused:
+        await journal.undo(later.id, "owner")
+    assert refused.value.later == gone.id
+
+
+async def test_undo_does_not_take_a_chat_from_under_its_messages(journal: Journal):
+    said = (await journal.append(message(HERE, ZHANG, "我养了一只猫"), HERE)).message
+    assert said
+    begun = (await journal.change(1)).ops
+    assert [op.kind for op in begun] == ["session"]
+    assert await journal.undo(1, "owner") is None
+    assert await journal.read(lambda rows: rows.get(Session, HERE.id)) == HERE
+
+
+async def test_a_resolver_that_fails_leaves_nothing_behind(journal: Journal):
+    def explode(rows: Rows) -> Draft:
+        raise NotFoundError("no")
+
+    with pytest.raises(NotFoundError):
+        await journal.commit(explode)
+    assert await journal.last_change() == 0
+    await say(journal, "还能写")
+
+
+async def test_listeners_hear_everything_in_order_even_when_the_caller_was_cancelled(
+    journal: Journal,
+):
+    heard: list[object] = []
+    journal.listen(heard.append)
+    commits = [asyncio.create_task(journal.commit(put(Entity(f"e:{i}")))) for i in range(20)]
+    await asyncio.sleep(0)
+    for task in commits:
+        task.cancel()
+    await asyncio.gather(*commits, return_exceptions=True)
+    await journal.last_change()
+    await journal.commit(put(Entity("e:last")))
+    await asyncio.sleep(0)
+    numbers = [event.id for event in heard if isinstance(event, Change)]
+    assert numbers == list(range(1, await journal.last_change() + 1))
+
+
+async def test_a_scan_that_is_given_up_leaves_no_file_open(journal: Journal):
+    """As when the bot stops while the index is built, to put a backup in place."""
+    await journal.commit(put(*(User(user(f"{n:04}")) for n in range(1200))))
+    with journal.snapshot() as snapshot:
+        begun = snapshot.rows.scan(User)
+        next(begun)
+    await journal.close()
+    assert copies.fold(journal.path).changes == 1
+    assert len(list(journal.path.parent.glob("journal*"))) == 1
+
+
+async def test_a_scan_turns_pages(journal: Journal):
+    people = [User(user(f"{n:04}")) for n in range(1200)]
+    await journal.commit(put(*reversed(people)))
+    with journal.snapshot() as snapshot:
+        assert list(snapshot.rows.scan(User)) == people
+
+
+async def test_a_snapshot_stands_still_while_others_write(journal: Journal):
+    await journal.commit(put(Entity("e:1")))
+    with journal.snapshot() as before:
+        await journal.commit(put(Entity("e:2")))
+        assert before.change == 1
+        assert [row.id for row in before.rows.scan(Entity)] == ["e:1"]
+
+
+async def test_vectors_are_kept_by_model_and_text(journal: Journal):
+    vector = np.arange(4, dtype=np.float32)
+    await journal.put_vectors("m1", {b"a": vector})
+    found = await journal.vectors("m1", [b"a", b"b"])
+    assert list(found) == [b"a"]
+    assert np.array_equal(found[b"a"], vector)
+    assert await journal.vectors("m2", [b"a"]) == {}
+
+
+async def test_notes(journal: Journal):
+    assert await journal.note("k") is None
+    await journal.set_note("k", "一")
+    await journal.set_note("k", "二")
+    assert await journal.note("k") == "二"
+
+
+async def test_a_foreign_a_newer_and_a_damaged_file_are_refused_with_a_reason(tmp_path: Path):
+    foreign = tmp_path / "foreign.sqlite3"
+    with sqlite3.connect(foreign) as db:
+        db.execute("CREATE TABLE t (a)")
+    db.close()
+    newer = tmp_path / "newer.sqlite3"
+    await (await Journal.open(newer)).close()
+    with sqlite3.connect(newer) as db:
+        db.execute("INSERT INTO migration VALUES ('9999_future', 'x')")
+    db.close()
+    damaged = tmp_path / "damaged.sqlite3"
+    damaged.write_bytes(b"not a database at all" * 500)
+    for path, reason in (
+        (foreign, "another program"),
+        (newer, "newer"),
+        (damaged, "cannot be used"),
+    ):
+        with pytest.raises(JournalError, match=reason):
+            await Journal.open(path)
+
+
+async def test_a_closed_journal_says_so(tmp_path: Path):
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    await journal.close()
+    await journal.close()
+    with pytest.raises(ClosedError):
+        await journal.last_change()
+
+
+async def test_a_session_that_another_change_wrote_is_met_anew(journal: Journal) -> None:
+    said = message(HERE, ZHANG, "在吗", T0)
+    await journal.append(said, HERE)
+    assert (await journal.append(said, HERE)).change is None
+    await journal.commit(put(replace(HERE, title="别处")))
+    back = (await journal.append(said, HERE)).change
+    assert back
+    assert back.ops[0].row == HERE

@@ -1,0 +1,117 @@
+"""An update of the journal works as a whole or leaves it as it was, with a copy beside it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from graph_memory.errors import DamagedError, JournalError
+from graph_memory.store import Journal, copies, migration, schema
+
+from ..makers import T0, message, private, user
+
+ZHANG = user("zhang")
+HERE = private("zhang")
+GOOD = ("0900_good", "CREATE TABLE later (x); INSERT INTO later VALUES ('a;b'); ")
+TRIGGER = (
+    "0901_trigger",
+    "CREATE TRIGGER t AFTER INSERT ON later BEGIN DELETE FROM message; SELECT 1; END;",
+)
+WRONG = ("0902_wrong", "UPDATE message SET text = '改'; INSERT INTO nowhere VALUES (1);")
+
+
+async def fill(path: Path, *texts: str) -> None:
+    journal = await Journal.open(path, lambda: T0)
+    for text in texts:
+        await journal.append(message(HERE, ZHANG, text), HERE)
+    await journal.close()
+
+
+def add(monkeypatch: pytest.MonkeyPatch, *more: tuple[str, str]) -> None:
+    for module in (schema, migration, copies):
+        monkeypatch.setattr(module, "MIGRATIONS", (*schema.MIGRATIONS[:BASE], *more))
+
+
+BASE = len(schema.MIGRATIONS)
+
+
+def dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return [*db.iterdump(), *map(str, db.execute("PRAGMA application_id"))]
+
+
+async def test_updating_keeps_a_verified_copy_of_what_was_there(tmp_path: Path, monkeypatch):
+    path = tmp_path / "journal.sqlite3"
+    await fill(path, "我叫张三", "喜欢爬山😀")
+    before = dump(path)
+    add(monkeypatch, GOOD, TRIGGER)
+    await (await Journal.open(path, lambda: T0)).close()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT x FROM later").fetchall() == [("a;b",)]
+        assert db.execute("SELECT count(*) FROM sqlite_master WHERE name = 't'").fetchone() == (1,)
+    (saved,) = (tmp_path / "backups").iterdir()
+    assert saved.name.endswith("-migration-0900_good.sqlite3")
+    assert dump(saved) == before
+    assert copies.verify(saved).messages == 2
+
+
+async def test_a_failed_update_leaves_the_journal_to_the_version_before(
+    tmp_path: Path, monkeypatch
+):
+    path = tmp_path / "journal.sqlite3"
+    await fill(path, "我叫张三")
+    before = dump(path)
+    add(monkeypatch, GOOD, WRONG)
+    for _ in range(3):
+        with pytest.raises(JournalError, match=r"0902_wrong.*stands as before.*nowhere"):
+            await Journal.open(path)
+    assert dump(path) == before, "the good one of the two is taken back as well"
+    assert len(list((tmp_path / "backups").iterdir())) == 1, "one copy, however often it is tried"
+    add(monkeypatch)
+    journal = await Journal.open(path)
+    assert [m.text for m in await journal.pending(HERE.id)] == ["我叫张三"]
+    await journal.close()
+
+
+async def test_an_attempt_is_copied_anew_if_the_journal_went_on(tmp_path: Path, monkeypatch):
+    path = tmp_path / "journal.sqlite3"
+    await fill(path, "一")
+    for number in (1, 2):
+        add(monkeypatch, WRONG)
+        with pytest.raises(JournalError):
+            await Journal.open(path, lambda: T0)
+        assert len(list((tmp_path / "backups").iterdir())) == number
+        add(monkeypatch)
+        await fill(path, "又一句")
+
+
+async def test_no_room_for_the_copy_means_no_update(tmp_path: Path, monkeypatch):
+    path = tmp_path / "journal.sqlite3"
+    await fill(path, "一")
+    before = dump(path)
+    add(monkeypatch, GOOD)
+    monkeypatch.setattr(copies, "MIN_FREE", 1 << 62)
+    with pytest.raises(JournalError, match="no room"):
+        await Journal.open(path)
+    assert dump(path) == before
+
+
+async def test_a_new_journal_is_not_copied(tmp_path: Path, monkeypatch):
+    add(monkeypatch, GOOD)
+    await (await Journal.open(tmp_path / "journal.sqlite3")).close()
+    assert not (tmp_path / "backups").exists()
+
+
+async def test_a_newer_journal_is_left_alone(tmp_path: Path, monkeypatch):
+    path = tmp_path / "journal.sqlite3"
+    add(monkeypatch, GOOD)
+    await fill(path, "一")
+    before = dump(path)
+    add(monkeypatch)
+    with pytest.raises(JournalError, match=r"newer version \(0900_good\)") as caught:
+        await Journal.open(path)
+    assert not isinstance(caught.value, DamagedError), "no backup is needed for that"
+    assert dump(path) == before

@@ -1,0 +1,103 @@
+"""Names in the product: no module or class twice, first lines that read like a contents list."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.sources import ROOT, name, project_files, runtime_modules
+
+LONGEST = 80
+"""Characters of a docstring's first line."""
+
+
+def twice(names: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Names that stand for more than one thing, with the places of each.
+
+    Args:
+        names: Name and place.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for each, place in names:
+        found[each].append(place)
+    return {each: places for each, places in found.items() if len(places) > 1}
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    """Modules and packages by their own name; the top-level ones are fixed."""
+    for path in runtime_modules():
+        own = path.parent.name if path.stem == "__init__" else path.stem
+        yield own, name(path)
+
+
+def classes() -> Iterator[tuple[str, str]]:
+    for path in runtime_modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                yield node.name.lstrip("_"), name(path)
+
+
+def _first_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """First docstring lines of a module, its public classes and functions, with the place."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes: list[tuple[ast.AST, str]] = [(tree, name(path))]
+    nodes += [
+        (node, f"{name(path)}:{node.name}")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    for node, place in nodes:
+        text = ast.get_docstring(node)  # type: ignore[arg-type]
+        if text and not _is_command(node):
+            yield text.split("\n\n", 1)[0], place
+
+
+def _is_command(node: ast.AST) -> bool:
+    """Whether AstrBot shows the docstring as a command's description, in two languages."""
+    text = ast.get_docstring(node)  # type: ignore[arg-type]
+    return bool(text and "· " in text)
+
+
+def wrong_first_lines() -> list[str]:
+    """Places whose docstring does not begin with one short sentence."""
+    wrong = []
+    for path in runtime_modules():
+        for line, place in _first_lines(path):
+            if "\n" in line or len(line) > LONGEST or not line.endswith("."):
+                wrong.append(f"{place}: {line!r}")
+    return wrong
+
+
+def test_no_module_name_stands_for_two_things() -> None:
+    assert not twice(modules())
+
+
+def test_no_class_name_stands_for_two_things() -> None:
+    assert not twice(classes())
+
+
+def test_a_docstring_begins_with_one_short_sentence() -> None:
+    assert not wrong_first_lines()
+
+
+def test_twice_finds_what_is_there_twice() -> None:
+    found = twice([("a", "x.py"), ("b", "x.py"), ("a", "y.py")])
+    assert found == {"a": ["x.py", "y.py"]}
+    assert len(ROOT.parts) > 1
+
+
+def test_modules_that_are_named_in_texts_exist() -> None:
+    """Docstrings and docs name modules as ``room/module.py``."""
+    known = [name(path) for path in project_files()]
+    texts = [*runtime_modules(), *(path for path in project_files() if path.suffix == ".md")]
+    missing = [
+        f"{name(path)}: {named}"
+        for path in texts
+        if path.name != "CHANGELOG.md"
+        for named in re.findall(r"`((?:\w+/)*\w+\.py)`", path.read_text(encoding="utf-8"))
+        if not any(each == named or each.endswith(f"/{named}") for each in known)
+    ]
+    assert not missing

@@ -1,0 +1,85 @@
+"""Memories to move, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from graph_memory.model import Message, Presence, Row, Session
+from graph_memory.store import Draft, Journal
+from graph_memory.transfer import Exporter, Importer, Options, Plan, Run
+from graph_memory.transfer.sources import detect
+from tests.makers import T0
+
+PLATFORMS = {"qq": "aiocqhttp", "webchat": "webchat"}
+_PRESENT = "INSERT OR IGNORE INTO presence VALUES (?, ?, ?, ?, '')"
+OPTIONS = Options(zone=UTC, persona="mei", platform="aiocqhttp", platforms=PLATFORMS, now=T0)
+
+
+@asynccontextmanager
+async def opened(directory: Path) -> AsyncIterator[Journal]:
+    """The journal of a data directory, without what learns and follows."""
+    directory.mkdir(parents=True, exist_ok=True)
+    journal = await Journal.open(directory / "journal.sqlite3", lambda: T0)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def write(journal: Journal, *rows: Row) -> None:
+    await journal.commit(lambda _: Draft("learn", "learned", list(rows)))
+
+
+async def hear(journal: Journal, session: Session, *messages: Message) -> list[Message]:
+    return [(await journal.append(each, session)).message for each in messages]
+
+
+async def attend(journal: Journal, *presences: Presence) -> None:
+    for presence in presences:
+        values = presence.circle, presence.user, presence.since, presence.until
+        await journal.alter(lambda db, _tell, v=values: db.execute(_PRESENT, v))  # type: ignore[misc]
+
+
+async def exported(journal: Journal, person: str = "") -> bytes:
+    done = await Exporter(journal.path.parent, journal, person, lambda: T0).run()
+    try:
+        return done.path.read_bytes()
+    finally:
+        done.path.unlink()
+
+
+def importer(
+    journal: Journal, path: Path, options: Options = OPTIONS, format: str = "", **more: Any
+) -> Importer:
+    source = detect(path, format)
+    return Importer(journal.path.parent, journal, source, options, now=lambda: T0, **more)
+
+
+async def brought(
+    journal: Journal, path: Path, options: Options = OPTIONS, format: str = "", **more: Any
+) -> tuple[Plan, Run]:
+    work = importer(journal, path, options, format, **more)
+    return await work.preview(), (await work.run()).run
+
+
+def put(path: Path, data: bytes | str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def said(messages: Iterable[Message]) -> list[tuple[str, str, str, float]]:
+    return [(m.session, m.sender, m.text, m.at) for m in messages]
+
+
+async def everything(journal: Journal) -> list[Message]:
+    return await journal.newest_messages(10_000)
+
+
+def at(message: Message, when: float) -> Message:
+    return replace(message, at=when)

@@ -1,0 +1,83 @@
+"""Lines that were heard are recognised, however they were written down, and no others."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_memory.model import BOT
+from graph_memory.transfer.deduplication import Held, Told, recognised
+
+ME, YOU, NOBODY = "qq:1", "qq:2", "qq:?"
+DAY = 86_400.0
+WORDS = st.sampled_from(["好", "好的", "好的，走", "走！", "我们去公园", "a", "A b"])
+HELD = st.lists(st.tuples(st.sampled_from([ME, YOU, BOT]), WORDS), max_size=8)
+
+
+def told(sender: str, text: str, at: float = 0.0, slack: float = DAY) -> Told:
+    return Told(f"own:{sender}{text}{at}", sender, text, at, slack)
+
+
+def is_known(line: Told, *held: Held) -> bool:
+    return bool(recognised(held, lambda: [line], "own:"))
+
+
+def test_who_spoke() -> None:
+    mine = Held(ME, "我们去公园", 5.0, "9@1")
+    assert is_known(told(ME, "我们去公园"), mine)
+    assert is_known(told(NOBODY, "我们去公园"), mine)
+    assert not is_known(told(YOU, "我们去公园"), mine)
+    assert not is_known(told(BOT, "我们去公园"), mine)
+    assert not is_known(told(NOBODY, "我们去公园"), mine._replace(sender=BOT))
+
+
+def test_when() -> None:
+    mine = Held(ME, "我们去公园", 500.0)
+    assert not is_known(told(ME, "我们去公园", slack=120.0), mine)
+    assert is_known(told(ME, "我们去公园", 400.0, slack=120.0), mine)
+
+
+def test_words_around_it() -> None:
+    mine = Held(ME, "去公园", 5.0)
+    for around in (
+        "[12:30 小红] 去公园",
+        "去公园\n（心情：好）",
+        "<a>去公园</a>",
+        "小红：去公园。",
+    ):
+        assert is_known(told(NOBODY, around), mine)
+    for other in ("我们去公园", "去公园吧", "去 公园", ""):
+        assert not is_known(told(NOBODY, other), mine)
+    # And the plugin may have made a mention readable.
+    assert is_known(told(NOBODY, "去公园"), mine._replace(text="@小明 去公园"))
+
+
+def test_what_an_earlier_import_brought_is_not_heard() -> None:
+    line = told(NOBODY, "去公园")
+    assert not is_known(line, Held(NOBODY, "去公园", 0.0, "own:of another line"))
+    assert not is_known(line, Held(NOBODY, "去公园", 0.0, line.ref))
+
+
+@given(HELD, HELD)
+def test_each_line_stands_for_one(held: list[tuple[str, str]], more: list[tuple[str, str]]) -> None:
+    """However often the same was said, and whatever else was."""
+    lines = [Held(sender, text, float(at)) for at, (sender, text) in enumerate(held)]
+    new = [told(sender, text, float(at)) for at, (sender, text) in enumerate([*more, *held])]
+    found = recognised(lines, lambda: reversed(new), "own:")
+    assert len(found) <= len(lines)
+    texts = Counter(held)
+    exact = Counter((line.sender, line.text) for line in new if line.ref in found)
+    if not more:
+        assert exact == texts
+
+
+@given(HELD)
+def test_what_the_memory_heard_never_comes_as_nobodys(held: list[tuple[str, str]]) -> None:
+    lines = [Held(sender, text, float(at)) for at, (sender, text) in enumerate(held)]
+    new = [
+        Told(f"own:{at}", sender if sender == BOT else NOBODY, text, float(at), DAY)
+        for at, (sender, text) in enumerate(held)
+    ]
+    assert len(recognised(lines, lambda: reversed(new), "own:")) == len(lines)

@@ -1,0 +1,503 @@
+"""Out and in again: the same bytes, nothing twice, nothing from garbage."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import tempfile
+import typing
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.deletion import Tombstones, retraction_marks
+from graph_memory.deletion.message_retention import trim_log
+from graph_memory.errors import FormatError, NotFoundError
+from graph_memory.model import (
+    Addressee,
+    Change,
+    Entity,
+    Episode,
+    Erased,
+    Fact,
+    Forgotten,
+    Link,
+    Merge,
+    Message,
+    Name,
+    Presence,
+    Row,
+    Session,
+    User,
+    episode_id,
+    registered,
+    stable_id,
+)
+from graph_memory.store import Journal
+from graph_memory.transfer.row_merge import referred
+from tests.makers import T0, context, entity, fact, group, message, name, private, user
+from tests.recall.histories import History, histories
+
+from .support import (
+    OPTIONS,
+    attend,
+    brought,
+    everything,
+    exported,
+    hear,
+    importer,
+    opened,
+    put,
+    write,
+)
+from .support import said as words
+
+GROUP, HER = group("9"), private("1")
+PEANUT = entity("花生")
+
+
+async def filled(journal: Journal) -> None:
+    """A memory with something of every kind."""
+    lines = await hear(
+        journal,
+        GROUP,
+        message(GROUP, user("1"), "我对花生过敏", T0, name="小红", ref="11@0"),
+        message(GROUP, user("2"), "那我们不吃花生", T0 + 30, name="小明"),
+        message(GROUP, "bot", "记住了，小红", T0 + 40, name=""),
+    )
+    await hear(journal, HER, message(HER, user("1"), "别告诉小明", T0 + 60, name="小红"))
+    await hear(
+        journal,
+        GROUP,
+        replace(lines[1], id=0, text="我也是", to=(Addressee(user("1"), "小红", lines[0].id),)),
+    )
+    taken = fact(GROUP, user("1"), PEANUT, "小红对花生过敏", evidence=(lines[0].id,))
+    await write(
+        journal,
+        User(user("1")),
+        User(user("2")),
+        Entity(PEANUT),
+        Entity(entity("落花生")),
+        name(GROUP, PEANUT, "花生"),
+        taken,
+        replace(taken, id="f:older", statement="小红爱吃花生", pinned=True),
+        fact(HER, user("1"), PEANUT, "小红不想让小明知道", evidence=(4,), supersedes=("f:older",)),
+        Episode(episode_id(GROUP.id, 1), GROUP.id, T0, T0 + 40, 1, 3, 3, "花生", (user("1"),)),
+        Episode(
+            *("ep:day", GROUP.id, T0, T0 + 40, 1, 3, 3, "那天说花生"),
+            level="day",
+            parts=(episode_id(GROUP.id, 1),),
+        ),
+        Forgotten.of(GROUP.id, 2),
+        Merge("g:1", entity("落花生"), PEANUT, T0),
+        Link("k:1", user("1"), user("2")),
+        CoreFact("c:1", HER.id, user("1"), 1, "feeling", "小红怕黑", T0, T0, True, (4,)),
+        Mood("mo:1", HER.id, -0.5, 0.25, T0),
+        InnerState("in:1", HER.id, "我想多听她说", "她怕黑", "更近了", 2, T0),
+        FollowUp("fu:1", HER.id, user("1"), T0 + 900, "问问她睡着没有", 1, T0),
+    )
+    known = {Session, User, Entity, Merge, Link, Name, Episode, Fact, Forgotten}
+    await write(journal, *(sample(cls) for cls in registered() if cls not in known))
+    await attend(journal, Presence(GROUP.circle, user("3"), T0 - 900, T0 - 100))
+
+
+def sample(cls: type[Any]) -> Row:
+    """A row of any kind, those that come later included."""
+    hints = typing.get_type_hints(cls)
+    values: dict[Any, Any] = {str: "某事", float: T0, int: 1, bool: True, tuple[int, ...]: (1,)}
+    named = {"id": f"{cls.kind}:1", "session": GROUP.id, "user": user("1")}
+    made: Row = cls(
+        **{
+            field.name: named.get(field.name, values.get(hints[field.name], ()))
+            for field in fields(cls)
+            if field.default is MISSING or hints[field.name] in values
+        }
+    )
+    return made
+
+
+async def test_everything_of_every_kind_comes_back_as_the_same_bytes(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        before = await exported(one)
+        kinds = {json.loads(line).get("type") for line in before.splitlines()}
+        assert kinds - {None} == {cls.kind for cls in registered()}
+        plan, run = await brought(two, put(tmp_path / "x.jsonl", before))
+        assert await exported(two) == before
+        assert (plan.messages, plan.new, run.count, run.keeps) == (5, 5, 5, True)
+        assert await everything(two) == await everything(one)
+
+
+@given(histories())
+@settings(max_examples=25)
+def test_any_history_comes_back_as_the_same_bytes(history: History) -> None:
+    asyncio.run(_comes_back(history))
+
+
+async def _comes_back(history: History) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        async with opened(root / "a") as one, opened(root / "b") as two:
+            await play(one, history)
+            before = await exported(one)
+            path = put(root / "x.jsonl", before)
+            await brought(two, path)
+            assert await exported(two) == before
+            # Nothing twice, neither where it came from nor where it went.
+            for journal in (one, two):
+                last = await journal.last_change()
+                await brought(journal, path)
+                assert await exported(journal) == before
+                assert await journal.last_change() == last
+
+
+async def play(journal: Journal, history: History) -> None:
+    numbers: dict[int, int] = {}
+    sessions = {row.id: row for row in history.steps if isinstance(row, Session)}
+    for step in history.steps:
+        if isinstance(step, Message):
+            (stored,) = await hear(journal, sessions[step.session], replace(step, id=0, batch=None))
+            numbers[step.id] = stored.id
+        elif isinstance(step, Fact):
+            kept = tuple(numbers[id] for id in step.evidence if id in numbers)
+            await write(journal, replace(step, evidence=kept))
+        elif isinstance(step, Forgotten):
+            await write(journal, replace(step, message=numbers.get(step.message, 999)))
+        else:
+            await write(journal, step)
+
+
+async def test_another_memory_is_joined_with_the_one_that_is_there(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        await hear(two, GROUP, message(GROUP, user("5"), "今天下雨", T0 - 5_000))
+        path = put(tmp_path / "x.jsonl", await exported(one))
+        plan, run = await brought(two, path)
+        assert (plan.new, run.count, run.keeps) == (5, 5, False)
+        lines = {m.id: m for m in await everything(two)}
+        assert [m.text for m in lines.values()][:2] == ["今天下雨", "我对花生过敏"]
+        facts = await two.read(lambda rows: rows.find(Fact, session=GROUP.id))
+        assert {lines[id].text for f in facts for id in f.evidence} == {"我对花生过敏"}
+        (quote,) = [m.to for m in lines.values() if m.to]
+        assert quote[0].quoted is not None
+        assert lines[quote[0].quoted].text == "我对花生过敏"
+        day, episode = sorted(
+            await two.read(lambda rows: rows.find(Episode)), key=lambda row: row.level
+        )
+        assert day.parts == (episode.id,)
+        assert episode.id == episode_id(GROUP.id, episode.first_message)
+        assert (lines[episode.first_message].text, lines[episode.last_message].text) == (
+            "我对花生过敏",
+            "记住了，小红",
+        )
+        (muted,) = await two.read(lambda rows: rows.find(Forgotten))
+        assert lines[muted.message].text == "那我们不吃花生"
+        assert muted.id == stable_id("x", GROUP.id, str(muted.message))
+        before = await exported(two)
+        await brought(two, path)
+        assert await exported(two) == before
+
+
+async def test_a_message_that_was_heard_twice_is_one(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        same = message(GROUP, user("1"), "哈哈", T0)
+        await hear(one, GROUP, same, same, message(GROUP, user("1"), "你好", T0, ref="7@1"))
+        await hear(two, GROUP, message(GROUP, user("2"), "在吗", T0), same)
+        await hear(two, GROUP, message(GROUP, user("1"), "你好", T0 + 3, ref="7@1"))
+        _, run = await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
+        assert run.count == 1
+        assert [m.text for m in await everything(two)] == ["在吗", "哈哈", "你好", "哈哈"]
+
+
+async def test_an_open_presence_of_old_does_not_let_anybody_back_in(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await hear(one, GROUP, message(GROUP, user("1"), "我来了", T0))
+        await hear(two, GROUP, message(GROUP, user("1"), "你好", T0 - 100))
+        await two.leave(GROUP.circle, user("1"), T0 + 500)
+        await brought(two, put(tmp_path / "x.jsonl", await exported(one)))
+        assert all(p.until == T0 + 500 for p in await two.presences())
+
+
+async def test_who_was_forgotten_does_not_come_back(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        path = put(tmp_path / "x.jsonl", await exported(one))
+        Tombstones.read(tmp_path / "b").add(user("1"), T0)
+        plan, _ = await brought(two, path)
+        assert plan.forgotten == 1
+        left = (await exported(two)).decode()
+        assert user("1") not in left
+        assert "小红" not in left
+        assert "那我们不吃花生" in left
+
+
+async def test_what_was_retracted_does_not_come_back(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        lines = [message(GROUP, user("1"), text, T0, ref=f"{text}@0") for text in ("说错了", "好")]
+        (wrong, _) = await hear(journal, GROUP, *lines)
+        path = put(tmp_path / "x.jsonl", await exported(journal))
+
+        def retract(db: sqlite3.Connection, _tell: object) -> None:
+            retraction_marks.note(db, wrong, T0)
+            db.execute("DELETE FROM message WHERE id = ?", (wrong.id,))
+
+        await journal.alter(retract)
+        plan, run = await brought(journal, path)
+        assert (plan.new, run.count) == (0, 0)
+        assert [each.text for each in await everything(journal)] == ["好"]
+
+
+async def test_one_person(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        hers = await exported(one, user("1"))
+        text = hers.decode()
+        assert "我对花生过敏" in text
+        assert "别告诉小明" in text
+        assert "那我们不吃花生" not in text
+        assert user("3") not in text
+        await brought(two, put(tmp_path / "x.jsonl", hers))
+        assert {m.sender for m in await everything(two)} == {user("1"), "bot"}
+        assert await exported(two, user("1")) == hers
+
+
+# ------------------------------------------------------------------------ garbage
+
+
+async def refused(journal: Journal, path: Path, data: bytes) -> FormatError:
+    before = await exported(journal)
+    with pytest.raises(FormatError) as caught:
+        await brought(journal, put(path, data), format="memory")
+    assert await exported(journal) == before
+    return caught.value
+
+
+def changed(data: bytes, kind: str, **values: Any) -> bytes:
+    """A file of which the first line of a kind says something else."""
+    lines = [json.loads(line) for line in data.splitlines()]
+    found = next(each for each in lines if kind in (each["kind"], each.get("type")))
+    (found["data"] if found["kind"] == "row" else found).update(values)
+    return "".join(json.dumps(each) + "\n" for each in lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "field"),
+    [
+        ("fact", {"importance": "hoch"}, "importance"),
+        ("fact", {"importance": 1e300}, "importance"),
+        ("fact", {"evidence": [1, "2"]}, "evidence"),
+        ("fact", {"evidence": [4]}, "evidence"),
+        ("fact", {"session": "nirgends"}, "session"),
+        ("fact", {"colour": "rot"}, "colour"),
+        ("session", {"owner": user("7")}, "owner"),
+        ("session", {"circle": "aiocqhttp"}, "circle"),
+        ("message", {"text": ""}, "text"),
+        ("message", {"text": "\ud83d"}, "text"),
+        ("message", {"id": 0}, "id"),
+        ("message", {"id": 2}, "id"),
+        ("message", {"at": None}, "at"),
+        ("message", {"to": [["a"]]}, "to"),
+        ("message", {"session": "nirgends"}, "session"),
+        ("message", {"batch": 9}, "batch"),
+        ("presence", {"until": 0.0}, "until"),
+        ("header", {"version": 2}, "version"),
+        ("header", {"format": "csv"}, "format"),
+        ("end", {"lines": 3}, "lines"),
+    ],
+)
+async def test_garbage_changes_nothing_and_says_where(
+    tmp_path: Path, kind: str, values: dict[str, Any], field: str
+) -> None:
+    async with opened(tmp_path / "a") as journal:
+        await filled(journal)
+        data = changed(await exported(journal), kind, **values)
+        error = await refused(journal, tmp_path / "x.jsonl", data)
+        assert error.field == field
+
+
+@given(data=st.data())
+@settings(max_examples=40)
+def test_no_damage_gets_in(data: st.DataObject) -> None:
+    asyncio.run(_damaged(data))
+
+
+async def _damaged(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        async with opened(root / "a") as one, opened(root / "b") as two:
+            await filled(one)
+            whole = await exported(one)
+            at = data.draw(st.integers(0, len(whole) - 1))
+            how = data.draw(st.sampled_from(["cut", "drop", "noise", "double"]))
+            lines = whole.splitlines(keepends=True)
+            number = whole[:at].count(b"\n")
+            broken = {
+                "cut": whole[:at],
+                "drop": b"".join(lines[:number] + lines[number + 1 :]),
+                "noise": whole[:at] + data.draw(st.binary(min_size=1, max_size=9)) + whole[at:],
+                "double": b"".join([*lines[: number + 1], *lines[number:]]),
+            }[how]
+            empty = await exported(two)
+            try:
+                await brought(two, put(root / "x.jsonl", broken), format="memory")
+            except FormatError:
+                assert await exported(two) == empty
+            else:  # noise inside of a text is a text; the last line needs no end
+                assert how == "noise" or (how == "cut" and at == len(whole) - 1)
+
+
+async def test_a_file_of_rows_only_in_halves_is_cut_off(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        error = await refused(journal, tmp_path / "x.jsonl", b"")
+        assert "cut off" in error.reason
+        long = b'{"kind":"header","x":"' + b"a" * (1 << 20) + b'"}\n'
+        assert "longer" in (await refused(journal, tmp_path / "x.jsonl", long)).reason
+
+
+# -------------------------------------------------------------------------- undo
+
+
+async def test_an_import_is_undone_in_one_go(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        await hear(two, GROUP, message(GROUP, user("5"), "今天下雨", T0 - 5_000))
+        before = await exported(two)
+        told: list[Any] = []
+        two.listen(told.append)
+        mover = moverof(two)
+        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+        assert await exported(two) != before
+        undone = await mover.undo()
+        assert (undone.messages, undone.kept) == (5, 0)
+        assert await exported(two) == before
+        assert any(isinstance(each, Erased) and len(each.messages) == 5 for each in told)
+        assert any(isinstance(each, Change) and each.reason == "undo import" for each in told)
+
+
+async def test_what_was_altered_since_stays(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        mover = moverof(two)
+        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+        older = await two.read(lambda rows: rows.get(Fact, "f:older"))
+        assert older is not None
+        await write(two, replace(older, evidence=(), pinned=False))
+        assert (await mover.undo()).kept == 1
+        assert await two.read(lambda rows: [f.id for f in rows.find(Fact)]) == ["f:older"]
+        assert await everything(two) == []
+
+
+async def test_an_old_import_is_undone_though_the_log_has_only_counts(tmp_path: Path) -> None:
+    """What it brought goes; what it widened stays as it is."""
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await filled(one)
+        await write(two, GROUP, name(GROUP, PEANUT, "花生", T0 + 900))
+        service = moverof(two)
+        await service.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+        await trim_log(two, T0 + 365 * 86_400)
+        assert (await service.undo()).kept == 0
+        (known,) = await two.read(lambda rows: rows.find(Name))
+        assert (known.first_at, known.last_at) == (T0, T0 + 900)
+        assert await everything(two) == []
+        assert await two.read(lambda rows: [*rows.find(Fact), *rows.find(Episode)]) == []
+
+
+async def test_an_import_of_an_older_version_is_listed_but_not_undone(tmp_path: Path) -> None:
+    about = {"id": "01", "format": "chat", "at": T0, "state": "done", "rows": 2}
+    about |= {
+        "messages": [[1, 5], [7, 7]],
+        "changes": [[1, 2]],
+        "unlearned": [],
+        "cursor": ["", ""],
+    }
+    async with opened(tmp_path / "a") as journal:
+        await journal.set_note("moving:01", json.dumps(about))
+        service = moverof(journal)
+        (run,) = await service.runs()
+        assert (run.count, run.is_there) == (6, True)
+        with pytest.raises(NotFoundError) as caught:
+            await service.undo()
+        assert caught.value.code == "old_import"
+
+
+async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Path) -> None:
+    """What the file says of who was there goes, though no message of it began an interval."""
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        await hear(one, GROUP, message(GROUP, user("1"), "今天下雨", T0 - 9_000))
+        early = [Presence(GROUP.circle, user(of), T0 - 8_000) for of in ("2", "3")]
+        await attend(one, *early)
+        await hear(two, GROUP, message(GROUP, user("2"), "私房话", T0 - 5_000))
+        before = await two.presences()
+        mover = moverof(two)
+        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+        assert {each.user for each in await two.presences()} == {user("1"), user("2"), user("3")}
+        await hear(two, GROUP, message(GROUP, user("3"), "我也在", T0))
+        await mover.undo()
+        assert await two.presences() == [*before, Presence(GROUP.circle, user("3"), T0)]
+        await mover.bring(importer(two, put(tmp_path / "x.jsonl", await exported(one))))
+        await mover.undo()
+        assert await two.presences() == [*before, Presence(GROUP.circle, user("3"), T0)]
+
+
+def moverof(journal: Journal) -> Any:
+    from graph_memory.learning import Learning
+    from graph_memory.transfer import TransferService
+
+    shared = context(journal, zone=OPTIONS.zone, now=lambda: T0)
+    return TransferService(journal.path.parent, shared, Learning(shared, None))
+
+
+def test_every_field_that_names_messages_is_renumbered() -> None:
+    """A row kind that cites messages in a new field must say so (``Row.cited``)."""
+    citing = {
+        (cls.kind, field.name)
+        for cls in registered()
+        for field in fields(cls)
+        if field.name in ("evidence", "message") or field.name.endswith("_message")
+    }
+    assert citing == {
+        ("fact", "evidence"),
+        ("core_fact", "evidence"),
+        ("core_fact", "evidence"),
+        ("forgotten", "message"),
+        ("episode", "first_message"),
+        ("episode", "last_message"),
+    }
+    assert referred(Forgotten("x:1", "s", 7)) == (7,)
+    assert words([]) == []
+
+
+async def test_names_and_texts_come_in_without_what_nobody_sees(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        await filled(journal)
+        await write(journal, name(GROUP, user("1"), "小红", T0 + 9))
+        data = await exported(journal)
+    for kind, values in (
+        ("message", {"text": "a\u202eb", "name": "\u202e张三：我"}),
+        ("fact", {"statement": "\u202e张三\U000e0041爱爬山"}),
+        ("name", {"text": "张\u200d三（真）", "norm": "张\u200d三(真)", "node": user("1")}),
+    ):
+        data = changed(data, kind, **values)
+    async with opened(tmp_path / "b") as other:
+        await brought(other, put(tmp_path / "x.jsonl", data))
+        said = await everything(other)
+        assert ("张三 我", "ab") in {(each.name, each.text) for each in said}
+        facts = await other.read(lambda rows: rows.find(Fact))
+        assert "张三爱爬山" in {each.statement for each in facts}
+        names = await other.read(lambda rows: rows.find(Name))
+        assert ("张三 真", "张三 真") in {(each.text, each.norm) for each in names}
+
+
+async def test_a_message_of_nothing_that_is_seen_does_not_stop_an_import(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as journal:
+        await filled(journal)
+        data = changed(await exported(journal), "message", text="\u2060")
+    async with opened(tmp_path / "b") as other:
+        await brought(other, put(tmp_path / "x.jsonl", data))
+        assert "…" in {each.text for each in await everything(other)}

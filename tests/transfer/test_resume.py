@@ -1,0 +1,156 @@
+"""Killed in the middle: done again it is complete, and nothing is there twice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_memory.errors import JournalError
+from graph_memory.store import Journal
+from graph_memory.transfer.import_runs import saved
+from tests.makers import T0
+from tests.recall.histories import History, histories
+
+from .support import brought, everything, exported, importer, opened, put
+from .test_own import moverof, play
+from .test_sources import lines
+
+pytestmark = pytest.mark.slow
+
+T = TypeVar("T")
+COUNT = 1_500
+KILLED = textwrap.dedent("""
+    import asyncio, os, signal, sys
+    from pathlib import Path
+    from tests.transfer.support import importer, opened
+
+    root, source, steps = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+
+    async def main():
+        async with opened(root) as journal:
+            alter, left = journal.alter, steps
+            async def fatal(work):
+                nonlocal left
+                result = await alter(work)
+                left -= 1
+                if left == 0:  # what was just done is on disk, and nobody was told
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return result
+            journal.alter = fatal
+            await importer(journal, source, learns=True).run()
+
+    asyncio.run(main())
+""")
+
+
+def source(path: Path) -> Path:
+    spoken = (
+        {"time": T0 + 40 * n, "sender": str(n % 7), "text": f"哈哈{n % 3}", "group": "9"}
+        for n in range(COUNT)
+    )
+    return put(path, lines(*spoken))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4, 7, 8])
+async def test_a_kill_costs_nothing(tmp_path: Path, steps: int) -> None:
+    path = source(tmp_path / "x.jsonl")
+    root = tmp_path / "a"
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(root), str(path), str(steps)],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"PYTHONHASHSEED": "0"},
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    async with opened(root) as journal, opened(tmp_path / "b") as other:
+        (run,) = await journal.look(saved)
+        assert run.state == "running"
+        service = moverof(journal)
+        await service.start()
+        while not service.problem:
+            await asyncio.sleep(0)
+        assert "interrupted" in service.problem
+        await service.close()
+        await brought(journal, path, learns=True)
+        (run,) = await journal.look(saved)
+        assert len(await everything(journal)) == COUNT
+        # As if nobody had been killed.
+        await brought(other, path, learns=True)
+        assert await exported(journal) == await exported(other)
+        (whole,) = await other.look(saved)
+        assert (run.state, run.count, run.rows) == ("done", whole.count, whole.rows)
+
+
+@given(histories(), histories(), st.integers(0, 30), st.integers(0, 30))
+@settings(max_examples=25, deadline=None)
+def test_an_import_that_is_undone_has_never_been(
+    here: History, there: History, first: int, second: int
+) -> None:
+    """Whatever was there before, and however often the import broke off."""
+    asyncio.run(_undone(here, there, (first, second)))
+
+
+async def _undone(here: History, there: History, breaks: tuple[int, int]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        async with opened(root / "a") as one, opened(root / "b") as two:
+            await play(one, here)
+            await play(two, there)
+            before = await state(two)
+            path = put(root / "x.jsonl", await exported(one))
+            for steps in breaks:
+                await _broken_off(two, path, steps)
+            await brought(two, path)
+            whole = await state(two)
+            await brought(two, path)
+            assert await state(two) == whole, "a second import adds nothing"
+            service = moverof(two)
+            if any(run.is_there for run in await service.runs()):
+                assert (await service.undo()).kept == 0
+            assert await state(two) == before
+
+
+async def _broken_off(journal: Journal, path: Path, steps: int) -> None:
+    """Import until a number of transactions are done."""
+    alter, left = journal.alter, steps
+
+    async def failing(work: Callable[..., T]) -> T:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise JournalError("broken off")
+        return await alter(work)
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(JournalError):
+        patch.setattr("graph_memory.transfer.importer.STEP", 2)
+        patch.setattr(journal, "alter", failing)
+        await importer(journal, path).run()
+
+
+async def state(journal: Journal) -> list[Any]:
+    """All that a memory holds, but for what cannot be the same again."""
+
+    def work(db: sqlite3.Connection) -> list[Any]:
+        queries = (
+            "SELECT kind, id, session, a, b, data FROM row ORDER BY kind, id",
+            "SELECT * FROM message ORDER BY id",
+            "SELECT id, session, state FROM batch ORDER BY id",
+            "SELECT * FROM presence ORDER BY circle, user, since",
+        )
+        return [db.execute(query).fetchall() for query in queries]
+
+    return await journal.look(work)

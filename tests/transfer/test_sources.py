@@ -1,0 +1,681 @@
+"""Every kind of file, on a small one made by hand."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_memory.errors import FormatError
+from graph_memory.model import BOT, Episode, Fact, Mention, Name
+from graph_memory.store import Journal
+from graph_memory.transfer.import_learning import next_batch
+from graph_memory.transfer.sources import astrbot_history
+from graph_memory.transfer.sources.qq_chat_exporter import QQChatExporter
+from tests.makers import T0, group, message, private, user
+
+from .support import OPTIONS, brought, everything, exported, hear, importer, opened, put
+
+DAY = 86_400.0
+
+
+def lines(*each: dict[str, Any]) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in each)
+
+
+def database(path: Path, script: str, rows: dict[str, Iterable[tuple[Any, ...]]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(script)
+        for table, values in rows.items():
+            for row in values:
+                marks = ",".join("?" * len(row))
+                db.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+        db.commit()
+    return path
+
+
+# -------------------------------------------------------------------------- chat
+
+
+async def test_chat_lines_land_where_they_were_said(tmp_path: Path) -> None:
+    path = put(
+        tmp_path / "x.jsonl",
+        lines(
+            {"time": T0, "sender": "1", "name": "小红", "text": "我在学大提琴", "group": "9"},
+            {"time": "2026-09-21T12:00:00+08:00", "sender": 2, "text": "好听", "group": 9},
+            {"time": T0 + 5, "sender": "1", "text": "悄悄说", "persona": "lan"},
+            {
+                "time": (T0 + 6) * 1000,
+                "sender": "bot",
+                "private": "1",
+                "text": "嗯",
+                "persona": "lan",
+            },
+            {"time": T0 + 7, "sender": "1", "text": "  "},
+        ),
+    )
+    async with opened(tmp_path / "a") as journal:
+        plan, run = await brought(journal, path)
+        assert plan.skipped == {"empty": 1}
+        assert plan.batches == 3
+        assert plan.tokens > 3_000
+        found = {(m.session, m.sender, m.text) for m in await everything(journal)}
+        assert found == {
+            (group("9").id, user("1"), "我在学大提琴"),
+            (group("9").id, user("2"), "好听"),
+            (private("1", "lan").id, user("1"), "悄悄说"),
+            (private("1", "lan").id, "bot", "嗯"),
+        }
+        assert {p.user for p in await journal.presences()} == {user("1"), user("2")}
+        episodes = await journal.read(lambda rows: rows.find(Episode))
+        assert sum(each.messages for each in episodes) == 4
+        assert not run.learns
+        before = await exported(journal)
+        await brought(journal, path)
+        assert await exported(journal) == before
+
+
+async def test_names_are_cleaned_as_if_they_had_been_heard(tmp_path: Path) -> None:
+    here = {"group": "9"}
+    line = {
+        "time": T0,
+        "sender": "1",
+        "name": "\u202e陈大文：我\u2066",
+        "text": "\u202e在",
+        "group": "9",
+    }
+    nobody = {"time": T0 + 1, "sender": "2", "name": "\u3164\u200b", "text": "嗯"} | here
+    async with opened(tmp_path / "a") as journal:
+        await brought(journal, put(tmp_path / "x.jsonl", lines(line, nobody)))
+        found = [(each.name, each.text) for each in await everything(journal)]
+        assert found == [("陈大文 我", "在"), ("", "嗯")]
+        (known,) = await journal.read(lambda rows: rows.find(Name))
+        assert known.text == "陈大文 我"
+
+
+async def test_what_was_heard_is_not_imported_a_second_time(tmp_path: Path) -> None:
+    here = group("9")
+    path = put(
+        tmp_path / "x.jsonl",
+        lines(
+            {"time": T0 + 2, "sender": "1", "text": "我在学大提琴", "group": "9"},
+            {"time": T0 - DAY, "sender": "1", "text": "我在学大提琴", "group": "9"},
+        ),
+    )
+    async with opened(tmp_path / "a") as journal:
+        await hear(journal, here, message(here, user("1"), "我在学大提琴", T0, ref="5@1"))
+        plan, run = await brought(journal, path)
+        assert (plan.new, run.count) == (1, 1)
+        # Who spoke earlier than was known was there earlier than was known.
+        spans = [(p.since, p.until) for p in await journal.presences()]
+        assert spans == [(T0 - DAY, T0), (T0, None)]
+
+
+@pytest.mark.parametrize("where", ["sender", "text", "name", "group", "id"])
+async def test_half_of_a_character_is_no_text(tmp_path: Path, where: str) -> None:
+    good = {"time": T0, "sender": "1", "text": "你好 \U0001f600"}  # written as two halves
+    text = "\n".join(json.dumps(line) for line in (good, {**good, where: "a\ud800"}))
+    path = put(tmp_path / "x.jsonl", text)
+    async with opened(tmp_path / "a") as journal:
+        with pytest.raises(FormatError) as caught:
+            await brought(journal, path, format="chat")
+        assert (caught.value.line, caught.value.field) == (2, where)
+        assert await everything(journal) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ({"time": "昨天", "sender": "1", "text": "a"}, "time"),
+        ({"time": T0, "text": "a"}, "sender"),
+        ({"time": T0, "sender": "1"}, "text"),
+        ({"time": T0, "sender": "1", "text": 5}, "text"),
+        ({"time": T0, "sender": "bot", "text": "a"}, "private"),
+        ({"time": T0, "sender": "1", "text": "a", "group": ["9"]}, "group"),
+    ],
+)
+async def test_a_wrong_chat_line(tmp_path: Path, line: dict[str, Any], field: str) -> None:
+    good = {"time": T0, "sender": "1", "text": "你好"}
+    path = put(tmp_path / "x.jsonl", lines(good, line))
+    async with opened(tmp_path / "a") as journal:
+        with pytest.raises(FormatError) as caught:
+            await brought(journal, path, format="chat")
+        assert (caught.value.line, caught.value.field) == (2, field)
+        assert await everything(journal) == []
+
+
+# ----------------------------------------------------------------------- AstrBot
+
+CONVERSATIONS = """
+    CREATE TABLE conversations (
+        inner_conversation_id INTEGER PRIMARY KEY, conversation_id TEXT, platform_id TEXT,
+        user_id TEXT, content JSON, title TEXT, persona_id TEXT, token_usage INTEGER,
+        created_at DATETIME, updated_at DATETIME);
+    CREATE TABLE platform_message_history (
+        id INTEGER PRIMARY KEY, platform_id TEXT, user_id TEXT, sender_id TEXT,
+        sender_name TEXT, content JSON, llm_checkpoint_id TEXT, created_at DATETIME,
+        updated_at DATETIME);
+    CREATE TABLE platform_stats (
+        id INTEGER PRIMARY KEY, timestamp DATETIME, platform_id TEXT, platform_type TEXT,
+        count INTEGER);
+"""
+
+
+def conversation(number: int, umo: str, turns: list[Any], **more: Any) -> tuple[Any, ...]:
+    return (
+        *(number, f"c{number}", umo.partition(":")[0], umo, json.dumps(turns), None),
+        *(more.get("persona"), 0),
+        *(more.get("since", "2025-01-01 00:00:00"), more.get("until", "2025-12-31 00:00:00")),
+    )
+
+
+def turn(role: str, text: Any) -> dict[str, Any]:
+    return {"role": role, "content": text}
+
+
+async def test_a_year_of_astrbots_history(tmp_path: Path) -> None:
+    turns = [turn("user" if n % 2 == 0 else "assistant", f"第{n}句话") for n in range(100)]
+    turns[7] = {"role": "assistant", "content": None, "tool_calls": [{}]}
+    turns[8] = {"role": "tool", "content": "工具的结果", "tool_call_id": "1"}
+    turns[9] = {"role": "_checkpoint", "content": {"id": "x"}}
+    path = database(
+        tmp_path / "data_v4.db",
+        CONVERSATIONS,
+        {
+            "conversations": [
+                conversation(1, "我的QQ:FriendMessage:1", turns, persona="lan"),
+                conversation(2, "我的QQ:FriendMessage:2", [turn("user", "没有人格")]),
+                conversation(3, "别处:FriendMessage:3", [turn("user", "不知道是哪")]),
+            ],
+            "platform_stats": [(1, "2025-01-01", "我的QQ", "aiocqhttp", 5)],
+        },
+    )
+    async with opened(tmp_path / "a") as journal:
+        plan, _ = await brought(journal, path)
+        assert plan.format == "astrbot"
+        assert plan.skipped == {"origin": 1}
+        found = await everything(journal)
+        assert len(found) == 98
+        assert {m.session for m in found} == {private("1", "lan").id, private("2").id}
+        assert [m.text for m in found if m.sender == "bot"][:4] == [
+            "第1句话",
+            "第3句话",
+            "第5句话",
+            "第11句话",
+        ]
+        hers = [m for m in found if m.session == private("1", "lan").id]
+        times = [m.at for m in hers]
+        assert times == sorted(times)
+        year = (datetime(2025, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, tzinfo=UTC))
+        assert year[0].timestamp() <= times[0] < times[-1] <= year[1].timestamp()
+        # In runs: nobody says one sentence in four days.
+        assert plan.batches <= 7
+        assert "工具的结果" not in {m.text for m in found}
+
+
+async def test_reminders_tell_who_spoke_and_when(tmp_path: Path) -> None:
+    note = (
+        "<system_reminder>User ID: 1, Nickname: 小红\nGroup name: 乐团\n"
+        "Current datetime: 2025-03-04 05:06 (CST), Weekday: 二</system_reminder>"
+    )
+    parts = [{"type": "text", "text": "我在学大提琴"}, {"type": "text", "text": note}]
+    quote = [{"type": "text", "text": "<Quoted Message>\n别人的话\n</Quoted Message>"}, *parts]
+    turns = [turn("user", parts), turn("assistant", "真好"), turn("user", "没有署名的话")]
+    path = database(
+        tmp_path / "data_v4.db",
+        CONVERSATIONS,
+        {
+            "conversations": [
+                conversation(1, "qq:GroupMessage:9", turns),
+                conversation(2, "qq:GroupMessage:1_8", [turn("user", quote)]),
+                conversation(3, "webchat:FriendMessage:webchat!amy!c", [turn("user", "在网页上")]),
+            ]
+        },
+    )
+    async with opened(tmp_path / "a") as journal:
+        plan, run = await brought(journal, path, learns=True)
+        found = {m.text: m for m in await everything(journal)}
+        red = found["我在学大提琴"]
+        assert (red.sender, red.name) == (user("1"), "小红")
+        assert datetime.fromtimestamp(red.at, UTC).isoformat() == "2025-03-04T05:06:00+00:00"
+        assert found["没有署名的话"].sender == user("?")
+        assert {m.session for m in found.values()} >= {group("8").id, group("9").id}
+        assert found["在网页上"].sender == "webchat:amy"
+        assert "别人的话" not in "".join(found)
+        # From whom nobody knows nothing is learned.
+        batch = found["没有署名的话"].batch
+        assert batch is not None
+        assert run.learns
+        wanted = await journal.look(next_batch)
+        assert wanted not in (None, batch)
+        assert plan.batches < len(plan.chats) + 2
+
+
+async def test_groups_are_heard_with_their_speakers(tmp_path: Path) -> None:
+    kept = {
+        "type": "user",
+        "message": [{"type": "at", "name": "小梅"}, {"type": "plain", "text": "在吗"}],
+    }
+    path = database(
+        tmp_path / "data_v4.db",
+        CONVERSATIONS,
+        {
+            "platform_message_history": [
+                (
+                    1,
+                    "qq",
+                    "qq:GroupMessage:9",
+                    "2",
+                    "小明",
+                    json.dumps(kept),
+                    None,
+                    "2025-02-03 04:05:06",
+                    None,
+                ),
+                (2, "webchat", "amy", "amy", "amy", "{}", None, "2025-02-03 04:05:06", None),
+            ]
+        },
+    )
+    async with opened(tmp_path / "a") as journal:
+        await brought(journal, path)
+        (heard,) = await everything(journal)
+        assert (heard.sender, heard.name, heard.text) == (user("2"), "小明", "@小梅 在吗")
+
+
+async def test_history_that_the_plugin_heard_itself_is_there_once(tmp_path: Path) -> None:
+    her = private("1")
+    path = database(
+        tmp_path / "data_v4.db",
+        CONVERSATIONS,
+        {"conversations": [conversation(1, "qq:FriendMessage:1", [turn("user", "我在学大提琴")])]},
+    )
+    async with opened(tmp_path / "a") as journal:
+        heard = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
+        await hear(journal, her, message(her, user("1"), "我在学大提琴", heard, ref="5@1"))
+        plan, run = await brought(journal, path)
+        assert (plan.new, run.count) == (0, 0)
+
+
+SPOKEN = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
+
+
+async def club(journal: Journal, *said: tuple[str, str], persona: str = "lan") -> None:
+    """A group talks, and the plugin hears it."""
+    here = group("9", persona)
+    for number, (who, text) in enumerate(said):
+        sender = BOT if who == BOT else user(who)
+        name = "" if who == BOT else f"书友{who}"
+        line = message(here, sender, text, SPOKEN + 20 * number, ref=f"{number}@1", name=name)
+        await hear(journal, here, line)
+
+
+def history(path: Path, *turns: dict[str, Any]) -> Path:
+    """What AstrBot kept of the group, without saying who spoke."""
+    rows = {"conversations": [conversation(1, "qq:GroupMessage:9", list(turns))]}
+    return database(path / "data_v4.db", CONVERSATIONS, rows)
+
+
+async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(
+    tmp_path: Path,
+) -> None:
+    path = history(
+        tmp_path,
+        turn("user", "下次读书会读的是《呼兰河传》"),
+        turn("assistant", "记住了"),
+        turn("user", "[书友2 12:30] 那我先去买\n\n（当前心情：愉快）"),
+        turn("assistant", "好呀\n\n要我推荐版本吗？"),
+    )
+    async with opened(tmp_path / "a") as journal:
+        await club(
+            journal,
+            ("1", "下次读书会读的是《呼兰河传》"),
+            ("3", "好"),
+            (BOT, "记住了"),
+            ("2", "@书友1 那我先去买"),
+            ("2", "那我先去买"),
+            (BOT, "好呀"),
+            (BOT, "要我推荐版本吗？"),
+        )
+        before = await exported(journal)
+        plan, run = await brought(journal, path)
+        assert (plan.messages, plan.new, run.count, run.rows) == (0, 0, 0, 0)
+        assert plan.skipped == {"double": 4}
+        assert await exported(journal) == before
+
+
+async def test_what_was_said_before_the_plugin_came_is_all_that_comes(tmp_path: Path) -> None:
+    path = history(
+        tmp_path,
+        turn("user", "好的"),
+        turn("assistant", "去年的事"),
+        turn("user", "下次读什么？"),
+        turn("user", "好的"),
+        turn("assistant", "嗯"),
+    )
+    async with opened(tmp_path / "a") as journal:
+        await club(journal, ("1", "下次读什么？"), ("2", "好的"), (BOT, "嗯"))
+        plan, run = await brought(journal, path)
+        assert (plan.new, run.count) == (2, 2)
+        new = [m for m in await everything(journal) if m.ref.startswith("astrbot:")]
+        assert sorted((m.sender, m.text) for m in new) == [
+            (user("?"), "好的"),
+            (BOT, "去年的事"),
+        ]
+        (episode,) = await journal.read(lambda rows: rows.find(Episode))
+        assert episode.messages == 2
+        # More is heard, and it is imported once more: nothing changes.
+        await club(journal, *[("1", "新的话")] * 9)
+        before = await exported(journal)
+        plan, run = await brought(journal, path)
+        assert plan.new == 0
+        assert await exported(journal) == before
+
+
+async def test_what_was_looked_at_before_is_looked_at_again(tmp_path: Path) -> None:
+    path = history(tmp_path, turn("user", "我在学大提琴"))
+    async with opened(tmp_path / "a") as journal:
+        work = importer(journal, path)
+        assert (await work.preview()).new == 1
+        await club(journal, ("1", "我在学大提琴"))
+        assert (await work.preview()).new == 0
+        assert (await work.run()).messages == 0
+
+
+async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(tmp_path: Path) -> None:
+    heard = json.dumps({"type": "user", "message": [{"type": "plain", "text": "在吗"}]})
+    path = database(
+        tmp_path / "data_v4.db",
+        CONVERSATIONS,
+        {
+            "conversations": [conversation(1, "qq:GroupMessage:9", [turn("user", "在吗")])],
+            "platform_message_history": [
+                (1, "qq", "qq:GroupMessage:9", "2", "小明", heard, None, "2025-02-03", None)
+            ],
+        },
+    )
+    async with opened(tmp_path / "a") as journal:
+        await brought(journal, path)
+        assert [(m.sender, m.text) for m in await everything(journal)] == [(user("2"), "在吗")]
+
+
+def test_times_never_run_backwards() -> None:
+    said = [astrbot_history._HistoryLine("user", str(n)) for n in range(50)]
+    said[30].at = 500.0
+    said[40].at = 100.0  # the clock was set
+    times = list(astrbot_history._times(said, 0.0, 1_000.0))
+    assert len(times) == 50
+    assert [at for at, _ in times] == sorted(at for at, _ in times)
+
+
+# ------------------------------------------------------------------ LivingMemory
+
+LIVING = """
+    CREATE TABLE documents (id INTEGER PRIMARY KEY, doc_id TEXT, text TEXT, metadata TEXT,
+        created_at TEXT, updated_at TEXT);
+"""
+TALK = """
+    CREATE TABLE sessions (id INTEGER PRIMARY KEY, session_id TEXT);
+    CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT,
+        sender_id TEXT, sender_name TEXT, group_id TEXT, platform TEXT, timestamp REAL,
+        metadata TEXT);
+"""
+
+
+async def test_livingmemorys_memories_are_summaries_of_their_chats(tmp_path: Path) -> None:
+    def about(**more: Any) -> str:
+        return json.dumps({"create_time": T0, "importance": 0.8, "status": "active"} | more)
+
+    path = database(
+        tmp_path / "livingmemory.db",
+        LIVING,
+        {
+            "documents": [
+                (
+                    1,
+                    "a",
+                    "聊了大提琴",
+                    about(
+                        session_id="qq:FriendMessage:1", persona_id="lan", key_facts=["每周三上课"]
+                    ),
+                    "",
+                    "",
+                ),
+                (2, "b", "不知道是哪", about(session_id="0f0f"), "", ""),
+                (3, "c", "坏了", "{", "", ""),
+            ]
+        },
+    )
+    async with opened(tmp_path / "a") as journal:
+        plan, _ = await brought(journal, path)
+        assert plan.skipped == {"origin": 2}
+        (episode,) = await journal.read(lambda rows: rows.find(Episode))
+        assert episode.session == private("1", "lan").id
+        assert episode.summary == "聊了大提琴\n每周三上课"
+        assert episode.participants == (user("1"),)
+        before = await exported(journal)
+        await brought(journal, path)
+        assert await exported(journal) == before
+        # What does not say where it is from goes where the owner says, and nowhere else.
+        await brought(journal, path, replace(OPTIONS, into="aiocqhttp:private:7"))
+        found = await journal.read(lambda rows: rows.find(Episode))
+        assert {e.session for e in found} == {private("1", "lan").id, private("7").id}
+
+
+async def test_livingmemorys_messages_are_messages(tmp_path: Path) -> None:
+    path = database(
+        tmp_path / "conversations.db",
+        TALK,
+        {
+            "messages": [
+                (
+                    1,
+                    "qq:GroupMessage:9",
+                    "user",
+                    "我在学大提琴",
+                    "1",
+                    "小红",
+                    "9",
+                    "aiocqhttp",
+                    T0,
+                    "{}",
+                ),
+                (
+                    2,
+                    "qq:GroupMessage:9",
+                    "assistant",
+                    "真好",
+                    "0",
+                    "bot",
+                    "9",
+                    "aiocqhttp",
+                    T0 + 1,
+                    "{}",
+                ),
+                (3, "?", "user", "不知道是哪", "1", "小红", "", "x", T0, "{}"),
+            ]
+        },
+    )
+    async with opened(tmp_path / "a") as journal:
+        await brought(journal, path)
+        assert [(m.sender, m.name) for m in await everything(journal)] == [
+            (user("1"), "小红"),
+            ("bot", ""),
+        ]
+
+
+async def test_another_database_is_none(tmp_path: Path) -> None:
+    path = database(tmp_path / "x.db", "CREATE TABLE a (b)", {})
+    async with opened(tmp_path / "a") as journal:
+        for format in ("livingmemory", "astrbot"):
+            with pytest.raises(FormatError):
+                await brought(journal, path, format=format)
+
+
+# ------------------------------------------------------------------- GraphMemory
+
+
+async def test_graphmemory_goes_where_the_owner_says(tmp_path: Path) -> None:
+    data = {
+        "version": "0.4.0",
+        "entities": [
+            {"name": "小红", "type": "PERSON", "description": "在学大提琴", "importance": 0.9},
+            {"name": "大提琴", "type": "THING", "description": "", "importance": 1.0},
+        ],
+        "relations": [
+            {"from": "小红", "to": "大提琴", "relation": "likes", "strength": 0.7, "evidence": ""}
+        ],
+        "sessions": [{"id": "qq:GroupMessage:9"}, {"id": "qq:GroupMessage:8"}],
+    }
+    path = put(tmp_path / "x.json", json.dumps(data))
+    async with opened(tmp_path / "a") as journal:
+        with pytest.raises(FormatError) as caught:
+            await brought(journal, path)
+        assert caught.value.field == "into"
+        options = replace(OPTIONS, into="aiocqhttp:private:1")
+        await brought(journal, path, options)
+        facts = await journal.read(lambda rows: rows.find(Fact))
+        assert {(f.statement, f.predicate) for f in facts} == {
+            ("小红：在学大提琴", "other"),
+            ("小红likes大提琴", "likes"),
+        }
+        assert {f.session for f in facts} == {private("1").id}
+        assert await journal.read(lambda rows: len(rows.find(Name))) == 2
+        assert await journal.read(lambda rows: {m.type for m in rows.find(Mention)}) == {
+            "person",
+            "thing",
+        }
+        only = put(tmp_path / "y.json", json.dumps(data | {"sessions": data["sessions"][:1]}))
+        await brought(journal, only)
+        assert await journal.read(lambda rows: len(rows.find(Fact, session=group("9").id))) == 2
+        wrong = put(tmp_path / "z.json", json.dumps(data | {"relations": [{"from": "小红"}]}))
+        with pytest.raises(FormatError) as caught:
+            await brought(journal, wrong, options)
+        assert caught.value.field == "relations[1].to"
+
+
+# ---------------------------------------------------------------- QQChatExporter
+
+
+def qq(number: int, uin: str, text: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": str(number),
+        "timestamp": int((T0 + number) * 1000),
+        "sender": {"uid": f"u_{uin}", "uin": uin, "name": f"名{uin}", "groupCard": f"卡{uin}"},
+        "content": {
+            "text": f"[图片]{text}",
+            "elements": [
+                {"type": "reply", "data": {"content": "引用的话"}},
+                {"type": "text", "data": {"text": text}},
+                {"type": "image", "data": {"filename": "a.jpg"}},
+            ],
+        },
+        "recalled": False,
+        "system": False,
+    } | more
+
+
+def qq_file(info: dict[str, Any], *messages: dict[str, Any]) -> str:
+    return json.dumps(
+        {
+            "metadata": {"name": "QQChatExporter"},
+            "chatInfo": info,
+            "statistics": {},
+            "messages": messages,
+            "avatars": {"1": "A" * 300_000},
+        },
+        indent=2,
+    )
+
+
+async def test_a_group_from_qq(tmp_path: Path) -> None:
+    info = {"name": "乐团", "type": "group", "selfUin": "1", "peerUid": "9"}
+    path = put(
+        tmp_path / "x.json",
+        qq_file(
+            info,
+            qq(1, "1", "我在学大提琴"),
+            qq(2, "7", "真好"),
+            qq(3, "2", "撤回的", recalled=True),
+        ),
+    )
+    async with opened(tmp_path / "a") as journal:
+        plan, _ = await brought(journal, path, replace(OPTIONS, bots=frozenset({"7"})))
+        assert plan.skipped == {"recalled": 1}
+        assert plan.chats == [("乐团", "mei", 2)]
+        found = await everything(journal)
+        assert [(m.sender, m.name, m.text) for m in found] == [
+            (user("1"), "卡1", "我在学大提琴"),
+            ("bot", "", "真好"),
+        ]
+        assert {m.session for m in found} == {group("9").id}
+
+
+async def test_a_private_chat_that_is_not_with_the_bot_stays_outside(tmp_path: Path) -> None:
+    info = {"name": "小红", "type": "private", "selfUin": "1", "peerUin": "2"}
+    path = put(tmp_path / "x.json", qq_file(info, qq(1, "1", "我在学大提琴")))
+    async with opened(tmp_path / "a") as journal:
+        with pytest.raises(FormatError) as caught:
+            await brought(journal, path)
+        assert caught.value.field == "into"
+        await brought(journal, path, replace(OPTIONS, bots=frozenset({"2"})))
+        (found,) = await everything(journal)
+        assert found.session == private("1").id
+
+
+async def test_a_chat_in_pieces_and_none_from_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    piece = put(folder / "chunks" / "c000001.jsonl", json.dumps(qq(1, "1", "我在学大提琴")) + "\n")
+    info = {"type": "group", "peerUid": "9"}
+
+    def manifest(path: str) -> Path:
+        chunks = {"chunks": [{"relativePath": path}]}
+        return put(folder / "manifest.json", json.dumps({"chatInfo": info, "chunked": chunks}))
+
+    async with opened(tmp_path / "a") as journal:
+        for path in (
+            "../a/journal.sqlite3",
+            str(piece.parent.parent.parent / "a" / "journal.sqlite3"),
+        ):
+            with pytest.raises(FormatError):
+                await brought(journal, manifest(path))
+        await brought(journal, manifest("chunks/c000001.jsonl"))
+        assert [m.text for m in await everything(journal)] == ["我在学大提琴"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"chatInfo": {"type": "group", "peerUid": "9"}, "messages": [{',
+        "[]",
+        '{"chatInfo": 5}',
+        '{"messages": []}',
+    ],
+)
+async def test_a_broken_chat_from_qq(tmp_path: Path, broken: str) -> None:
+    async with opened(tmp_path / "a") as journal:
+        with pytest.raises(FormatError):
+            await brought(journal, put(tmp_path / "x.json", broken), format="qq")
+        assert await everything(journal) == []
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_a_chat_from_qq_that_is_cut_off_is_none(data: st.DataObject) -> None:
+    text = qq_file({"type": "group", "peerUid": "9"}, qq(1, "1", "好"), qq(2, "2", "真好")).encode()
+    text = text[: text.index(b'"avatars"')]
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        file.write(text[: data.draw(st.integers(0, len(text)))])
+        file.flush()
+        with pytest.raises(FormatError):
+            list(QQChatExporter(Path(file.name)).read(OPTIONS))
