@@ -19,6 +19,7 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from graph_memory.service import MemoryService
+from tests.views import assert_views_follow
 
 from .conftest import BASE, application, entered
 from .hostile import besieged
@@ -233,7 +234,7 @@ async def test_every_parameter_of_every_address(
             check(answer, f"{route.method} {address[:200]}")
             asked += 1
     assert asked > 1_000
-    assert (await memory.doctor()).is_well
+    await assert_views_follow(memory)
 
 
 async def test_every_field_of_every_form(
@@ -248,7 +249,7 @@ async def test_every_field_of_every_form(
             answer = await program.request(route.method, route.path(), data=given)
             check(answer, f"{route.method} {route.template} {given}")
     await memory.settle()
-    assert (await memory.doctor()).is_well
+    await assert_views_follow(memory)
 
 
 @pytest.mark.parametrize(
