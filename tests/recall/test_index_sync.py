@@ -91,6 +91,19 @@ async def test_building_anew_loses_nothing_that_happens_meanwhile(memory: Memory
     assert recaller.items == 60
 
 
+async def test_documents_that_were_wrong_are_counted(memory: Memory):
+    recaller = await memory.open()
+    first, second = [
+        fact(HOME, ZHANG, entity(name), f"张三喜欢{name}") for name in ("爬山", "游泳")
+    ]
+    await memory.know(first)
+    await memory.know(second)
+    await recaller.settle()
+    recaller._sync.index.drop(Fact.kind, first.id)
+    assert await recaller.rebuild() == 1
+    assert await recaller.rebuild() == 0
+
+
 async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ):
