@@ -42,8 +42,8 @@ async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
 
     service.use_embedder(load)
     for text in ("我周末去爬山", "我家的猫叫豆包", "龙井真好喝"):
-        await service.learning.hear(HOME, ZHANG, "张三", text)
-        await service.learning.hear(CLUB, LI, "李四", text)
+        await service.learning.hear(Turn(HOME, ZHANG, "张三", text))
+        await service.learning.hear(Turn(CLUB, LI, "李四", text))
     await service.learning.flush()
     nodes = [User(ZHANG), User(LI), Entity(CLIMBING), Entity(TEA), name(HOME, ZHANG, "张三")]
     await service.journal.commit(
@@ -81,7 +81,7 @@ async def test_what_is_well_is_left_as_it_is(service: MemoryService):
 async def test_it_may_be_in_use_meanwhile(service: MemoryService):
     for round in range(5):
         chat = [
-            service.learning.hear(HOME, ZHANG, "张三", f"第{round}轮第{n}句，豆包在睡觉")
+            service.learning.hear(Turn(HOME, ZHANG, "张三", f"第{round}轮第{n}句，豆包在睡觉"))
             for n in range(10)
         ]
         checkup, *_ = await asyncio.gather(service.doctor(), *chat)
@@ -116,7 +116,7 @@ async def test_a_view_that_cannot_be_rebuilt_is_reported(
 async def test_a_journal_is_mended_without_losing_anything(service: MemoryService):
     changes = await service.journal.changes(0)
     learned = next(c.batch for c in changes if c.batch)
-    await service.learning.hear(HOME, ZHANG, "张三", "还没学到的一句")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "还没学到的一句"))
     await spoil(
         service,
         f"DELETE FROM batch WHERE id = {learned}",

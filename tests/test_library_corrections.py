@@ -28,6 +28,7 @@ from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal, Rows
+from graph_memory.turn import Turn
 
 from .makers import T0, entity, fact, group, message, name, private, user
 
@@ -68,9 +69,12 @@ async def stands(journal: Journal, id: str) -> Fact:
     return found
 
 
-def correction(old: Fact, words: str, here: Session = HOME, who: str = ZHANG, **more: object):
-    asker = asker_of(here, who)
-    return Correction(old.id, words, here, asker, who, "张三" if who == ZHANG else "李四", **more)  # type: ignore[arg-type]
+def correction(
+    old: Fact, words: str, here: Session = HOME, who: str = ZHANG, message: int = 0, ref: str = ""
+):
+    name = "张三" if who == ZHANG else "李四"
+    said = Message(message, here.id, who, name, words, 0.0) if message else None
+    return Correction(old.id, words, Turn(here, who, name, ref=ref, message=said))
 
 
 async def newest(journal: Journal, change: Change) -> Fact:

@@ -63,7 +63,7 @@ async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(
         return embedder
 
     service.use_embedder(load)
-    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
     await service.settle()
     asker = asker_of(HOME, ZHANG)
     for number in range(3):
@@ -83,7 +83,7 @@ async def test_a_model_too_slow_to_rewrite_is_not_waited_for(tmp_path: Path):
     model = SlowModel()
     settings = Settings(recall_deadline=200, enable_query_rewriting=True)
     service = await MemoryService.open(tmp_path, settings, zone=UTC, model=model)
-    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
     await service.settle()
     for _ in range(10):
         found = await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字？")
@@ -104,7 +104,7 @@ async def test_a_model_that_is_down_is_told_once_and_shown(
     with caplog.at_level(logging.WARNING, "graph_memory"):
         for number in range(30):
             session = private(f"p{number}")
-            await service.learning.hear(session, user(f"p{number}"), "某人", "我喜欢爬山")
+            await service.learning.hear(Turn(session, user(f"p{number}"), "某人", "我喜欢爬山"))
         assert await service.learning.flush() == 0
     learning = await service.learning.status()
     assert (learning.waiting, learning.dead) == (30, 0)

@@ -13,6 +13,7 @@ import pytest
 from graph_memory.private import restrict, writing
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from .makers import private, user
 
@@ -39,7 +40,7 @@ async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     service = await MemoryService.open(home, Settings(), zone=UTC)
     await service.access()
-    await service.learning.hear(private("zhang"), user("zhang"), "张三", "我家的猫叫豆包")
+    await service.learning.hear(Turn(private("zhang"), user("zhang"), "张三", "我家的猫叫豆包"))
     await service.settle()
     await service.backups.make()
     await service.moving.exporter("").run()

@@ -16,6 +16,7 @@ from graph_memory.model import Fact, asker_of
 from graph_memory.ports import Embedder
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from .makers import group, private, user
 from .scripted import HashEmbedder, ScriptedModel
@@ -65,7 +66,7 @@ async def recalled(service: MemoryService, session: Any, who: str, text: str) ->
 
 
 async def test_what_was_said_is_learned_and_recalled(service: MemoryService):
-    await service.learning.hear(HOME, ZHANG, "张三", "我周末最喜欢去爬山了")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
     assert await service.learning.flush(HOME.circle) == 1
     facts = await service.journal.read(lambda rows: rows.find(Fact))
     assert [(f.subject, f.predicate, f.statement) for f in facts] == [
@@ -79,7 +80,7 @@ async def test_what_was_said_is_learned_and_recalled(service: MemoryService):
 
 async def test_without_a_model_the_words_themselves_are_recalled(tmp_path: Path):
     service = await opened(tmp_path)
-    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
     await service.learning.flush()
     assert "豆包" in await recalled(service, HOME, ZHANG, "我家的猫叫什么名字？")
     await service.close()
@@ -87,9 +88,9 @@ async def test_without_a_model_the_words_themselves_are_recalled(tmp_path: Path)
 
 async def test_it_is_all_there_after_reopening_and_after_a_kill(tmp_path: Path):
     service = await opened(tmp_path, ScriptedModel(likes_climbing))
-    await service.learning.hear(HOME, ZHANG, "张三", "我周末最喜欢去爬山了")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
     await service.learning.flush()
-    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
     await service.close()
     again = await opened(tmp_path, ScriptedModel(likes_climbing))
     assert "爬山" in await recalled(again, HOME, ZHANG, "张三喜欢爬山吗？")
@@ -99,7 +100,7 @@ async def test_it_is_all_there_after_reopening_and_after_a_kill(tmp_path: Path):
 
 
 async def test_private_words_stay_private(service: MemoryService):
-    await service.learning.hear(HOME, ZHANG, "张三", "我周末最喜欢去爬山了")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
     await service.learning.flush()
     for session, who in ((private("li"), LI), (group("1"), ZHANG), (group("1"), LI)):
         assert await recalled(service, session, who, "张三喜欢爬山吗？周末最喜欢什么？") == ""
@@ -117,7 +118,7 @@ async def test_a_failing_embedder_is_a_problem_and_not_a_failure(tmp_path: Path)
         raise EmbeddingError("模型不见了")
 
     service.use_embedder(load)
-    await service.learning.hear(HOME, ZHANG, "张三", "我家的猫叫豆包")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
     assert "豆包" in await recalled(service, HOME, ZHANG, "猫叫豆包吗")
     assert (await service.health()).problems == ["向量模型用不了，只按词语和名字查找；详情见日志"]
     await service.close()
@@ -141,7 +142,7 @@ async def test_closing_twice_and_while_loading_leaves_nothing_running(tmp_path: 
 
 
 async def test_other_settings_take_hold_without_a_restart(service: MemoryService):
-    await service.learning.hear(HOME, ZHANG, "张三", "我周末最喜欢去爬山了")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我周末最喜欢去爬山了"))
     assert await service.learning.flush(HOME.circle) == 1
     before = (await service.library.browse()).items[0].fades_at
     await service.retune(time_decay_rate=2.0, prune_interval=0)

@@ -49,7 +49,7 @@ async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryS
 
 
 async def hear(service: MemoryService, text: str) -> None:
-    assert await service.learning.hear(HOME, ZHANG, "张三", text)
+    assert await service.learning.hear(Turn(HOME, ZHANG, "张三", text))
 
 
 async def fill_journal(service: MemoryService, disk: Disk) -> None:

@@ -181,7 +181,7 @@ async def test_learning_waits_visibly_and_goes_on_after_midnight(
     model = ScriptedModel([CATS])
     service = await opened(tmp_path, clock, model, 10_000)
     service.spending.add("learn", 9_000, 1_000)
-    await service.learning.hear(HOME, ZHANG, "张三", "我喜欢猫")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
     assert await service.learning.flush() == 0
     await service.learning.settle()
     (batch,) = await service.journal.queue()
@@ -204,7 +204,7 @@ async def test_a_restart_keeps_the_cap_and_a_higher_setting_lifts_it(
     model = ScriptedModel([CATS])
     service = await opened(tmp_path, clock, model, 10_000)
     service.spending.add("learn", 10_000, 0)
-    await service.learning.hear(HOME, ZHANG, "张三", "我喜欢猫")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
     await service.learning.flush()
     await service.close()
     service = await opened(tmp_path, clock, model, 10_000)
@@ -222,12 +222,12 @@ async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Cloc
     service = await opened(tmp_path, clock, model, 10_000)
     learning, commands = service.learning, Commands(service)
     for session, account in ((HOME, ZHANG), (AWAY, LI)):
-        await learning.hear(session, account, account, "你好")
+        await learning.hear(Turn(session, account, account, "你好"))
     half = Answer("", tokens_in=5_000)  # half of the day, for one of two people
     service.spending.charge({ZHANG: 9}, "", half)
     async with asyncio.timeout(5):
-        (kept,) = await learning.remember(HOME, ZHANG, "张三", "我对花生过敏")
-        await learning.remember(AWAY, LI, "李四", "我对花生过敏")
+        (kept,) = await learning.remember(Turn(HOME, ZHANG, "张三", "我对花生过敏"))
+        await learning.remember(Turn(AWAY, LI, "李四", "我对花生过敏"))
     assert kept.statement == "张三：我对花生过敏", "as it was said, without the model"
     assert [call.where for call in model.calls] == [AWAY.umo], "the others go on"
     (waiting,) = await service.journal.queue()
@@ -236,7 +236,7 @@ async def test_nobody_uses_up_the_day_for_all_others(tmp_path: Path, clock: Cloc
     assert await learning.flush(HOME.circle) == 1, "an admin may have it learned"
     assert "等到零点再学" not in await commands.status(admin)
     async with asyncio.timeout(5):
-        await learning.remember(HOME, ZHANG, "张三", "我怕蛇")
+        await learning.remember(Turn(HOME, ZHANG, "张三", "我怕蛇"))
     assert len(await service.journal.queue()) == 1
     clock.now = MIDNIGHT
     await learning.settle()
@@ -270,7 +270,7 @@ async def test_who_says_little_beside_a_flood_is_charged_little(
 async def test_no_limit(tmp_path: Path, clock: Clock) -> None:
     service = await opened(tmp_path, clock, ScriptedModel([CATS]), 0)
     service.spending.add("learn", 10**9, 0)
-    await service.learning.hear(HOME, ZHANG, "张三", "我喜欢猫")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "我喜欢猫"))
     assert await service.learning.flush() == 1
     assert "上限 不限" in await Commands(service).status(admin)
     await service.close()

@@ -30,15 +30,7 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
         await memory.journal.leave(turn.session.circle, turn.user, time.time())
     elif event.message_str.strip():
         await memory.companion.attend(turn.session)
-        message = await memory.learning.hear(
-            turn.session,
-            turn.user,
-            turn.name,
-            turn.text,
-            ref=turn.ref,
-            to=turn.to,
-            quote=turn.quote,
-        )
+        message = await memory.learning.hear(turn)
         event.set_extra(TURN, replace(turn, message=message))
 
 
@@ -53,20 +45,18 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
         await memory.companion.attend(turn.session)
         with contextlib.suppress(JournalError):  # which is no reason not to remember
             await memory.journal.retag(message.id, turn.session)
-    text = turn.text or request.prompt or ""
+    turn = replace(turn, text=turn.text or request.prompt or "")
     context, previous = host.context_of(request)
     recall = await memory.recall.remind(
         turn.asker,
-        text,
+        turn.text,
         RecallOptions(
             context=context,
             previous=previous,
             exclude=(message.id,) if message else (),
             where=turn.session.umo,
-            lead=memory.companion.lead(
-                turn.asker, turn.session, text, message, memory.references.citing(turn)
-            ),
-            profile=not memory.companion.has_profile(turn.asker, turn.session),
+            lead=memory.companion.lead(turn, memory.references.citing(turn)),
+            profile=not memory.companion.has_profile(turn),
         ),
     )
     if recall.block:

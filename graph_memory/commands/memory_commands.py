@@ -165,15 +165,8 @@ class Commands(Answers):
             return self._say("remember_what")
         if refusal := self.refusal(turn):
             return refusal
-        await self.memory.learning.remember(
-            turn.session,
-            turn.user,
-            turn.name,
-            turn.text,
-            to=turn.to,
-            quote=turn.quote,
-            besides=self.memory.companion.remembering(turn.session, turn.user),
-        )
+        besides = self.memory.companion.remembering(turn)
+        await self.memory.learning.remember(turn, besides=besides)
         return self._say("remembered")
 
     async def flush(self, turn: Turn, what: str = "") -> str:
@@ -233,17 +226,7 @@ class Commands(Answers):
         if refusal := self.refusal(turn):
             return refusal
         try:
-            await self.memory.library.correct(
-                Correction(
-                    memory.id,
-                    words,
-                    turn.session,
-                    turn.asker,
-                    turn.user,
-                    turn.name,
-                    ref=turn.ref,
-                )
-            )
+            await self.memory.library.correct(Correction(memory.id, words, turn))
         except NotFoundError:
             return self._say("correct_denied")
         return self._say("corrected", statement=one_line(words, MAX_STATEMENT))

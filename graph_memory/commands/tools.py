@@ -176,11 +176,8 @@ class Tools(Answers):
             return refusal
         if not turn.message:
             return self._say("tool_speechless")
-        correction = Correction(
-            memory.id, text, turn.session, turn.asker, turn.user, turn.name, turn.message.id
-        )
         try:
-            await self.memory.library.correct(correction)
+            await self.memory.library.correct(Correction(memory.id, text, turn))
         except NotFoundError:
             return unknown
         return self._done("tool_corrected", text)

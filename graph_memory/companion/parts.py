@@ -16,6 +16,7 @@ from ..model import Asker, Batch, Change, Fact, Message, Session, register
 from ..recall import Recaller, language_of
 from ..scope import Rank, View, span
 from ..store import Draft, Rows
+from ..turn import Turn
 from . import inner_state, preamble
 from .control_words import Word
 from .core_facts import CoreFact, CoreFactExtension, CoreFacts, CoreKind, standing
@@ -84,29 +85,20 @@ class Companion:
 
     # ----------------------------------------------------------------- reminding
 
-    def lead(
-        self,
-        asker: Asker,
-        session: Session,
-        text: str,
-        message: Message | None = None,
-        cite: Cite | None = None,
-    ) -> list[str]:
+    def lead(self, turn: Turn, cite: Cite | None = None) -> list[str]:
         """The lines that go before what is recalled; no disk, no model.
 
         Args:
-            text: What was said, for the language.
-            message: The message that is answered, if it is stored.
             cite: Gives a record its short id, if the model can open it.
         """
-        state, view = self._seen(asker, session)
+        state, view = self._seen(turn)
         if state is None or view is None:
             return []
         now = self._now()
-        language = language_of(text, self._language)
+        language = language_of(turn.text, self._language)
         lines: list[str] = []
-        if self.has("metadata") and asker.user and self._opens(state, message):
-            lines.append(preamble.occasion(state, asker.user, now, self._zone, language))
+        if self.has("metadata") and turn.user and self._opens(state, turn.message):
+            lines.append(preamble.occasion(state, turn.user, now, self._zone, language))
         mood = state.only(Mood)
         if self.has("mood") and isinstance(mood, Mood) and _shows(view, mood):
             lines.append(preamble.mood(mood, now, language))
@@ -115,8 +107,8 @@ class Companion:
             if isinstance(standing, InnerState) and _shows(view, standing):
                 lines += inner_state.lines(standing, language)
             elif standing is None:
-                lines += inner_state.lines(inner_state.seed(session.id, language), language)
-        lines += preamble.core(self._core(asker, state, view), language)
+                lines += inner_state.lines(inner_state.seed(turn.session.id, language), language)
+        lines += preamble.core(self._core(turn, state, view), language)
         if self.has("records"):
             past = [
                 episode
@@ -126,21 +118,19 @@ class Companion:
             lines += preamble.records(past, cite, self._zone, language)
         return lines
 
-    def has_profile(self, asker: Asker, session: Session) -> bool:
+    def has_profile(self, turn: Turn) -> bool:
         """Whether core facts about who speaks are shown, in place of their profile."""
-        state, view = self._seen(asker, session)
-        return bool(state and view and self._core(asker, state, view))
+        state, view = self._seen(turn)
+        return bool(state and view and self._core(turn, state, view))
 
-    def _seen(self, asker: Asker, session: Session) -> tuple[SessionState | None, View | None]:
-        """A Session for who speaks in it; for anybody else there is nothing."""
-        here = (session.circle, session.persona) == (asker.circle, asker.persona)
-        state = self.sessions.of(session.id) if here and self.parts else None
-        return state, self._visible(asker).get(session.id) if state else None
+    def _seen(self, turn: Turn) -> tuple[SessionState | None, View | None]:
+        state = self.sessions.of(turn.session.id) if self.parts else None
+        return state, self._visible(turn.asker).get(turn.session.id) if state else None
 
-    def _core(self, asker: Asker, state: SessionState, view: View) -> list[CoreFact]:
+    def _core(self, turn: Turn, state: SessionState, view: View) -> list[CoreFact]:
         if not self.has("core_facts"):
             return []
-        return [row for row in state.core(asker.accounts) if _shows(view, row)]
+        return [row for row in state.core(turn.asker.accounts) if _shows(view, row)]
 
     def _opens(self, state: SessionState, message: Message | None) -> bool:
         """Whether a message is the first of its record that is answered."""
@@ -169,13 +159,13 @@ class Companion:
         """The core facts about who asks, as the journal has them."""
         return await self._journal.read(lambda rows: standing(rows, session.id, asker.accounts))
 
-    def remembering(self, session: Session, user: str) -> Callable[[Rows, Draft], None] | None:
+    def remembering(self, turn: Turn) -> Callable[[Rows, Draft], None] | None:
         """Makes core facts of what somebody asked to be remembered in private."""
-        if session.is_group or not self.has("core_facts"):
+        if turn.session.is_group or not self.has("core_facts"):
             return None
 
         def add(rows: Rows, draft: Draft) -> None:
-            shelf = CoreFacts(rows, session.id, user, self._now())
+            shelf = CoreFacts(rows, turn.session.id, turn.user, self._now())
             facts = [row for row in draft.put if isinstance(row, Fact) and row.evidence]
             for fact in facts[:_KEPT]:
                 if not shelf.rests_on(fact.evidence) and rows.has_messages(fact.evidence):

@@ -16,7 +16,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from ..breaker import Breaker, BreakerState
@@ -31,13 +31,14 @@ from ..errors import (
     failure_of,
 )
 from ..log_once import LogOnce
-from ..model import BOT, Addressee, Batch, Change, Erased, Fact, Message, Quote, Session, User
+from ..model import BOT, Batch, Change, Erased, Fact, Message, Session, User
 from ..ports import LanguageModel
 from ..store import Event, QueuedBatch, Rows
 from ..store.pauses import Pauses
 from ..supervisor import Supervisor
 from ..text import clean, clean_name
 from ..token_budget import Cost
+from ..turn import Turn
 from .batching import Buffers, claim_writer, cutter, without_request
 from .extractor import PURPOSE, Besides, Extractor, Likeness
 from .prompt import Extend
@@ -166,39 +167,27 @@ class Learning:
 
     # ----------------------------------------------------------------- hearing
 
-    async def hear(
-        self,
-        session: Session,
-        sender: str,
-        name: str,
-        text: str,
-        *,
-        at: float | None = None,
-        ref: str = "",
-        to: tuple[Addressee, ...] = (),
-        quote: Quote | None = None,
-    ) -> Message | None:
+    async def hear(self, turn: Turn, *, at: float | None = None) -> Message | None:
         """Store what a person said; when this returns it is on disk.
 
+        A second message with the same ``ref`` is not stored.
+
         Args:
-            sender, name: User id, and what the user is called here.
             at: When it was said; now if not given.
-            ref: The platform's message id; a second message with it is not stored.
-            to, quote: Whom it mentions, and what it quotes.
 
         Returns:
             The message; ``None`` if there is nothing to be learned from it: it is
             empty, said in a group and group learning is off, or by or among people who
             asked for a pause.
         """
-        text = clean(text)
+        text, session = clean(turn.text), turn.session
         if not text or (session.is_group and not self._context.settings.enable_group_learning):
             return None
-        if self.pauses.covers(session, sender):
+        if self.pauses.covers(session, turn.user):
             return None
-        said = self._now() if at is None else at
-        message = Message(0, session.id, sender, clean_name(name), text, said, ref, to=to)
-        return (await self._journal.append(message, session, quote)).message
+        name, said = clean_name(turn.name), self._now() if at is None else at
+        message = Message(0, session.id, turn.user, name, text, said, turn.ref, to=turn.to)
+        return (await self._journal.append(message, session, turn.quote)).message
 
     async def reply(
         self, session: Session, text: str, *, at: float | None = None, to: str = ""
@@ -206,7 +195,7 @@ class Learning:
         """Store what the bot said, to whom if to anybody; see :meth:`hear`."""
         if self.pauses.covers(session, to):
             return None
-        return await self.hear(session, BOT, "", text, at=at)
+        return await self.hear(Turn(session, BOT, "", text), at=at)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Message):
@@ -254,17 +243,7 @@ class Learning:
         except ClosedError:  # meanwhile; what waits is learned after the next start
             return set()
 
-    async def remember(
-        self,
-        session: Session,
-        user: str,
-        name: str,
-        text: str,
-        *,
-        to: tuple[Addressee, ...] = (),
-        quote: Quote | None = None,
-        besides: Besides | None = None,
-    ) -> tuple[Fact, ...]:
+    async def remember(self, turn: Turn, *, besides: Besides | None = None) -> tuple[Fact, ...]:
         """Learn now what a user asks to be remembered; a change of their own says so.
 
         If the model finds nothing in it, or is not there, it is kept as it was said.
@@ -277,11 +256,10 @@ class Learning:
             ClosedError: Learning was not started, or was stopped.
         """
         self._check_open()
-        said = without_request(clean(text))
-        message = await self.hear(session, user, name, said, to=to, quote=quote)
+        message = await self.hear(replace(turn, text=without_request(clean(turn.text))))
         if message is None:
             return ()
-        await self._claim_all(session.id)
+        await self._claim_all(turn.session.id)
         (claimed,) = await self._journal.messages([message.id]) or [message]
         if claimed.batch is not None and self._has_model:
             attempt = self.retry_now([claimed.batch], again=False)
@@ -290,7 +268,7 @@ class Learning:
             await self._extractor.keep(await self._journal.batch(claimed.batch), message, besides)
 
         def citing(rows: Rows) -> tuple[Fact, ...]:
-            facts = rows.find(Fact, session=session.id)
+            facts = rows.find(Fact, session=turn.session.id)
             return tuple(fact for fact in facts if message.id in fact.evidence)
 
         return await self._journal.read(citing)

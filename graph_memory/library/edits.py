@@ -25,7 +25,6 @@ from ..model import (
     Message,
     Name,
     Row,
-    Session,
     Status,
     User,
     stable_id,
@@ -34,6 +33,7 @@ from ..retention import initial_half_life
 from ..store import Draft, Rows
 from ..store.undoing import unsaid
 from ..text import clean_name, normalise, one_line
+from ..turn import Turn
 from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
@@ -49,21 +49,13 @@ class Correction:
     Attributes:
         fact: Id of what is wrong.
         words: How it is, in the words of who corrects.
-        session: Where it is said.
-        user, name: Who says it, and what they are called there.
-        message: Id of the message that says it; 0 if a command does, whose words are
-            then kept as evidence.
-        ref: The platform's id of that command.
+        turn: In which it is said. If its message is not stored, as that of a command, the
+            words are kept as evidence.
     """
 
     fact: str
     words: str
-    session: Session
-    asker: Asker
-    user: str
-    name: str
-    message: int = 0
-    ref: str = ""
+    turn: Turn
 
 
 def correcting(
@@ -81,17 +73,17 @@ def correcting(
         NotFoundError: It is not the asker's to correct.
     """
     old = visible.own(wanted.fact)
-    if not _may_correct(old, wanted.asker):
+    if not _may_correct(old, wanted.turn.asker):
         raise NotFoundError(f"there is no fact {wanted.fact} that you could correct")
     here = evidence.session
     said = one_line(wanted.words, MAX_STATEMENT)
-    name, own = clean_name(wanted.name), wanted.asker.accounts
+    name, own = clean_name(wanted.turn.name), wanted.turn.asker.accounts
     if old.subject in own and name and normalise(name) not in normalise(said):
         colon = ": " if said.isascii() else "："
         said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
     at = evidence.at
     same = [fact for fact in [old, *_same(rows, visible, old)] if fact.speaker in own]
-    nodes: list[Row] = [User(wanted.user), *_called(rows, here, wanted.user, name, at)]
+    nodes: list[Row] = [User(wanted.turn.user), *_called(rows, here, wanted.turn.user, name, at)]
     object = old.object
     called = rows.find(Name, a=object)
     if not _is_named(filter(visible.shows, called), said):
@@ -103,7 +95,7 @@ def correcting(
         session=here,
         object=object,
         statement=said,
-        speaker=wanted.user,
+        speaker=wanted.turn.user,
         said_at=at,
         recorded_at=now,
         last_used=at,
@@ -119,7 +111,7 @@ def correcting(
     muted = [m for fact in same if fact.session == here for m in fact.evidence]
     mine = [m for m in dict.fromkeys(muted) if (told := rows.message(m)) and told.sender in own]
     quiet = unsaid(rows, here, [m for m in mine if m != evidence.id])
-    return Draft(wanted.user, "correct", put=[*nodes, new, *quiet])
+    return Draft(wanted.turn.user, "correct", put=[*nodes, new, *quiet])
 
 
 def _may_correct(fact: Fact, asker: Asker) -> bool:

@@ -276,22 +276,22 @@ class Library:
         Raises:
             NotFoundError: No such fact, or not the asker's to correct.
         """
-        now = self._now()
+        now, turn = self._now(), wanted.turn
 
         def draft(rows: Rows, evidence: Message) -> Draft:
-            return correcting(rows, self._visible(rows, wanted.asker), wanted, evidence, now)
+            return correcting(rows, self._visible(rows, turn.asker), wanted, evidence, now)
 
         def work(db: sqlite3.Connection, tell: correction.Tell) -> Change | None:
             said = Message(
-                wanted.message,
-                wanted.session.id,
-                wanted.user,
-                clean_name(wanted.name),
+                turn.message.id if turn.message else 0,
+                turn.session.id,
+                turn.user,
+                clean_name(turn.name),
                 clean(wanted.words),
                 now,
-                wanted.ref,
+                turn.ref,
             )
-            return correction.testify(db, said, wanted.session, draft, now, tell)
+            return correction.testify(db, said, turn.session, draft, now, tell)
 
         return _done(await self._journal.alter(work), wanted.fact)
 

@@ -26,6 +26,7 @@ from ..companion.support import HOME, World, living, zhang
 from ..companion.test_proactive import Voice, start
 from ..learning.scripted import ScriptedModel
 from .test_control import Event
+from graph_memory.turn import Turn
 
 WISH = '好的。\n<PROACTIVE>{"delay_seconds":180,"reason":"问问他好点没"}'
 
@@ -41,7 +42,7 @@ async def asked(world: World) -> Event:
     """张三 says something, and the model is asked."""
     start(world, Voice(), ScriptedModel())
     message = await world.memory.learning.hear(
-        HOME, zhang.user, zhang.name, "我今天感冒了", ref="7@1"
+        Turn(HOME, zhang.user, zhang.name, "我今天感冒了", ref="7@1")
     )
     event = Event(**{TURN: replace(zhang, message=message)})
     event.set_extra("graph_memory_words", frozenset(Word))

@@ -96,8 +96,8 @@ async def failed(
         return Talkative()
 
     memory.use_embedder(load)
-    await memory.learning.hear(HOME, WU, "小吴", MESSAGE)
-    await memory.learning.hear(HOME, WU, "小吴", "还有一件事")
+    await memory.learning.hear(Turn(HOME, WU, "小吴", MESSAGE))
+    await memory.learning.hear(Turn(HOME, WU, "小吴", "还有一件事"))
     await memory.learning.flush()
     await memory.recall.remind(boss.asker, f"{MESSAGE}吗？")
     yield memory, request.param

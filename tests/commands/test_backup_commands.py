@@ -8,6 +8,7 @@ from pathlib import Path
 from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..makers import private, user
 
@@ -15,7 +16,7 @@ HOME = private("zhang")
 
 
 async def hear(memory: MemoryService, text: str) -> None:
-    await memory.learning.hear(HOME, user("zhang"), "张三", text)
+    await memory.learning.hear(Turn(HOME, user("zhang"), "张三", text))
 
 
 async def test_a_backup_is_listed_previewed_and_put_in_place(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
 
 async def hear(service: MemoryService, *lines: tuple[Turn, str]) -> None:
     for who, text in lines:
-        await service.learning.hear(ROOM, who.user, who.name, text)
+        await service.learning.hear(Turn(ROOM, who.user, who.name, text))
     await service.learning.flush()
     await service.settle()
 
@@ -115,8 +115,9 @@ async def test_a_correction_of_others_words_shows_both_and_who_said_which(
     assert all(line in mine for line in both)
     own = Correction(  # and who corrects themselves replaces what they said
         next(f.id for f in await service.journal.read(lambda r: r.find(Fact)) if f.id != fact.id),
-        "赵云飞现在不讨厌榴莲了", ROOM, real.asker, REAL, "赵云飞",
-    )  # fmt: skip
+        "赵云飞现在不讨厌榴莲了",
+        real,
+    )
     await service.library.correct(own)
     await service.settle()
     mine = await commands.mine(real)
@@ -137,8 +138,8 @@ async def test_others_words_are_recalled_after_a_correction(service: MemoryServi
 
 async def test_nothing_invisible_is_heard_or_makes_anybody_present(service: MemoryService) -> None:
     for text in ("\u2060", "\u3164", "\U000e0041\U000e0042", "\ufe0f\u200d", " \u2800 "):
-        assert await service.learning.hear(ROOM, CLONE, "赵云飞", text) is None
+        assert await service.learning.hear(Turn(ROOM, CLONE, "赵云飞", text)) is None
     assert await service.journal.presences() == []
-    heard = await service.learning.hear(private("1"), user("1"), "【\u200b】", "在吗")
+    heard = await service.learning.hear(Turn(private("1"), user("1"), "【\u200b】", "在吗"))
     assert heard is not None
     assert heard.name == ""

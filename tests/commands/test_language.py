@@ -70,7 +70,7 @@ async def memory(tmp_path: Path, language: str) -> AsyncIterator[MemoryService]:
     memory = await MemoryService.open(tmp_path, settings, zone=UTC, now=lambda: T0)
     for caller in (ME, IN_GROUP):
         text = "我在学大提琴" if language == "zh" else "I learn the cello"
-        await memory.learning.hear(caller.session, caller.user, caller.name, text, at=T0)
+        await memory.learning.hear(Turn(caller.session, caller.user, caller.name, text), at=T0)
     yield memory
     await memory.close()
 

@@ -55,7 +55,7 @@ async def opened(directory: Path, clock: Clock, **values: object) -> MemoryServi
     settings = replace(Settings(), **values)  # type: ignore[arg-type]
     service = await MemoryService.open(directory, settings, zone=UTC, now=clock)
     for session, account in ((CLUB, ZHANG), (CLUB, LI)):
-        await service.learning.hear(session, account, account, "大家好", at=T0 - 10)
+        await service.learning.hear(Turn(session, account, account, "大家好"), at=T0 - 10)
     await service.journal.commit(
         lambda _: Draft("learn", "learned", put=rows(SECRET, HOBBY, OTHERS))  # type: ignore[arg-type]
     )
@@ -256,7 +256,7 @@ async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(
 
 
 async def test_flush(commands: Commands, service: MemoryService) -> None:
-    await service.learning.hear(HOME, ZHANG, "张三", "今天去了西湖")
+    await service.learning.hear(Turn(HOME, ZHANG, "张三", "今天去了西湖"))
     assert "0 批" in await commands.flush(admin)  # nothing was said in this chat
     assert (await service.learning.status()).buffered == 3
     assert "已学习" in await commands.flush(admin, "all")

@@ -60,7 +60,7 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0 + 60)
     await memory.journal.commit(lambda _: Draft("learn", "learned", put=[*ROWS]))
     for session, who in ((CLUB, LI), (WORK, LI), (CLUB, NEW)):
-        await memory.learning.hear(session, who, who, "大家好", at=T0 - 10)
+        await memory.learning.hear(Turn(session, who, who, "大家好"), at=T0 - 10)
     await memory.settle()
     yield memory
     await memory.close()

@@ -76,7 +76,7 @@ async def test_why_says_what_was_recalled_and_why(memory: MemoryService, command
     assert "还没有哪次" in await commands.privacy.why(zhang)
     peanuts = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏\n{x}")
     await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, peanuts]))
-    await memory.learning.hear(HOME, ZHANG, "张三", "花生酱我是不吃的", at=T0)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "花生酱我是不吃的"), at=T0)
     assert "花生" in await remind(memory, zhang, "我对花生过敏吗")
     why = await commands.privacy.why(zhang)
     assert "1. 张三对花生过敏 {x}（2026-09-21；关于说话的人、说到同样的词）" in why
@@ -90,7 +90,7 @@ async def test_why_shows_nobody_more_than_they_may_see_now(
     secret = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏")
     public = fact(CLUB, ZHANG, entity("爬山"), "张三喜欢爬山")
     for session in (CLUB, HOME):
-        await memory.learning.hear(session, ZHANG, "张三", "大家好", at=T0 - 5)
+        await memory.learning.hear(Turn(session, ZHANG, "张三", "大家好"), at=T0 - 5)
     await memory.journal.commit(lambda _: Draft("learn", "learned", put=[secret, public]))
     assert "花生" in await remind(memory, zhang, "花生过敏")
     assert "爬山" in await remind(memory, zhang_in_club, "张三喜欢爬山吗")
@@ -121,17 +121,17 @@ async def test_why_says_what_was_left_out(memory: MemoryService, commands: Comma
 
 
 async def test_a_pause_of_a_person_holds_everywhere(memory: MemoryService, commands: Commands):
-    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
     assert "/memory resume" in await commands.privacy.pause(zhang_in_club)
     for session in (HOME, CLUB):
-        assert await memory.learning.hear(session, ZHANG, "张三", "别记这个") is None
+        assert await memory.learning.hear(Turn(session, ZHANG, "张三", "别记这个")) is None
         assert await memory.learning.reply(session, "好的张三，别记这个", to=ZHANG) is None
     assert "没有记下" in await commands.remember(replace(zhang, text="别记这个"))
-    await memory.learning.hear(CLUB, LI, "李四", "我可以记", at=T0)
+    await memory.learning.hear(Turn(CLUB, LI, "李四", "我可以记"), at=T0)
     assert await told(memory) == ["我养了一只橘猫", "我可以记"]
     assert "橘猫" in await remind(memory, zhang, "我养了什么猫"), "recall goes on"
     await commands.privacy.resume(zhang)
-    await memory.learning.hear(CLUB, ZHANG, "张三", "又可以记了")
+    await memory.learning.hear(Turn(CLUB, ZHANG, "张三", "又可以记了"))
     assert (await told(memory))[-1] == "又可以记了"
 
 
@@ -140,11 +140,11 @@ async def test_a_group_is_paused_by_admins_only(memory: MemoryService, commands:
         assert "只有管理员" in await commands.privacy.pause(caller, "group")
         assert "只有管理员" in await commands.privacy.resume(caller, "群")
     await commands.privacy.pause(boss_in_club, "群")
-    assert await memory.learning.hear(CLUB, LI, "李四", "群里的话") is None
+    assert await memory.learning.hear(Turn(CLUB, LI, "李四", "群里的话")) is None
     assert await memory.learning.reply(CLUB, "答复", to=LI) is None
-    assert await memory.learning.hear(LIS, LI, "李四", "私下的话") is not None
+    assert await memory.learning.hear(Turn(LIS, LI, "李四", "私下的话")) is not None
     await commands.privacy.resume(boss_in_club, "GROUP")
-    assert await memory.learning.hear(CLUB, LI, "李四", "群里的话") is not None
+    assert await memory.learning.hear(Turn(CLUB, LI, "李四", "群里的话")) is not None
 
 
 async def test_pauses_last(tmp_path: Path):
@@ -152,11 +152,11 @@ async def test_pauses_last(tmp_path: Path):
     await Commands(first).privacy.pause(zhang)
     await first.close()
     again = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert await again.learning.hear(HOME, ZHANG, "张三", "别记这个") is None
+    assert await again.learning.hear(Turn(HOME, ZHANG, "张三", "别记这个")) is None
     await Commands(again).privacy.resume(zhang)
     await again.close()
     last = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert await last.learning.hear(HOME, ZHANG, "张三", "可以记") is not None
+    assert await last.learning.hear(Turn(HOME, ZHANG, "张三", "可以记")) is not None
     await last.close()
 
 
@@ -164,7 +164,7 @@ async def test_pauses_last(tmp_path: Path):
 
 
 async def test_forget_me_asks_first(memory: MemoryService, commands: Commands, clock: Clock):
-    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
     forget = commands.privacy.forget_me
     assert "请先发送" in await forget(zhang, "确认")
     asked = await forget(zhang)
@@ -188,7 +188,7 @@ async def test_forget_me_asks_first(memory: MemoryService, commands: Commands, c
 
 
 async def test_only_owners_have_others_forgotten(memory: MemoryService, commands: Commands):
-    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
     forget = commands.privacy.forget_me
     for caller in (li, li_in_club, boss_in_club):
         assert "只有管理员" in await forget(caller, "zhang")
@@ -213,7 +213,7 @@ async def test_on_a_full_disk_it_says_that_nothing_happened(
     def full(*_: Any) -> None:
         raise JournalError("no room")
 
-    await memory.learning.hear(HOME, ZHANG, "张三", "我养了一只橘猫", at=T0)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
     monkeypatch.setattr(owner, name, full)
     await commands.privacy.forget_me(zhang)
     answer = await commands.privacy.forget_me(zhang, "确认")
@@ -244,8 +244,8 @@ async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Pat
         return {"worth": True, "summary": "聊天", "entities": [], "facts": facts}
 
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=Slow(both))
-    await memory.learning.hear(CLUB, ZHANG, "张三", "我喜欢橘猫", ref="7@1")
-    await memory.learning.hear(CLUB, LI, "李四", "我喜欢龙井")
+    await memory.learning.hear(Turn(CLUB, ZHANG, "张三", "我喜欢橘猫", ref="7@1"))
+    await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢龙井"))
     learning = asyncio.create_task(memory.learning.flush())
     await asked.wait()
     await memory.forget_me.forget(ZHANG)
@@ -263,7 +263,7 @@ async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(
     memory: MemoryService, commands: Commands
 ):
     said = [
-        await memory.learning.hear(CLUB, LI, "李四", text, at=T0 + n, ref=f"{n}@{T0}")
+        await memory.learning.hear(Turn(CLUB, LI, "李四", text, ref=f"{n}@{T0}"), at=T0 + n)
         for n, text in enumerate(["我住在北京东城", "我也住过苏州", "还没学的话"])
     ]
     first, second, _third = (message.id for message in said if message)
@@ -288,10 +288,10 @@ async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(
 
 async def test_only_the_message_meant_is_taken_back(memory: MemoryService):
     hear = memory.learning.hear
-    await hear(CLUB, LI, "李四", "旧的七", at=T0, ref="7@100")
-    await hear(CLUB, LI, "李四", "新的七", at=T0 + 1, ref="7@200")
-    await hear(CLUB, LI, "李四", "七十七", at=T0 + 2, ref="77@200")
-    await hear(LIS, LI, "李四", "别处的七", at=T0 + 3, ref="7@300")
+    await hear(Turn(CLUB, LI, "李四", "旧的七", ref="7@100"), at=T0)
+    await hear(Turn(CLUB, LI, "李四", "新的七", ref="7@200"), at=T0 + 1)
+    await hear(Turn(CLUB, LI, "李四", "七十七", ref="77@200"), at=T0 + 2)
+    await hear(Turn(LIS, LI, "李四", "别处的七", ref="7@300"), at=T0 + 3)
     for hostile in ("%", "_", "7%", "\\", "'", ""):
         assert not await memory.library.retract(CLUB.circle, hostile)
     assert await memory.library.retract(CLUB.circle, "7")
@@ -323,7 +323,7 @@ async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path:
 
     model = Rash(one)
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
-    await memory.learning.hear(CLUB, LI, "李四", "我喜欢橘猫", ref="7@1")
+    await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢橘猫", ref="7@1"))
     assert await memory.learning.flush() == 1
     assert await memory.journal.read(lambda rows: rows.find(Fact)) == []
     assert len(model.prompts) == 1, "there was nothing left to ask about"

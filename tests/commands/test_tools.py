@@ -56,7 +56,7 @@ async def opened(directory: Path, **values: object) -> MemoryService:
     settings = replace(Settings(), recall_deadline=5000, **values)  # type: ignore[arg-type]
     service = await MemoryService.open(directory, settings, zone=UTC, now=lambda: T0 + 60)
     for account in (ZHANG, LI, WANG):
-        await service.learning.hear(CLUB, account, account, "大家好", at=T0 - 60 * DAY)
+        await service.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
     await service.journal.commit(lambda _: Draft("learn", "learned", put=rows()))  # type: ignore[arg-type]
     await service.settle()
     return service
@@ -81,7 +81,7 @@ def tools(commands: Commands) -> Tools:
 
 async def said(service: MemoryService, caller: Turn, text: str) -> int:
     """A message of a caller's, as the hook stores it."""
-    message = await service.learning.hear(caller.session, caller.user, caller.name, text)
+    message = await service.learning.hear(Turn(caller.session, caller.user, caller.name, text))
     assert message
     return message.id
 

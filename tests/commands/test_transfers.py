@@ -110,8 +110,8 @@ async def test_imports_and_moves_are_the_owners(
 async def test_taking_out(
     memory: MemoryService, moves: ImportCommands, exports: ExportCommands
 ) -> None:
-    await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
-    await memory.learning.hear(private("2"), user("2"), "小明", "我在学小号", at=T0)
+    await memory.learning.hear(Turn(HERS, user("1"), "小红", "我在学大提琴"), at=T0)
+    await memory.learning.hear(Turn(private("2"), user("2"), "小明", "我在学小号"), at=T0)
     mine = await exports.export(RED)
     assert mine.path is not None
     text = mine.path.read_text(encoding="utf-8")
@@ -138,7 +138,7 @@ async def test_taking_out(
 async def test_who_is_forgotten_is_in_no_file_any_more(
     memory: MemoryService, moves: ImportCommands, exports: ExportCommands
 ) -> None:
-    await memory.learning.hear(HERS, user("1"), "小红", "我在学大提琴", at=T0)
+    await memory.learning.hear(Turn(HERS, user("1"), "小红", "我在学大提琴"), at=T0)
     await exports.export(OWNER, "all")
     await moves.import_(OWNER, f"{chat(memory)} persona=mei", NOWHERE)
     await memory.forget_me.forget(user("1"))
@@ -150,7 +150,7 @@ async def test_who_is_forgotten_is_in_no_file_any_more(
 
 async def test_moving_a_chat(memory: MemoryService, moves: ImportCommands) -> None:
     here, there = group("9"), group("10")
-    await memory.learning.hear(here, user("1"), "小红", "我们换群吧", at=T0)
+    await memory.learning.hear(Turn(here, user("1"), "小红", "我们换群吧"), at=T0)
     assert "例如" in await moves.move(OWNER, "")
     assert "无法迁移" in await moves.move(OWNER, f"{here.circle} {HERS.circle}")
     assert "没有记忆" in await moves.move(OWNER, f"{there.circle} {here.circle}")

@@ -85,7 +85,7 @@ def number_of(listing: str, text: str) -> str:
 
 @pytest.mark.parametrize("caller", [zhang, zhang_in_club])
 async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller: Turn) -> None:
-    await commands.memory.learning.hear(caller.session, ZHANG, "张三", "我们聊聊吃饭的事")
+    await commands.memory.learning.hear(Turn(caller.session, ZHANG, "张三", "我们聊聊吃饭的事"))
     assert "记住了" in await commands.remember(replace(caller, text="我们周五聚餐改到韶山冲饭店"))
     assert "韶山冲" in await shown(commands, caller, "韶山冲饭店")
     assert "撤销上一次记住" in await commands.undo(caller)
@@ -106,7 +106,7 @@ async def rows(commands: Commands, kind: Any) -> list[Any]:
 async def test_undo_of_what_was_asked_for_in_the_chat(tmp_path: Path) -> None:
     service = await opened(tmp_path, ScriptedModel(dinner))
     commands = Commands(service)
-    await service.learning.hear(zhang.session, ZHANG, "张三", "记住，周五聚餐改到韶山冲饭店")
+    await service.learning.hear(Turn(zhang.session, ZHANG, "张三", "记住，周五聚餐改到韶山冲饭店"))
     assert "韶山冲" in await shown(commands, zhang, "韶山冲饭店")
     assert "撤销上一次记住" in await commands.undo(zhang)
     after = await shown(commands, zhang, "韶山冲饭店")
@@ -117,7 +117,7 @@ async def test_undo_of_what_was_asked_for_in_the_chat(tmp_path: Path) -> None:
 async def test_undo_of_remember_leaves_what_others_said(tmp_path: Path) -> None:
     service = await opened(tmp_path, None)
     commands = Commands(service)
-    await service.learning.hear(zhang_in_club.session, LI, "李四", "韶山冲饭店的剁椒鱼头好吃")
+    await service.learning.hear(Turn(zhang_in_club.session, LI, "李四", "韶山冲饭店的剁椒鱼头好吃"))
     await commands.remember(replace(zhang_in_club, text="周五聚餐改到韶山冲饭店"))
     await commands.undo(zhang_in_club)
     found = await shown(commands, li_in_club, "韶山冲饭店")
@@ -127,7 +127,9 @@ async def test_undo_of_remember_leaves_what_others_said(tmp_path: Path) -> None:
 
 
 async def heard(commands: Commands, text: str, caller: Turn = zhang_in_club) -> Message:
-    message = await commands.memory.learning.hear(caller.session, caller.user, caller.name, text)
+    message = await commands.memory.learning.hear(
+        Turn(caller.session, caller.user, caller.name, text)
+    )
     assert message
     await commands.memory.recall.settle()
     return message

@@ -34,7 +34,7 @@ Act = Callable[[Commands], Awaitable[Any]]
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     settings = replace(Settings(), companion=("records", "core_facts", "inner_state", "proactive"))
     memory = await MemoryService.open(tmp_path, settings, zone=UTC, now=lambda: T0)
-    await memory.learning.hear(ME.session, ME.user, "小红", "我在学大提琴", at=T0)
+    await memory.learning.hear(Turn(ME.session, ME.user, "小红", "我在学大提琴"), at=T0)
     yield memory
     await memory.close()
 

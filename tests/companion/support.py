@@ -52,7 +52,7 @@ class World:
     async def say(self, caller: Turn, text: str, *, wait: float = 20.0) -> Message:
         """Somebody says something, as the plugin hears it."""
         await self.memory.companion.attend(caller.session)
-        said = await self.memory.learning.hear(caller.session, caller.user, caller.name, text)
+        said = await self.memory.learning.hear(Turn(caller.session, caller.user, caller.name, text))
         assert said
         await self.memory.settle()
         self.later(wait)
@@ -70,7 +70,7 @@ class World:
     def lines(self, turn: Turn, text: str, message: Message | None) -> list[str]:
         """As :meth:`lead`, line by line."""
         cite = self.memory.references.citing(turn)
-        return self.memory.companion.lead(turn.asker, turn.session, text, message, cite)
+        return self.memory.companion.lead(replace(turn, text=text, message=message), cite)
 
     async def ask(self, caller: Turn, text: str) -> tuple[Recall, str]:
         """Say something to the bot; what it is reminded of, and the companion's part."""
@@ -82,7 +82,7 @@ class World:
             RecallOptions(
                 exclude=(said.id,),
                 lead=lead,
-                profile=not self.memory.companion.has_profile(caller.asker, caller.session),
+                profile=not self.memory.companion.has_profile(caller),
             ),
         )
         self.later(20)

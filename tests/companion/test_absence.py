@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
-from graph_memory.model import asker_of
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from .support import HOME, ZHANG, living
 
@@ -30,13 +30,13 @@ def test_no_lower_room_names_its_rows(room: str) -> None:
 
 async def test_switched_off_it_asks_keeps_and_shows_nothing(tmp_path: Path) -> None:
     async with living(tmp_path, Settings(companion=())) as world:
-        companion = world.memory.companion
+        companion, turn = world.memory.companion, Turn(HOME, ZHANG, "张三", "你好")
         await companion.attend(HOME)
-        await world.memory.learning.hear(HOME, ZHANG, "张三", "请记住我对花生过敏")
+        await world.memory.learning.hear(Turn(HOME, ZHANG, "张三", "请记住我对花生过敏"))
         assert companion.teacher() is None
         assert companion.words(HOME) == frozenset()
-        assert companion.remembering(HOME, ZHANG) is None
-        assert companion.lead(asker_of(HOME, ZHANG), HOME, "你好") == []
+        assert companion.remembering(turn) is None
+        assert companion.lead(turn) == []
         assert not companion.proactive.is_on
         for kind in (CoreFact, Mood, InnerState, FollowUp):
             assert await world.rows(kind) == []

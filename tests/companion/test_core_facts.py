@@ -14,6 +14,7 @@ import pytest_asyncio
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.companion.core_facts import MOST, CoreFacts
 from graph_memory.store import Draft, Rows
+from graph_memory.turn import Turn
 
 from ..learning.scripted import answer, said
 from .support import (
@@ -83,7 +84,7 @@ async def test_they_are_in_every_block_in_place_of_the_profile(world: World) -> 
     assert "1. [事实] 张三是西安的护士" in lead
     assert "张三是西安的护士" in found.block
     assert found.trace.block == found.block
-    assert world.memory.companion.has_profile(zhang.asker, HOME)
+    assert world.memory.companion.has_profile(zhang)
     assert found.block.count("<memories>") == found.block.count("</memories>") == 1
 
 
@@ -199,7 +200,7 @@ async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: Worl
 
 async def test_a_message_taken_back_takes_its_core_fact_along(world: World) -> None:
     await world.memory.companion.attend(HOME)
-    await world.memory.learning.hear(HOME, ZHANG, "张三", "我在躲一个人", ref="77@1")
+    await world.memory.learning.hear(Turn(HOME, ZHANG, "张三", "我在躲一个人", ref="77@1"))
     await world.learn(core(claim("张三在躲一个人")))
     assert await world.rows(CoreFact)
     await world.memory.library.retract(HOME.circle, "77")

@@ -22,6 +22,7 @@ from graph_memory.settings import PARTS, Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 from graph_memory.token_budget import TokenBudget
+from graph_memory.turn import Turn
 
 from ..learning.scripted import ScriptedModel
 from ..makers import T0, context
@@ -53,7 +54,7 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     try:
         for number in range(HUNDRED):
             await companion.attend(HOME)
-            await learning.hear(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行")
+            await learning.hear(Turn(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行"))
             await learning.reply(HOME, f"嗯，第{number}件事我听到了")
             if number % 10 == 9:
                 await companion.proactive.plan(

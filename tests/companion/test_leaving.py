@@ -13,6 +13,7 @@ from graph_memory.companion import FollowUp, InnerState, Mood
 from graph_memory.companion.control_words import Intent
 from graph_memory.companion.inner_state import BASELINE
 from graph_memory.model import BOT, Episode, Message
+from graph_memory.turn import Turn
 
 from ..learning.scripted import ScriptedModel, answer
 from .support import (
@@ -43,7 +44,7 @@ async def say(world: World, text: str, ref: str, caller: Any = zhang) -> Message
     """Somebody says something that has an id on its platform."""
     await world.memory.companion.attend(caller.session)
     said = await world.memory.learning.hear(
-        caller.session, caller.user, caller.name, text, ref=f"{ref}@1"
+        Turn(caller.session, caller.user, caller.name, text, ref=f"{ref}@1")
     )
     assert said
     world.later(20)

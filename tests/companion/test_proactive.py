@@ -15,6 +15,7 @@ from graph_memory.errors import ExtractionError
 from graph_memory.model import BOT, Session
 from graph_memory.retention import DAY
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 
 from ..learning.scripted import ScriptedModel
 from .support import CLUB, HOME, LI, SETTINGS, ZHANG, World, li, living, zhang, zhang_to_lan
@@ -150,7 +151,7 @@ async def test_is_dropped_when_the_user_talks_at_the_last_moment(tmp_path: Path)
 
         @asynccontextmanager
         async def busy() -> AsyncIterator[None]:
-            await now.world.memory.learning.hear(HOME, ZHANG, "张三", "我好了")
+            await now.world.memory.learning.hear(Turn(HOME, ZHANG, "张三", "我好了"))
             yield
 
         now.voice.meanwhile = busy()

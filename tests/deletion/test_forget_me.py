@@ -27,6 +27,7 @@ from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, as
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
+from graph_memory.turn import Turn
 
 from ..disks import small_disk
 from ..makers import T0, entity, fact, group, name, private, user
@@ -102,7 +103,7 @@ async def live(service: MemoryService) -> None:
     await service.learning.flush()
     await service.journal.commit(lambda _: Draft("learn", "learned", put=[*story()]))
     await service.library.forget(GOSSIP_FORGOTTEN.id, None, "owner")
-    await service.learning.remember(CLUB, WANG, NICK, f"记住{PLANTED}生日")
+    await service.learning.remember(Turn(CLUB, WANG, NICK, f"记住{PLANTED}生日"))
     await hear(CLUB, WANG, NICK, f"还没学的{PLANTED}", at=T0 + 450)
     await hear(CLUB, LI, "小李", f"还没学的{KEPT}", at=T0 + 450)
     await service.settle()
@@ -173,7 +174,7 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     assert saved(tmp_path)[0].name == old.name, "the backup is there, without the user"
 
     # Life goes on, for everybody.
-    assert await service.learning.hear(HOME, WANG, "新人", "我回来了，喜欢茶")
+    assert await service.learning.hear(Turn(HOME, WANG, "新人", "我回来了，喜欢茶"))
     await service.learning.flush()
     assert await service.journal.buffers() == await service.journal.queue() == []
     await service.close()
@@ -279,7 +280,7 @@ async def test_whoever_came_back_and_is_restored_is_not_erased_again(tmp_path: P
     service = await opened(tmp_path)
     await live(service)
     await service.forget_me.forget(WANG)
-    await service.learning.hear(HOME, WANG, "新人", "我回来了")
+    await service.learning.hear(Turn(HOME, WANG, "新人", "我回来了"))
     backup = await service.backups.make("manual")
     await service.close()
     restore.stage(tmp_path, backup.name, T0)
@@ -403,7 +404,7 @@ async def test_on_a_full_disk_the_wish_is_kept_until_there_is_room(
     with small_disk(tmp_path / "disk", "8m") as disk:
         service = await opened(disk.path)
         for who in (WANG, LI):
-            await service.learning.hear(CLUB, who, "某人", f"我的钥匙在{who}", at=T0)
+            await service.learning.hear(Turn(CLUB, who, "某人", f"我的钥匙在{who}"), at=T0)
         disk.fill()
         assert await service.forget_me.forget(WANG) is Outcome.NOTED
         assert len(await service.journal.newest_messages(9)) == 2

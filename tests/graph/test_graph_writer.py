@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from graph_memory.companion.core_facts import CoreFact
 from graph_memory.companion.inner_state import InnerState, Mood
 from graph_memory.companion.proactive import FollowUp
+from graph_memory.errors import GraphError
 from graph_memory.graph.database import Database
-from graph_memory.graph.graph_writer import Stopped, apply, build, patch_of
+from graph_memory.graph.graph_writer import Patch, Stopped, apply, build, patch_of
 from graph_memory.identity import Identities
 from graph_memory.model import (
     Change,
@@ -251,6 +252,16 @@ DROP = st.sampled_from([False] * 4 + [True])
 CHANGE = st.lists(st.tuples(DROP, some_row()), min_size=1, max_size=6)
 
 
+def applied_to(database: Database, patch: Patch) -> bool:
+    """Apply a patch; whether Kùzu did what it was told."""
+    try:
+        apply(database.writer, patch)
+    except GraphError as error:
+        event(str(error))
+        return False
+    return True
+
+
 async def play(
     folder: Path, history: list[list[tuple[bool, Row]]], chunk: int, merge: Merge | None
 ) -> None:
@@ -270,11 +281,10 @@ async def play(
                 lambda rows, c=changes, i=identities: patch_of(rows, c, i, MOST)
             )  # type: ignore[misc]
             event(f"new file: {patch.needs_build}")
-            if patch.needs_build:
+            if patch.needs_build or not applied_to(database, patch):
                 database.discard()
                 database = build_at(folder / "next", journal)
                 break
-            apply(database.writer, patch)
             applied = changes[-1].id
         wanted = build_at(folder / "wanted", journal)
         assert contents(database) == contents(wanted)

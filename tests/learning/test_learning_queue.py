@@ -20,6 +20,7 @@ from graph_memory.learning.prompt import VERSION
 from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
+from graph_memory.turn import Turn
 
 from ..makers import T0, context, group, private, user
 from .scripted import ScriptedModel, answer, said
@@ -58,7 +59,7 @@ class World:
 
     async def hear(self, *texts: str, session: Session = HERE, sender: str = ZHANG) -> None:
         for text in texts:
-            await self.learning.hear(session, sender, "张三", text)
+            await self.learning.hear(Turn(session, sender, "张三", text))
             self.time += 1
 
     async def facts(self, session: Session | None = None) -> list[Fact]:
@@ -86,14 +87,14 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 async def test_what_is_heard_is_clean_and_on_disk(world: World):
     heard = await world.learning.hear(
-        HERE, ZHANG, " 张\n三 ", " 我喜欢猫\x00 ", at=T0 - 5, ref="m1"
+        Turn(HERE, ZHANG, " 张\n三 ", " 我喜欢猫\x00 ", ref="m1"), at=T0 - 5
     )
     assert heard
     assert (heard.id, heard.name, heard.text, heard.at) == (1, "张 三", "我喜欢猫", T0 - 5)
     assert await world.journal.pending(HERE.id) == [heard]
-    again = await world.learning.hear(HERE, ZHANG, "张三", "我喜欢猫", ref="m1")
+    again = await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫", ref="m1"))
     assert again == heard
-    assert await world.learning.hear(HERE, ZHANG, "张三", " \u200b\n") is None
+    assert await world.learning.hear(Turn(HERE, ZHANG, "张三", " \u200b\n")) is None
     reply = await world.learning.reply(HERE, "我也是")
     assert reply
     assert reply.sender == BOT
@@ -104,10 +105,10 @@ async def test_without_group_learning_nothing_said_in_groups_is_stored(tmp_path:
     world = World(tmp_path / "journal.sqlite3")
     world.settings = Settings(enable_group_learning=False)
     await world.open()
-    assert await world.learning.hear(ROOM, ZHANG, "张三", "大家好") is None
+    assert await world.learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
     assert await world.learning.reply(ROOM, "你好") is None
-    assert await world.learning.remember(ROOM, ZHANG, "张三", "记住我") == ()
-    assert await world.learning.hear(HERE, ZHANG, "张三", "你好")
+    assert await world.learning.remember(Turn(ROOM, ZHANG, "张三", "记住我")) == ()
+    assert await world.learning.hear(Turn(HERE, ZHANG, "张三", "你好"))
     assert (await world.journal.counts())["messages"] == 1
     assert await world.journal.presences() == []
     await world.close()
@@ -151,7 +152,7 @@ async def test_an_idle_buffer_is_learned(world: World):
 
 
 async def test_the_timer_itself_wakes_the_learner(world: World):
-    await world.learning.hear(HERE, ZHANG, "张三", "我喜欢猫", at=T0 - 299.95)
+    await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"), at=T0 - 299.95)
     await asyncio.sleep(0)  # the learner goes to sleep for 50 ms
     world.time += 0.05
     await asyncio.wait_for(world.script.asked.wait(), 5)
@@ -175,7 +176,7 @@ async def test_a_persona_switch_is_learned_into_the_old_personas_session(world: 
 
 
 async def test_a_message_that_is_moved_to_another_persona_is_learned_there(world: World):
-    heard = await world.learning.hear(HERE, ZHANG, "张三", "我喜欢猫")
+    heard = await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"))
     assert heard
     assert (await world.journal.retag(heard.id, OTHER))[0]
     world.script.script = [CATS]
@@ -258,7 +259,7 @@ async def test_closing_while_the_model_thinks_costs_no_attempt(world: World):
     with pytest.raises(ClosedError):
         await world.learning.flush()
     with pytest.raises(ClosedError):
-        await world.learning.remember(HERE, ZHANG, "张三", "我喜欢猫")
+        await world.learning.remember(Turn(HERE, ZHANG, "张三", "我喜欢猫"))
     await world.learning.settle()
 
 
@@ -353,7 +354,7 @@ async def test_what_is_to_be_remembered_is_tried_once(
         return await find(ids)
 
     monkeypatch.setattr(world.journal, "messages", slow)
-    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "记住，我喜欢猫")
+    (fact,) = await world.learning.remember(Turn(HERE, ZHANG, "张三", "记住，我喜欢猫"))
     assert fact.statement
     assert len(world.script.calls) == 1
 
@@ -453,7 +454,7 @@ async def test_remember_learns_at_once_what_the_model_finds(world: World):
         answer(said("U1", "allergic_to", "花生", "张三对花生过敏", 2, importance=0.9))
     ]
     await world.hear("你好")
-    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "我对花生过敏")
+    (fact,) = await world.learning.remember(Turn(HERE, ZHANG, "张三", "我对花生过敏"))
     assert (fact.predicate, fact.evidence) == ("allergic_to", (2,))
 
 
@@ -462,7 +463,7 @@ async def test_remember_keeps_what_no_model_made_a_fact_of(tmp_path: Path, model
     world = World(tmp_path / "journal.sqlite3")
     world.model = ScriptedModel([model]) if model else None
     await world.open()
-    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "记住，我对花生过敏")
+    (fact,) = await world.learning.remember(Turn(HERE, ZHANG, "张三", "记住，我对花生过敏"))
     assert fact.statement == "张三：我对花生过敏"
     assert (fact.subject, fact.predicate, fact.speaker) == (ZHANG, "other", ZHANG)
     assert fact.object == stable_id("e", "", "我对花生过敏")
@@ -472,7 +473,7 @@ async def test_remember_keeps_what_no_model_made_a_fact_of(tmp_path: Path, model
     assert [c.actor for c in kept] == [ZHANG]
     assert change.id >= kept[0].id
     # Said again, it is strengthened.
-    again = await world.learning.remember(HERE, ZHANG, "张三", "我对花生过敏")
+    again = await world.learning.remember(Turn(HERE, ZHANG, "张三", "我对花生过敏"))
     assert [(f.id, f.use_count) for f in again] == [(fact.id, 2)]
     await world.close()
 
@@ -480,7 +481,7 @@ async def test_remember_keeps_what_no_model_made_a_fact_of(tmp_path: Path, model
 async def test_what_was_forgotten_meanwhile_is_not_learned(world: World):
     world.script.script = [ExtractionError("没有额度")]
     await world.hear("你好")
-    (fact,) = await world.learning.remember(HERE, ZHANG, "张三", "我对花生过敏")
+    (fact,) = await world.learning.remember(Turn(HERE, ZHANG, "张三", "我对花生过敏"))
     gone = Forgotten.of(HERE.id, 2)
     await world.journal.commit(
         lambda _: Draft("owner", "forget", [gone], drop=[(Fact.kind, fact.id)])

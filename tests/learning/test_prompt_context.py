@@ -15,6 +15,7 @@ from graph_memory.model import Entity, Fact
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
+from graph_memory.turn import Turn
 from graph_memory.visible_rows import LearnerRows
 
 from ..makers import T0, entity, fact, name, private, user
@@ -87,7 +88,7 @@ async def test_nothing_unseen_is_ranked(memory: MemoryService) -> None:
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_the_learner_ranks_with_the_vectors_of_the_index(memory: MemoryService) -> None:
-    await memory.learning.hear(HOME, ZHANG, "张三", "吃面不放辣椒我就没胃口", at=T0 + 89_000)
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "吃面不放辣椒我就没胃口"), at=T0 + 89_000)
     await memory.settle()
     await memory.learning.flush()
     model = memory.learning._extractor._model._model  # type: ignore[union-attr]

@@ -37,6 +37,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from graph_memory.token_budget import TokenBudget
+from graph_memory.turn import Turn
 
 from ..makers import context, group, message, private, user
 
@@ -448,9 +449,9 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
                         if who == ZHANG
                         else f"我们KEPT第{day}天吃饭"
                     )
-                    await service.learning.hear(CLUB, who, who[-3:], text)
+                    await service.learning.hear(Turn(CLUB, who, who[-3:], text))
         clock.at = MONDAY + timedelta(days=20)
-        await service.learning.hear(CLUB, LI, "李四", "今天KEPT一个人吃饭")
+        await service.learning.hear(Turn(CLUB, LI, "李四", "今天KEPT一个人吃饭"))
         await service.learning.reply(CLUB, "慢慢吃，KEPTBOT")
         clock.at = MONDAY + timedelta(days=400)
         service.learning._extractor._model = None  # conversations without summaries

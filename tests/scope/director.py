@@ -29,6 +29,7 @@ from graph_memory.model import (
 )
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
+from graph_memory.turn import Turn
 from graph_memory.visible_rows import LearnerRows
 from tests import makers
 from tests.makers import T0
@@ -86,7 +87,7 @@ class Director:
             await self.memory.learning.reply(chat, step.text, at=self.at)
             return
         who = chat.owner or PEOPLE[step.who]
-        said = await self.memory.learning.hear(chat, who, step.name, step.text, at=self.at)
+        said = await self.memory.learning.hear(Turn(chat, who, step.name, step.text), at=self.at)
         if said:
             self.said.append(said)
 

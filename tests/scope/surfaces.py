@@ -85,11 +85,7 @@ class Surfaces:
         word = question[:2]
         given: Given = {
             "lead": self.memory.companion.lead(
-                caller.asker,
-                caller.session,
-                question,
-                None,
-                self.memory.references.citing(caller),
+                replace(caller, text=question), self.memory.references.citing(caller)
             ),
             "/records": await records.records(caller),
             "/core": await records.core(caller),

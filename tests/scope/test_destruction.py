@@ -95,7 +95,7 @@ class Harmful:
         for place in PLACES:
             self._director.at += 60.0
             at = self._director.at
-            await self._memory.learning.hear(place, HARMFUL, nick, "你好呀", at=at)
+            await self._memory.learning.hear(Turn(place, HARMFUL, nick, "你好呀"), at=at)
 
     async def do(self, harm: Harm) -> None:
         """Do one thing; what is refused is refused."""
@@ -128,9 +128,7 @@ class Harmful:
         caller = self._caller(harm)
         await self._commands.correct(caller, f"{self._fact(harm)} {harm.nick}欠我三千块")
         with contextlib.suppress(GraphMemoryError):
-            wanted = edits.Correction(
-                self._fact(harm), "欠我三千块", harm.place, caller.asker, HARMFUL, harm.nick
-            )
+            wanted = edits.Correction(self._fact(harm), "欠我三千块", caller)
             await self._memory.library.correct(wanted)
 
     async def _retract(self, harm: Harm) -> None:

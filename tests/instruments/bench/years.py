@@ -22,6 +22,7 @@ from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.model import BOT, Fact, Session, Status, asker_of, user_id
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
+from graph_memory.turn import Turn
 from tests.instruments.eval.metrics import percentile
 from tests.instruments.eval.trial import resident_mb
 
@@ -98,7 +99,7 @@ class Simulation:
             if line.sender == BOT:
                 await learning.reply(line.session, line.text)
             else:
-                await learning.hear(line.session, line.sender, line.name, line.text)
+                await learning.hear(Turn(line.session, line.sender, line.name, line.text))
         await learning.flush(talk[0].session.circle)
 
     async def _figures(self, day: int, tonight: datetime) -> Figures:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.service import MemoryService
+from graph_memory.turn import Turn
 
 from ...graph.support import differences
 from .chatter import Line, Model, word
@@ -206,7 +207,7 @@ async def _inspect(visit: Visit) -> list[str]:
     service = await MemoryService.open(visit.directory, SETTINGS, zone=UTC, model=model)
     for number in range(visit.lines):
         line = Line(word(len(str(visit.directory)), visit.lines, number))
-        await service.learning.hear(line.session, line.sender, line.account, line.text)
+        await service.learning.hear(Turn(line.session, line.sender, line.account, line.text))
     await service.learning.flush()
     await service.graph.settle(SILENCE / 2)
     problems = [f"graph: {difference}" for difference in await differences(service.graph)]

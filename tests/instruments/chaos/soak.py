@@ -30,6 +30,7 @@ from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store.queries import FactFilter
+from graph_memory.turn import Turn
 
 from ...scripted import HashEmbedder
 from .day import DAY, HOUR, OUTAGES, Day, Line, Provider
@@ -122,7 +123,7 @@ class Soak:
 
     async def _hear(self, line: Line) -> None:
         service = self.service
-        said = await service.learning.hear(line.session, line.sender, line.name, line.text)
+        said = await service.learning.hear(Turn(line.session, line.sender, line.name, line.text))
         if line.asks:
             await self._remind(line, {said.id} if said else set())
             await service.learning.reply(line.session, "嗯嗯，我记得的")

@@ -27,6 +27,7 @@ from graph_memory.ports import Embedder
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import copies, migration, schema
+from graph_memory.turn import Turn
 
 from ...graph.support import differences
 from ...scripted import HashEmbedder
@@ -189,7 +190,7 @@ class Victim:
         self._saying += 1
         self._is_quiet.clear()
         try:
-            await learning.hear(line.session, line.sender, line.account, line.text, ref=said)
+            await learning.hear(Turn(line.session, line.sender, line.account, line.text, ref=said))
             self.tell("acknowledged", said)
             if self._rng.random() < 0.2:
                 await learning.reply(line.session, "嗯嗯，知道了")
@@ -272,7 +273,7 @@ class Victim:
         self.tell("sent", said)
         with self.phase("remembering"):
             await self.service.learning.remember(
-                line.session, line.sender, line.account, f"记住暗号 {said}"
+                Turn(line.session, line.sender, line.account, f"记住暗号 {said}")
             )
         self.tell("acknowledged", said)
 

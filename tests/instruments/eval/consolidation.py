@@ -23,6 +23,7 @@ from graph_memory.recall import Recaller
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Journal, Rows
+from graph_memory.turn import Turn
 from tests.makers import context
 
 from .claims import Claim, claimed, may_be_same
@@ -150,7 +151,7 @@ class Consolidation:
             name = owner if line.speaker == OWNER else line.speaker
             self._at = line.at
             said = await learning.hear(
-                session, sender(owner, line.speaker), name, line.text, at=line.at
+                Turn(session, sender(owner, line.speaker), name, line.text), at=line.at
             )
             if said:
                 self._messages[said.id] = line.id

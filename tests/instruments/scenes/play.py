@@ -28,6 +28,7 @@ from graph_memory.recall import Recall, Recaller
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Event, Journal
+from graph_memory.turn import Turn
 from tests.makers import context
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
@@ -190,7 +191,7 @@ class Theatre:
             if who == BOT:
                 await self._learning.reply(here, text)
             else:
-                await self._learning.hear(here, user(who), name, text)
+                await self._learning.hear(Turn(here, user(who), name, text))
         if sitting.learn:
             await self._learning.flush(here.circle)
             self._check(sitting, here)
@@ -217,7 +218,7 @@ class Theatre:
         if self._script:
             self._script.answers[here.umo] += step.answers
         self._clock[0] = moment(step.at)
-        await self._learning.remember(here, user(who), name, text)
+        await self._learning.remember(Turn(here, user(who), name, text))
         self._check_script(step)
 
     async def _pause(self, step: Pause | Resume) -> None:
