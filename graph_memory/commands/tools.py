@@ -7,7 +7,7 @@ anybody's words can talk into something. It changes only what it was shown for t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..errors import NotFoundError
 from ..library import Correction
@@ -89,9 +89,8 @@ class Tools(Answers):
                 query, person = text.get("query", ""), text.get("person", "")
                 return await self.recall(turn, query, person, text.get("time_range", ""))
             case REMEMBER.name:
-                return await self._commands.remember(
-                    replace(turn, text=text.get("text", ""), to=(), quote=None)
-                )
+                said = Turn(turn.session, turn.user, turn.name, text.get("text", ""))
+                return await self._commands.remember(said)
             case CORRECT.name:
                 return await self.correct(turn, text.get("id", ""), text.get("text", ""))
             case FORGET.name:

@@ -325,3 +325,14 @@ def test_the_setting_names_every_tool() -> None:
         hints.append(json.loads(text)["config"][key]["hint"])
     for hint in hints:
         assert set(re.findall(r"[a-z]+_[a-z]+", hint)) == names
+
+
+async def test_what_the_model_remembers_stands_beside_the_message(
+    tools: Tools, service: MemoryService
+) -> None:
+    """It is no second copy of the message that is answered, whose id it must not bear."""
+    turn = replace(zhang, text="帮我记一下喜欢的电影", ref="7@1")
+    turn = replace(turn, message=await service.learning.hear(turn))
+    assert "记住了" in await tools.use(turn, "memory_remember", {"text": "我最爱《千与千寻》"})
+    await service.settle()
+    assert "千与千寻" in await tools.recall(zhang, "喜欢的电影")

@@ -94,18 +94,18 @@ async def live(service: MemoryService) -> None:
     hear = service.learning.hear
     for number in range(6):
         at = T0 + number
-        await hear(HOME, WANG, NICK, f"私下说{PLANTED}{number}", at=at, ref=f"{number}@1")
-        await hear(CLUB, WANG, NICK, f"我在群里说{PLANTED}{number}", at=at)
-        await hear(CLUB, LI, "小李", f"我也说{KEPT}{number}", at=at)
-        await hear(LIS, LI, "小李", f"悄悄话{KEPT}{number}", at=at)
+        await hear(Turn(HOME, WANG, NICK, f"私下说{PLANTED}{number}", ref=f"{number}@1"), at=at)
+        await hear(Turn(CLUB, WANG, NICK, f"我在群里说{PLANTED}{number}"), at=at)
+        await hear(Turn(CLUB, LI, "小李", f"我也说{KEPT}{number}"), at=at)
+        await hear(Turn(LIS, LI, "小李", f"悄悄话{KEPT}{number}"), at=at)
         await service.learning.reply(HOME, f"回答{PLANTED}", at=at)
         await service.learning.reply(CLUB, f"{NICK}说得对{PLANTED}", at=at)
     await service.learning.flush()
     await service.journal.commit(lambda _: Draft("learn", "learned", put=[*story()]))
     await service.library.forget(GOSSIP_FORGOTTEN.id, None, "owner")
     await service.learning.remember(Turn(CLUB, WANG, NICK, f"记住{PLANTED}生日"))
-    await hear(CLUB, WANG, NICK, f"还没学的{PLANTED}", at=T0 + 450)
-    await hear(CLUB, LI, "小李", f"还没学的{KEPT}", at=T0 + 450)
+    await hear(Turn(CLUB, WANG, NICK, f"还没学的{PLANTED}"), at=T0 + 450)
+    await hear(Turn(CLUB, LI, "小李", f"还没学的{KEPT}"), at=T0 + 450)
     await service.settle()
 
 
@@ -226,8 +226,8 @@ async def test_names_that_others_use_as_well_stay(tmp_path: Path):
     service = await opened(tmp_path)
     shared, own = entity("茶馆"), entity("密室")
     hear = service.learning.hear
-    await hear(CLUB, WANG, NICK, "我常去茶馆和密室", at=T0)
-    await hear(CLUB, LI, "小李", "茶馆我也去", at=T0 + 1)
+    await hear(Turn(CLUB, WANG, NICK, "我常去茶馆和密室"), at=T0)
+    await hear(Turn(CLUB, LI, "小李", "茶馆我也去"), at=T0 + 1)
     await service.learning.flush()
     (batch,) = {m.batch for m in await service.journal.newest_messages(9)}
 

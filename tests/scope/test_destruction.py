@@ -110,7 +110,7 @@ class Harmful:
 
     async def _say(self, harm: Harm, text: str) -> None:
         hear = self._memory.learning.hear
-        await hear(harm.place, HARMFUL, harm.nick, text, at=self._director.at)
+        await hear(Turn(harm.place, HARMFUL, harm.nick, text), at=self._director.at)
 
     async def _forget_me(self, harm: Harm) -> None:
         await self._commands.privacy.forget_me(self._caller(harm))
