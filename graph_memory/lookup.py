@@ -44,6 +44,8 @@ logger = logging.getLogger("graph_memory.lookup")
 
 WIDE = 60
 """Memories of a search that are looked through for a person and a time."""
+CHUNK = 2_000
+"""Hops that are checked at a time, on the thread that reminders need as well."""
 PATIENCE = 2.0
 """Seconds for walking the graph; then it is done without."""
 SEEDS = 4
@@ -213,15 +215,18 @@ class Lookup:
 
     async def _survey(self, asker: Asker) -> Overview:
         hops = await self._hops(asker)
-        return await self._recall.inspect(asker, partial(self._overview, asker, hops))
+        both = [*hops, *(Hop(hop.fact, hop.target, hop.source) for hop in hops)]
+        seen: list[Hop] = []
+        for start in range(0, len(both), CHUNK):  # so that reminders get their turn meanwhile
+            chunk = partial(_seen, asker, both[start : start + CHUNK])
+            seen += await self._recall.inspect(asker, chunk)
+        return await self._recall.inspect(asker, partial(self._overview, asker, seen))
 
     def _overview(
-        self, asker: Asker, hops: Sequence[Hop], index: Index, visible: VisibleSet
+        self, asker: Asker, seen: Sequence[Hop], index: Index, visible: VisibleSet
     ) -> Overview:
         beside: dict[str, set[str]] = defaultdict(set)
         groups: dict[str, dict[str, Hop]] = defaultdict(dict)
-        both = [*hops, *(Hop(hop.fact, hop.target, hop.source) for hop in hops)]
-        seen = _seen(asker, both, index, visible)
         known = {hop.target for hop in seen}
         for hop in sorted(seen, key=lambda hop: (-hop.at, hop.fact)):
             if hop.source not in known:
