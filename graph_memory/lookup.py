@@ -210,8 +210,8 @@ class Lookup:
         """Where facts lead from some nodes, or all of them; nobody has checked them yet."""
         sessions = self._recall.visible(asker).keys()
         if nodes is None:
-            return await self._graph.ask(lambda graph: graph.all_hops(sessions))
-        return await self._graph.ask(lambda graph: graph.hops(nodes, sessions))
+            return await self._graph.ask(lambda graph: graph.all_hops(sessions), fresh=0)
+        return await self._graph.ask(lambda graph: graph.hops(nodes, sessions), fresh=0)
 
     async def _survey(self, asker: Asker) -> Overview:
         hops = await self._hops(asker)

@@ -211,7 +211,7 @@ class MemoryService:
             self.attendance.forget(event.user)
         self.recall.on_event(event)
         if isinstance(event, Change):
-            self.graph.notify(event)
+            self.graph.outdate()
 
     def use_embedder(self, load: Callable[[], Awaitable[Embedder | None]]) -> None:
         """Load an embedder in the background and use it from then on.

@@ -16,8 +16,8 @@ from ..errors import NotFoundError
 from ..model import Status, is_entity
 from ..paths import Hop, Path
 from ..text import normalise
-from .database import Connection
-from .graph_schema import ENTITY, SESSION, USER
+from .database import Database
+from .graph_build import ENTITY, SESSION, USER
 
 HOPS: Final = 4
 """Facts on the longest path that is looked for."""
@@ -188,15 +188,14 @@ _ALL_HOPS: Final = (
 
 
 class GraphQueries:
-    """What a graph is asked, inside one transaction of its reader.
+    """What a graph is asked, on the thread that reads.
 
     Args:
-        reader: The reader's connection.
         canonical: The node under which a merged one goes.
     """
 
-    def __init__(self, reader: Connection, canonical: Callable[[str], str]) -> None:
-        self._reader = reader
+    def __init__(self, database: Database, canonical: Callable[[str], str]) -> None:
+        self._db = database
         self._canonical = canonical
 
     # ------------------------------------------------------------ what there is
@@ -211,10 +210,10 @@ class GraphQueries:
         """
         norm, page = normalise(query), {"limit": max(0, limit)}
         if norm:
-            rows = self._reader.run(_FOUND, {"norm": norm, "text": query.strip(), **page})
-            rows += self._reader.run(_FOUND_SESSIONS, {"norm": norm, **page})
+            rows = self._db.run(_FOUND, {"norm": norm, "text": query.strip(), **page})
+            rows += self._db.run(_FOUND_SESSIONS, {"norm": norm, **page})
         else:  # nothing contains the empty text, says Kùzu
-            rows = self._reader.run(_ALL, page) + self._reader.run(_ALL_SESSIONS, page)
+            rows = self._db.run(_ALL, page) + self._db.run(_ALL_SESSIONS, page)
         return [_node(row) for row in rows][: max(0, limit)]
 
     def neighbourhood(self, node: str, limit: int = 60) -> Subgraph:
@@ -236,13 +235,13 @@ class GraphQueries:
             raise NotFoundError("there is no such node in the graph")
         if centre[0].kind == "session":
             return self._visitors(centre[0], max(0, limit))
-        ranked = self._reader.run(_NEIGHBOURS, {"id": id, **_ACTIVE})
+        ranked = self._db.run(_NEIGHBOURS, {"id": id, **_ACTIVE})
         shown = [row[0] for row in ranked][: max(0, limit)]
-        edges = self._edges(self._reader.run(_AROUND, {"id": id, "ids": shown or [id]}))
+        edges = self._edges(self._db.run(_AROUND, {"id": id, "ids": shown or [id]}))
         return Subgraph(centre + self._nodes(shown), edges, len(ranked))
 
     def _visitors(self, session: GraphNode, limit: int) -> Subgraph:
-        rows = self._reader.run(_VISITORS, {"id": session.id})
+        rows = self._db.run(_VISITORS, {"id": session.id})
         shown = list(dict.fromkeys(row[1] for row in rows))
         edges = [_presence(row) for row in rows if row[1] in shown[:limit]]
         return Subgraph([session, *self._nodes(shown[:limit])], edges, len(shown))
@@ -256,7 +255,7 @@ class GraphQueries:
         nodes = self._nodes(list(dict.fromkeys(map(self._canonical, ids))))
         if not nodes:
             raise NotFoundError("there is no such node in the graph")
-        edges = self._edges(self._reader.run(_AMONG, {"ids": [node.id for node in nodes]}))
+        edges = self._edges(self._db.run(_AMONG, {"ids": [node.id for node in nodes]}))
         return Subgraph(nodes, edges, len(nodes))
 
     # ------------------------------------------------------------ about two
@@ -270,7 +269,7 @@ class GraphQueries:
         ends = self._known(a, b)
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
-        rows = self._reader.run(_PATHS, {"a": ends[0].id, "b": ends[1].id})
+        rows = self._db.run(_PATHS, {"a": ends[0].id, "b": ends[1].id})
         paths = tuple(Path(tuple(nodes), tuple(facts)) for nodes, facts in rows)
         passed = {id for path in paths for id in path.nodes} - {end.id for end in ends}
         edges = self._facts([fact for path in paths for fact in path.facts])
@@ -285,7 +284,7 @@ class GraphQueries:
         ends = self._known(a, b)
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
-        rows = self._reader.run(_SHARED, {"a": ends[0].id, "b": ends[1].id, **_ACTIVE})
+        rows = self._db.run(_SHARED, {"a": ends[0].id, "b": ends[1].id, **_ACTIVE})
         shown = rows[:limit]
         edges = self._facts([id for row in shown for id in (*row[1], *row[2])])
         return Subgraph([*ends, *self._nodes([row[0] for row in shown])], edges, len(rows))
@@ -301,13 +300,13 @@ class GraphQueries:
 
     def connected(self, limit: int = 20) -> Subgraph:
         """The nodes that facts join with the most others."""
-        rows = self._reader.run(_CONNECTED, {"limit": limit, **_ACTIVE})
+        rows = self._db.run(_CONNECTED, {"limit": limit, **_ACTIVE})
         nodes = self._nodes([row[0] for row in rows])
         return Subgraph(nodes, [], len(rows), counts=tuple((row[0], int(row[1])) for row in rows))
 
     def bridges(self, limit: int = 50) -> Subgraph:
         """People and things of more than one group chat, those of the most first."""
-        rows = self._reader.run(_BRIDGES, {})
+        rows = self._db.run(_BRIDGES, {})
         shown = rows[:limit]
         groups = sorted({group for row in shown for group in row[2]})
         edges = [
@@ -320,17 +319,17 @@ class GraphQueries:
 
     def orphans(self, limit: int = 50) -> Subgraph:
         """Nodes of which no fact in use tells."""
-        ids = [row[0] for row in self._reader.run(_ORPHANS, dict(_ACTIVE))]
+        ids = [row[0] for row in self._db.run(_ORPHANS, dict(_ACTIVE))]
         return Subgraph(self._nodes(ids[:limit]), [], len(ids))
 
     def newest(self, limit: int = 20) -> Subgraph:
         """The facts that were learned last."""
-        edges = self._edges(self._reader.run(_NEWEST, {"limit": limit, **_ACTIVE}))
+        edges = self._edges(self._db.run(_NEWEST, {"limit": limit, **_ACTIVE}))
         return Subgraph(self._ends(edges), edges, len(edges))
 
     def contradicted(self, limit: int = 50) -> Subgraph:
         """Facts that a newer one replaced, the newest replacements first."""
-        rows = self._reader.run(_REPLACING, {})
+        rows = self._db.run(_REPLACING, {})
         wanted = [(row[0], old) for row in rows for old in json.loads(row[-1])]
         known = {edge.id: edge for edge in self._facts([old for _, old in wanted])}
         pairs = [pair for pair in wanted if pair[1] in known]  # what was forgotten is no pair
@@ -352,25 +351,24 @@ class GraphQueries:
         if not nodes or not sessions:  # Kùzu cannot tell the type of an empty list
             return []
         values = {"ids": sorted(nodes), "sessions": sorted(sessions), **_ACTIVE}
-        return [Hop(*row) for row in self._reader.run(_HOPS, values)]
+        return [Hop(*row) for row in self._db.run(_HOPS, values)]
 
     def all_hops(self, sessions: Collection[str]) -> list[Hop]:
         """All active facts of some Sessions, from subject to object."""
         if not sessions:
             return []
         return [
-            Hop(*row)
-            for row in self._reader.run(_ALL_HOPS, {"sessions": sorted(sessions), **_ACTIVE})
+            Hop(*row) for row in self._db.run(_ALL_HOPS, {"sessions": sorted(sessions), **_ACTIVE})
         ]
 
     # ------------------------------------------------------------ parts
 
     def _nodes(self, ids: list[str]) -> list[GraphNode]:
         """The users and entities with some ids, in their order; unknown ones are left out."""
-        return _ordered(ids, self._reader.run(_DEGREES, {"ids": ids}) if ids else [])
+        return _ordered(ids, self._db.run(_DEGREES, {"ids": ids}) if ids else [])
 
     def _sessions(self, ids: list[str]) -> list[GraphNode]:
-        return _ordered(ids, self._reader.run(_SESSIONS, {"ids": ids}) if ids else [])
+        return _ordered(ids, self._db.run(_SESSIONS, {"ids": ids}) if ids else [])
 
     def _ends(self, edges: list[GraphEdge]) -> list[GraphNode]:
         return self._nodes(list(dict.fromkeys(id for e in edges for id in (e.source, e.target))))
@@ -380,14 +378,14 @@ class GraphQueries:
         wanted = list(dict.fromkeys(ids))
         if not wanted:
             return []
-        found = {e.id: e for e in self._edges(self._reader.run(_FACTS, {"ids": wanted}))}
+        found = {e.id: e for e in self._edges(self._db.run(_FACTS, {"ids": wanted}))}
         return [found[id] for id in wanted if id in found]
 
     def _edges(self, rows: Iterable[Iterable[Any]]) -> list[GraphEdge]:
         edges = [GraphEdge(*row) for row in rows]
         if not edges:
             return []
-        gone = {old for (listed,) in self._reader.run(_REPLACED, {}) for old in json.loads(listed)}
+        gone = {old for (listed,) in self._db.run(_REPLACED, {}) for old in json.loads(listed)}
         return [replace(edge, superseded=True) if edge.id in gone else edge for edge in edges]
 
 

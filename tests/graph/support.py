@@ -12,8 +12,7 @@ from pathlib import Path
 
 from graph_memory.graph import GraphStore
 from graph_memory.graph.database import Database
-from graph_memory.graph.graph_schema import EDGES, NODES
-from graph_memory.graph.graph_writer import build
+from graph_memory.graph.graph_build import EDGES, NODES, build
 from graph_memory.model import (
     Change,
     Entity,
@@ -85,7 +84,8 @@ async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change:
 def build_at(path: Path, journal: Journal) -> Database:
     """A new graph of everything in the journal. Blocks."""
     with journal.snapshot() as snapshot:
-        return build(path, snapshot.rows, POOL, threading.Event())
+        canonical = snapshot.rows.identities().canonical
+        return build(path, snapshot.rows, canonical, POOL, threading.Event())
 
 
 Tables = dict[str, Counter[tuple[object, ...]]]
@@ -95,17 +95,16 @@ Tables = dict[str, Counter[tuple[object, ...]]]
 def contents(database: Database) -> Tables:
     """All that a graph holds."""
     tables: Tables = {}
-    for table in NODES.values():
-        columns = ", ".join(f"n.{name}" for name in table.columns)
-        found = database.reader.run(f"MATCH (n:{table.name}) RETURN {columns}")
-        tables[table.name] = Counter(map(tuple, found))
-    for table in EDGES:
-        columns = ", ".join(f"f.{name}" for name in table.columns)
-        tables[table.name] = Counter()
-        for source, target in table.pairs:
-            ends = f"(a:{source})-[f:{table.name}]->(b:{target})"
-            found = database.reader.run(f"MATCH {ends} RETURN a.id, b.id, {columns}")
-            tables[table.name].update(map(tuple, found))
+    for table, shown in NODES.items():
+        columns = ", ".join(f"n.{name}" for name in shown)
+        tables[table] = Counter(map(tuple, database.run(f"MATCH (n:{table}) RETURN {columns}")))
+    for table, (told, pairs) in EDGES.items():
+        columns = ", ".join(f"f.{name}" for name in told)
+        tables[table] = Counter()
+        for source, target in pairs:
+            ends = f"(a:{source})-[f:{table}]->(b:{target})"
+            found = database.run(f"MATCH {ends} RETURN a.id, b.id, {columns}")
+            tables[table].update(map(tuple, found))
     return tables
 
 
@@ -114,22 +113,22 @@ async def held(store: GraphStore) -> Tables:
     await store.settle()
 
     def look() -> Tables:
-        assert store._file.database is not None
-        return contents(store._file.database)
+        assert store._database is not None
+        return contents(store._database)
 
-    return await asyncio.get_running_loop().run_in_executor(store._file.reader, look)
+    return await asyncio.get_running_loop().run_in_executor(store._reader, look)
 
 
 async def differences(store: GraphStore) -> list[str]:
-    """Tables in which a graph that followed the journal differs from one built anew."""
-    followed = await held(store)
+    """Tables in which a graph that is up to date differs from one built anew."""
+    settled = await held(store)
     await store.rebuild()
     built = await held(store)
     return [
-        f"{table}: lacks {list(built[table] - followed[table])[:3]},"
-        f" has too much {list(followed[table] - built[table])[:3]}"
+        f"{table}: lacks {list(built[table] - settled[table])[:3]},"
+        f" has too much {list(settled[table] - built[table])[:3]}"
         for table in built
-        if built[table] != followed[table]
+        if built[table] != settled[table]
     ]
 
 
@@ -142,7 +141,7 @@ async def opened(directory: Path, *rows: Row) -> AsyncIterator[tuple[Journal, Gr
         if rows:
             await put(journal, *rows)
         store = GraphStore(directory, journal, buffer_pool_mb=POOL)
-        journal.listen(lambda event: store.notify(event) if isinstance(event, Change) else None)
+        journal.listen(lambda event: store.outdate() if isinstance(event, Change) else None)
         await store.start()
         try:
             await store.settle()

@@ -100,10 +100,10 @@ async def test_a_question_does_not_wait_for_ever(
     monkeypatch.setattr(graph_store, "PATIENCE", 0.01)
     hanging = asyncio.Event()
 
-    async def follow(_: Any) -> None:
+    async def refresh(_: Any) -> None:
         await hanging.wait()
 
-    monkeypatch.setattr(GraphStore, "_follow", follow)
+    monkeypatch.setattr(GraphStore, "_refresh", refresh)
     store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
     await store.start()
     with pytest.raises(GraphError, match="being built"):
@@ -120,7 +120,7 @@ async def test_what_was_left_is_deleted(tmp_path: Path, journal: Journal) -> Non
     outside.mkdir()
     (outside / "keep").write_text("x")
     (home / "graph-5.kuzu").symlink_to(outside)
-    for left in ("graph-1.kuzu", "graph-1.kuzu.wal", "graph-1.seal", "graph-2.kuzu", "lock"):
+    for left in ("graph-1.kuzu", "graph-1.kuzu.wal", "graph-1.seal", "graph-2.kuzu"):
         (home / left).write_bytes(b"\0broken\xff" * 1_000)
     (home / "mine.txt").write_text("not ours")
     store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
@@ -164,32 +164,31 @@ async def test_closing_that_is_cancelled_still_deletes(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-# ------------------------------------------------------------------ following
+# ------------------------------------------------------------------ keeping up
 
 
-async def test_it_follows_the_journal(pair: Pair) -> None:
+async def test_a_question_gets_what_has_just_changed(pair: Pair) -> None:
     journal, store = pair
     wang = user("10003")
     change = await put(
         journal, User(wang), name(GROUP, wang, "王五"), fact(GROUP, wang, LI, "认识")
     )
-    async with asyncio.timeout(20):
-        while store.applied < change.id:  # without anybody waiting for it
-            await asyncio.sleep(0.01)
+    assert store.applied < change.id, "nobody has asked"
     assert [node.id for node in await people(store, "王五")] == [wang]
+    assert store.applied == change.id
     await put(journal, replace(name(GROUP, wang, "老王"), last_at=T0 + 1))
-    await store.settle()
     assert [node.name for node in await people(store, "王五")] == ["老王"]
-    assert await differences(store) == []
+    await put(journal, drop=world()[2:])
+    assert (await held(store))["KNOWS"].total() == 1
 
 
-async def test_undo(pair: Pair) -> None:
+async def test_a_question_in_a_hurry_is_answered_by_the_graph_there_is(pair: Pair) -> None:
     journal, store = pair
-    before = await held(store)
-    change = await put(journal, drop=world()[2:])
-    assert (await held(store))["KNOWS"].total() == 0
-    await journal.undo(change.id, "owner")
-    assert await held(store) == before
+    await put(journal, name(GROUP, LI, "小李", T0 + 9))
+    assert (await store.ask(lambda graph: graph.nodes("李"), fresh=0))[0].name == "李四"
+    async with asyncio.timeout(20):
+        while (await store.ask(lambda graph: graph.nodes("李"), fresh=0))[0].name != "小李":
+            await asyncio.sleep(0.01)
 
 
 async def test_questions_are_answered_during_a_rebuild(tmp_path: Path, pair: Pair) -> None:
@@ -198,61 +197,12 @@ async def test_questions_are_answered_during_a_rebuild(tmp_path: Path, pair: Pai
     rebuilding = asyncio.create_task(store.rebuild())
     answers = 0
     while not rebuilding.done():
-        assert (await store.ask(lambda graph: graph.neighbourhood(ZHANG))).total == 3
+        found = await store.ask(lambda graph: graph.neighbourhood(ZHANG), fresh=0)
+        assert found.total == 3
         answers += 1
     await rebuilding
     assert answers > 1
     assert files(tmp_path) == ["graph-2.kuzu"], "the old one is gone"
-
-
-@pytest.mark.parametrize(
-    ("limit", "most", "built"), [("MAX_COMMITS", 3, 3), ("MAX_STATEMENTS", 2, 9)]
-)
-async def test_many_changes_and_large_ones_make_a_new_file(
-    tmp_path: Path, pair: Pair, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, built: int
-) -> None:
-    monkeypatch.setattr(graph_store, limit, most)
-    journal, store = pair
-    for i in range(8):
-        await put(journal, *(fact(CHAT, ZHANG, YOGA, f"第{i}次的第{j}句") for j in range(3)))
-        await store.settle()
-    assert files(tmp_path) == [f"graph-{built}.kuzu"]
-    assert await differences(store) == []
-
-
-async def test_a_write_that_fails_makes_a_new_file(
-    tmp_path: Path, pair: Pair, caplog: pytest.LogCaptureFixture
-) -> None:
-    journal, store = pair
-    database = store._file.database
-    assert database is not None
-    await asyncio.to_thread(database.writer.run, "DROP TABLE KNOWS")
-    await put(journal, fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽", use_count=2, importance=0.8))
-    await store.settle()
-    assert files(tmp_path) == ["graph-2.kuzu"]
-    assert [record.message.split(":")[0] for record in caplog.records] == ["the graph is rebuilt"]
-
-
-async def test_reading_and_writing_at_once(pair: Pair) -> None:
-    journal, store = pair
-    done = asyncio.Event()
-
-    async def read() -> int:
-        count = 0
-        while not done.is_set():
-            found = await store.ask(lambda graph: graph.neighbourhood(ZHANG))
-            assert len(found.nodes) == 1 + found.total
-            count += 1
-        return count
-
-    reading = asyncio.create_task(read())
-    for i in range(20):
-        person = user(f"7{i}")
-        await put(journal, User(person), fact(GROUP, ZHANG, person, f"认识第{i}个人"))
-    await store.settle()
-    done.set()
-    assert await reading > 1
-    assert (await store.ask(lambda graph: graph.neighbourhood(ZHANG))).total == 23
 
 
 # ------------------------------------------------------------------ trouble
@@ -302,7 +252,7 @@ async def test_a_failed_question_is_an_error_of_ours(pair: Pair) -> None:
     ):
 
         def ask(graph: GraphQueries, s: str = statement, p: Any = parameters) -> object:
-            return graph._reader.run(s, p)
+            return graph._db.run(s, p)
 
         with pytest.raises(GraphError):
             await store.ask(ask)
@@ -310,23 +260,24 @@ async def test_a_failed_question_is_an_error_of_ours(pair: Pair) -> None:
 
 
 async def test_a_question_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    database = Database(tmp_path / "graph-1.kuzu", POOL, read_timeout=0.5)
+    database = Database(tmp_path / "graph-1.kuzu", POOL)
+    database.limit(0.5)
     slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b)"
     with pytest.raises(GraphError):
-        await asyncio.to_thread(database.reader.run, slow)
-    assert database.reader.run("RETURN 1") == [[1]]
+        await asyncio.to_thread(database.run, slow)
+    assert database.run("RETURN 1") == [[1]]
     database.discard()
 
 
-async def test_a_damaged_journal_does_not_end_the_worker(
+async def test_a_surprise_does_not_end_the_worker(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     journal, store = pair
 
-    async def fail(*_: Any) -> Any:
+    def fail() -> Any:
         raise RuntimeError("a surprise")
 
-    monkeypatch.setattr(journal, "changes", fail)
+    monkeypatch.setattr(journal, "snapshot", fail)
     await put(journal, User(user("10003")))
     with pytest.raises(GraphError, match="RuntimeError"):
         await store.settle(0.2)
