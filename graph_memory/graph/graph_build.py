@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, TypeVar
 
@@ -141,14 +142,15 @@ def _spool(
         caption = captions[canonical(name.node)]
         caption.names.add(name.norm)
         caption.name = max(caption.name, (float(name.last_at), name.id, name.text))
-    for kind in (Mention, Participation, Fact):
-        for row in _watch(rows.scan(kind), stop):
-            if isinstance(row, Mention):
-                caption = captions[canonical(row.entity)]
-                caption.type = max(caption.type, (float(row.last_at), row.id, row.type))
-            table, source, target, values = _edge(row, canonical)
-            files.write((table, source[0], target[0]), (source[1], target[1], *values))
-            nodes |= {source, target}
+    edges: Iterator[Fact | Mention | Participation]
+    edges = chain(rows.scan(Mention), rows.scan(Participation), rows.scan(Fact))
+    for row in _watch(edges, stop):
+        if isinstance(row, Mention):
+            caption = captions[canonical(row.entity)]
+            caption.type = max(caption.type, (float(row.last_at), row.id, row.type))
+        table, source, target, values = _edge(row, canonical)
+        files.write((table, source[0], target[0]), (source[1], target[1], *values))
+        nodes |= {source, target}
     for session in _watch(rows.scan(Session), stop):
         nodes.discard((SESSION, session.id))
         files.write((SESSION,), _session(session))
