@@ -1,4 +1,4 @@
-"""Life cycle of the graph: built when needed, built anew when stale, deleted at close.
+"""Life cycle of the graph: built when asked, again when stale, deleted at close.
 
 One thread owns the files and builds; a second one reads, so a question waits for other
 questions only. A file is closed only after the reader's thread has finished with it:
