@@ -1,5 +1,5 @@
 """``./dev bench [--items N …] [--dim D …] [--json]``, ``--years N [--plot FILE]``,
-``--web [--items N]``, ``--rebuild [--items N]`` or ``--flood``.
+``--web [--items N]`` or ``--rebuild [--items N]``.
 
 Of each size: how long a question takes, without embedding it, if the asker sees all and if
 the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
@@ -56,15 +56,7 @@ def main() -> None:
     parser.add_argument(
         "--rebuild", action="store_true", help="instead: the graph built anew, see rebuild.py"
     )
-    parser.add_argument(
-        "--flood", action="store_true", help="instead: many long messages at once, see flood.py"
-    )
     options = parser.parse_args()
-    if options.flood:
-        from .flood import measure_flood  # needs AstrBot, which the rest does not
-
-        print(json.dumps(measure_flood(), indent=1))
-        return
     if options.web:
         (facts,) = options.items or (SIZES[1],)
         print(json.dumps(measure_web(facts, options.questions), indent=1))

@@ -1,1 +1,1 @@
-"""The programs behind ``./dev chaos`` and ``./dev soak``: kills, damage, a long day."""
+"""The programs behind ``./dev chaos``: kills and damage."""

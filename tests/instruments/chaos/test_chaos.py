@@ -12,10 +12,8 @@ import pytest
 from graph_memory.store import Draft, Journal
 
 from ...makers import entity, fact, message
-from . import damages, kills, soak
+from . import damages, kills
 from .chatter import Line, extract, word
-from .day import DAY, Day, is_down
-from .gauges import judge
 from .ledger import Ledger
 
 pytestmark = pytest.mark.slow
@@ -36,15 +34,6 @@ def test_a_few_damages():
     toll = damages.Campaign(seed=7).run(4)
     assert toll.problems == []
     assert sum(toll.damages.values()) == 4
-
-
-def test_a_short_day():
-    found = soak.soak(0.1, 120, "hash", 7, lambda _line: None)
-    assert found["problems"] == []
-    assert found["messages"] == 120
-    assert found["passed"]["queue_drains"]
-    assert found["facts"] > 0
-    assert found["quiet"]["recalls"] > 0
 
 
 # ------------------------------------------------ the checks notice what they are for
@@ -117,28 +106,3 @@ def test_the_model_learns_what_a_line_says():
     prompt = f"<chat>\n[1] 08:00 U1 网友: {LINE.text}\n[2] 08:01 U1 网友: 今天说说 天气 吧\n</chat>"
     (found,) = extract(prompt)["facts"]
     assert (found["subject"], found["evidence"], found["statement"]) == ("U1", "1", f"喜欢{SAID}")
-
-
-def test_a_day_is_full():
-    lines = Day(1, 2000).lines
-    assert len(lines) == 2000
-    assert [line.at for line in lines] == sorted(line.at for line in lines)
-    assert lines[-1].at < DAY
-    assert len({line.session.persona for line in lines}) == 5
-    assert len({line.session.circle for line in lines if line.session.is_group}) == 10
-    assert sum(is_down(line.at) for line in lines) > 50
-
-
-def curve(memory: list[float], items: int = 0) -> dict[str, object]:
-    pace = {"stall_p999_ms": 1.0, "recall_p95_ms": 1.0}
-    samples = [(float(at), value, items * at) for at, value in enumerate(memory)]
-    return {"samples": samples, "busy": pace, "quiet": pace, "queue_drained_seconds": 1.0}
-
-
-def test_growing_memory_is_noticed():
-    steady = judge(curve([200.0] * 100), 0.0)
-    leaking = judge(curve([200.0 + n for n in range(100)]), 0.0)
-    index = judge(curve([200.0 + n for n in range(100)], items=1000), 0.001)
-    assert steady["passed"]["memory_does_not_grow"]
-    assert not leaking["passed"]["memory_does_not_grow"]
-    assert index["passed"]["memory_does_not_grow"], "it is the index that grew"

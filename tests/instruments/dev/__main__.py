@@ -40,7 +40,6 @@ PROGRAMS = {
         "the README's pictures of the web UI, made anew",
     ),
     "chaos": ("tests.instruments.chaos", "kills and damages: is anything lost?"),
-    "soak": ("tests.instruments.chaos.soak", "a long day of chat"),
 }
 """Programs for developers, each with arguments of its own; ``NAME --help`` lists them."""
 
