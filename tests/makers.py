@@ -10,6 +10,7 @@ from typing import Any
 from graph_memory.context import Context
 from graph_memory.identity import Identities
 from graph_memory.model import (
+    Change,
     Fact,
     Message,
     Name,
@@ -100,3 +101,9 @@ def context(journal: Journal, settings: Settings | None = None, **more: Any) -> 
         attendance=more.get("attendance") or Attendance([]),
         identities=more.get("identities") or Identities(),
     )
+
+
+async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
+    """Changes later than number ``after``, oldest first."""
+    numbers = range(after + 1, await journal.last_change() + 1)
+    return [change for number in numbers if (change := await journal.change(number))]

@@ -22,7 +22,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft, examine
 from graph_memory.turn import Turn
 
-from .makers import entity, fact, group, name, private, user
+from .makers import all_changes, entity, fact, group, name, private, user
 from .scripted import HashEmbedder
 
 ZHANG, LI = user("zhang"), user("li")
@@ -114,7 +114,7 @@ async def test_a_view_that_cannot_be_rebuilt_is_reported(
 
 
 async def test_a_journal_is_mended_without_losing_anything(service: MemoryService):
-    changes = await service.journal.changes(0)
+    changes = await all_changes(service.journal)
     learned = next(c.batch for c in changes if c.batch)
     await service.learning.hear(Turn(HOME, ZHANG, "张三", "还没学到的一句"))
     await spoil(

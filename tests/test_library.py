@@ -16,8 +16,7 @@ from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
-from graph_memory.store.pagination import Cursor
-from graph_memory.store.queries import FactFilter
+from graph_memory.store.queries import Cursor, FactFilter
 
 from .makers import T0, entity, fact, group, message, name, private, user
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING or __package__ == "webui":
         validity,
         view_as,
     )
-    from graph_memory.store import pagination, queries
+    from graph_memory.store import queries
     from graph_memory.transfer import files
 else:
     from ..graph_memory import (
@@ -44,7 +44,7 @@ else:
         validity,
         view_as,
     )
-    from ..graph_memory.store import pagination, queries
+    from ..graph_memory.store import queries
     from ..graph_memory.transfer import files
 
 __all__ = [
@@ -55,7 +55,6 @@ __all__ = [
     "library",
     "locales",
     "model",
-    "pagination",
     "queries",
     "recall",
     "retention",

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from .core import pagination, queries
+from .core import queries
 
 PAGE_SIZE = 50
 MAX_TEXT = 200
@@ -30,13 +30,13 @@ STRENGTHS: dict[str, tuple[float, float]] = {
 Id = Annotated[str, Field(max_length=500)]
 
 
-def cursor_of(place: pagination.Cursor) -> str:
+def cursor_of(place: queries.Cursor) -> str:
     """A place as a word for query strings."""
     data = json.dumps([place.key, place.id, place.is_before, place.now], ensure_ascii=False)
     return base64.urlsafe_b64encode(data.encode("utf-8", "surrogatepass")).decode().rstrip("=")
 
 
-def place_of(cursor: str) -> pagination.Cursor | None:
+def place_of(cursor: str) -> queries.Cursor | None:
     """The place that a cursor means; ``None`` for an empty one.
 
     Raises:
@@ -52,7 +52,7 @@ def place_of(cursor: str) -> pagination.Cursor | None:
     numbers = all(isinstance(n, int | float) and abs(n) < 1e300 for n in (key, now))
     if not (numbers and isinstance(id, str) and isinstance(is_before, bool)):
         raise ValueError("not a cursor")
-    return pagination.Cursor(float(key), id, is_before, float(now))
+    return queries.Cursor(float(key), id, is_before, float(now))
 
 
 def _checked(cursor: str) -> str:
@@ -82,7 +82,7 @@ class Listing(BaseModel):
     cursor: CursorText = ""
 
     @property
-    def place(self) -> pagination.Cursor | None:
+    def place(self) -> queries.Cursor | None:
         """Where the page begins."""
         return place_of(self.cursor)
 
@@ -106,7 +106,7 @@ class Listing(BaseModel):
         wanted = {key: value for key, value in values.items() if value != fields[key].default}
         return self.path + (f"?{urlencode(wanted)}" if wanted else "")
 
-    def turned(self, place: pagination.Cursor) -> str:
+    def turned(self, place: queries.Cursor) -> str:
         """Address of another page of the same list."""
         return self.url(cursor=cursor_of(place))
 

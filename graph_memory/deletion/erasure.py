@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..model import Change, Data, Entity, Episode, Erased, Fact, Merge, Op, registered
-from ..store import Journal, vector_cache
+from ..store import Journal
+from ..store.journal import forget_vectors
 from ..store.schema import migrations_of
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user
 
@@ -113,7 +114,7 @@ def erase(
     _changes(db, work)
     _messages(db, work)
     hashes = [digest(text) for text in sorted(work.texts) if text]
-    vector_cache.forget(db, hashes)
+    forget_vectors(db, hashes)
     tell(Change(number, at, ACTOR, REASON, tuple(work.ops)))
     tell(Erased(tuple(sorted(work.gone.ids)), user))
     return hashes

@@ -20,7 +20,8 @@ from enum import StrEnum
 
 from ..embedding import text_hash
 from ..errors import GraphMemoryError, StorageError, brief
-from ..store import Journal, vector_cache
+from ..store import Journal
+from ..store.journal import forget_vectors
 from ..supervisor import Supervisor
 from . import erasure
 from .tombstones import Tombstone, Tombstones
@@ -124,7 +125,7 @@ class ForgetMe:
         logger.info("a user was forgotten")
         with contextlib.suppress(StorageError):
             # Those that were being computed meanwhile; no word can be read from them.
-            await self._journal.alter(lambda db, _tell: vector_cache.forget(db, hashes))
+            await self._journal.alter(lambda db, _tell: forget_vectors(db, hashes))
             await erasure.drain(self._journal)
         return ""
 

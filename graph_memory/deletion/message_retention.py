@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from ..embedding import text_hash
 from ..model import Basis, Erased, Session, registered
 from ..retention import DAY
-from ..store import Journal, vector_cache
+from ..store import Journal
+from ..store.journal import forget_vectors
 from ..store.messages import by_ids
 from ..store.rows import THINNED_COUNT, noted
 
@@ -126,7 +127,7 @@ def _delete(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
     texts: set[str] = set()
     for message in by_ids(db, going):
         texts |= {message.text, f"{message.name}: {message.text}"}
-    vector_cache.forget(db, [text_hash(text) for text in sorted(texts)])
+    forget_vectors(db, [text_hash(text) for text in sorted(texts)])
     db.executemany("DELETE FROM message WHERE id = ?", [(id,) for id in going])
     newest = max(thinned(db), *going.values())
     counted = [(THINNED, str(newest)), (THINNED_COUNT, str(noted(db, THINNED_COUNT) + len(going)))]

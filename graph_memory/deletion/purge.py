@@ -19,7 +19,7 @@ from ..errors import ClosedError, DamagedError, JournalError, brief
 from ..private import reserve, settle
 from ..store import copies
 from ..store.connection import failure, open_to_read
-from ..store.migration import update
+from ..store.migration import migrate
 from ..store.schema import APPLICATION_ID, MIGRATIONS, migrations_of
 from . import erasure, retraction, retraction_marks
 from .tombstones import Tombstone, Tombstones
@@ -117,7 +117,7 @@ def _purge(path: Path, tombstones: Tombstones, marks: Collection[str], now: floa
     with _rewriting(path) as draft, _altering(draft) as db:
         _erase(db, due, users)
         if held:
-            update(db, draft)
+            migrate(db, draft, None)
             db.execute("BEGIN IMMEDIATE")
             retraction_marks.add(db, marks, now)
             retraction.retract_again(db, now, lambda _event: None)

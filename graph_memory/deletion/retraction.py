@@ -28,9 +28,9 @@ from ..model import (
     kind_named,
     registered,
 )
-from ..store import undoing
 from ..store.messages import by_ids
-from ..store.rows import RETRACTED, Draft, Rows, write
+from ..store.rows import ASKED, RETRACTED, Draft, Rows, undoable, unsaid, write
+from ..store.rows import undo as take_back
 from . import retraction_marks
 from .message_retention import trimmed
 from .plan import DeletionPlan, Key, plan_for_message
@@ -219,11 +219,11 @@ def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell)
     recalled any more, and what was learned from it alone is dropped.
 
     Raises:
-        NotFoundError, ConflictError: As :func:`..journal.undoing.inverse`.
+        NotFoundError, ConflictError: As :func:`..store.rows.inverse`.
     """
-    change = undoing.undoable(db, number)
-    if change.reason != undoing.ASKED:
-        return undoing.undo(db, number, actor, at, tell)
+    change = undoable(db, number)
+    if change.reason != ASKED:
+        return take_back(db, number, actor, at, tell)
     undone = write(db, _unasked(db, change, actor), at)
     if undone:
         tell(undone)
@@ -240,7 +240,7 @@ def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
         return draft
     message = own[-1]  # what it rested on before was said earlier
     gone = plan_for_message(db, message)
-    draft.put += undoing.unsaid(rows, message.session, [message.id])
+    draft.put += unsaid(rows, message.session, [message.id])
     _enter(db, draft, gone, message.session, _resting(Episode.kind, Forgotten.kind))
     for op in change.ops:
         cls = kind_named(op.kind)

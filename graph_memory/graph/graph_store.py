@@ -42,7 +42,7 @@ IDLE_AFTER = 30.0
 """Seconds after the start from which idle time is used to build what nobody asked for."""
 PATIENCE = 10.0
 """Seconds that a question waits for the first graph."""
-FRESH = 3.0
+FRESH = 5.0
 """Seconds that it waits for a newer one; then the graph there is answers."""
 TIMEOUT = 10.0
 """Seconds after which one query is given up."""
@@ -216,12 +216,12 @@ class GraphStore:
         # Paths are not reused: a file that could not be deleted may still be locked.
         self._number += 1
         path = self._home / f"graph-{self._number}.kuzu"
-        with self._journal.snapshot() as snapshot:
-            canonical = snapshot.rows.identities().canonical
-            database = build(path, snapshot.rows, canonical, self._pool, self._ending)
+        with self._journal.snapshot() as rows:
+            change, canonical = rows.last_change(), rows.identities().canonical
+            database = build(path, rows, canonical, self._pool, self._ending)
         database.limit(TIMEOUT)
         self._replace(database, canonical)
-        self.applied = snapshot.change
+        self.applied = change
 
     def _replace(self, new: Database | None, canonical: Callable[[str], str] = str) -> None:
         """Delete the open file once the questions that wait for the reader are answered."""

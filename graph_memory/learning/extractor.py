@@ -14,7 +14,7 @@ from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
 from ..retention import RESTATED, used
 from ..store import Draft, Rows
-from ..store.undoing import ASKED
+from ..store.rows import ASKED
 from ..text import is_chinese, one_line, terms
 from ..visible_rows import LearnerRows
 from .batching import asks_to_remember, without_request

@@ -12,8 +12,7 @@ from ..errors import NotFoundError
 from ..model import Change, Episode, Fact, Message, Session
 from ..retention import DAY
 from ..store import Journal, Rows, queries
-from ..store.pagination import Cursor, Page
-from ..store.queries import HOUR, LogEntry, RecordFilter
+from ..store.queries import HOUR, Cursor, LogEntry, Page, RecordFilter
 
 LEVELS = ("episode", "day", "week", "month", "year")
 """From a run of conversation to the summary of a year."""

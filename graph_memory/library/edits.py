@@ -31,7 +31,7 @@ from ..model import (
 )
 from ..retention import initial_half_life
 from ..store import Draft, Rows
-from ..store.undoing import unsaid
+from ..store.rows import unsaid
 from ..text import clean_name, normalise, one_line
 from ..turn import Turn
 from ..visible_rows import VisibleRows
@@ -217,7 +217,7 @@ def _handled(fact: Fact, action: Action, now: float) -> Fact:
 
 
 def _unsaid(rows: Rows, facts: Iterable[Fact]) -> list[Row]:
-    """See ``undoing.unsaid``; each Session is looked through once."""
+    """See ``rows.unsaid``; each Session is looked through once."""
     told: dict[str, dict[int, None]] = {}
     for fact in facts:
         told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))

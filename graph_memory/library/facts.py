@@ -13,10 +13,9 @@ from ..model import Asker, Change, Fact, Message, Session, Status
 from ..retention import fades_at, strength
 from ..scope import Attendance, Rank
 from ..settings import Settings
-from ..store import Draft, Journal, Rows, correction, messages, queries
-from ..store.pagination import Page
-from ..store.queries import FactFilter
-from ..store.undoing import unsaid
+from ..store import Draft, Journal, Rows, messages, queries
+from ..store.queries import FactFilter, Page
+from ..store.rows import Tell, unsaid
 from ..text import clean, clean_name
 from ..visible_rows import VisibleRows, view_for
 from .edits import Action, Correction, Effect, amending, correcting, effect, handling
@@ -281,7 +280,7 @@ class Library:
         def draft(rows: Rows, evidence: Message) -> Draft:
             return correcting(rows, self._visible(rows, turn.asker), wanted, evidence, now)
 
-        def work(db: sqlite3.Connection, tell: correction.Tell) -> Change | None:
+        def work(db: sqlite3.Connection, tell: Tell) -> Change | None:
             said = Message(
                 turn.message.id if turn.message else 0,
                 turn.session.id,
@@ -291,7 +290,7 @@ class Library:
                 now,
                 turn.ref,
             )
-            return correction.testify(db, said, turn.session, draft, now, tell)
+            return messages.testify(db, said, turn.session, draft, now, tell)
 
         return _done(await self._journal.alter(work), wanted.fact)
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..ports import Embedder
-from ..store import Event, Journal, Snapshot
+from ..store import Event, Journal, Rows
 from .documents import VectorIndex, message_key
 from .index import MAX_MESSAGES, Index
 
@@ -285,11 +285,9 @@ class IndexSync:
                 # On the thread that opened it.
                 await self.run(stack.pop_all().close)
 
-    async def _put_rows(
-        self, index: Index, snapshot: Snapshot, kinds: tuple[type[Row], ...]
-    ) -> None:
+    async def _put_rows(self, index: Index, snapshot: Rows, kinds: tuple[type[Row], ...]) -> None:
         for kind in kinds:
-            rows: Iterator[Row] = snapshot.rows.scan(kind)
+            rows: Iterator[Row] = snapshot.scan(kind)
             while await self.run(self._put_some, index, rows):
                 pass
 
@@ -303,7 +301,7 @@ class IndexSync:
         for start in range(0, len(messages), PIECE):
             await self.run(self._enter, index, messages[start : start + PIECE])
 
-    async def _cited(self, index: Index, snapshot: Snapshot) -> list[Message]:
+    async def _cited(self, index: Index, snapshot: Rows) -> list[Message]:
         """Messages that facts rest on and that are not among the newest."""
 
         def missing(facts: Iterator[Fact], wanted: set[int]) -> bool:
@@ -312,7 +310,7 @@ class IndexSync:
             return bool(some)
 
         wanted: set[int] = set()
-        facts = snapshot.rows.scan(Fact)
+        facts = snapshot.scan(Fact)
         while await self.run(missing, facts, wanted):
             pass
         return await self._journal.messages(wanted)

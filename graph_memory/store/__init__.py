@@ -8,9 +8,9 @@ durable buffer, ``queries.py`` what people browse, ``schema.py`` the ordered mig
 
 from .connection import Storage, StorageState
 from .examine import Fault, examine, mend
-from .journal import Event, Journal, Snapshot
+from .journal import Journal
 from .messages import Appended, Buffered, QueuedBatch
-from .rows import Draft, Rows
+from .rows import Draft, Event, Rows
 
 __all__ = [
     "Appended",
@@ -21,7 +21,6 @@ __all__ = [
     "Journal",
     "QueuedBatch",
     "Rows",
-    "Snapshot",
     "Storage",
     "StorageState",
     "examine",

@@ -190,6 +190,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     db = open_to_read(path)
     try:
         db.execute("BEGIN")
+        db.execute("SELECT 1 FROM sqlite_schema").fetchone()  # only now it holds still
         yield db
     finally:
         db.close()

@@ -1,9 +1,8 @@
 """The asynchronous door to the journal.
 
-Two threads own a SQLite connection each, one to write and one to read; every method
-hands one of them a short piece of work and awaits the result. So nothing here blocks
-the event loop, every write sees the newest state, and a long look into the memory (the
-web UI filtering 100,000 facts) never delays a message that is being stored.
+Two threads own a SQLite connection each, one to write and one to read. So nothing here
+blocks the event loop, every write sees the newest state, and a long look into the memory
+never delays a message that is being stored.
 """
 
 from __future__ import annotations
@@ -17,41 +16,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ..model import Batch, Change, Erased, Message, Presence, Quote, Session
+import numpy as np
+
+from ..model import Batch, Change, Message, Presence, Quote, Session
 from ..ports import Vectors
 from . import messages as mail
-from . import presence, queries, undoing, vector_cache
+from . import presence, queries
 from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
 from .messages import Appended, Buffered, QueuedBatch
 from .migration import migrate
-from .rows import Draft, Rows, last_change, read_change, read_changes, write
+from .rows import Draft, Event, Rows, Tell, read_change, undo, write
 from .schema import open_tables
 
 T = TypeVar("T")
-Event = Change | Message | Presence | Erased
-"""What the journal tells its listeners: a message that was stored or moved to another
-Session, an interval of presence that began or ended, a change, messages that are gone."""
-Tell = Callable[[Event], None]
+Work = Callable[[sqlite3.Connection], T]
 PATIENCE = 5.0
 """Seconds that a chat waits for the disk. Then it goes on, and the message counts as not
 stored; if its write was under way it may still arrive, once."""
-
-
-class Snapshot:
-    """The rows as of one change, readable on any one thread while others write."""
-
-    def __init__(self, connection: sqlite3.Connection, change: int) -> None:
-        self.change = change
-        self.rows = Rows(connection)
-        self._db = connection
-
-    def newest_messages(self, limit: int) -> Iterator[Message]:
-        """The newest messages, newest first, without holding them all in memory."""
-        return mail.backwards(self._db, limit)
-
-    def messages(self, ids: set[int]) -> list[Message]:
-        """Messages by id, in order of id; missing ones are left out."""
-        return mail.by_ids(self._db, ids)
 
 
 class Journal:
@@ -85,7 +66,7 @@ class Journal:
         journal = cls(path, now)
         try:
             await journal._writer.start(journal._connect)
-            await journal._reader.start(journal._connect_reader)
+            await journal._reader.start(lambda: open_tables(open_to_read(path)))
         except BaseException:
             await journal.close()
             raise
@@ -94,21 +75,12 @@ class Journal:
     def _connect(self) -> sqlite3.Connection:
         db = open_to_write(self.path, lambda db: migrate(db, self.path, self._now()))
         self._watch.check(db)
-        open_tables(db)
-        return db
-
-    def _connect_reader(self) -> sqlite3.Connection:
-        db = open_to_read(self.path)
-        open_tables(db)
-        return db
+        return open_tables(db)
 
     async def close(self) -> None:
-        """Finish what is under way and close the file; harmless when closed."""
+        """Finish what is under way and close the file; does nothing when closed."""
         await self._reader.stop()
         await self._writer.stop()
-
-    async def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._reader.run(work)
 
     def listen(self, listener: Callable[[Event], None]) -> None:
         """Have ``listener`` called on the event loop with everything that was committed.
@@ -123,9 +95,17 @@ class Journal:
             for listener in self._listeners:
                 listener(event)
 
-    async def _transact(
-        self, work: Callable[[sqlite3.Connection], T], patience: float | None = None
-    ) -> T:
+    # ------------------------------------------------------- reading and writing
+
+    async def look(self, work: Work[T]) -> T:
+        """Run a query on the reading connection, which has the tables of each kind."""
+        return await self._reader.run(work)
+
+    async def read(self, work: Callable[[Rows], T]) -> T:
+        """Run ``work`` on the rows as they are now, on the reading thread."""
+        return await self.look(lambda db: work(Rows(db)))
+
+    async def _transact(self, work: Work[T], patience: float | None = None) -> T:
         def transaction(db: sqlite3.Connection) -> T:
             self._outbox = []
             db.execute("BEGIN IMMEDIATE")
@@ -144,36 +124,14 @@ class Journal:
 
         return await self._writer.run(transaction, None if self._patient else patience)
 
-    async def _alter(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """A transaction that may write Sessions."""
+    async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
+        """Run ``work`` in a transaction, with what tells listeners."""
 
-        def forgetful(db: sqlite3.Connection) -> T:
-            self._sessions.clear()
-            return work(db)
+        def altered(db: sqlite3.Connection) -> T:
+            self._sessions.clear()  # it may write some
+            return work(db, self._outbox.append)
 
-        return await self._transact(forgetful)
-
-    def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
-        change = write(db, draft, self._now()) if draft else None
-        if change:
-            self._outbox.append(change)
-        return change
-
-    def _meet(self, db: sqlite3.Connection, session: Session) -> Change | None:
-        """Write a Session, unless it is known as it is."""
-        if self._sessions.get(session.id) == session:
-            return None
-        change = self._write(db, Draft("chat", "session", [session]))
-        if change:  # a chat that had moved is its own again
-            presence.follow(db, change, self._outbox.append)
-        self._sessions[session.id] = session
-        return change
-
-    # ------------------------------------------------------- rows and changes
-
-    async def read(self, work: Callable[[Rows], T]) -> T:
-        """Run ``work`` on the rows as they stand now, on the reading thread."""
-        return await self._look(lambda db: work(Rows(db)))
+        return await self._transact(altered)
 
     async def commit(self, resolve: Callable[[Rows], Draft | None]) -> Change | None:
         """Resolve a draft against the newest state and write it, all in one transaction.
@@ -181,22 +139,19 @@ class Journal:
         Returns:
             The change; ``None`` if there was nothing to do (see ``rows.write``).
         """
-        return await self._alter(lambda db: self._write(db, resolve(Rows(db))))
+        return await self.alter(lambda db, _tell: self._write(db, resolve(Rows(db))))
+
+    def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
+        change = write(db, draft, self._now()) if draft else None
+        if change:
+            self._outbox.append(change)
+        return change
 
     async def undo(self, number: int, actor: str) -> Change | None:
-        """Take a change back by a change of its own.
+        """Take a change back; see ``rows.undo``."""
+        return await self.alter(lambda db, tell: undo(db, number, actor, self._now(), tell))
 
-        Raises:
-            NotFoundError: No such change, or it has been undone.
-            ConflictError: A later change touched one of its rows.
-        """
-        return await self.alter(lambda db, tell: undoing.undo(db, number, actor, self._now(), tell))
-
-    async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
-        """Run a piece of this room's own work in a transaction, with what tells listeners."""
-        return await self._alter(lambda db: work(db, self._outbox.append))
-
-    async def tidy(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def tidy(self, work: Work[T]) -> T:
         """Run maintenance that no transaction can hold, such as ``erasure.compact``."""
         self._sessions.clear()
         try:
@@ -213,33 +168,35 @@ class Journal:
         finally:
             self._patient -= 1
 
-    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a query of ``queries.py`` on the reading connection."""
-        return await self._look(work)
-
-    async def change(self, number: int) -> Change | None:
-        """One change."""
-        return await self._look(lambda db: read_change(db, number))
-
-    async def changes(self, after: int, limit: int = 200) -> list[Change]:
-        """Changes later than number ``after``, oldest first."""
-        return await self._look(lambda db: read_changes(db, after, limit))
-
-    async def last_change(self) -> int:
-        """Number of the newest change; 0 if there is none."""
-        return await self._look(last_change)
-
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(self) -> Iterator[Rows]:
         """A consistent view of all rows for the calling thread, on its own connection.
 
         Raises:
             JournalError: The file cannot be read.
         """
         with reading(self.path) as db:
-            yield Snapshot(db, last_change(db))
+            yield Rows(db)
+
+    async def change(self, number: int) -> Change | None:
+        """One change."""
+        return await self.look(lambda db: read_change(db, number))
+
+    async def last_change(self) -> int:
+        """Number of the newest change; 0 if there is none."""
+        return await self.read(Rows.last_change)
 
     # --------------------------------------------------------------- messages
+
+    def _meet(self, db: sqlite3.Connection, session: Session) -> Change | None:
+        """Write a Session, unless it is known as it is."""
+        if self._sessions.get(session.id) == session:
+            return None
+        change = self._write(db, Draft("chat", "session", [session]))
+        if change:  # a chat that had moved is its own again
+            presence.follow(db, change, self._outbox.append)
+        self._sessions[session.id] = session
+        return change
 
     async def append(
         self, message: Message, session: Session, quote: Quote | None = None
@@ -263,15 +220,16 @@ class Journal:
 
         return await self._transact(work, PATIENCE)
 
-    async def retag(self, message: int, session: Session) -> tuple[bool, Change | None]:
+    async def retag(self, message: int, session: Session) -> bool:
         """Move a buffered message to another Session; false if it was claimed already."""
 
-        def work(db: sqlite3.Connection) -> tuple[bool, Change | None]:
-            change = self._meet(db, session)
-            moved = mail.retag(db, message, session.id)
+        def work(db: sqlite3.Connection) -> bool:
+            self._meet(db, session)
+            query = "UPDATE OR IGNORE message SET session = ? WHERE id = ? AND batch IS NULL"
+            moved = db.execute(query, (session.id, message)).rowcount > 0
             if moved:
                 self._outbox += mail.by_ids(db, [message])
-            return moved, change
+            return moved
 
         return await self._transact(work, PATIENCE)
 
@@ -279,7 +237,7 @@ class Journal:
         """Record that a user left a group; returns the intervals that ended."""
 
         def work(db: sqlite3.Connection) -> list[Presence]:
-            ended = mail.close_presence(db, circle, user, at)
+            ended = presence.leave(db, circle, user, at)
             self._outbox += ended
             return ended
 
@@ -287,24 +245,27 @@ class Journal:
 
     async def presences(self) -> list[Presence]:
         """All intervals of presence."""
-        return await self._look(mail.presences)
+        return await self.look(presence.presences)
 
     async def messages(self, ids: Iterable[int]) -> list[Message]:
         """Messages by id, in order of id; missing ones are left out."""
         wanted = list(ids)
-        return await self._look(lambda db: mail.by_ids(db, wanted))
+        return await self.look(lambda db: mail.by_ids(db, wanted))
 
     async def newest_messages(self, limit: int) -> list[Message]:
         """The newest messages, oldest first."""
-        return await self._look(lambda db: mail.newest(db, limit))
+        query = f"SELECT {mail.FIELDS} FROM message ORDER BY id DESC LIMIT ?"
+        return await self.look(lambda db: mail.read(db.execute(query, (limit,)))[::-1])
 
     async def pending(self, session: str) -> list[Message]:
         """The buffered messages of a Session, oldest first."""
-        return await self._look(lambda db: mail.pending(db, session))
+        return await self.look(lambda db: mail.pending(db, session))
 
     async def buffers(self) -> list[Buffered]:
         """All Sessions that have buffered messages."""
-        return await self._look(mail.buffers)
+        query = "SELECT session, count(*), min(at), max(at) FROM message"
+        query += " WHERE batch IS NULL GROUP BY session"
+        return await self.look(lambda db: [Buffered(*row) for row in db.execute(query)])
 
     # ---------------------------------------------------------------- batches
 
@@ -342,43 +303,59 @@ class Journal:
         Raises:
             NotFoundError: No such batch.
         """
-        return await self._look(lambda db: mail.read_batch(db, id))
+        return await self.look(lambda db: mail.read_batch(db, id))
 
     async def queue(self) -> list[QueuedBatch]:
         """Batches that are waiting or dead, oldest first."""
-        return await self._look(mail.queued)
+        query = (
+            "SELECT id, session, state, attempts, next_at, error, created_at,"
+            " coalesce((SELECT sender FROM message m WHERE m.batch = b.id AND sender != 'bot'"
+            " GROUP BY sender ORDER BY sum(length(text)) DESC, sender LIMIT 1), '')"
+            " FROM batch b WHERE state != 'learned' ORDER BY id"
+        )
+        return await self.look(lambda db: [QueuedBatch(*row) for row in db.execute(query)])
 
     async def fail(self, batch: int, error: str, next_at: float | None) -> None:
-        """Record a failed attempt; without ``next_at`` the batch is dead."""
-        await self._transact(lambda db: mail.fail_batch(db, batch, error, next_at))
+        """Record a failed attempt, unless it was learned; without ``next_at`` it is dead."""
+        query = "UPDATE batch SET attempts = attempts + 1, error = ?, state = ?, next_at = ?"
+        values = (error, "dead" if next_at is None else "waiting", next_at or 0.0, batch)
+        await self._transact(
+            lambda db: db.execute(f"{query} WHERE id = ? AND state != 'learned'", values)
+        )
 
-    async def revive(self, batches: Iterable[int] | None = None) -> int:
-        """Let dead batches be tried again (all, or those given); returns how many."""
-        return await self._transact(lambda db: mail.revive_batches(db, batches))
+    async def revive(self) -> int:
+        """Let all dead batches be tried again; returns how many."""
+        query = "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0"
+        return await self._transact(lambda db: db.execute(f"{query} WHERE state = 'dead'").rowcount)
 
     # ------------------------------------------------------- vectors and notes
 
     async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
         """Cached vectors of ``model`` by hash of their text; missing ones are left out."""
-        return await self._look(lambda db: vector_cache.read(db, model, hashes))
+        query = "SELECT data FROM vector WHERE model = ? AND text_hash = ?"
+
+        def work(db: sqlite3.Connection) -> dict[bytes, Vectors]:
+            found = ((h, db.execute(query, (model, h)).fetchone()) for h in hashes)
+            return {h: np.frombuffer(row[0], np.float32) for h, row in found if row}
+
+        return await self.look(work)
 
     async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
         """Cache vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
-        await self._transact(lambda db: vector_cache.put(db, model, vectors))
+        rows = [(model, h, np.asarray(v, np.float32).tobytes()) for h, v in vectors.items()]
+        query = "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)"
+        await self._transact(lambda db: db.executemany(query, rows))
 
     async def note(self, key: str) -> str | None:
         """A small value kept beside the memory (``webui_key``, …)."""
-        found = await self._look(
-            lambda db: db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        )
+        query = "SELECT value FROM meta WHERE key = ?"
+        found = await self.look(lambda db: db.execute(query, (key,)).fetchone())
         return found[0] if found else None
 
     async def set_note(self, key: str, value: str, patience: float | None = None) -> None:
         """Keep a small value."""
-        await self._transact(
-            lambda db: db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value)),
-            patience,
-        )
+        query = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
+        await self._transact(lambda db: db.execute(query, (key, value)), patience)
 
     async def probe(self) -> None:
         """See whether a journal that could not be written can be now; see ``storage``.
@@ -391,4 +368,11 @@ class Journal:
 
     async def counts(self) -> dict[str, int]:
         """How many rows of each kind, messages, buffered messages, changes there are."""
-        return await self._look(queries.counts)
+        return await self.look(queries.counts)
+
+
+def forget_vectors(db: sqlite3.Connection, hashes: list[bytes]) -> None:
+    """Delete the cached vectors of some texts, of all models."""
+    for (model,) in db.execute("SELECT DISTINCT model FROM vector").fetchall():
+        rows = [(model, h) for h in hashes]
+        db.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", rows)

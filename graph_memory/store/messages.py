@@ -1,19 +1,33 @@
-"""Messages, the durable buffer they wait in, batches, and who was present."""
+"""Messages, the durable buffer they wait in, and batches."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from ..errors import NotFoundError
-from ..model import BOT, Addressee, Batch, Change, Message, Presence, Quote, Session
+from ..model import (
+    BOT,
+    Addressee,
+    Batch,
+    Change,
+    Forgotten,
+    Message,
+    Presence,
+    Quote,
+    Session,
+)
 from ..text import clean
-from .rows import Rows
+from .presence import enter
+from .rows import PAGE, Draft, Rows, Tell, write
 
-_FIELDS = "id, session, sender, name, text, at, ref, batch, addressees"
+FIELDS = "id, session, sender, name, text, at, ref, batch, addressees"
+"""Columns of which :func:`read` makes messages."""
+BOT_LINES = 500
+"""The newest lines of the bot that are compared with what it took back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,92 +77,41 @@ class QueuedBatch:
     author: str = ""
 
 
-def add(
-    db: sqlite3.Connection, message: Message, session: Session
-) -> tuple[Message, bool, Presence | None]:
-    """Store a message and open its sender's presence in a group."""
-    if message.ref:
-        found = db.execute(
-            f"SELECT {_FIELDS} FROM message WHERE session = ? AND sender = ? AND ref = ?",
-            (message.session, message.sender, message.ref),
-        ).fetchone()
-        if found:
-            return _message(found), False, None
-    cursor = db.execute(
-        "INSERT INTO message (session, sender, name, text, at, ref, addressees)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(message.session, message.sender, message.name, message.text, message.at),
-            *(message.ref, _addressees(message)),
-        ),
-    )
-    stored = replace(message, id=int(cursor.lastrowid or 0))
-    presence = None
-    if session.is_group and message.is_human:
-        presence = _open_presence(db, Presence(session.circle, message.sender, message.at))
-    return stored, True, presence
+# -------------------------------------------------------------------------- messages
 
 
-def _addressees(message: Message) -> str:
-    return json.dumps([astuple(each) for each in message.to], ensure_ascii=False)
-
-
-def _message(row: tuple[Any, ...]) -> Message:
-    to = () if row[-1] == "[]" else tuple(Addressee(*each) for each in json.loads(row[-1]))
-    fields = (*row[:-1], to)
-    return Message(*fields)
-
-
-def _open_presence(db: sqlite3.Connection, presence: Presence) -> Presence | None:
-    where = (presence.circle, presence.user)
-    if db.execute(
-        "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND until IS NULL AND import = ''",
-        where,
-    ).fetchone():
-        return None
-    db.execute(
-        "INSERT OR REPLACE INTO presence (circle, user, since) VALUES (?, ?, ?)",
-        (*where, presence.since),
-    )
-    return presence
-
-
-def close_presence(db: sqlite3.Connection, circle: str, user: str, at: float) -> list[Presence]:
-    """Record that a user left a group; returns the intervals that ended."""
-    open_ones = db.execute(
-        "SELECT since FROM presence WHERE circle = ? AND user = ? AND until IS NULL", (circle, user)
-    ).fetchall()
-    db.execute(
-        "UPDATE presence SET until = max(since, ?) WHERE circle = ? AND user = ? AND until IS NULL",
-        (at, circle, user),
-    )
-    # A clock that was set back does not turn an interval around.
-    return [Presence(circle, user, since, max(since, at)) for (since,) in open_ones]
-
-
-def presences(db: sqlite3.Connection) -> list[Presence]:
-    """All intervals of presence."""
-    return [Presence(*row) for row in db.execute("SELECT circle, user, since, until FROM presence")]
+def read(rows: Iterable[tuple[Any, ...]]) -> list[Message]:
+    """Messages from rows of :data:`FIELDS`."""
+    found = []
+    for row in rows:
+        to = () if row[-1] == "[]" else tuple(Addressee(*each) for each in json.loads(row[-1]))
+        fields = (*row[:-1], to)
+        found.append(Message(*fields))
+    return found
 
 
 def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
     """Messages by id, in order of id; missing ones are left out."""
     wanted = sorted(set(ids))
     found: list[Message] = []
-    for start in range(0, len(wanted), 500):
-        part = wanted[start : start + 500]
+    for start in range(0, len(wanted), PAGE):
+        part = wanted[start : start + PAGE]
         marks = ",".join("?" * len(part))
-        rows = db.execute(f"SELECT {_FIELDS} FROM message WHERE id IN ({marks}) ORDER BY id", part)
-        found += [_message(row) for row in rows]
+        query = f"SELECT {FIELDS} FROM message WHERE id IN ({marks}) ORDER BY id"
+        found += read(db.execute(query, part))
     return found
 
 
 def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:
     """Messages with an id above ``than``, oldest first, at most ``limit``."""
-    rows = db.execute(
-        f"SELECT {_FIELDS} FROM message WHERE id > ? ORDER BY id LIMIT ?", (than, limit)
-    )
-    return [_message(row) for row in rows]
+    query = f"SELECT {FIELDS} FROM message WHERE id > ? ORDER BY id LIMIT ?"
+    return read(db.execute(query, (than, limit)))
+
+
+def pending(db: sqlite3.Connection, session: str) -> list[Message]:
+    """The buffered messages of a Session, oldest first."""
+    query = f"SELECT {FIELDS} FROM message WHERE session = ? AND batch IS NULL ORDER BY id"
+    return read(db.execute(query, (session,)))
 
 
 def insert(db: sqlite3.Connection, message: Message, source: str = "") -> Message:
@@ -157,45 +120,85 @@ def insert(db: sqlite3.Connection, message: Message, source: str = "") -> Messag
     Args:
         source: Id of the import it comes with.
     """
+    to = json.dumps([astuple(each) for each in message.to], ensure_ascii=False)
     cursor = db.execute(
-        f"INSERT INTO message ({_FIELDS}, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO message ({FIELDS}, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(message.id or None, message.session, message.sender, message.name, message.text),
-            *(message.at, message.ref, message.batch, _addressees(message), source),
+            *(message.at, message.ref, message.batch, to, source),
         ),
     )
     return replace(message, id=int(cursor.lastrowid or 0))
 
 
-def newest(db: sqlite3.Connection, limit: int) -> list[Message]:
-    """The newest ``limit`` messages, oldest first."""
-    rows = db.execute(
-        f"SELECT {_FIELDS} FROM message ORDER BY id DESC LIMIT ?", (limit,)
+def add(
+    db: sqlite3.Connection, message: Message, session: Session
+) -> tuple[Message, bool, Presence | None]:
+    """Store a message, unless it is there, and open its sender's presence in a group."""
+    if message.ref:
+        query = f"SELECT {FIELDS} FROM message WHERE session = ? AND sender = ? AND ref = ?"
+        found = read(db.execute(query, (message.session, message.sender, message.ref)))
+        if found:
+            return found[0], False, None
+    presence = None
+    if session.is_group and message.is_human:
+        presence = enter(db, Presence(session.circle, message.sender, message.at))
+    return insert(db, message), True, presence
+
+
+def answers(db: sqlite3.Connection, message: Message) -> list[int]:
+    """Ids of the bot's lines between what a person said and what the next one did."""
+    if not message.is_human:
+        return []
+    found: list[int] = []
+    query = "SELECT id, sender FROM message WHERE session = ? AND id > ? ORDER BY id"
+    for id, sender in db.execute(query, (message.session, message.id)):
+        if sender != BOT:
+            break
+        found.append(id)
+    return found
+
+
+def by_platform_id(db: sqlite3.Connection, circle: str, id: str) -> int | None:
+    """The newest message of a chat window that its platform calls ``id``.
+
+    The rest of a reference, behind ``@``, tells apart messages of the same name.
+    """
+    (found,) = db.execute(
+        "SELECT max(m.id) FROM row s CROSS JOIN message m INDEXED BY message_ref"
+        " ON m.session = s.id WHERE s.kind = 'session'"
+        " AND json_extract(s.data, '$.circle') = :circle"
+        " AND m.ref > :first AND m.ref < :last AND m.ref != ''",
+        {"circle": circle, "first": f"{id}@", "last": f"{id}A"},  # A follows @
+    ).fetchone()
+    return int(found) if found else None
+
+
+def by_words(db: sqlite3.Connection, circle: str, text: str) -> int | None:
+    """The newest line of the bot in a chat window that says ``text``, or has it in it."""
+    text = clean(text)
+    lines = db.execute(
+        "SELECT m.id, m.text FROM message m JOIN row s ON s.kind = 'session' AND s.id = m.session"
+        " WHERE json_extract(s.data, '$.circle') = :circle AND m.sender = :bot"
+        " ORDER BY m.id DESC LIMIT :most",
+        {"circle": circle, "bot": BOT, "most": BOT_LINES},
     ).fetchall()
-    return [_message(row) for row in reversed(rows)]
+    same = (id for id, line in lines if line == text)
+    return next(same, None) or next((id for id, line in lines if text and text in line), None)
 
 
-def backwards(db: sqlite3.Connection, limit: int) -> Iterator[Message]:
-    """The newest ``limit`` messages, newest first, read one by one."""
-    rows = db.execute(f"SELECT {_FIELDS} FROM message ORDER BY id DESC LIMIT ?", (limit,))
-    return (_message(row) for row in rows)
+def addressee(db: sqlite3.Connection, circle: str, quote: Quote) -> Addressee:
+    """Whom a message quotes that is said in a chat window, and which words of theirs."""
+    found = by_platform_id(db, circle, quote.ref) if quote.ref else None
+    if found is None and quote.user == BOT and quote.text:
+        found = by_words(db, circle, quote.text)
+    user = quote.user
+    if found is not None and not user:
+        user = by_ids(db, [found])[0].sender
+    return Addressee(user, quote.name, found or 0)
 
 
-def pending(db: sqlite3.Connection, session: str) -> list[Message]:
-    """The buffered messages of a Session, oldest first."""
-    rows = db.execute(
-        f"SELECT {_FIELDS} FROM message WHERE session = ? AND batch IS NULL ORDER BY id", (session,)
-    )
-    return [_message(row) for row in rows]
-
-
-def buffers(db: sqlite3.Connection) -> list[Buffered]:
-    """All Sessions that have buffered messages."""
-    rows = db.execute(
-        "SELECT session, count(*), min(at), max(at) FROM message"
-        " WHERE batch IS NULL GROUP BY session"
-    )
-    return [Buffered(*row) for row in rows]
+# --------------------------------------------------------------------------- batches
 
 
 def open_batch(db: sqlite3.Connection, messages: list[Message], at: float) -> int:
@@ -219,104 +222,55 @@ def read_batch(db: sqlite3.Connection, id: int) -> Batch:
     session = Rows(db).get(Session, row[0]) if row else None
     if session is None:
         raise NotFoundError(f"there is no batch {id}")
-    found = db.execute(f"SELECT {_FIELDS} FROM message WHERE batch = ? ORDER BY id", (id,))
-    return Batch(id, session, tuple(_message(m) for m in found), row[1], row[2])
+    query = f"SELECT {FIELDS} FROM message WHERE batch = ? ORDER BY id"
+    return Batch(id, session, tuple(read(db.execute(query, (id,)))), row[1], row[2])
 
 
-def queued(db: sqlite3.Connection) -> list[QueuedBatch]:
-    """Batches that are waiting or dead, oldest first."""
-    rows = db.execute(
-        "SELECT id, session, state, attempts, next_at, error, created_at,"
-        " coalesce((SELECT sender FROM message m WHERE m.batch = b.id AND sender != 'bot'"
-        " GROUP BY sender ORDER BY sum(length(text)) DESC, sender LIMIT 1), '')"
-        " FROM batch b WHERE state != 'learned' ORDER BY id"
-    )
-    return [QueuedBatch(*row) for row in rows]
+# -------------------------------------------------------------------------- evidence
 
 
-def fail_batch(db: sqlite3.Connection, id: int, error: str, next_at: float | None) -> None:
-    """Record a failed attempt, unless it was learned; without ``next_at`` it is dead."""
-    db.execute(
-        "UPDATE batch SET attempts = attempts + 1, error = ?, state = ?, next_at = ?"
-        " WHERE id = ? AND state != 'learned'",
-        (error, "dead" if next_at is None else "waiting", next_at or 0.0, id),
-    )
+def testify(
+    db: sqlite3.Connection,
+    message: Message,
+    session: Session,
+    resolve: Callable[[Rows, Message], Draft],
+    at: float,
+    tell: Tell,
+) -> Change | None:
+    """Write, inside the open transaction, a change that rests on what somebody said.
 
+    A message that is not stored yet (its id is 0: the words of a command) is stored to be
+    cited: nothing else is learned from it and it is not recalled by itself, so that undoing
+    the change leaves nothing of it to be recalled.
 
-def revive_batches(db: sqlite3.Connection, ids: Iterable[int] | None) -> int:
-    """Let dead batches be tried again (all, or those given); returns how many."""
-    query = "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0 WHERE state = 'dead'"
-    if ids is None:
-        return db.execute(query).rowcount
-    return sum(db.execute(f"{query} AND id = ?", (id,)).rowcount for id in ids)
-
-
-def retag(db: sqlite3.Connection, id: int, session: str) -> bool:
-    """Move a buffered message to another Session; false if it was claimed already."""
-    return (
-        db.execute(
-            "UPDATE OR IGNORE message SET session = ? WHERE id = ? AND batch IS NULL", (session, id)
-        ).rowcount
-        > 0
-    )
-
-
-def answers(db: sqlite3.Connection, message: Message) -> list[int]:
-    """Ids of the bot's lines between what a person said and what the next one did."""
-    if not message.is_human:
-        return []
-    found: list[int] = []
-    for id, sender in db.execute(
-        "SELECT id, sender FROM message WHERE session = ? AND id > ? ORDER BY id",
-        (message.session, message.id),
-    ):
-        if sender != BOT:
-            break
-        found.append(id)
-    return found
-
-
-BOT_LINES = 500
-"""The newest lines of the bot that are compared with what it took back."""
-
-_HERE = (
-    "FROM message m JOIN row s ON s.kind = 'session' AND s.id = m.session"
-    " WHERE json_extract(s.data, '$.circle') = :circle"
-)
-
-
-def by_platform_id(db: sqlite3.Connection, circle: str, id: str) -> int | None:
-    """The newest message of a chat window that its platform calls ``id``.
-
-    The rest of a reference, behind ``@``, tells apart messages of the same name.
+    Raises:
+        NotFoundError: The message is not there, or not its sender's.
     """
-    (found,) = db.execute(
-        "SELECT max(m.id) FROM row s CROSS JOIN message m INDEXED BY message_ref"
-        " ON m.session = s.id WHERE s.kind = 'session'"
-        " AND json_extract(s.data, '$.circle') = :circle"
-        " AND m.ref > :first AND m.ref < :last AND m.ref != ''",
-        {"circle": circle, "first": f"{id}@", "last": f"{id}A"},  # A follows @
-    ).fetchone()
-    return int(found) if found else None
+    if not message.id:
+        message = _keep(db, message, session, at, tell)
+    else:
+        found = [said for said in by_ids(db, [message.id]) if said.sender == message.sender]
+        if not found:
+            raise NotFoundError(f"there is no message {message.id} to rest on")
+        (message,) = found
+    change = write(db, resolve(Rows(db), message), at)
+    if change:
+        tell(change)
+    return change
 
 
-def by_words(db: sqlite3.Connection, circle: str, text: str) -> int | None:
-    """The newest line of the bot in a chat window that says ``text``, or has it in it."""
-    text = clean(text)
-    lines = db.execute(
-        f"SELECT m.id, m.text {_HERE} AND m.sender = :bot ORDER BY m.id DESC LIMIT :most",
-        {"circle": circle, "bot": BOT, "most": BOT_LINES},
-    ).fetchall()
-    same = (id for id, line in lines if line == text)
-    return next(same, None) or next((id for id, line in lines if text and text in line), None)
-
-
-def addressee(db: sqlite3.Connection, circle: str, quote: Quote) -> Addressee:
-    """Whom a message quotes that is said in a chat window, and which words of theirs."""
-    found = by_platform_id(db, circle, quote.ref) if quote.ref else None
-    if found is None and quote.user == BOT and quote.text:
-        found = by_words(db, circle, quote.text)
-    user = quote.user
-    if found is not None and not user:
-        user = by_ids(db, [found])[0].sender
-    return Addressee(user, quote.name, found or 0)
+def _keep(
+    db: sqlite3.Connection, message: Message, session: Session, at: float, tell: Tell
+) -> Message:
+    stored, is_new, presence = add(db, message, session)
+    if presence:
+        tell(presence)
+    if not is_new:
+        return stored
+    stored = replace(stored, batch=open_batch(db, [stored], at))
+    quiet = Forgotten.of(stored.session, stored.id)
+    change = write(db, Draft("chat", "evidence", [session, quiet], batch=stored.batch), at)
+    if change:
+        tell(change)
+    tell(stored)
+    return stored

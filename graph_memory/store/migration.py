@@ -1,4 +1,4 @@
-"""Bringing a journal up to date: a verified copy first, then all or nothing."""
+"""Migration of a journal: a verified copy first, then all or nothing."""
 
 from __future__ import annotations
 
@@ -15,39 +15,29 @@ from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
 logger = logging.getLogger("graph_memory.store")
 
 
-def migrate(db: sqlite3.Connection, path: Path, now: float) -> None:
-    """Apply what has not been applied yet, in one transaction; see :func:`update`.
+def migrate(db: sqlite3.Connection, path: Path, now: float | None) -> None:
+    """Apply what has not been applied yet, in one transaction.
 
     So the version that was used before can go on with the file if this one fails. A
     journal that holds anything is copied to the folder of backups first.
 
     Args:
         db: The writing connection, outside a transaction.
-        path: Its file.
+        now: ``None`` for a file that is a copy itself.
 
     Raises:
         DamagedError: The file is a database of another program.
         JournalError: It is of a newer version, could not be copied, or a migration
-            failed; it stands as before.
+            failed; it is as before.
     """
-    if pending := _pending(db, path):
-        if migrations_of(db):
-            _save(db, path, pending[0][0], now)
-        _apply(db, path, pending)
-
-
-def update(db: sqlite3.Connection, path: Path) -> None:
-    """Apply what has not been applied yet to a file that is a copy itself.
-
-    Raises:
-        DamagedError, JournalError: As :func:`migrate`.
-    """
-    if pending := _pending(db, path):
+    pending = _pending(db, path)
+    if pending and now is not None and migrations_of(db):
+        _save(db, path, pending[0][0], now)
+    if pending:
         _apply(db, path, pending)
 
 
 def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
-    """Names and scripts of what has not been applied to a file."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID and tables:

@@ -1,8 +1,8 @@
-"""Presence in groups as imports and renamed chats tell of it.
+"""Presence in groups: who was there from when to when, as heard, imported or moved.
 
 An imported interval carries the id of its import and stands beside the memory's own, which
-it never changes: so an import is undone by deleting what carries its id. A chat that moved
-takes copies along, which begin to the instant where those they were made of begin.
+it never changes. A chat that moved takes copies along, which begin to the instant where those
+they were made of begin.
 """
 
 from __future__ import annotations
@@ -12,9 +12,37 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..model import Change, Erased, Presence, Session
-from .contents import sessions
 
 Tell = Callable[[Change | Presence | Erased], None]
+
+
+def presences(db: sqlite3.Connection) -> list[Presence]:
+    """All intervals of presence by circle, user and beginning."""
+    query = "SELECT circle, user, since, until FROM presence ORDER BY circle, user, since"
+    return [Presence(*row) for row in db.execute(query)]
+
+
+def enter(db: sqlite3.Connection, presence: Presence) -> Presence | None:
+    """Open an interval, unless the memory's own one is open; returns what it opened."""
+    where = (presence.circle, presence.user)
+    query = "SELECT 1 FROM presence WHERE circle = ? AND user = ? AND until IS NULL"
+    if db.execute(f"{query} AND import = ''", where).fetchone():
+        return None
+    db.execute(
+        "INSERT OR REPLACE INTO presence (circle, user, since) VALUES (?, ?, ?)",
+        (*where, presence.since),
+    )
+    return presence
+
+
+def leave(db: sqlite3.Connection, circle: str, user: str, at: float) -> list[Presence]:
+    """Record that a user left a group; returns the intervals that ended."""
+    found = db.execute(
+        "UPDATE presence SET until = max(since, ?)"  # a clock may have been set back
+        " WHERE circle = ? AND user = ? AND until IS NULL RETURNING circle, user, since, until",
+        (at, circle, user),
+    ).fetchall()
+    return [Presence(*row) for row in found]
 
 
 def cover(
@@ -54,9 +82,8 @@ def adopt(db: sqlite3.Connection, source: str, presence: Presence, tell: Tell) -
 
 def withdraw(db: sqlite3.Connection, source: str, tell: Tell) -> None:
     """Delete the intervals of an import."""
-    users = db.execute("SELECT DISTINCT user FROM presence WHERE import = ?", (source,)).fetchall()
-    db.execute("DELETE FROM presence WHERE import = ?", (source,))
-    _tell_again(db, {user for (user,) in users}, tell)
+    gone = db.execute("DELETE FROM presence WHERE import = ? RETURNING user", (source,)).fetchall()
+    _tell_again(db, {user for (user,) in gone}, tell)
 
 
 def follow(db: sqlite3.Connection, change: Change, tell: Tell) -> None:
@@ -65,30 +92,27 @@ def follow(db: sqlite3.Connection, change: Change, tell: Tell) -> None:
     Whoever was in the old chat window counts as having been in the new one up to the
     change: whether they came along shows when they speak.
     """
-    for home, old, new in _moves(change):
+    ways = set()
+    for op in change.ops:
+        old, new = op.was, op.row
+        if isinstance(old, Session) and isinstance(new, Session) and old.is_group:
+            ways.add((_home(op.id), old.circle, new.circle))
+    for home, before, after in ways:
+        if before == after:
+            continue
         users = set()
-        if old != home and not _is_held(db, home, old):
-            users = _remove_copies(db, home, old)
-        if new != home:
+        if before != home and not _is_held(db, home, before):
+            users = _remove_copies(db, home, before)
+        if after != home:
             db.execute(
                 "INSERT OR IGNORE INTO presence SELECT :new, user, since,"
                 " min(coalesce(until, :at), :at), import FROM presence"
                 " WHERE circle = :home AND since <= :at",
-                {"home": home, "new": new, "at": change.at},
+                {"home": home, "new": after, "at": change.at},
             )
-            found = db.execute("SELECT DISTINCT user FROM presence WHERE circle = ?", (new,))
+            found = db.execute("SELECT DISTINCT user FROM presence WHERE circle = ?", (after,))
             users |= {user for (user,) in found}
         _tell_again(db, users, tell)
-
-
-def _moves(change: Change) -> set[tuple[str, str, str]]:
-    """Home, old and new chat window of the groups' Sessions that a change moved."""
-    found = set()
-    for op in change.ops:
-        old, new = op.was, op.row
-        if isinstance(old, Session) and isinstance(new, Session) and old.is_group:
-            found.add((_home(op.id), old.circle, new.circle))
-    return {way for way in found if way[1] != way[2]}
 
 
 def _home(session: str) -> str:
@@ -98,21 +122,18 @@ def _home(session: str) -> str:
 
 def _is_held(db: sqlite3.Connection, home: str, circle: str) -> bool:
     """Whether a Session that was first heard elsewhere still belongs to a chat window."""
-    return any(each.circle == circle and _home(id) == home for id, each in sessions(db).items())
+    query = "SELECT id FROM row WHERE kind = 'session' AND json_extract(data, '$.circle') = ?"
+    return any(_home(id) == home for (id,) in db.execute(query, (circle,)))
 
 
 def _remove_copies(db: sqlite3.Connection, home: str, circle: str) -> set[str]:
-    found = db.execute(
-        "SELECT p.user, p.since FROM presence p JOIN presence h ON h.circle = :home"
-        " AND h.user = p.user AND h.since = p.since"
-        " WHERE p.circle = :circle AND p.until IS NOT NULL",
+    gone = db.execute(
+        "DELETE FROM presence WHERE circle = :circle AND until IS NOT NULL AND EXISTS"
+        " (SELECT 1 FROM presence h WHERE h.circle = :home AND h.user = presence.user"
+        " AND h.since = presence.since) RETURNING user",
         {"home": home, "circle": circle},
     ).fetchall()
-    db.executemany(
-        "DELETE FROM presence WHERE circle = ? AND user = ? AND since = ?",
-        [(circle, user, since) for user, since in found],
-    )
-    return {user for user, _ in found}
+    return {user for (user,) in gone}
 
 
 def _put(db: sqlite3.Connection, presence: Presence, source: str, tell: Tell) -> None:
@@ -125,7 +146,6 @@ def _tell_again(db: sqlite3.Connection, users: Iterable[str], tell: Tell) -> Non
     """Let listeners take over the intervals of some users as they stand now."""
     for user in sorted(users):
         tell(Erased((), user))
-        for row in db.execute(
-            "SELECT circle, user, since, until FROM presence WHERE user = ?", (user,)
-        ):
+        query = "SELECT circle, user, since, until FROM presence WHERE user = ?"
+        for row in db.execute(query, (user,)):
             tell(Presence(*row))

@@ -1,8 +1,7 @@
 """Queries behind what people browse: facts, names, conversations, the change log.
 
-Reads only, on a connection that has the tables of ``schema.open_tables``: one for each
-kind of row, with its fields as columns. Everything a caller passes is bound as a
-parameter; the SQL is put together from the constants in this module.
+Reads only, on a connection that has the tables of ``schema.open_tables``. Everything a
+caller passes is bound as a parameter; the SQL is put together from constants.
 """
 
 from __future__ import annotations
@@ -12,22 +11,122 @@ import math
 import sqlite3
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Generic, TypeVar
 
-from ..model import BOT, EPISODE, Episode, Fact, Message, Row, Session, is_entity
+from ..model import BOT, EPISODE, Episode, Fact, Message, Session, is_entity
 from ..retention import DAY
 from ..text import normalise
-from .messages import by_ids
-from .pagination import Cursor, Page, paginate
-from .rows import THINNED_COUNT, Rows, last_change, noted
+from .messages import FIELDS, by_ids, read
+from .rows import THINNED_COUNT, Rows, noted, rows_of
 
-R = TypeVar("R", bound=Row)
+T = TypeVar("T")
+U = TypeVar("U")
 
 HOUR = 3600.0
+
+
+# ------------------------------------------------------------------------------ pages
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place between two rows.
+
+    Attributes:
+        key, id: Of the row beside it.
+        is_before: Whether what is wanted comes before it; that row is left out.
+        now: When the first page was asked for: what depends on the time stays in order.
+    """
+
+    key: float
+    id: str
+    is_before: bool = False
+    now: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page.
+
+    Attributes:
+        first: Number of its first item among all, from 1.
+        total: How many there are on all pages.
+        previous, next: Where the neighbouring pages are; ``None`` if there is none.
+    """
+
+    items: list[T]
+    first: int
+    total: int
+    previous: Cursor | None = None
+    next: Cursor | None = None
+
+    def holding(self, items: list[U]) -> Page[U]:
+        """The same page with what is made of its items."""
+        return Page(items, self.first, self.total, self.previous, self.next)
+
+
+def paginate(
+    db: sqlite3.Connection,
+    source: str,
+    values: Mapping[str, object],
+    cursor: Cursor | None,
+    limit: int,
+    read: Callable[[Cursor], T | None],
+    now: float = 0.0,
+) -> Page[T]:
+    """One page of what a query finds, ordered by a number, greatest first, then by id.
+
+    It begins at the row where the one before ended, so nothing is shown twice or left out
+    because rows came or went meanwhile. All there is to find is gone through once.
+
+    Args:
+        source: The query, a constant, of the columns ``key`` and ``id``.
+        cursor: Where the page begins, or ends if that says so.
+        read: Makes an item of a row; ``None`` if it is gone.
+    """
+    spot = cursor or Cursor(math.inf, "")
+    bound = {**values, "spot": spot.key, "spot_id": spot.id, "limit": limit + 1}
+    back = spot.is_before
+    side = "key > :spot OR (key = :spot AND id < :spot_id)"
+    if not back:
+        side = "key < :spot OR (key = :spot AND id > :spot_id)"
+    order = "key, id DESC" if back else "key DESC, id"
+    found = db.execute(
+        f"WITH found AS ({source})"  # named more than once, and so worked out once
+        " SELECT counted.total, counted.beyond, page.key, page.id"
+        f" FROM (SELECT count(*) AS total, coalesce(sum({side}), 0) AS beyond FROM found)"
+        f" AS counted LEFT JOIN (SELECT key, id FROM found WHERE {side} ORDER BY {order}"
+        f" LIMIT :limit) AS page ORDER BY {order}",
+        bound,
+    ).fetchall()
+    total, beyond = found[0][:2]
+    rows = [Cursor(float(key), str(id), now=now) for _, _, key, id in found if id is not None]
+    more, rows = len(rows) > limit, rows[:limit]
+    if back:
+        rows.reverse()
+    skipped = beyond - len(rows) if back else total - beyond
+    return Page(
+        [item for row in rows if (item := read(row)) is not None],
+        skipped + 1,
+        total,
+        replace(rows[0], is_before=True) if rows and skipped > 0 else None,
+        rows[-1] if rows and (more or back) else None,
+    )
+
+
+def _where(
+    conditions: Mapping[str, str], asked: Mapping[str, object]
+) -> tuple[str, dict[str, object]]:
+    """The conditions of what is asked for, and its values by their names."""
+    values = {key: asked[key] for key in conditions if asked[key] not in ("", None, False)}
+    return " AND ".join(["1", *(conditions[key] for key in values)]), values
+
+
+# ------------------------------------------------------------------------------ facts
+
 _AGE = "(:now - f.last_used) / f.half_life"
 """Seconds for each day of half-life; retention falls with it, whatever the decay rate."""
 ORDERS: dict[str, str] = {
@@ -37,19 +136,26 @@ ORDERS: dict[str, str] = {
     "strength": f"CASE WHEN f.pinned THEN 1e18 ELSE -{_AGE} END",
 }
 """By what facts are ordered, greatest first."""
-
-
-def _read(cls: type[R], found: Iterable[tuple[str]]) -> list[R]:
-    return [cls.of_data(json.loads(data)) for (data,) in found]
-
-
-def _in_order(db: sqlite3.Connection, cls: type[R], ids: Iterable[str]) -> list[R]:
-    """Rows of a kind in the order of ``ids``; those that went meanwhile are left out."""
-    rows = Rows(db)
-    return [row for id in ids if (row := rows.get(cls, id))]
-
-
-# ------------------------------------------------------------------------------ facts
+_STATUS = {
+    "": "1",
+    "pinned": "f.pinned",
+    "archived": "f.status = 'archived'",
+    "superseded": "f.id IN (SELECT old FROM replacement)",
+    "active": "f.status = 'active' AND f.id NOT IN (SELECT old FROM replacement)",
+}
+_FACT_CONDITIONS = {
+    "node": (
+        "(f.subject IN (SELECT value FROM json_each(:node))"
+        " OR f.object IN (SELECT value FROM json_each(:node)))"
+    ),
+    "persona": "w.persona = :persona",
+    "circle": "w.circle = :circle",
+    "predicate": "f.predicate = :predicate",
+    "since": "f.said_at >= :since",
+    "until": "f.said_at < :until",
+    "weakest": f"(f.pinned OR {_AGE} <= :weakest)",
+    "strongest": f"(NOT f.pinned AND {_AGE} > :strongest)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +187,6 @@ class FactFilter:
     place: Cursor | None = None
 
 
-_STATUS = {
-    "pinned": "f.pinned",
-    "archived": "f.status = 'archived'",
-    "superseded": "f.id IN (SELECT old FROM replacement)",
-    "active": "f.status = 'active' AND f.id NOT IN (SELECT old FROM replacement)",
-}
-_FACT_CONDITIONS = {
-    "node": (
-        "(f.subject IN (SELECT value FROM json_each(:node))"
-        " OR f.object IN (SELECT value FROM json_each(:node)))"
-    ),
-    "persona": "w.persona = :persona",
-    "circle": "w.circle = :circle",
-    "predicate": "f.predicate = :predicate",
-    "since": "f.said_at >= :since",
-    "until": "f.said_at < :until",
-    "weakest": f"(f.pinned OR {_AGE} <= :weakest)",
-    "strongest": f"(NOT f.pinned AND {_AGE} > :strongest)",
-}
-
-
 def find_facts(
     db: sqlite3.Connection, wanted: FactFilter, now: float, rate: float = 1.0
 ) -> Page[Fact]:
@@ -111,37 +196,28 @@ def find_facts(
         now: Of the first page; the others are as of then, see :class:`Cursor`.
         rate: The setting ``time_decay_rate``.
     """
-    at = wanted.place.now if wanted.place else now
-    asked: dict[str, object] = {
-        "node": wanted.node and json.dumps(sorted(Rows(db).identities().nodes(wanted.node))),
-        "persona": wanted.persona,
-        "circle": wanted.circle,
-        "predicate": wanted.predicate,
-        "since": wanted.since,
-        "until": wanted.until,
+    rows = Rows(db)
+    asked = asdict(wanted) | {
+        "node": wanted.node and json.dumps(sorted(rows.identities().nodes(wanted.node))),
         "weakest": _age(wanted.weakest, rate) if wanted.weakest > 0.0 else None,
         "strongest": _age(wanted.strongest, rate) if wanted.strongest < 1.0 else None,
     }
-    values = {key: value for key, value in asked.items() if value not in ("", None)}
-    parts = [condition for key, condition in _FACT_CONDITIONS.items() if key in values]
+    where, values = _where(_FACT_CONDITIONS, asked)
     for number, word in enumerate(wanted.text.split()):
         escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         values[f"word{number}"] = f"%{escaped}%"
         like = f"LIKE :word{number} ESCAPE '\\'"
         named = f"SELECT n.node FROM name n WHERE n.text {like}"
-        parts.append(f"(f.statement {like} OR f.subject IN ({named}) OR f.object IN ({named}))")
-    if wanted.status in _STATUS:
-        parts.append(_STATUS[wanted.status])
+        where += f" AND (f.statement {like} OR f.subject IN ({named}) OR f.object IN ({named}))"
     joined = "JOIN session w ON w.id = f.session" if wanted.persona or wanted.circle else ""
-    order = ORDERS.get(wanted.order, ORDERS["recent"])
-    where = " AND ".join(["1", *parts])
-    source = f"SELECT coalesce({order}, 0.0) AS key, f.id FROM fact f {joined} WHERE {where}"
-    values["now"] = at
-    return paginate(db, source, values, wanted.place, at, wanted.limit, partial(_facts, db))
-
-
-def _facts(db: sqlite3.Connection, page: list[Cursor]) -> list[Fact]:
-    return _in_order(db, Fact, (each.id for each in page))
+    source = (
+        f"SELECT coalesce({ORDERS.get(wanted.order, ORDERS['recent'])}, 0.0) AS key, f.id"
+        f" FROM fact f {joined} WHERE {where} AND {_STATUS.get(wanted.status, '1')}"
+    )
+    at = values["now"] = wanted.place.now if wanted.place else now
+    return paginate(
+        db, source, values, wanted.place, wanted.limit, lambda each: rows.get(Fact, each.id), at
+    )
 
 
 def _age(retention: float, rate: float) -> float:
@@ -158,7 +234,7 @@ def replaced(db: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
 def replacing(db: sqlite3.Connection, id: str) -> list[Fact]:
     """The facts that replace a fact."""
     query = "SELECT data FROM fact WHERE id IN (SELECT new FROM replacement WHERE old = ?)"
-    return _read(Fact, db.execute(f"{query} ORDER BY id", (id,)))
+    return rows_of(Fact, db.execute(f"{query} ORDER BY id", (id,)))
 
 
 def fading(
@@ -173,7 +249,7 @@ def fading(
     """
     if rate <= 0 or threshold <= 0:
         return [([], 0) for _ in times]
-    rows = db.execute(
+    found = db.execute(
         "WITH fading AS MATERIALIZED (SELECT id, last_used + :ages * half_life AS ends FROM fact"
         " WHERE status = 'active' AND NOT pinned),"
         " page AS (SELECT id, ends FROM fading ORDER BY ends, id LIMIT :limit)"
@@ -181,9 +257,10 @@ def fading(
         " FROM json_each(:times) AS at UNION ALL SELECT id, ends, 0 FROM page ORDER BY 2, 1",
         {"ages": _age(threshold, rate), "limit": limit, "times": json.dumps(list(times))},
     ).fetchall()
-    totals = [count for id, _, count in rows if not id]
-    ends = {id: at for id, at, _ in rows if id}
-    facts = _in_order(db, Fact, ends)
+    totals = [count for id, _, count in found if not id]
+    ends = {id: at for id, at, _ in found if id}
+    rows = Rows(db)
+    facts = [fact for id in ends if (fact := rows.get(Fact, id))]
     return [
         ([fact for fact in facts if ends[fact.id] < at], total)
         for at, total in zip(times, totals, strict=True)
@@ -193,7 +270,7 @@ def fading(
 def archived(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
     """Facts that were archived before a time, longest ago first."""
     query = "SELECT data FROM fact WHERE status = 'archived' AND archived_at < ?"
-    return _read(Fact, db.execute(f"{query} ORDER BY archived_at, id LIMIT ?", (before, limit)))
+    return rows_of(Fact, db.execute(f"{query} ORDER BY archived_at, id LIMIT ?", (before, limit)))
 
 
 def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
@@ -207,7 +284,7 @@ def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list
         " WHERE r.recorded_at < ?) ORDER BY id LIMIT ?",
         (before, limit),
     )
-    return _read(Fact, page)
+    return rows_of(Fact, page)
 
 
 def predicates(db: sqlite3.Connection) -> dict[str, int]:
@@ -223,31 +300,25 @@ def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
     """What nodes, or those that are one with them, were called last, anywhere."""
     identities = Rows(db).identities()
     groups = {node: identities.nodes(node) for node in set(nodes)}
-    rows = db.execute(
-        "SELECT node, text FROM name WHERE node IN (SELECT value FROM json_each(?))"
-        " ORDER BY last_at DESC, id",
-        (json.dumps(sorted(set().union(*groups.values()))),),
-    ).fetchall()
+    query = "SELECT node, text FROM name WHERE node IN (SELECT value FROM json_each(?))"
+    every = json.dumps(sorted(set().union(*groups.values())))
     newest: dict[str, tuple[int, str]] = {}
-    for number, (node, text) in enumerate(rows):
+    found = db.execute(f"{query} ORDER BY last_at DESC, id", (every,))
+    for number, (node, text) in enumerate(found):
         newest.setdefault(node, (number, text))
-    found: dict[str, str] = {}
-    for node, group in groups.items():
-        called = [newest[each] for each in group if each in newest]
-        if called:
-            found[node] = min(called)[1]
-    return found
+    called = {node: [newest[id] for id in ids if id in newest] for node, ids in groups.items()}
+    return {node: min(known)[1] for node, known in called.items() if known}
 
 
 def most_known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict[str, int]]:
     """Users, and entities, that most facts are about, and how many; most first."""
-    rows = db.execute(
+    found = db.execute(
         "SELECT node, sum(n) FROM (SELECT subject AS node, count(*) AS n FROM fact"
         " GROUP BY subject UNION ALL SELECT object, count(*) FROM fact GROUP BY object)"
         " WHERE node != '' GROUP BY node ORDER BY 2 DESC, 1"
     ).fetchall()
-    people = [(node, int(n)) for node, n in rows if not is_entity(node)]
-    things = [(node, int(n)) for node, n in rows if is_entity(node)]
+    people = [each for each in found if not is_entity(each[0])]
+    things = [each for each in found if is_entity(each[0])]
     return dict(people[:limit]), dict(things[:limit])
 
 
@@ -259,8 +330,8 @@ def search_names(db: sqlite3.Connection, text: str, limit: int) -> dict[str, int
         " FROM (SELECT DISTINCT +node AS node FROM name WHERE instr(norm, ?) > 0)"
         " ORDER BY facts DESC, node LIMIT ?",
         (normalise(text), limit),
-    ).fetchall()
-    return {node: int(facts) for node, facts in found}
+    )
+    return dict(found.fetchall())
 
 
 def is_known(db: sqlite3.Connection, user: str) -> bool:
@@ -272,10 +343,19 @@ def is_known(db: sqlite3.Connection, user: str) -> bool:
 
 def sessions(db: sqlite3.Connection) -> list[Session]:
     """All Sessions."""
-    return _read(Session, db.execute("SELECT data FROM session ORDER BY id"))
+    return rows_of(Session, db.execute("SELECT data FROM session ORDER BY id"))
 
 
 # ---------------------------------------------------------------- conversation records
+
+_RECORD_CONDITIONS = {
+    "persona": "w.persona = :persona",
+    "circle": "w.circle = :circle",
+    "level": "e.level = :level",
+    "since": "e.started_at >= :since",
+    "until": "e.started_at < :until",
+    "is_told": "e.summary != ''",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,29 +379,15 @@ class RecordFilter:
     place: Cursor | None = None
 
 
-_RECORD_CONDITIONS = {
-    "persona": "w.persona = :persona",
-    "circle": "w.circle = :circle",
-    "level": "e.level = :level",
-    "since": "e.started_at >= :since",
-    "until": "e.started_at < :until",
-    "is_told": "e.summary != ''",
-}
-
-
 def find_records(db: sqlite3.Connection, wanted: RecordFilter) -> Page[Episode]:
     """One page of episodes and summaries, newest first."""
-    asked = {key: getattr(wanted, key) for key in _RECORD_CONDITIONS}
-    values = {key: value for key, value in asked.items() if value not in ("", None, False)}
-    parts = [condition for key, condition in _RECORD_CONDITIONS.items() if key in values]
-    where = " AND ".join(["1", *parts])
+    where, values = _where(_RECORD_CONDITIONS, asdict(wanted))
     joined = "JOIN session w ON w.id = e.session"
     source = f"SELECT e.started_at AS key, e.id FROM episode e {joined} WHERE {where}"
-
-    def read(page: list[Cursor]) -> list[Episode]:
-        return _in_order(db, Episode, (each.id for each in page))
-
-    return paginate(db, source, values, wanted.place, 0.0, wanted.limit, read)
+    rows = Rows(db)
+    return paginate(
+        db, source, values, wanted.place, wanted.limit, lambda each: rows.get(Episode, each.id)
+    )
 
 
 def levels(db: sqlite3.Connection) -> dict[str, int]:
@@ -342,16 +408,13 @@ def newest_episodes(
         " AND (NOT ? OR summary != '') ORDER BY ended_at DESC, id LIMIT ?",
         (session, EPISODE, told, limit),
     )
-    return _read(Episode, found)
+    return rows_of(Episode, found)
 
 
 def visits(db: sqlite3.Connection, session: str, since: float) -> list[tuple[float, list[str]]]:
     """When episodes of a Session began, and who took part, from ``since`` on."""
-    found = db.execute(
-        "SELECT started_at, participants FROM episode"
-        " WHERE session = ? AND level = ? AND started_at >= ?",
-        (session, EPISODE, since),
-    )
+    query = "SELECT started_at, participants FROM episode WHERE session = ? AND level = ?"
+    found = db.execute(f"{query} AND started_at >= ?", (session, EPISODE, since))
     return [(at, json.loads(people)) for at, people in found]
 
 
@@ -438,10 +501,8 @@ def search_messages(
                 f"EXISTS (SELECT 1 FROM json_each(:{key}) t WHERE at"
                 " BETWEEN json_extract(t.value, '$[0]') AND json_extract(t.value, '$[1]'))"
             )
-    found = db.execute(
-        f"SELECT id FROM message WHERE {' AND '.join(parts)} ORDER BY id DESC LIMIT :limit", values
-    ).fetchall()
-    return list(reversed(by_ids(db, [id for (id,) in found])))
+    query = f"SELECT {FIELDS} FROM message WHERE {' AND '.join(parts)}"
+    return read(db.execute(f"{query} ORDER BY id DESC LIMIT :limit", values))
 
 
 def _has(values: dict[str, object], key: str, word: str) -> str:
@@ -459,35 +520,28 @@ def around(db: sqlite3.Connection, id: int, before: int, after: int) -> list[Mes
     found = by_ids(db, [id])
     if not found:
         return []
-    session = found[0].session
-    earlier = db.execute(
-        "SELECT id FROM message WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?",
-        (session, id, before),
-    ).fetchall()
-    later = db.execute(
-        "SELECT id FROM message WHERE session = ? AND id > ? ORDER BY id LIMIT ?",
-        (session, id, after),
-    ).fetchall()
-    return by_ids(db, [id, *(n for (n,) in (*earlier, *later))])
+    query = f"SELECT {FIELDS} FROM message WHERE session = ?"
+    earlier = (found[0].session, id, before)
+    later = (found[0].session, id, after)
+    return [
+        *reversed(read(db.execute(f"{query} AND id < ? ORDER BY id DESC LIMIT ?", earlier))),
+        *found,
+        *read(db.execute(f"{query} AND id > ? ORDER BY id LIMIT ?", later)),
+    ]
 
 
 def between(
     db: sqlite3.Connection, session: str, first: int, last: int, limit: int
 ) -> list[Message]:
     """The first ``limit`` messages of a Session with ids from ``first`` to ``last``."""
-    found = db.execute(
-        "SELECT id FROM message WHERE session = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?",
-        (session, first, last, limit),
-    ).fetchall()
-    return by_ids(db, [id for (id,) in found])
+    query = f"SELECT {FIELDS} FROM message WHERE session = ? AND id BETWEEN ? AND ?"
+    return read(db.execute(f"{query} ORDER BY id LIMIT ?", (session, first, last, limit)))
 
 
 def newest_of(db: sqlite3.Connection, session: str, limit: int) -> list[Message]:
     """The newest messages of a Session, oldest first."""
-    found = db.execute(
-        "SELECT id FROM message WHERE session = ? ORDER BY id DESC LIMIT ?", (session, limit)
-    )
-    return by_ids(db, [id for (id,) in found])
+    query = f"SELECT {FIELDS} FROM message WHERE session = ? ORDER BY id DESC LIMIT ?"
+    return read(db.execute(query, (session, limit)))[::-1]
 
 
 def last_said(db: sqlite3.Connection, session: str) -> float | None:
@@ -533,28 +587,22 @@ def find_changes(
         "SELECT c.id AS key, '' AS id FROM change c WHERE :actor IN ('', c.actor)"
         " AND :reason IN ('', c.reason) AND NOT (c.actor = 'chat' AND c.reason = 'session')"
     )
-
-    def read(page: list[Cursor]) -> list[LogEntry]:
-        return [entry for each in page if (entry := _entry(db, int(each.key)))]
-
-    return paginate(db, source, {"actor": actor, "reason": reason}, place, 0.0, limit, read)
+    values = {"actor": actor, "reason": reason}
+    return paginate(db, source, values, place, limit, lambda each: _entry(db, int(each.key)))
 
 
 def _entry(db: sqlite3.Connection, number: int) -> LogEntry | None:
     found = db.execute(
-        "SELECT c.id, c.at, c.actor, c.reason, c.undoes,"
+        "SELECT c.id, c.at, c.actor, c.reason, (SELECT json_group_object(kind, n) FROM"
+        " (SELECT json_extract(o.value, '$[0]') AS kind, count(*) AS n FROM json_each(c.ops) o"
+        " GROUP BY 1 ORDER BY 2 DESC, 1)), c.undoes,"
         " (SELECT u.id FROM change u WHERE u.undoes = c.id) FROM change c WHERE c.id = ?",
         (number,),
     ).fetchone()
     if found is None:
         return None
-    kinds = db.execute(
-        "SELECT json_extract(o.value, '$[0]'), count(*) FROM change c, json_each(c.ops) o"
-        " WHERE c.id = ? GROUP BY 1 ORDER BY 2 DESC, 1",
-        (number,),
-    ).fetchall()
-    number, at, actor, reason, undoes, undone_by = found
-    return LogEntry(number, at, actor, reason, dict(kinds), undoes, undone_by)
+    id, at, actor, reason, kinds, undoes, undone_by = found
+    return LogEntry(id, at, actor, reason, json.loads(kinds), undoes, undone_by)
 
 
 def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
@@ -566,11 +614,9 @@ def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
 
 def undoable(db: sqlite3.Connection, actor: str) -> Iterator[int]:
     """Changes of ``actor`` that are no undo and have not been undone, newest first."""
-    for (id,) in db.execute(
-        "SELECT id FROM change c WHERE actor = ? AND undoes IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id) ORDER BY id DESC",
-        (actor,),
-    ):
+    query = "SELECT id FROM change c WHERE actor = ? AND undoes IS NULL"
+    query += " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id) ORDER BY id DESC"
+    for (id,) in db.execute(query, (actor,)):
         yield id
 
 
@@ -588,8 +634,8 @@ def versions(db: sqlite3.Connection, kind: str, id: str, limit: int) -> list[dic
 
 def revision(db: sqlite3.Connection) -> tuple[object, ...]:
     """What is another whenever rows are: for what is worked out from them and kept."""
-    # Forgetting somebody for good is no change, but leaves a mark.
-    return last_change(db), *Rows(db).erasures()
+    rows = Rows(db)
+    return rows.last_change(), *rows.erasures()  # which are no changes, but leave a mark
 
 
 def facts_by_hour(db: sqlite3.Connection) -> dict[int, int]:
@@ -619,5 +665,5 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
         ).fetchall()
     )
     lengths = levels(db)
-    found[Episode.kind] = lengths.pop(EPISODE, 0)
+    found[EPISODE] = lengths.pop(EPISODE, 0)
     return found | {"records": sum(lengths.values()), "thinned": noted(db, THINNED_COUNT)}

@@ -1,20 +1,22 @@
-"""Rows and changes: what a draft is resolved against, and how it is written."""
+"""Rows and changes: what a draft is resolved against, written and undone."""
 
 from __future__ import annotations
 
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from ..errors import ConflictError, NotFoundError
 from ..identity import Identities
 from ..model import (
     EPISODE,
     Batch,
     Change,
     Episode,
+    Erased,
     Fact,
     Forgotten,
     Link,
@@ -22,19 +24,27 @@ from ..model import (
     Message,
     Name,
     Op,
+    Presence,
     Row,
     decode,
     encode,
 )
+from . import presence
 
 logger = logging.getLogger("graph_memory.store")
 
-PAGE = 500
 R = TypeVar("R", bound=Row)
+Event = Change | Message | Presence | Erased
+"""What the journal tells its listeners: a message that was stored or moved to another
+Session, an interval of presence that began or ended, a change, messages that are gone."""
+Tell = Callable[[Event], None]
+PAGE = 500
 THINNED_COUNT = "thinned messages"
 """Note: how many messages were deleted because they were old."""
 RETRACTED = "recalled"
 """Reason of a change that follows a message which was taken back; it cannot be undone."""
+ASKED = "remember"
+"""Reason of a change by which somebody had a message remembered."""
 
 
 @dataclass(slots=True)
@@ -42,7 +52,7 @@ class Draft:
     """A change that is about to be written.
 
     Attributes:
-        put: Rows to write; a row that is equal to what stands there is left out.
+        put: Rows to write; a row that is there already is left out.
         drop: ``(kind, id)`` of rows to delete.
         prompt: Version of what a model was asked about the batch; 0 if none was.
     """
@@ -56,18 +66,21 @@ class Draft:
     prompt: int = 0
 
 
+def rows_of(cls: type[R], found: Iterable[tuple[str]]) -> list[R]:
+    """Rows of ``cls`` by their data."""
+    return [cls.of_data(json.loads(data)) for (data,) in found]
+
+
 class Rows:
-    """Rows as they stand now. Usable on the thread that was handed them only."""
+    """Rows as they stand now; usable on the thread of its connection only."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
     def get(self, cls: type[R], id: str) -> R | None:
         """The row of ``cls`` with this id."""
-        found = self._db.execute(
-            "SELECT data FROM row WHERE kind = ? AND id = ?", (cls.kind, id)
-        ).fetchone()
-        return cls.of_data(json.loads(found[0])) if found else None
+        query = "SELECT data FROM row WHERE kind = ? AND id = ?"
+        return next(iter(rows_of(cls, self._db.execute(query, (cls.kind, id)))), None)
 
     def find(
         self,
@@ -87,16 +100,12 @@ class Rows:
         given = {key: value for key, value in keys.items() if value is not None}
         where = "".join(f" AND {key} = :{key}" for key in given)
         order = "id" if newest is None else "change DESC, id LIMIT :newest"
-        rows = self._db.execute(
-            f"SELECT data FROM row WHERE kind = :kind{where} ORDER BY {order}",
-            {"kind": cls.kind, "newest": newest, **given},
-        )
-        return [cls.of_data(json.loads(data)) for (data,) in rows]
+        query = f"SELECT data FROM row WHERE kind = :kind{where} ORDER BY {order}"
+        return rows_of(cls, self._db.execute(query, {"kind": cls.kind, "newest": newest, **given}))
 
     def about(self, node: str) -> list[Fact]:
         """The facts of which a node is subject or object, in order of id."""
-        found = {fact.id: fact for fact in self.find(Fact, a=node)}
-        found.update((fact.id, fact) for fact in self.find(Fact, b=node))
+        found = {fact.id: fact for fact in (*self.find(Fact, a=node), *self.find(Fact, b=node))}
         return [found[id] for id in sorted(found)]
 
     def history(self, subject: str, predicate: str = "") -> list[Fact]:
@@ -104,46 +113,36 @@ class Rows:
 
         Few of the thousands that there may be about somebody; the rest is not decoded.
         """
-        rows = self._db.execute(
+        query = (
             "SELECT data FROM row WHERE kind = 'fact' AND a = ?"
             " AND (json_array_length(data, '$.supersedes') > 0"
-            " OR json_extract(data, '$.predicate') = ?) ORDER BY id",
-            (subject, predicate),
+            " OR json_extract(data, '$.predicate') = ?) ORDER BY id"
         )
-        return [Fact.of_data(json.loads(data)) for (data,) in rows]
+        return rows_of(Fact, self._db.execute(query, (subject, predicate)))
 
     def episode(self, session: str, message: int | None = None) -> Episode | None:
         """The episode of a Session that holds a message; ``None`` for its last one."""
         order = "" if message is not None else " DESC"
-        found = self._db.execute(
-            "SELECT data FROM row INDEXED BY row_episode WHERE kind = 'episode'"
-            " AND session = :session AND json_extract(data, '$.last_message') >= :message"
+        query = (
+            "SELECT data FROM row WHERE kind = 'episode' AND session = :session"
+            " AND json_extract(data, '$.last_message') >= :message"
             " AND (:message = -1 OR json_extract(data, '$.first_message') <= :message)"
             " AND json_extract(data, '$.level') = :level"
-            f" ORDER BY json_extract(data, '$.last_message'){order} LIMIT 1",
-            {
-                "session": session,
-                "message": -1 if message is None else message,
-                "level": EPISODE,
-            },
-        ).fetchone()
-        return Episode.of_data(json.loads(found[0])) if found else None
+            f" ORDER BY json_extract(data, '$.last_message'){order} LIMIT 1"
+        )
+        message = -1 if message is None else message
+        values = {"session": session, "message": message, "level": EPISODE}
+        return next(iter(rows_of(Episode, self._db.execute(query, values))), None)
 
     def episodes_of(self, session: str, messages: Iterable[int]) -> list[Episode]:
-        """Episodes of a Session that hold one of some messages, in order of id.
-
-        What ended before the first of them is not looked at.
-        """
+        """Episodes and records of a Session that hold one of some messages, by id."""
         ids = sorted(messages)
-        if not ids:
-            return []
-        rows = self._db.execute(
-            "SELECT data FROM row INDEXED BY row_episode WHERE kind = 'episode'"
-            " AND session = ? AND json_extract(data, '$.last_message') >= ?"
-            " AND json_extract(data, '$.first_message') <= ? ORDER BY id",
-            (session, ids[0], ids[-1]),
+        query = (
+            "SELECT data FROM row WHERE kind = 'episode' AND session = ?"
+            " AND json_extract(data, '$.last_message') >= ?"
+            " AND json_extract(data, '$.first_message') <= ? ORDER BY id"
         )
-        found = [Episode.of_data(json.loads(data)) for (data,) in rows]
+        found = rows_of(Episode, self._db.execute(query, (session, ids[0], ids[-1]))) if ids else []
         return [e for e in found if any(e.first_message <= id <= e.last_message for id in ids)]
 
     def identities(self) -> Identities:
@@ -163,10 +162,8 @@ class Rows:
 
     def message(self, id: int) -> Message | None:
         """What was said in a message and by whom; whom it turns to is left out."""
-        found = self._db.execute(
-            "SELECT id, session, sender, name, text, at, ref, batch FROM message WHERE id = ?",
-            (id,),
-        ).fetchone()
+        query = "SELECT id, session, sender, name, text, at, ref, batch FROM message WHERE id = ?"
+        found = self._db.execute(query, (id,)).fetchone()
         return Message(*found) if found else None
 
     def is_forgotten(self, message: Message) -> bool:
@@ -175,11 +172,8 @@ class Rows:
 
     def batches(self, until: Batch) -> int:
         """How many batches of its Session there were up to one."""
-        (count,) = self._db.execute(
-            "SELECT count(*) FROM batch WHERE session = ? AND id <= ?",
-            (until.session.id, until.id),
-        ).fetchone()
-        return int(count)
+        query = "SELECT count(*) FROM batch WHERE session = ? AND id <= ?"
+        return int(self._db.execute(query, (until.session.id, until.id)).fetchone()[0])
 
     def erasures(self) -> list[tuple[str, str]]:
         """The marks of people who were erased for good, see ``erasure.py``."""
@@ -202,10 +196,10 @@ class Rows:
         return [id for (id,) in found]
 
     def scan(self, cls: type[R]) -> Iterator[R]:
-        """All rows of ``cls`` in order of id, a page of them in memory.
+        """All rows of ``cls`` in order of id; those that cannot be read are left out.
 
-        Nothing is left open between the pages: a connection that is closed while a cursor
-        is in use keeps its file until that is collected.
+        A page of them is in memory, and nothing is left open between the pages: a connection
+        that is closed while a cursor is in use keeps its file until that is collected.
         """
         query = "SELECT kind, id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
         last = ""
@@ -213,9 +207,13 @@ class Rows:
             last = page[-1][1]
             yield from readable(page)  # type: ignore[misc]
 
+    def last_change(self) -> int:
+        """Number of the newest change; 0 if there is none."""
+        return int(self._db.execute("SELECT coalesce(max(id), 0) FROM change").fetchone()[0])
+
 
 def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:
-    """Rows by kind, id and data, without those that cannot be read."""
+    """Rows by kind, id and data, without those that cannot be read, which is logged."""
     for kind, id, data in page:
         try:
             yield decode(kind, json.loads(data))
@@ -223,12 +221,21 @@ def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:
             logger.warning("the %s %s cannot be read and is left out: %s", kind, id, error)
 
 
+def noted(db: sqlite3.Connection, key: str) -> int:
+    """A number that was noted; 0 if none was."""
+    found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return int(found[0]) if found else 0
+
+
+# -------------------------------------------------------------------------- changes
+
+
 def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
     """Write ``draft`` inside the open transaction.
 
     Returns:
         The change, or ``None`` if there was nothing to do: the batch has been learned
-        already, or every row stands there as wanted.
+        already, or every row is as wanted.
     """
     if draft.batch is not None:
         if db.execute("SELECT 1 FROM change WHERE batch = ?", (draft.batch,)).fetchone():
@@ -250,11 +257,9 @@ def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
         if op.row is None:
             db.execute("DELETE FROM row WHERE kind = ? AND id = ?", (op.kind, op.id))
             continue
-        session, a, b = op.row.index_keys
-        db.execute(
-            "INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (op.kind, op.id, session, a, b, json.dumps(op.after, ensure_ascii=False), number),
-        )
+        data = json.dumps(op.after, ensure_ascii=False)
+        values = (op.kind, op.id, *op.row.index_keys, data, number)
+        db.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?, ?)", values)
     return Change(number, at, draft.actor, draft.reason, tuple(ops), draft.batch, draft.undoes)
 
 
@@ -270,31 +275,97 @@ def _ops(db: sqlite3.Connection, draft: Draft) -> Iterator[Op]:
 
 def read_change(db: sqlite3.Connection, number: int) -> Change | None:
     """One change, or ``None``."""
-    return next(iter(read_changes(db, number - 1, 1, number)), None)
+    query = "SELECT id, at, actor, reason, ops, batch, undoes FROM change WHERE id = ?"
+    found = db.execute(query, (number,)).fetchone()
+    if found is None:
+        return None
+    id, at, actor, reason, ops, batch, undoes = found
+    return Change(id, at, actor, reason, tuple(Op(*op) for op in json.loads(ops)), batch, undoes)
 
 
-def read_changes(
-    db: sqlite3.Connection, after: int, limit: int, last: int = 1 << 62
-) -> list[Change]:
-    """Changes with ``after < id <= last``, oldest first, at most ``limit``."""
-    found = db.execute(
-        "SELECT id, at, actor, reason, ops, batch, undoes FROM change"
-        " WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
-        (after, last, limit),
-    )
-    return [
-        Change(id, at, actor, reason, tuple(Op(*op) for op in json.loads(ops)), batch, undoes)
-        for id, at, actor, reason, ops, batch, undoes in found
-    ]
+def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
+    """The rows by which messages, and summaries that tell of them, are not recalled.
+
+    Other facts that rest on the same messages speak for themselves.
+    """
+    ids = list(messages)
+    muted = [Forgotten.of(session, id) for id in ids]
+    # A summary tells what it sums up; what else it tells is in the other rows.
+    untold = [replace(episode, summary="") for episode in rows.episodes_of(session, ids)]
+    return [*muted, *untold]
 
 
-def noted(db: sqlite3.Connection, key: str) -> int:
-    """A number that was noted; 0 if none was."""
-    found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return int(found[0]) if found else 0
+def undo(
+    db: sqlite3.Connection, number: int, actor: str, at: float, tell: presence.Tell
+) -> Change | None:
+    """Take change ``number`` back by a change of its own, inside the open transaction.
+
+    Raises:
+        NotFoundError, ConflictError: As :func:`inverse`.
+    """
+    change = write(db, inverse(db, number, actor), at)
+    if change:
+        tell(change)
+        presence.follow(db, change, tell)
+    return change
 
 
-def last_change(db: sqlite3.Connection) -> int:
-    """Number of the newest change; 0 if there is none."""
-    (number,) = db.execute("SELECT coalesce(max(id), 0) FROM change").fetchone()
-    return int(number)
+def undoable(db: sqlite3.Connection, number: int) -> Change:
+    """A change that can be taken back.
+
+    Raises:
+        NotFoundError: No such change, it has been undone, or it is too old (``undo_old``).
+    """
+    change = read_change(db, number)
+    if change is None:
+        raise NotFoundError(f"there is no change {number}")
+    if change.reason == RETRACTED:
+        raise NotFoundError(f"change {number} is what somebody took back themselves")
+    if change.is_trimmed:
+        text = f"change {number} is too old: what was there before is not known any more"
+        raise NotFoundError(text).told("undo_old")
+    if db.execute("SELECT 1 FROM change WHERE undoes = ?", (number,)).fetchone():
+        raise NotFoundError(f"change {number} has been undone already")
+    return change
+
+
+def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
+    """The draft that takes change ``number`` back.
+
+    Raises:
+        NotFoundError: As :func:`undoable`.
+        ConflictError: A later change touched one of its rows, and stands.
+    """
+    change = undoable(db, number)
+    draft = Draft(actor, "undo", undoes=number)
+    for op in change.ops:
+        query = "SELECT change, data FROM row WHERE kind = ? AND id = ?"
+        found = db.execute(query, (op.kind, op.id)).fetchone()
+        now = json.loads(found[1]) if found else None
+        if now != op.after or (found and found[0] != number and not _is_undo(db, found[0])):
+            raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
+        if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
+            draft.drop.append((op.kind, op.id))
+        elif op.before is not None:
+            draft.put.append(decode(op.kind, op.before))
+    return draft
+
+
+def _is_undo(db: sqlite3.Connection, number: int) -> bool:
+    query = "SELECT undoes IS NOT NULL FROM change WHERE id = ?"
+    return bool(db.execute(query, (number,)).fetchone()[0])
+
+
+def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:
+    """Whether a Session holds more than change ``number``, and so stays."""
+    query = "SELECT 1 FROM message WHERE session = :session UNION ALL SELECT 1 FROM row WHERE"
+    query += " session = :session AND kind != 'session' AND change != :change LIMIT 1"
+    return bool(db.execute(query, {"session": session, "change": number}).fetchone())
+
+
+def _deleted_by(db: sqlite3.Connection, op: Op, number: int) -> int:
+    query = "SELECT id, ops FROM change WHERE id > ? ORDER BY id DESC"
+    for later, body in db.execute(query, (number,)):
+        if any([kind, id] == [op.kind, op.id] for kind, id, _, _ in json.loads(body)):
+            return int(later)
+    return number

@@ -150,7 +150,7 @@ REPLACEMENT = """
 """What was replaced by what. Archiving the newer fact does not bring the older one back."""
 
 
-def open_tables(db: sqlite3.Connection) -> None:
+def open_tables(db: sqlite3.Connection) -> sqlite3.Connection:
     """Give a connection a table for each kind of row, with its fields as columns.
 
     They are views of its own: a field that a class gains is a column at once.
@@ -166,6 +166,7 @@ def open_tables(db: sqlite3.Connection) -> None:
             f" FROM row WHERE kind = '{cls.kind}'"
         )
     db.execute(REPLACEMENT)
+    return db
 
 
 def migrations_of(db: sqlite3.Connection) -> set[str]:

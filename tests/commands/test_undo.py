@@ -19,7 +19,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.turn import Turn
 
-from ..makers import T0, group, private, user
+from ..makers import T0, all_changes, group, private, user
 from ..scripted import ScriptedModel
 
 ZHANG, LI = user("zhang"), user("li")
@@ -93,7 +93,7 @@ async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller
     assert "韶山冲" not in after.replace("韶山冲饭店怎么走", "")
     assert not [row for row in await rows(commands, Fact) if "韶山冲" in row.statement]
     assert not [row for row in await rows(commands, CoreFact) if "韶山冲" in row.text]
-    undone = (await commands.memory.journal.changes(0))[-1]
+    undone = (await all_changes(commands.memory.journal))[-1]
     assert undone.undoes
     await commands.memory.library.undo(undone.id, "owner")
     assert "韶山冲" in await shown(commands, caller, "韶山冲饭店")

@@ -216,7 +216,7 @@ async def test_a_reader_of_the_old_state_is_waited_for(tmp_path: Path):
         purging = asyncio.create_task(service.backups.purge())
         done, _ = await asyncio.wait([purging], timeout=1)
         assert not done
-        assert before.rows.get(Fact, GOSSIP.id) == GOSSIP
+        assert before.get(Fact, GOSSIP.id) == GOSSIP
     await purging
     assert holding(tmp_path, PLANTED) == []
     await service.close()

@@ -43,7 +43,7 @@ from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, context, entity, fact, group, message, name, private, user
+from ..makers import T0, all_changes, context, entity, fact, group, message, name, private, user
 from ..scripted import HashEmbedder
 
 SHANGHAI = timezone(timedelta(hours=8))
@@ -234,7 +234,7 @@ async def test_changes_of_upkeep_are_small(world):
     await world.put(*rows, *facts, *(name(HOME, node, node) for node in rain))
     world.clock.now = T0 + GRACE + 1
     assert (await world.run()).last.deleted == count
-    changes = await world.journal.changes(1)
+    changes = await all_changes(world.journal, 1)
     assert len(changes) == 4
     assert max(len(change.ops) for change in changes) <= 100
     assert await world.journal.read(lambda rows: [*rows.scan(Fact), *rows.scan(Name)]) == []

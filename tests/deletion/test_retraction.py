@@ -20,7 +20,7 @@ from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
 from ..learning.scripted import answer, said, thing
-from ..makers import T0, group, user
+from ..makers import T0, all_changes, group, user
 
 CLUB = group("读书会")
 ZHANG, LI = user("zhang"), user("li")
@@ -109,12 +109,12 @@ async def test_what_others_said_as_well_stays(memory: MemoryService, chat: Chat)
     second = await chat.say("li", f"对，张三的{PLANTED}", "李四", ref="3@7")
     await chat.show()
     await chat.learn(answer(restated=[chat.number(fact.statement)]))
-    before = await memory.journal.changes(0)
+    before = await all_changes(memory.journal)
     assert await memory.library.retract(CLUB.circle, "1")
     kept = (await chat.facts())[fact.statement]
     assert kept.evidence == (second.id,)
     assert PLANTED in {name.text for name in await chat.rows(Name)}
-    after = await memory.journal.changes(0)
+    after = await all_changes(memory.journal)
     for was, now in zip(before, after, strict=False):
         for old, new in zip(was.ops, now.ops, strict=True):
             if old.kind == Fact.kind:
@@ -123,7 +123,7 @@ async def test_what_others_said_as_well_stays(memory: MemoryService, chat: Chat)
 
 async def test_what_it_undid_cannot_be_brought_back(memory: MemoryService, chat: Chat):
     await learned(chat)
-    changes = await memory.journal.changes(0)
+    changes = await all_changes(memory.journal)
     (batch,) = [change.id for change in changes if change.batch is not None]
     assert await memory.library.retract(CLUB.circle, "1")
     last = await memory.journal.last_change()

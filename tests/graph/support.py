@@ -83,9 +83,9 @@ async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change:
 
 def build_at(path: Path, journal: Journal) -> Database:
     """A new graph of everything in the journal. Blocks."""
-    with journal.snapshot() as snapshot:
-        canonical = snapshot.rows.identities().canonical
-        return build(path, snapshot.rows, canonical, POOL, threading.Event())
+    with journal.snapshot() as rows:
+        canonical = rows.identities().canonical
+        return build(path, rows, canonical, POOL, threading.Event())
 
 
 Tables = dict[str, Counter[tuple[object, ...]]]

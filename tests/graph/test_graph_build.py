@@ -178,6 +178,6 @@ async def test_a_build_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     stop.set()
     home = tmp_path / "graph"
     with journal.snapshot() as snapshot, pytest.raises(Stopped):
-        build(home / "graph-1.kuzu", snapshot.rows, str, POOL, stop)
+        build(home / "graph-1.kuzu", snapshot, str, POOL, stop)
     assert list(home.iterdir()) == []
     await journal.close()

@@ -22,7 +22,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from graph_memory.turn import Turn
 
-from ..makers import T0, context, group, private, user
+from ..makers import T0, all_changes, context, group, private, user
 from .scripted import ScriptedModel, answer, said
 
 ZHANG, LI = user("zhang"), user("li")
@@ -67,7 +67,7 @@ class World:
         return await self.journal.read(lambda rows: rows.find(Fact, session=where))
 
     async def learned(self) -> list[Change]:
-        return [c for c in await self.journal.changes(0) if c.batch is not None]
+        return [c for c in await all_changes(self.journal) if c.batch is not None]
 
     @property
     def script(self) -> ScriptedModel:
@@ -178,7 +178,7 @@ async def test_a_persona_switch_is_learned_into_the_old_personas_session(world: 
 async def test_a_message_that_is_moved_to_another_persona_is_learned_there(world: World):
     heard = await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"))
     assert heard
-    assert (await world.journal.retag(heard.id, OTHER))[0]
+    assert await world.journal.retag(heard.id, OTHER)
     world.script.script = [CATS]
     assert await world.learning.flush() == 1
     assert [f.session for f in await world.facts()] == [OTHER.id]
@@ -467,9 +467,9 @@ async def test_remember_keeps_what_no_model_made_a_fact_of(tmp_path: Path, model
     assert fact.statement == "张三：我对花生过敏"
     assert (fact.subject, fact.predicate, fact.speaker) == (ZHANG, "other", ZHANG)
     assert fact.object == stable_id("e", "", "我对花生过敏")
-    change = (await world.journal.changes(0))[-1]
+    change = (await all_changes(world.journal))[-1]
     # It is the user's own act, who may undo it.
-    kept = [c for c in await world.journal.changes(0) if c.reason == "remember"]
+    kept = [c for c in await all_changes(world.journal) if c.reason == "remember"]
     assert [c.actor for c in kept] == [ZHANG]
     assert change.id >= kept[0].id
     # Said again, it is strengthened.

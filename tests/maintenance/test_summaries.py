@@ -39,7 +39,7 @@ from graph_memory.store import Draft, Journal
 from graph_memory.token_budget import TokenBudget
 from graph_memory.turn import Turn
 
-from ..makers import context, group, message, private, user
+from ..makers import all_changes, context, group, message, private, user
 
 SHANGHAI = timezone(timedelta(hours=8))
 HOME, CLUB = private("zhang"), group("1")
@@ -145,7 +145,7 @@ async def test_a_day_is_condensed_once_it_is_over_and_only_if_there_is_something
     assert (day.started_at, day.ended_at) == (walk.started_at, cat.ended_at)
     assert (day.level, day.participants) == ("day", (ZHANG, LI))
     assert day.summary == "张三去公园散步；张三的猫生病了"
-    change = (await world.journal.changes(1))[-1]
+    change = (await all_changes(world.journal, 1))[-1]
     assert (change.actor, change.reason) == ("upkeep", "records")
     assert await world.run() == 0, "nothing is written twice"
     await world.journal.undo(change.id, "owner")

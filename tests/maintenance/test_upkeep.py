@@ -19,7 +19,7 @@ from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, context, entity, fact, group, name, private, user
+from ..makers import T0, all_changes, context, entity, fact, group, name, private, user
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -96,7 +96,7 @@ async def test_many_facts_go_in_slices(world):
     await put(journal, HOME, *(fact(HOME, ZHANG, entity("雨"), s, importance=0.0) for s in rainy))
     clock.now = T0 + 400 * DAY
     assert (await upkeep.run()).archived == SLICE + 7
-    changes = await journal.changes(1)
+    changes = await all_changes(journal, 1)
     assert [len(change.ops) for change in changes] == [SLICE, 7]
 
 

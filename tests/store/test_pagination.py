@@ -8,7 +8,7 @@ import sqlite3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.store.pagination import Cursor, Page, paginate
+from graph_memory.store.queries import Cursor, Page, paginate
 
 SOURCE = "SELECT key, id FROM item"
 Items = st.dictionaries(
@@ -24,7 +24,7 @@ def filled(items: dict[str, float]) -> sqlite3.Connection:
 
 
 def page(db: sqlite3.Connection, place: Cursor | None, size: int) -> Page[str]:
-    return paginate(db, SOURCE, {}, place, 0.0, size, lambda rows: [row.id for row in rows])
+    return paginate(db, SOURCE, {}, place, size, lambda row: row.id)
 
 
 @given(Items, st.integers(1, 5))

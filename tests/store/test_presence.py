@@ -46,7 +46,7 @@ class World:
         self.heard.add(self.clock)
 
     def leave(self, *_: object) -> None:
-        mail.close_presence(self.db, CLUB.circle, ZHANG, self.clock)
+        presence.leave(self.db, CLUB.circle, ZHANG, self.clock)
 
     def bring(self, by: str, at: float, _: float | None) -> None:
         presence.cover(self.db, by, CLUB.circle, ZHANG, at, lambda _: None)
@@ -62,7 +62,7 @@ class World:
         self.brought[by].clear()
 
     def was_there(self, at: float) -> bool:
-        spans = mail.presences(self.db)
+        spans = presence.presences(self.db)
         return any(p.since <= at and (p.until is None or at <= p.until) for p in spans)
 
 
@@ -88,7 +88,7 @@ def test_an_import_that_is_taken_back_has_told_of_nothing(acts: list[Act]) -> No
             assert all(taken_back.was_there(at) for at in taken_back.brought[by])
         taken_back.take_back(OURS)
         without.do(acts, but=OURS)
-        assert mail.presences(one) == mail.presences(two)
+        assert presence.presences(one) == presence.presences(two)
         assert all(map(taken_back.was_there, taken_back.heard | taken_back.brought[OTHERS]))
 
 

@@ -24,7 +24,7 @@ from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Journal, Rows
 from graph_memory.turn import Turn
-from tests.makers import context
+from tests.makers import all_changes, context
 
 from .claims import Claim, claimed, may_be_same
 from .corpus import OWNER, Corpus, Person
@@ -228,12 +228,10 @@ class Consolidation:
     async def _cited(self) -> dict[str, set[str]]:
         """The messages that each fact ever rested on: a row names a few of them only."""
         found: dict[str, set[str]] = defaultdict(set)
-        after = 0
-        while changes := await self._journal.changes(after):
-            after = changes[-1].id
-            for op in (op for change in changes for op in change.ops):
-                if op.kind == Fact.kind and op.after:
-                    found[op.id] |= {self._messages[id] for id in op.after["evidence"]}
+        changes = await all_changes(self._journal)
+        for op in (op for change in changes for op in change.ops):
+            if op.kind == Fact.kind and op.after:
+                found[op.id] |= {self._messages[id] for id in op.after["evidence"]}
         return found
 
     def _slots(self, owner: str) -> list[Slot]:
