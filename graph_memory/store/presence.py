@@ -1,4 +1,4 @@
-"""Presence in groups: who was there from when to when, as heard, imported or moved.
+"""Presence in groups, as it was heard, imported or moved with its chat.
 
 An imported interval carries the id of its import and stands beside the memory's own, which
 it never changes. A chat that moved takes copies along, which begin to the instant where those
