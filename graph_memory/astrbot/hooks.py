@@ -29,7 +29,6 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     if host.is_departure(event):
         await memory.journal.leave(turn.session.circle, turn.user, time.time())
     elif event.message_str.strip():
-        await memory.companion.attend(turn.session)
         message = await memory.learning.hear(turn)
         event.set_extra(TURN, replace(turn, message=message))
 
@@ -42,11 +41,11 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
     teach(memory, event, request, turn)
     message = turn.message
     if message and message.session != turn.session.id:
-        await memory.companion.attend(turn.session)
         with contextlib.suppress(JournalError):  # which is no reason not to remember
             await memory.journal.retag(message.id, turn.session)
     turn = replace(turn, text=turn.text or request.prompt or "")
     context, previous = host.context_of(request)
+    lead = await memory.companion.lead(turn, memory.references.citing(turn))
     recall = await memory.recall.remind(
         turn.asker,
         turn.text,
@@ -55,8 +54,8 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             previous=previous,
             exclude=(message.id,) if message else (),
             where=turn.session.umo,
-            lead=memory.companion.lead(turn, memory.references.citing(turn)),
-            profile=not memory.companion.has_profile(turn),
+            lead=lead.lines,
+            profile=not lead.has_profile,
         ),
     )
     if recall.block:

@@ -1,10 +1,6 @@
 """Companion: core facts, mood, inner state and proactive messages.
 
-``parts.py`` is the door. ``session_cache.py`` keeps what it knows of each Session in memory,
-``preamble.py`` writes the lines that go before what is recalled, ``core_facts.py`` and
-``inner_state.py`` keep their rows and extend the call that learns, ``transcripts.py`` searches
-records of what was said, ``control_words.py`` reads what a model wants done with its reply
-(pure), and ``proactive.py`` speaks first.
+``parts.py`` is the door; lower rooms know nothing of it, and each part can be turned off.
 """
 
 from .control_words import Intent, Reply, Word, neutral, read

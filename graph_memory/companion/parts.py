@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ from ..context import Context
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import Extend, ExtractionExtension
 from ..learning.prompt_context import PromptContext
-from ..model import Asker, Batch, Change, Fact, Message, Session, register
+from ..model import Asker, Batch, Change, Fact, Row, Session, register
 from ..recall import Recaller, language_of
 from ..scope import Rank, View, span
 from ..store import Draft, Rows
@@ -21,13 +20,12 @@ from . import inner_state, preamble
 from .control_words import Word
 from .core_facts import CoreFact, CoreFactExtension, CoreFacts, CoreKind, standing
 from .inner_state import InnerState, Mood, MoodExtension
-from .preamble import Cite
+from .preamble import Cite, Lead, SessionState
 from .proactive import FollowUp, Proactive
-from .session_cache import SessionCache, SessionState
 from .transcripts import Transcripts
 
 PATIENCE = 2.0
-"""Seconds that reading a Session may take before a message is stored without it."""
+"""Seconds that reading a Session may take before a reply goes without it."""
 _KEPT = 3
 """Core facts that one request to remember something makes."""
 
@@ -60,9 +58,6 @@ class Companion:
         self._now = context.now
         self.transcripts = Transcripts(context.journal, recall, zone=context.zone, now=context.now)
         self.proactive = Proactive(context)
-        self.sessions = SessionCache(context.journal, context.zone)
-        if self.parts:
-            context.journal.listen(self.sessions.follow)
 
     def has(self, part: str) -> bool:
         """Whether a part is on (``settings.PARTS``)."""
@@ -75,69 +70,44 @@ class Companion:
             words.add(Word.PROACTIVE)
         return frozenset(words)
 
-    async def attend(self, session: Session) -> None:
-        """Read what belongs to a Session, before a message of it is stored; never raises."""
-        if not self.parts:
-            return
-        with contextlib.suppress(TimeoutError, JournalError):
-            async with asyncio.timeout(PATIENCE):
-                await self.sessions.load(session.id, self._now())
-
-    # ----------------------------------------------------------------- reminding
-
-    def lead(self, turn: Turn, cite: Cite | None = None) -> list[str]:
-        """The lines that go before what is recalled; no disk, no model.
+    async def lead(self, turn: Turn, cite: Cite | None = None) -> Lead:
+        """The lines that go before what is recalled; never raises.
 
         Args:
             cite: Gives a record its short id, if the model can open it.
         """
-        state, view = self._seen(turn)
-        if state is None or view is None:
-            return []
+        view = self._visible(turn.asker).get(turn.session.id) if self.parts else None
+        if view is None:
+            return Lead()
         now = self._now()
-        language = language_of(turn.text, self._language)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                state = await self._journal.look(
+                    lambda db: preamble.read(
+                        db, turn.session.id, turn.asker.accounts, turn.message, now, self._zone
+                    )
+                )
+        except (TimeoutError, JournalError):
+            return Lead()
+        return self._lead(turn, state, view, cite)
+
+    def _lead(self, turn: Turn, state: SessionState, view: View, cite: Cite | None) -> Lead:
+        now, language = self._now(), language_of(turn.text, self._language)
         lines: list[str] = []
-        if self.has("metadata") and turn.user and self._opens(state, turn.message):
-            lines.append(preamble.occasion(state, turn.user, now, self._zone, language))
-        mood = state.only(Mood)
-        if self.has("mood") and isinstance(mood, Mood) and _shows(view, mood):
-            lines.append(preamble.mood(mood, now, language))
+        if self.has("metadata") and turn.user and state.is_opening:
+            lines.append(preamble.occasion(state, now, self._zone, language))
+        if self.has("mood") and state.mood and _shows(view, state.mood):
+            lines.append(preamble.mood(state.mood, now, language))
         if self.has("inner_state"):
-            standing = state.only(InnerState)
-            if isinstance(standing, InnerState) and _shows(view, standing):
-                lines += inner_state.lines(standing, language)
-            elif standing is None:
-                lines += inner_state.lines(inner_state.seed(turn.session.id, language), language)
-        lines += preamble.core(self._core(turn, state, view), language)
+            inner = state.inner or inner_state.seed(turn.session.id, language)
+            if not state.inner or _shows(view, inner):
+                lines += inner_state.lines(inner, language)
+        core = [row for row in state.core if self.has("core_facts") and _shows(view, row)]
+        lines += preamble.core(core, language)
         if self.has("records"):
-            past = [
-                episode
-                for episode in state.episodes()
-                if _shows(view, episode) and episode.ended_at < state.since
-            ]
+            past = [episode for episode in state.past if _shows(view, episode)]
             lines += preamble.records(past, cite, self._zone, language)
-        return lines
-
-    def has_profile(self, turn: Turn) -> bool:
-        """Whether core facts about who speaks are shown, in place of their profile."""
-        state, view = self._seen(turn)
-        return bool(state and view and self._core(turn, state, view))
-
-    def _seen(self, turn: Turn) -> tuple[SessionState | None, View | None]:
-        state = self.sessions.of(turn.session.id) if self.parts else None
-        return state, self._visible(turn.asker).get(turn.session.id) if state else None
-
-    def _core(self, turn: Turn, state: SessionState, view: View) -> list[CoreFact]:
-        if not self.has("core_facts"):
-            return []
-        return [row for row in state.core(turn.asker.accounts) if _shows(view, row)]
-
-    def _opens(self, state: SessionState, message: Message | None) -> bool:
-        """Whether a message is the first of its record that is answered."""
-        if message is None or not state.opening or message.id < state.opening:
-            return False
-        state.told = state.told or message.id
-        return state.told == message.id
+        return Lead(lines, bool(core))
 
     # ------------------------------------------------------------------ learning
 
@@ -210,8 +180,8 @@ class Companion:
         return done
 
 
-def _shows(view: View, row: CoreFact | Mood | object) -> bool:
-    return view.rank(*span(row)) is Rank.OWN  # type: ignore[arg-type]
+def _shows(view: View, row: Row) -> bool:
+    return view.rank(*span(row)) is Rank.OWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,48 +1,126 @@
-"""Preamble of a reply: the lines before what is recalled, safe as data."""
+"""Preamble of a reply: what is read of a Session, and the lines that tell of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from ..locales import say
-from ..model import Episode
+from ..model import Episode, Message
+from ..retention import DAY
+from ..store import Rows, queries
 from ..text import fenced, tokens
-from .core_facts import MAX_TEXT, CoreFact
-from .inner_state import Feeling, Mood, decayed, mood_name
-from .session_cache import DAYS, SessionState, day
+from .core_facts import MAX_TEXT, CoreFact, standing
+from .inner_state import Feeling, InnerState, Mood, decayed, inner_id, mood_id, mood_name
+from .transcripts import newest_records
 
 RECORDS = 4
 """Recent summaries that are shown."""
 RECORDS_BUDGET = 160
 """Tokens that they may cost."""
 MAX_SUMMARY = 80
+EPISODES = 8
+"""Summaries that are read: some may not be shown."""
 _MINUTE, _HOUR = 60.0, 3_600.0
-SPANS = (1, 7, DAYS)
+SPANS = (1, 7, 30)
 """Days for which it is said on how many somebody talked."""
 
 Cite = Callable[[Episode], str]
 """Gives a record that is shown its short id."""
 
 
-def occasion(state: SessionState, user: str, at: float, zone: tzinfo, language: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What goes before what is recalled.
+
+    Attributes:
+        has_profile: Whether core facts take the place of the speaker's profile.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    has_profile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What the companion knows of a Session when a reply is asked for.
+
+    Attributes:
+        past: Told episodes before the present record, newest first.
+        before: When something was said last before that record; ``None`` if nothing was.
+        days: Local days (ordinals) on which the speaker talked lately.
+        is_opening: Whether nothing has been answered in the present record.
+    """
+
+    core: list[CoreFact]
+    mood: Mood | None
+    inner: InnerState | None
+    past: list[Episode]
+    before: float | None
+    days: set[int]
+    is_opening: bool
+
+
+def read(
+    db: sqlite3.Connection,
+    session: str,
+    users: Collection[str],
+    message: Message | None,
+    now: float,
+    zone: tzinfo,
+) -> SessionState:
+    """Read what is known of a Session.
+
+    Args:
+        users: The accounts of who speaks.
+        message: What they said, if it was stored.
+    """
+    rows = Rows(db)
+    records = newest_records(db, session, 2, zone)
+    first = records[0].first_message if records else 0
+    told = queries.newest_episodes(db, session, EPISODES, told=True)
+    days, is_opening = set(), False
+    if message is not None and message.id >= first > 0:
+        said = queries.between(db, session, first, message.id, message.id)
+        opening = next((each.id for each in said if each.is_human), message.id)
+        is_opening = all(each.is_human for each in said if each.id > opening)
+        visits = queries.visits(db, session, now - (SPANS[-1] + 1) * DAY)
+        visits += [(each.started_at, list(each.participants)) for each in records]
+        days = {_day(at, zone) for at, people in visits if message.sender in people}
+    return SessionState(
+        standing(rows, session, users),
+        rows.get(Mood, mood_id(session)),
+        rows.get(InnerState, inner_id(session)),
+        [each for each in told if each.last_message < first],
+        records[1].ended_at if len(records) > 1 else None,
+        days,
+        is_opening,
+    )
+
+
+def _day(at: float, zone: tzinfo) -> int:
+    return datetime.fromtimestamp(at, zone).toordinal()
+
+
+def occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> str:
     """When it is, how long ago the last talk was, and how often the user talks."""
     local = datetime.fromtimestamp(at, zone)
-    days, today = state.days.get(user, set()), day(at, zone)
-    counts = [sum(1 for each in days if today - span < each <= today) for span in SPANS]
+    today = _day(at, zone)
+    counts = [sum(today - span < each <= today for each in state.days) for span in SPANS]
     ago = (
         say(language, "lead_first")
         if state.before is None
         else say(language, "lead_last", ago=elapsed(at - state.before, language))
     )
     weekday = say(language, "weekdays").split()[local.weekday()]
-    shown = dict(zip(("one", "seven", "thirty"), counts, strict=True))
     return say(
         language,
         "lead_occasion",
         when=f"{local:%Y-%m-%d} {weekday} {local:%H:%M}",
         ago=ago,
-        **shown,
+        **dict(zip(("one", "seven", "thirty"), counts, strict=True)),
     )
 
 

@@ -145,11 +145,9 @@ class Transcripts:
         views = self._own(asker)
 
         def work(db: sqlite3.Connection) -> list[Episode]:
-            found = {each.id: each for each in queries.newest_episodes(db, session.id, limit)}
-            found |= _upcoming(db, session.id, self._zone)
-            newest = sorted(found.values(), key=lambda each: (-each.ended_at, each.id))
             visible = _visible(db, asker, views)
-            return [each for each in newest[:limit] if visible.shows(each)]
+            newest = newest_records(db, session.id, limit, self._zone)
+            return [each for each in newest if visible.shows(each)]
 
         return await self._journal.look(work)
 
@@ -233,6 +231,13 @@ def _hit(visible: VisibleRows, message: Message, waiting: Iterable[Episode]) -> 
     record = next(holding, None) or visible.rows.episode(message.session, message.id)
     is_seen = record is not None and visible.shows(record)
     return Hit(message, session, record if is_seen else None)
+
+
+def newest_records(db: sqlite3.Connection, session: str, limit: int, zone: tzinfo) -> list[Episode]:
+    """The last records of a Session, newest first, what is buffered included."""
+    found = {each.id: each for each in queries.newest_episodes(db, session, limit)}
+    found |= _upcoming(db, session, zone)
+    return sorted(found.values(), key=lambda each: (-each.ended_at, each.id))[:limit]
 
 
 def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, Episode]:

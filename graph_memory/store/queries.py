@@ -544,11 +544,6 @@ def newest_of(db: sqlite3.Connection, session: str, limit: int) -> list[Message]
     return read(db.execute(query, (session, limit)))[::-1]
 
 
-def last_said(db: sqlite3.Connection, session: str) -> float | None:
-    """When the newest message of a Session was said."""
-    return next((message.at for message in newest_of(db, session, 1)), None)
-
-
 def heard_since(db: sqlite3.Connection, circle: str, since: float) -> bool:
     """Whether anybody said anything in a chat window, to whichever persona."""
     query = "SELECT at FROM message WHERE session = ? AND sender != ? ORDER BY id DESC LIMIT 1"

@@ -11,6 +11,7 @@ from typing import Any
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
+from graph_memory.companion.preamble import Lead
 from graph_memory.model import Message, Row, Session
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
@@ -51,7 +52,6 @@ class World:
 
     async def say(self, caller: Turn, text: str, *, wait: float = 20.0) -> Message:
         """Somebody says something, as the plugin hears it."""
-        await self.memory.companion.attend(caller.session)
         said = await self.memory.learning.hear(Turn(caller.session, caller.user, caller.name, text))
         assert said
         await self.memory.settle()
@@ -63,30 +63,30 @@ class World:
         await self.memory.learning.reply(session, text)
         self.later(20)
 
-    def lead(self, caller: Turn, text: str, message: Message | None = None) -> str:
+    async def lead(self, caller: Turn, text: str, message: Message | None = None) -> str:
         """What goes before everything that is recalled."""
-        return "\n".join(self.lines(caller, text, message))
+        return "\n".join((await self.leading(caller, text, message)).lines)
 
-    def lines(self, turn: Turn, text: str, message: Message | None) -> list[str]:
-        """As :meth:`lead`, line by line."""
+    async def leading(self, turn: Turn, text: str, message: Message | None = None) -> Lead:
+        """As :meth:`lead`, as the companion gives it."""
         cite = self.memory.references.citing(turn)
-        return self.memory.companion.lead(replace(turn, text=text, message=message), cite)
+        return await self.memory.companion.lead(replace(turn, text=text, message=message), cite)
 
     async def ask(self, caller: Turn, text: str) -> tuple[Recall, str]:
         """Say something to the bot; what it is reminded of, and the companion's part."""
         said = await self.say(caller, text, wait=0)
-        lead = self.lines(caller, text, said)
+        lead = await self.leading(caller, text, said)
         found = await self.memory.recall.remind(
             caller.asker,
             text,
             RecallOptions(
                 exclude=(said.id,),
-                lead=lead,
-                profile=not self.memory.companion.has_profile(caller),
+                lead=lead.lines,
+                profile=not lead.has_profile,
             ),
         )
         self.later(20)
-        return found, "\n".join(lead)
+        return found, "\n".join(lead.lines)
 
     async def learn(self, answer: dict[str, Any] | None = None) -> None:
         """Learn what is buffered; the model gives ``answer``."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.companion.preamble import Lead
 from graph_memory.settings import Settings
 from graph_memory.turn import Turn
 
@@ -31,12 +32,11 @@ def test_no_lower_room_names_its_rows(room: str) -> None:
 async def test_switched_off_it_asks_keeps_and_shows_nothing(tmp_path: Path) -> None:
     async with living(tmp_path, Settings(companion=())) as world:
         companion, turn = world.memory.companion, Turn(HOME, ZHANG, "张三", "你好")
-        await companion.attend(HOME)
         await world.memory.learning.hear(Turn(HOME, ZHANG, "张三", "请记住我对花生过敏"))
         assert companion.teacher() is None
         assert companion.words(HOME) == frozenset()
         assert companion.remembering(turn) is None
-        assert companion.lead(turn) == []
+        assert await companion.lead(turn) == Lead()
         assert not companion.proactive.is_on
         for kind in (CoreFact, Mood, InnerState, FollowUp):
             assert await world.rows(kind) == []

@@ -84,7 +84,7 @@ async def test_they_are_in_every_block_in_place_of_the_profile(world: World) -> 
     assert "1. [事实] 张三是西安的护士" in lead
     assert "张三是西安的护士" in found.block
     assert found.trace.block == found.block
-    assert world.memory.companion.has_profile(zhang)
+    assert (await world.leading(zhang, "今天天气怎么样")).has_profile
     assert found.block.count("<memories>") == found.block.count("</memories>") == 1
 
 
@@ -94,9 +94,9 @@ async def test_nobody_else_sees_them(world: World) -> None:
     await world.learn(core(claim("张三怕打雷")))
     for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
         await world.say(other, "在吗")
-        assert "打雷" not in world.lead(other, "在吗")
+        assert "打雷" not in await world.lead(other, "在吗")
         assert "打雷" not in await world.commands.records.core(other)
-    assert "打雷" in world.lead(zhang, "在吗")
+    assert "打雷" in await world.lead(zhang, "在吗")
 
 
 async def test_in_a_group_each_has_their_own(world: World) -> None:
@@ -105,11 +105,11 @@ async def test_in_a_group_each_has_their_own(world: World) -> None:
     await world.learn(
         core(claim("张三养了一只猫"), {**claim("李四怕猫", evidence="2"), "about": "U2"})
     )
-    assert "张三养了一只猫" in world.lead(zhang_in_club, "在吗")
-    assert "李四怕猫" not in world.lead(zhang_in_club, "在吗")
-    assert "李四怕猫" in world.lead(li_in_club, "在吗")
+    assert "张三养了一只猫" in await world.lead(zhang_in_club, "在吗")
+    assert "李四怕猫" not in await world.lead(zhang_in_club, "在吗")
+    assert "李四怕猫" in await world.lead(li_in_club, "在吗")
     await world.say(zhang, "在吗")
-    assert "猫" not in world.lead(zhang, "在吗")
+    assert "猫" not in await world.lead(zhang, "在吗")
 
 
 @pytest.mark.parametrize(
@@ -199,14 +199,13 @@ async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: Worl
 
 
 async def test_a_message_taken_back_takes_its_core_fact_along(world: World) -> None:
-    await world.memory.companion.attend(HOME)
     await world.memory.learning.hear(Turn(HOME, ZHANG, "张三", "我在躲一个人", ref="77@1"))
     await world.learn(core(claim("张三在躲一个人")))
     assert await world.rows(CoreFact)
     await world.memory.library.retract(HOME.circle, "77")
     await world.memory.settle()
     assert await world.rows(CoreFact) == []
-    assert "躲" not in world.lead(zhang, "在吗")
+    assert "躲" not in await world.lead(zhang, "在吗")
     log = await world.memory.journal.look(
         lambda db: "".join(ops for (ops,) in db.execute("SELECT ops FROM change"))
     )

@@ -53,7 +53,6 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     costs: dict[str, int] = {}
     try:
         for number in range(HUNDRED):
-            await companion.attend(HOME)
             await learning.hear(Turn(HOME, ZHANG, "张三", f"第{number}件事，今天过得还行"))
             await learning.reply(HOME, f"嗯，第{number}件事我听到了")
             if number % 10 == 9:

@@ -42,7 +42,6 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 async def say(world: World, text: str, ref: str, caller: Any = zhang) -> Message:
     """Somebody says something that has an id on its platform."""
-    await world.memory.companion.attend(caller.session)
     said = await world.memory.learning.hear(
         Turn(caller.session, caller.user, caller.name, text, ref=f"{ref}@1")
     )
@@ -96,7 +95,7 @@ async def test_inner_state_and_mood_go_back_to_before_it(world: World) -> None:
     assert "他嘴硬心软" in told
     assert "第 2 版" not in told
     await world.say(zhang, "在吗")
-    lead = world.lead(zhang, "在吗")
+    lead = await world.lead(zhang, "在吗")
     assert "他嘴硬心软" in lead
     # What follows is written on top of what stands.
     await batches(world, feeling(0.1), feeling(0.1, {"bond": "更近了"}))
@@ -113,7 +112,7 @@ async def test_what_it_began_with_it_has_again(world: World) -> None:
     assert await world.rows(Mood) == []
     assert left(world) == []
     await world.say(zhang, "在吗")
-    assert "还不了解对方" in world.lead(zhang, "在吗")
+    assert "还不了解对方" in await world.lead(zhang, "在吗")
     assert "还没有" in await world.commands.inner.inner(zhang, "history")
 
 
@@ -200,13 +199,13 @@ async def test_a_record_tells_neither_of_it_nor_of_what_was_answered(world: Worl
     await world.learn(answer(summary=f"张三爬山，说了{PLANTED}。"))
     world.later(DAY)
     await world.say(zhang, "早")
-    assert PLANTED in world.lead(zhang, "早")
+    assert PLANTED in await world.lead(zhang, "早")
     await take_back(world, "7")
     assert left(world) == []
     (episode,) = await world.rows(Episode)
     assert (episode.summary, episode.messages) == ("", 4)
     await world.say(zhang, "在吗")
-    assert PLANTED not in world.lead(zhang, "在吗")
+    assert PLANTED not in await world.lead(zhang, "在吗")
     assert "爬山" in await world.tools.use(zhang, "search_history", {"keyword": "爬山"})
     await world.commands.records.records(zhang)
     told = await world.commands.records.records(zhang, "2")
@@ -256,7 +255,7 @@ async def test_a_groups_mood_goes_with_whoever_had_a_part_in_it(world: World) ->
     )
     assert '"valence"' not in log
     await world.say(li_in_club, "在吗")
-    assert "心情" not in world.lead(li_in_club, "在吗")
+    assert "心情" not in await world.lead(li_in_club, "在吗")
 
 
 async def test_a_groups_mood_stays_if_somebody_else_goes(world: World) -> None:

@@ -26,6 +26,7 @@ from ..e2e.harness import ChatCall, ToolCall
 from ..makers import T0
 from .pipeline import CHAT, LEARN, Pipeline, running
 
+from graph_memory.companion.preamble import Lead
 from graph_memory.locales import TEXTS
 from graph_memory.settings import PARTS
 from tests.sources import ROOT
@@ -197,8 +198,8 @@ def one_space(patch: pytest.MonkeyPatch) -> None:
 
 def one_line(patch: pytest.MonkeyPatch) -> None:
     """Before what is recalled."""
-    companion = f"{PACKAGE}.graph_memory.companion.Companion"
-    patch.setattr(f"{companion}.lead", lambda *_: ["现在是晚上"])
+    leading = f"{PACKAGE}.graph_memory.companion.parts.Lead"
+    patch.setattr(leading, lambda: Lead(["现在是晚上"]))
 
 
 def one_parameter(patch: pytest.MonkeyPatch) -> None:

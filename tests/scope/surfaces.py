@@ -81,12 +81,12 @@ class Surfaces:
     async def _companion(self, question: str) -> Given:
         """What the companion puts before the model and tells of what it keeps."""
         caller, records, inner = self.caller, self.commands.records, self.commands.inner
-        await self.memory.companion.attend(caller.session)
         word = question[:2]
+        lead = await self.memory.companion.lead(
+            replace(caller, text=question), self.memory.references.citing(caller)
+        )
         given: Given = {
-            "lead": self.memory.companion.lead(
-                replace(caller, text=question), self.memory.references.citing(caller)
-            ),
+            "lead": lead.lines,
             "/records": await records.records(caller),
             "/core": await records.core(caller),
             "/inner": await inner.inner(caller),
