@@ -123,11 +123,9 @@ async def test_a_journal_is_mended_without_losing_anything(service: MemoryServic
         "UPDATE message SET batch = 99 WHERE text = '还没学到的一句'",
         f"UPDATE batch SET state = 'waiting' WHERE id != {learned}",
         "INSERT INTO batch (session, state, created_at) VALUES ('没有这个会话', 'waiting', 0)",
-        f"UPDATE row SET a = '别人' WHERE id = '{HOBBY.id}'",
     )
     checkup = await service.doctor()
     assert codes(checkup) == {
-        "misfiled": (1, True),
         "stray_batches": (1, True),
         "lost_batches": (4, True),
         "done_batches": (1, True),
@@ -135,8 +133,6 @@ async def test_a_journal_is_mended_without_losing_anything(service: MemoryServic
     assert examine(service.journal.path) == []
     waiting = await service.journal.pending(HOME.id)
     assert [m.text for m in waiting] == ["还没学到的一句"], "what was learned stays learned"
-    found = await service.journal.read(lambda rows: rows.find(Fact, a=ZHANG))
-    assert [f.id for f in found] == [HOBBY.id]
 
 
 async def test_what_cannot_be_read_is_left_out_and_reported(service: MemoryService):
@@ -160,16 +156,16 @@ async def test_its_report_is_for_people_and_tells_no_contents(service: MemorySer
     well = await commands.doctor(admin)
     assert "已重建" in well
     assert "8 条" in well
-    await spoil(service, f"UPDATE row SET a = '别人' WHERE id = '{HOBBY.id}'")
+    await spoil(service, "UPDATE batch SET state = 'waiting'")
     mended = await commands.doctor(admin)
-    assert "✅ 已修复：日志里有 1 条记录的索引不对" in mended
+    assert "✅ 已修复：" in mended
     assert "爬山" not in mended
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_there_are_words_for_everything(language: str):
     known = {
-        "damaged", "unreadable", "misfiled", "stray_messages", "stray_batches", "lost_batches",
+        "damaged", "unreadable", "stray_messages", "stray_batches", "lost_batches",
         "done_batches", "journal_away", "graph_away", "index_away",
     }  # fmt: skip
     assert {f"doctor_{code}" for code in known} <= TEXTS[language].keys()

@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
@@ -58,28 +58,22 @@ _ADVICE = {
 
 
 def failure(what: str, error: sqlite3.Error) -> JournalError:
-    """The error to raise for one of SQLite's."""
-    kind = kind_of(error)
+    """The error to raise for one of SQLite's.
+
+    Its ``kind`` is ``full``, ``read_only``, ``busy``, ``damaged`` or ``broken`` (another
+    trouble with the disk); empty if it is none of the file.
+    """
+    kind = _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
     made = (DamagedError if kind == "damaged" else JournalError)(f"{what}: {error}")
     made.kind = made.code = kind
     return made
 
 
-def kind_of(error: sqlite3.Error) -> str:
-    """What kind of trouble with the file an error is.
-
-    ``full``, ``read_only``, ``busy``, ``damaged`` or ``broken`` (another error of the
-    disk); empty if it is none.
-    """
-    return _KINDS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
-
-
 class Watch:
-    """Sees that a journal's file is still the one that was opened.
+    """Check that a journal's file is still the one that was opened.
 
     SQLite goes on writing to a file that was deleted or replaced, and all of it is lost
-    with the next start. The file is only looked at from outside: opening and closing it
-    here would take SQLite's locks away.
+    with the next start. Opening and closing the file here would take SQLite's locks away.
     """
 
     def __init__(self, path: Path) -> None:
@@ -120,14 +114,12 @@ class Storage:
     """State of a journal's file, as its writes show it; safe to read on any thread.
 
     Attributes:
-        kind: Why nothing can be written: as :func:`kind_of`, ``slow`` if the disk does
+        kind: Why nothing can be written: as in :func:`failure`, ``slow`` if the disk does
             not answer in time, or ``replaced`` (:class:`Watch`); empty when ready.
-        problem: The same for people; empty when ready.
     """
 
     def __init__(self) -> None:
         self.kind = ""
-        self.problem = ""
 
     @property
     def state(self) -> StorageState:
@@ -139,20 +131,16 @@ class Storage:
     def failed(self, error: JournalError) -> None:
         """A write failed, or damage was found; says so once for each kind of trouble."""
         kind = error.kind
-        if not kind or self.kind == "damaged":
+        if not kind or self.kind in ("damaged", kind):
             return
-        if kind != self.kind:
-            advice = _ADVICE[kind]
-            logger.error("nothing is stored, the chat goes on: %s; %s", error, advice)
-        self.kind, self.problem = kind, str(error)
+        logger.error("nothing is stored, the chat goes on: %s; %s", error, _ADVICE[kind])
+        self.kind = kind
 
     def worked(self) -> None:
         """Something was written, which mends no damage."""
-        if self.kind == "damaged":
-            return
-        if self.kind:
+        if self.kind and self.kind != "damaged":
             logger.info("messages are stored again")
-        self.kind = self.problem = ""
+            self.kind = ""
 
 
 CHECK = 1.0
@@ -168,13 +156,10 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     Raises:
         JournalError: The file cannot be read.
     """
+    address = f"{path.absolute().as_uri()}?mode=ro"
     try:
         return sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=ro",
-            uri=True,
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=10,
+            address, uri=True, isolation_level=None, check_same_thread=False, timeout=10
         )
     except sqlite3.Error as error:
         raise failure(f"{path} cannot be read", error) from error
@@ -187,13 +172,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         JournalError: The file cannot be read.
     """
-    db = open_to_read(path)
-    try:
+    with closing(open_to_read(path)) as db:
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM sqlite_schema").fetchone()  # only now it holds still
         yield db
-    finally:
-        db.close()
 
 
 def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
@@ -241,12 +223,7 @@ def _look_for_damage(db: sqlite3.Connection, path: Path) -> None:
 
 
 class Worker:
-    """Runs work on its connection, in its thread, one piece after the other.
-
-    Args:
-        storage: Is told how writes end, and of damage.
-        writes: Whether this is the connection that writes.
-    """
+    """Runs work on its connection, in its thread, one piece after the other."""
 
     def __init__(self, name: str, storage: Storage, *, writes: bool) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,7 @@ from ..errors import ClosedError, DamagedError, JournalError
 from ..private import reserve
 from ..private import settle as settle
 from ..private import sync as sync
-from .connection import failure, open_to_read
+from .connection import failure, open_to_read, reading
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
 
 MIN_FREE = 64 << 20
@@ -51,14 +52,12 @@ class Contents:
 
 def contents(db: sqlite3.Connection) -> Contents:
     """What the journal behind a connection holds, in any version since the first."""
-    held = db.execute(
-        "SELECT (SELECT count(*) FROM message),"
-        " (SELECT count(*) FROM row WHERE kind = 'fact'),"
-        " (SELECT count(*) FROM change),"
-        " (SELECT at FROM message ORDER BY id DESC LIMIT 1),"
+    query = (
+        "SELECT (SELECT count(*) FROM message), (SELECT count(*) FROM row WHERE kind = 'fact'),"
+        " (SELECT count(*) FROM change), (SELECT at FROM message ORDER BY id DESC LIMIT 1),"
         " (SELECT at FROM change ORDER BY id DESC LIMIT 1)"
-    ).fetchone()
-    return Contents(*held)
+    )
+    return Contents(*db.execute(query).fetchone())
 
 
 def folder_of(directory: Path) -> Path:
@@ -79,8 +78,7 @@ def path_for(folder: Path, at: float, kind: str = "") -> Path:
 
 def size(path: Path) -> int:
     """Bytes a copy of the journal at ``path`` may need."""
-    parts = (path, path.with_name(f"{path.name}-wal"))
-    return sum(part.stat().st_size for part in parts if part.exists())
+    return sum(part.stat().st_size for part in companions(path) if part.exists())
 
 
 def require_space(folder: Path, wanted: int) -> None:
@@ -98,9 +96,9 @@ def require_space(folder: Path, wanted: int) -> None:
 
 
 def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Contents:
-    """Copy a journal as it stands now; whoever writes to it goes on meanwhile.
+    """Copy a journal as it is now; whoever writes to it goes on meanwhile. Blocks.
 
-    Blocks for as long as it takes. Replaces ``target``.
+    Replaces ``target``.
 
     Args:
         stop: Set it to give up; nothing is left behind.
@@ -133,23 +131,16 @@ def _copy_pages(source: Path, draft: Path, stop: threading.Event) -> Contents:
         if stop.wait(_PAUSE):
             raise ClosedError("copying was stopped")
 
-    reader = open_to_read(source)
-    try:
-        # One transaction for all: SQLite starts a backup anew whenever another connection
-        # writes between two steps, unless the source's view is held still.
-        reader.execute("BEGIN")
+    # One transaction for all: SQLite starts a backup anew whenever another connection
+    # writes between two steps, unless the source's view is held still.
+    with reading(source) as reader:
         expected = contents(reader)
         reserve(draft)
-        sink = sqlite3.connect(draft, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as sink:
             sink.execute("PRAGMA synchronous = OFF")  # settle() syncs the finished file once
             reader.backup(sink, pages=_STEP, progress=between)
             sink.execute("PRAGMA journal_mode = DELETE")
             found = _examine(sink, stop)
-        finally:
-            sink.close()
-    finally:
-        reader.close()
     if found != expected:
         raise JournalError(f"a copy of {source} does not hold what the journal holds")
     return found
@@ -163,14 +154,12 @@ def verify(path: Path, stop: threading.Event | None = None) -> Contents:
         JournalError: It is of a newer version, or cannot be read.
         ClosedError: ``stop`` was set.
     """
-    db = open_to_read(path)
     try:
-        held = _examine(db, stop or threading.Event())
-        unknown = migrations_of(db) - {name for name, _ in MIGRATIONS}
+        with closing(open_to_read(path)) as db:
+            held = _examine(db, stop or threading.Event())
+            unknown = migrations_of(db) - {name for name, _ in MIGRATIONS}
     except sqlite3.Error as error:
         raise failure(f"{path} cannot be used", error) from error
-    finally:
-        db.close()
     if unknown:
         text = f"{path} is of a newer version ({max(unknown)}); update the plugin"
         raise JournalError(text).told("newer")
@@ -183,13 +172,11 @@ def read(path: Path) -> Contents:
     Raises:
         JournalError: It cannot be read.
     """
-    db = open_to_read(path)
     try:
-        return contents(db)
+        with closing(open_to_read(path)) as db:
+            return contents(db)
     except sqlite3.Error as error:
         raise failure(f"{path} cannot be read", error) from error
-    finally:
-        db.close()
 
 
 def fold(path: Path) -> Contents:
@@ -199,14 +186,12 @@ def fold(path: Path) -> Contents:
         DamagedError: It is damaged or no journal.
         JournalError: It cannot be used for another reason.
     """
-    db = sqlite3.connect(path, isolation_level=None)
     try:
-        held = _examine(db, threading.Event())
-        db.execute("PRAGMA journal_mode = DELETE")
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            held = _examine(db, threading.Event())
+            db.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error as error:
         raise failure(f"{path} cannot be used", error) from error
-    finally:
-        db.close()
     return held
 
 

@@ -17,24 +17,18 @@ from .journal import Journal
 from .schema import PAUSES
 
 Kind = Literal["user", "circle"]
-Pause = tuple[str, str]
-"""Kind and id."""
 
 
-def pauses(db: sqlite3.Connection) -> set[Pause]:
-    """All that are in force; none in a journal of a version that knew none."""
-    known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'pause'").fetchone()
-    return set(db.execute("SELECT kind, id FROM pause")) if known else set()
+def pauses(db: sqlite3.Connection) -> list[tuple[str, str, float]]:
+    """Kind, id and time of all that are in force; none in a journal of old."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'pause'").fetchone():
+        return []
+    return db.execute("SELECT kind, id, at FROM pause ORDER BY kind, id").fetchall()
 
 
 def pause(db: sqlite3.Connection, kind: Kind, id: str, at: float) -> None:
     """Store nothing new of a user, or in a chat window."""
     db.execute("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", (kind, id, at))
-
-
-def resume(db: sqlite3.Connection, kind: Kind, id: str) -> None:
-    """Store what is said again."""
-    db.execute("DELETE FROM pause WHERE kind = ? AND id = ?", (kind, id))
 
 
 def carry(source: Path, target: Path) -> None:
@@ -45,12 +39,11 @@ def carry(source: Path, target: Path) -> None:
     """
     with closing(sqlite3.connect(source, isolation_level=None)) as db:
         found = pauses(db)
-        rows = list(db.execute("SELECT kind, id, at FROM pause")) if found else []
-    if rows:
+    if found:
         with closing(sqlite3.connect(target, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             db.execute(PAUSES)
-            db.executemany("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", rows)
+            db.executemany("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", found)
             db.execute("COMMIT")
 
 
@@ -68,7 +61,7 @@ class Pauses:
 
     async def load(self) -> None:
         """Read what is in force."""
-        self._known = await self._journal.look(pauses)
+        self._known = {(kind, id) for kind, id, _ in await self._journal.look(pauses)}
 
     def holds(self, kind: Kind, id: str) -> bool:
         """Whether a user or a chat window asked for a pause."""
@@ -85,5 +78,6 @@ class Pauses:
 
     async def resume(self, kind: Kind, id: str) -> None:
         """Store what is said again."""
-        await self._journal.alter(lambda db, _tell: resume(db, kind, id))
+        query = "DELETE FROM pause WHERE kind = ? AND id = ?"
+        await self._journal.alter(lambda db, _tell: db.execute(query, (kind, id)))
         self._known.discard((kind, id))

@@ -11,6 +11,7 @@ import math
 import sqlite3
 import time
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -250,21 +251,14 @@ def fading(
     if rate <= 0 or threshold <= 0:
         return [([], 0) for _ in times]
     found = db.execute(
-        "WITH fading AS MATERIALIZED (SELECT id, last_used + :ages * half_life AS ends FROM fact"
-        " WHERE status = 'active' AND NOT pinned),"
-        " page AS (SELECT id, ends FROM fading ORDER BY ends, id LIMIT :limit)"
-        " SELECT '', at.key, (SELECT count(*) FROM fading WHERE ends < at.value)"
-        " FROM json_each(:times) AS at UNION ALL SELECT id, ends, 0 FROM page ORDER BY 2, 1",
-        {"ages": _age(threshold, rate), "limit": limit, "times": json.dumps(list(times))},
+        "SELECT id, last_used + ? * half_life AS ends FROM fact"
+        " WHERE status = 'active' AND NOT pinned AND ends < ? ORDER BY ends, id",
+        (_age(threshold, rate), max(times)),
     ).fetchall()
-    totals = [count for id, _, count in found if not id]
-    ends = {id: at for id, at, _ in found if id}
     rows = Rows(db)
-    facts = [fact for id in ends if (fact := rows.get(Fact, id))]
-    return [
-        ([fact for fact in facts if ends[fact.id] < at], total)
-        for at, total in zip(times, totals, strict=True)
-    ]
+    facts = [fact for id, _ in found[:limit] if (fact := rows.get(Fact, id))]
+    counts = [bisect_left(found, at, key=lambda each: each[1]) for at in times]
+    return [(facts[:count], count) for count in counts]
 
 
 def archived(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
