@@ -1,16 +1,9 @@
-"""Who may be reminded of what: layered sharing and audiences.
+"""Scope of rows: who may be reminded of what, by audience and persona.
 
-Pure and fail-closed. A row is visible to an asker only if *that row* passes both
-tests, which are computed before any scoring:
-
-*Audience*: only before people who were there. A group is its own audience; in a
-private chat, the user's own private chats and the groups where the user was present
-when it was said.
-
-*Persona*: under layered sharing what is known about a user (:attr:`Layer.KNOWS`) is
-shared by all personas, everything else belongs to the persona of its Session.
-
-:func:`view` answers once per Session; :meth:`View.shows` then decides row by row.
+Pure and fail-closed; a row has to pass both tests. *Audience*: only before people who were
+there. A group is its own; in a private chat, the user's own private chats and the groups
+where the user was when it was said. *Persona*: under layered sharing what is known about a
+user (:attr:`Layer.KNOWS`) is shared by all personas, everything else is its Session's own.
 """
 
 from __future__ import annotations
@@ -59,12 +52,7 @@ OPEN = Policy(Sharing.SHARED, participants_only=False)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one asker may see of one Session.
-
-    Attributes:
-        windows: When the asker (or the group that listens) was there.
-        knows, rest: How the two layers stand to the asker's persona.
-    """
+    """What one asker may see of one Session: when they were there, and of which layers."""
 
     windows: tuple[Window, ...]
     knows: Rank
@@ -151,11 +139,7 @@ def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:
 
 
 def span(row: Row | Message) -> tuple[Layer, float, float]:
-    """Layer of a row and the time during which it was said.
-
-    Raises:
-        TypeError: The row belongs to no Session (``User``, ``Entity``, …).
-    """
+    """Layer of a row of a Session and the time during which it was said."""
     if isinstance(row, Message):
         return Layer.SESSION, row.at, row.at
     return (row.layer, *row.span)

@@ -1,115 +1,56 @@
 """The things this memory talks about.
 
-Everything here is a frozen dataclass without behaviour beyond what a kind of row means.
-Times are seconds since the epoch in UTC (``float``), ids are strings, and text has
-already been cleaned by :func:`graph_memory.text.clean`.
-
-*Rows* are what the journal keeps and what a :class:`Change` alters. Every row but
-``User``, ``Entity``, ``Merge`` and ``Link`` belongs to exactly one :class:`Session`,
-fixed when it is written; who may be reminded of it follows from that alone
-(``scope.py``). Those four carry no text: a node without a visible row does not exist.
+Frozen dataclasses without behaviour beyond what a kind of row means. Times are seconds since
+the epoch in UTC, ids are strings, and text was cleaned by ``graph_memory.text.clean``.
 """
 
-from .changes import Change, Op
-from .conversation import Addressee, Asker, Batch, Erased, Message, Presence, Quote, asker_of
-from .kinds import (
-    EPISODE,
-    Entity,
-    Episode,
-    Fact,
-    Forgotten,
-    Link,
-    Mention,
-    Merge,
-    Name,
-    Participation,
-    Session,
-    User,
-    episode_id,
-    session_of,
-)
-from .nodes import (
-    BOT,
-    GROUP,
-    NO_PERSONA,
-    NOBODY,
-    PREDICATES,
-    PRIVATE,
-    SINGLE_VALUED,
-    EntityType,
-    Layer,
-    Status,
-    is_entity,
-    persona_id,
-    stable_id,
-    user_id,
-    whole,
-)
-from .row import (
-    Basis,
-    Data,
-    Gone,
-    Row,
-    SessionRow,
-    Span,
-    Stretch,
-    decode,
-    encode,
-    kind_named,
-    register,
-    registered,
-)
-
-__all__ = [
-    "BOT",
-    "EPISODE",
-    "GROUP",
-    "NOBODY",
-    "NO_PERSONA",
-    "PREDICATES",
-    "PRIVATE",
-    "SINGLE_VALUED",
-    "Addressee",
-    "Asker",
-    "Basis",
-    "Batch",
-    "Change",
-    "Data",
-    "Entity",
-    "EntityType",
-    "Episode",
-    "Erased",
-    "Fact",
-    "Forgotten",
-    "Gone",
-    "Layer",
-    "Link",
-    "Mention",
-    "Merge",
-    "Message",
-    "Name",
-    "Op",
-    "Participation",
-    "Presence",
-    "Quote",
-    "Row",
-    "Session",
-    "SessionRow",
-    "Span",
-    "Status",
-    "Stretch",
-    "User",
-    "asker_of",
-    "decode",
-    "encode",
-    "episode_id",
-    "is_entity",
-    "kind_named",
-    "persona_id",
-    "register",
-    "registered",
-    "session_of",
-    "stable_id",
-    "user_id",
-    "whole",
-]
+from .conversation import Addressee as Addressee
+from .conversation import Asker as Asker
+from .conversation import Batch as Batch
+from .conversation import Erased as Erased
+from .conversation import Message as Message
+from .conversation import Presence as Presence
+from .conversation import Quote as Quote
+from .conversation import asker_of as asker_of
+from .kinds import EPISODE as EPISODE
+from .kinds import Entity as Entity
+from .kinds import Episode as Episode
+from .kinds import Fact as Fact
+from .kinds import Forgotten as Forgotten
+from .kinds import Link as Link
+from .kinds import Mention as Mention
+from .kinds import Merge as Merge
+from .kinds import Name as Name
+from .kinds import Participation as Participation
+from .kinds import Session as Session
+from .kinds import User as User
+from .kinds import episode_id as episode_id
+from .kinds import session_of as session_of
+from .nodes import BOT as BOT
+from .nodes import GROUP as GROUP
+from .nodes import NO_PERSONA as NO_PERSONA
+from .nodes import NOBODY as NOBODY
+from .nodes import PREDICATES as PREDICATES
+from .nodes import PRIVATE as PRIVATE
+from .nodes import SINGLE_VALUED as SINGLE_VALUED
+from .nodes import EntityType as EntityType
+from .nodes import Layer as Layer
+from .nodes import Status as Status
+from .nodes import is_entity as is_entity
+from .nodes import persona_id as persona_id
+from .nodes import stable_id as stable_id
+from .nodes import user_id as user_id
+from .nodes import whole as whole
+from .row import Basis as Basis
+from .row import Change as Change
+from .row import Data as Data
+from .row import Gone as Gone
+from .row import Op as Op
+from .row import Row as Row
+from .row import SessionRow as SessionRow
+from .row import Span as Span
+from .row import decode as decode
+from .row import encode as encode
+from .row import kind_named as kind_named
+from .row import register as register
+from .row import registered as registered

@@ -15,9 +15,7 @@ class Addressee:
 
     Attributes:
         user: User id, or ``bot``; empty if the platform does not say who is quoted.
-        name: What the platform calls them there; may be empty.
-        quoted: Id of the message that is quoted, 0 if it is not in the journal; ``None``
-            for a mention.
+        quoted: Id of the quoted message, 0 if it is not in the journal; ``None`` for a mention.
     """
 
     user: str
@@ -27,14 +25,11 @@ class Addressee:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a message quotes, as the platform tells it.
-
-    Never stored: the words are somebody else's, and are looked up in the journal.
+    """What a message quotes, as the platform tells it; never stored.
 
     Attributes:
         user: As in :class:`Addressee`.
         ref: The platform's id of the quoted message, the part before ``@``.
-        text: What it says.
     """
 
     user: str
@@ -49,8 +44,7 @@ class Message:
 
     Attributes:
         id: Position in the journal, from 1; 0 before it is stored.
-        sender: User id, or ``bot``.
-        name: What the sender was called at the time.
+        sender: User id, or ``bot``; ``name`` is what they were called at the time.
         ref: The platform's message id; empty if it has none.
         batch: The batch that claimed it; ``None`` while it is buffered.
         to: Whom it turns to: the one it quotes first, then those it mentions.
@@ -95,11 +89,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """That messages are gone for good.
-
-    Attributes:
-        user: Whose presence is gone with them; empty for nobody's.
-    """
+    """That messages are gone for good, and the presence of ``user`` with them, if any."""
 
     messages: tuple[int, ...]
     user: str = ""
@@ -121,8 +111,7 @@ class Asker:
 
     Attributes:
         user: Who speaks; ``None`` if nobody in particular does.
-        circle: Where the answer will be read.
-        is_group: Whether others read it too.
+        circle: Where the answer will be read; in a group, by others too.
         persona: The persona that answers.
         accounts: All accounts of ``user``, ``user`` included.
     """
@@ -135,10 +124,6 @@ class Asker:
 
 
 def asker_of(session: Session, user: str | None, accounts: Iterable[str] = ()) -> Asker:
-    """The asker who speaks in ``session``.
-
-    Args:
-        accounts: The other accounts of ``user`` (``Identities.accounts``).
-    """
+    """The asker who speaks in ``session``; ``accounts`` are the user's other ones."""
     own = frozenset({user, *accounts} if user else ())
     return Asker(user, session.circle, session.is_group, session.persona, own)

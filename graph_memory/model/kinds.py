@@ -15,7 +15,7 @@ EPISODE = "episode"
 
 @dataclass(frozen=True, slots=True)
 class Session(Row):
-    """A chat window under one persona: the isolated layer.
+    """A chat window under one persona.
 
     Attributes:
         circle: ``platform:group:id`` or ``platform:private:account``.
@@ -39,13 +39,11 @@ class Session(Row):
 
 
 def session_of(platform: str, group: str, account: str, persona: str, **about: str) -> Session:
-    """The session of a chat window under a persona.
+    """The Session of a chat window under a persona.
 
     Args:
         platform: Platform type, e.g. ``aiocqhttp``.
-        group: Group id; empty in a private chat.
-        account: The sender's account; identifies a private chat.
-        persona: Persona id.
+        group: Empty in a private chat, which ``account`` identifies.
         about: ``title`` and ``umo``.
     """
     kind, key = (GROUP, group) if group else (PRIVATE, account)
@@ -75,12 +73,8 @@ class Entity(Row):
 class Merge(Row):
     """That one entity is the same as another, by the owner's word (``identity.py``).
 
-    Like nodes it belongs to no Session and carries no text. Rows keep the nodes they
-    have; whoever reads them takes both nodes for one.
-
-    Attributes:
-        node: The entity that was absorbed.
-        into: The entity that survives, and that what is learned later is about.
+    Rows keep the nodes they have; whoever reads them takes ``node``, which was absorbed, and
+    ``into``, which what is learned later is about, for one.
     """
 
     kind: ClassVar[str] = "merge"
@@ -94,11 +88,7 @@ class Merge(Row):
 
 @dataclass(frozen=True, slots=True)
 class Link(Row):
-    """That two accounts belong to one person, by the owner's word (``identity.py``).
-
-    Attributes:
-        a, b: User ids, in order.
-    """
+    """That two accounts, in order, are one person's, by the owner's word (``identity.py``)."""
 
     kind: ClassVar[str] = "link"
     keys: ClassVar[tuple[str, ...]] = ("a", "b")
@@ -110,12 +100,7 @@ class Link(Row):
 
 @dataclass(frozen=True, slots=True)
 class Name(SessionRow):
-    """What a node was called in one Session (nickname, card, alias).
-
-    Attributes:
-        node: The user or entity.
-        norm: :func:`graph_memory.text.normalise` of ``text``.
-    """
+    """What a node was called in one Session; ``norm`` is the normalised text."""
 
     kind: ClassVar[str] = "name"
     keys: ClassVar[tuple[str, ...]] = ("node", "norm")
@@ -131,7 +116,6 @@ class Name(SessionRow):
 
     @staticmethod
     def key(session: str, node: str, norm: str) -> str:
-        """Id of the row."""
         return stable_id("n", session, node, norm)
 
 
@@ -152,7 +136,6 @@ class Mention(SessionRow):
 
     @staticmethod
     def key(session: str, entity: str) -> str:
-        """Id of the row."""
         return stable_id("m", session, entity)
 
 
@@ -183,8 +166,7 @@ class Episode(SessionRow):
     Attributes:
         level: ``episode``; ``day`` … ``year`` for records, which sum up what lasted less.
         first_message, last_message: Journal ids, both inclusive; 0 if no message is left.
-        participants: User ids who spoke.
-        parts: Ids of the episodes that a record sums up; none of an episode.
+        parts: Ids of the episodes that a record sums up.
     """
 
     kind: ClassVar[str] = "episode"
@@ -203,7 +185,6 @@ class Episode(SessionRow):
 
     @property
     def is_record(self) -> bool:
-        """Whether it sums up others, see ``maintenance/summaries.py``."""
         return self.level != EPISODE
 
     @classmethod
@@ -221,7 +202,6 @@ class Episode(SessionRow):
         return {**data, "participants": people, "messages": messages, "summary": summary}
 
     def renumbered(self, numbers: Mapping[int, int], span: Span) -> Episode:
-        """The episode of what is there of its stretch."""
         stretch = span(self.session, self.first_message, self.last_message)
         if stretch is None:  # nothing of it is left but its summary
             return replace(self, first_message=0, last_message=0)
@@ -237,23 +217,19 @@ class Episode(SessionRow):
 class Fact(SessionRow):
     """Something known, with its history and its strength.
 
-    The edge KNOWS when the subject is a user, else RELATED_TO.
-
     Attributes:
         subject, object: Node ids.
         predicate: One of :data:`PREDICATES`.
-        statement: The fact as one sentence, readable by itself.
+        statement: One sentence, readable by itself.
         speaker: User id of who said it; ``bot`` for the bot's own promises.
         said_at: When it was first said (decides who was present).
         recorded_at: When it was learned.
         valid_from, valid_to: When it is true; ``None`` is unknown or open.
         importance: 0…1, the extractor's judgement.
         half_life: Days until retention falls to one half (``retention.py``).
-        last_used: When it was last restated or used.
-        use_count: How often it was restated (familiarity or strength of the edge).
+        last_used, use_count: When it was last restated or used, and how often restated.
         supersedes: Ids of facts this one replaces, for whoever may see this one.
         evidence: Journal ids of the messages it rests on.
-        archived_at: When it was archived.
     """
 
     kind: ClassVar[str] = "fact"
@@ -289,10 +265,7 @@ class Fact(SessionRow):
 
 @dataclass(frozen=True, slots=True)
 class Forgotten(SessionRow):
-    """That a message is not to be recalled: a fact that rested on it was forgotten.
-
-    A row of its own, so that forgetting can be undone like everything else.
-    """
+    """That a message is not to be recalled: a fact that rested on it was forgotten."""
 
     kind: ClassVar[str] = "forgotten"
 
@@ -300,7 +273,6 @@ class Forgotten(SessionRow):
 
     @classmethod
     def of(cls, session: str, message: int) -> Forgotten:
-        """The row of a message."""
         return cls(stable_id("x", session, str(message)), session, message)
 
     @classmethod
@@ -312,7 +284,6 @@ class Forgotten(SessionRow):
         return (self.message,)
 
     def renumbered(self, numbers: Mapping[int, int], span: Span) -> Forgotten | None:
-        """The row of the same message; its id is made of the number."""
         message = numbers.get(self.message)
         if message is None or message == self.message:
             return self if message else None

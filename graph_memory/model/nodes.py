@@ -18,12 +18,7 @@ PRIVATE = "private"
 
 
 def stable_id(prefix: str, *parts: str) -> str:
-    """A short id that depends on nothing but ``parts``.
-
-    Args:
-        prefix: Kind of thing, for people who read ids (``"e"`` for entities).
-        parts: What identifies the thing; their boundaries count.
-    """
+    """A short id, such as ``e:…``, that depends on ``parts`` and their boundaries."""
     joined = "\x1f".join(part.replace("\x1f", " ") for part in parts)
     digest = hashlib.blake2b(joined.encode("utf-8", "replace"), digest_size=8)
     return f"{prefix}:{digest.hexdigest()}"
@@ -59,11 +54,7 @@ class Layer(StrEnum):
 
 
 class Status(StrEnum):
-    """Whether a fact is in use.
-
-    *Superseded* is not a status: whether a newer row replaces this one depends on who asks
-    (see ``Fact.supersedes``).
-    """
+    """Whether a fact is in use. *Superseded* is no status: that depends on who asks."""
 
     ACTIVE = "active"
     ARCHIVED = "archived"

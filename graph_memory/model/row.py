@@ -1,17 +1,16 @@
-"""Base class and registry of the rows that the journal keeps.
+"""Base class and registry of rows, and the changes that alter them.
 
-What a kind of row means stands on its class: its keys, whom and what it names, when it was
-said, which of its fields are words, what it rests on, how it is erased and exported. A new
-kind is a dataclass derived from :class:`Row` (:class:`SessionRow` for one that belongs to
-a chat) and one call of :func:`register`.
+A new kind of row is a dataclass derived from :class:`Row` (:class:`SessionRow` for one that
+belongs to a chat) and one call of :func:`register`; what it means is said on its class.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
 from .nodes import Layer
@@ -29,41 +28,31 @@ class Basis(StrEnum):
     NONE = "none"
     """Nothing but itself."""
     ANY = "any"
-    """The messages in its ``evidence``; it stands as long as one of them is there."""
+    """The messages in its ``evidence``, as long as one of them is there."""
     EACH = "each"
     """The messages in its ``evidence``; it goes with each of them."""
     LEARNED = "learned"
-    """All that was learned up to then: it is written anew on top of what stood before. When
-    a message is retracted, what stood before that was learned stands again."""
+    """All that was learned up to then. When a message is retracted, the state from before that
+    was learned comes back."""
     MOMENT = "moment"
-    """What was being talked about when it was made; it goes with an earlier message."""
+    """What was being talked about; it goes with an earlier message."""
 
 
 class Gone(Protocol):
-    """What a deletion takes away, as a row is asked what it leaves of it."""
+    """What a deletion takes away: ``deletion/plan.py``, as a row sees it."""
 
-    def is_node(self, node: str, session: str) -> bool:
-        """Whether a node of a Session is who goes."""
-
-    def is_message(self, id: int) -> bool:
-        """Whether a message goes."""
-
-    def own(self, session: str, first: int = 0, last: int = ...) -> int:
-        """How many of the messages from ``first`` to ``last`` of a Session go."""
-
-    def naming(self, session: str, first: int, last: int) -> int:
-        """How many of the bot's lines go that are in others' conversations."""
-
-    def is_named(self, session: str, text: str) -> bool:
-        """Whether a text of a Session names who goes."""
+    def is_node(self, node: str, session: str) -> bool: ...
+    def is_message(self, id: int) -> bool: ...
+    def own(self, session: str, first: int = 0, last: int = ...) -> int: ...
+    def naming(self, session: str, first: int, last: int) -> int: ...
+    def is_named(self, session: str, text: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of the journal; every kind is a class of its own.
 
-    Attributes:
-        id: Unique among the rows of its kind.
+    Its ``id`` is unique among the rows of its kind.
 
     Class attributes:
         kind: Name of the kind, as it is stored.
@@ -89,7 +78,7 @@ class Row:
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Self:
-        """A row from :func:`encode`'s data; fields it does not know are ignored."""
+        """A row from :func:`encode`'s data, without fields that are unknown."""
         values: dict[str, Any] = {
             name: tuple(data[name]) if isinstance(data[name], list) else data[name]
             for name in _FIELDS[cls.kind]
@@ -121,7 +110,7 @@ class Row:
 
     @property
     def home(self) -> str:
-        """Id of the Session that it belongs to; empty for none."""
+        """Id of its Session; empty for none."""
         return ""
 
     @property
@@ -142,7 +131,7 @@ class Row:
 
     @property
     def index_keys(self) -> tuple[str, str, str]:
-        """Session and the two keys by which it is looked up: ``(session, a, b)``."""
+        """Session and ``keys`` by which it is looked up: ``(session, a, b)``."""
         a, b = [*(getattr(self, field) for field in self.keys), "", ""][:2]
         return self.home, a, b
 
@@ -153,9 +142,7 @@ class Row:
         return tuple(getattr(self, "evidence", ())) if cites else ()
 
     def renumbered(self, numbers: Mapping[int, int], span: Span) -> Self | None:
-        """The row for a memory in which messages have other numbers.
-
-        Ids that are made of a message's number change with it.
+        """The row, and its id, for a memory in which messages have other numbers.
 
         Args:
             numbers: New numbers by old ones; a message that is not there is gone.
@@ -187,19 +174,18 @@ class SessionRow(Row):
 
 _KINDS: dict[str, type[Row]] = {}
 _FIELDS: dict[str, tuple[str, ...]] = {}
-"""Looked up for every row that is read, so not worked out each time."""
 
 
 def register(*kinds: type[Row]) -> None:
-    """Let the journal know kinds of rows; again is the same as once."""
+    """Let the journal know kinds of rows."""
     for cls in kinds:
         _KINDS[cls.kind] = cls
         _FIELDS[cls.kind] = tuple(field.name for field in dataclasses.fields(cls))
 
 
-def registered() -> Iterator[type[Row]]:
-    """All kinds of rows that are registered."""
-    yield from _KINDS.values()
+def registered() -> Iterable[type[Row]]:
+    """All kinds of rows."""
+    return _KINDS.values()
 
 
 def kind_named(name: str) -> type[Row] | None:
@@ -223,3 +209,51 @@ def decode(kind: str, data: Mapping[str, Any]) -> Row:
         TypeError: A field is missing.
     """
     return _KINDS[kind].of_data(data)
+
+
+@dataclass(frozen=True)
+class Op:
+    """One row written (``after``) or deleted (``after is None``).
+
+    ``before`` is what was there, ``None`` if nothing was; both are encoded rows, which
+    ``was`` and ``row`` are decoded.
+    """
+
+    kind: str
+    id: str
+    before: Data | None
+    after: Data | None
+
+    @cached_property
+    def was(self) -> Row | None:
+        return None if self.before is None else decode(self.kind, self.before)
+
+    @cached_property
+    def row(self) -> Row | None:
+        return None if self.after is None else decode(self.kind, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Everything one act did to the memory; the unit of commit and of undo.
+
+    Attributes:
+        id: Position in the journal, from 1.
+        actor: ``chat``, ``learn``, ``upkeep``, ``owner`` or a user id.
+        reason: Why, in a word or two (``learned``, ``forget``, ``archive``, …).
+        batch: The learned batch; a batch has at most one change.
+        undoes: The change this one takes back.
+    """
+
+    id: int
+    at: float
+    actor: str
+    reason: str
+    ops: tuple[Op, ...]
+    batch: int | None = None
+    undoes: int | None = None
+
+    @property
+    def is_trimmed(self) -> bool:
+        """Whether it is so old that only the kinds of its rows are still known."""
+        return any(not op.id for op in self.ops)
