@@ -52,7 +52,7 @@ OPEN = Policy(Sharing.SHARED, participants_only=False)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one asker may see of one Session: when they were there, and of which layers."""
+    """What one asker may see of one Session: in which windows of time, which layers."""
 
     windows: tuple[Window, ...]
     knows: Rank

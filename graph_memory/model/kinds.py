@@ -88,7 +88,7 @@ class Merge(Row):
 
 @dataclass(frozen=True, slots=True)
 class Link(Row):
-    """That two accounts, in order, are one person's, by the owner's word (``identity.py``)."""
+    """That two accounts, in order, are one person's, by the owner's word."""
 
     kind: ClassVar[str] = "link"
     keys: ClassVar[tuple[str, ...]] = ("a", "b")
