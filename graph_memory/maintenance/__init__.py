@@ -1,10 +1,8 @@
 """Upkeep: what happens to memories while nobody is looking."""
 
 from .backup import Backups
-from .backup_catalog import Backup, Preview, preview, saved
-from .idle import IdleGate
-from .restore import open_journal, stage
-from .upkeep import Forecast, Report, Upkeep
+from .restore import Backup, Preview, open_journal, preview, saved, stage
+from .upkeep import Forecast, IdleGate, Report, Upkeep
 
 __all__ = [
     "Backup",

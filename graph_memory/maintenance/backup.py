@@ -23,8 +23,8 @@ from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, 
 from ..retention import DAY
 from ..store import copies
 from ..supervisor import Supervisor
-from . import backup_catalog, restore
-from .backup_catalog import DAILY, WEEKLY, Backup, Preview
+from . import restore
+from .restore import DAILY, WEEKLY, Backup, Preview
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ class Backups:
 
     async def list(self) -> list[Backup]:
         """The backups there are, newest first."""
-        return await self._do(lambda: backup_catalog.saved(self._directory))
+        return await self._do(lambda: restore.saved(self._directory))
 
     async def make(self, kind: str = "manual") -> Backup:
         """Make a backup now, and delete those in excess.
@@ -115,7 +115,7 @@ class Backups:
             NotFoundError: There is no such backup.
             JournalError: It cannot be used (``DamagedError`` if it is damaged).
         """
-        return await self._do(lambda: backup_catalog.preview(self._directory, name))
+        return await self._do(lambda: restore.preview(self._directory, name))
 
     async def restore(self, name: str) -> Backup:
         """Have a backup take the journal's place when the memory is next opened.
@@ -218,7 +218,7 @@ class Backups:
             *self._directory.glob("restore-*.tmp*"),
         ):
             draft.unlink(missing_ok=True)
-        paths = [backup.path for backup in backup_catalog.saved(self._directory)]
+        paths = [backup.path for backup in restore.saved(self._directory)]
         paths += sorted(self._directory.glob("restore-*.sqlite3"))
         purge.purge(paths, self._tombstones, marks, self._now(), self._stop)
         if others:
@@ -233,20 +233,18 @@ class Backups:
             self._make_room(folder)
             target = copies.path_for(folder, self._now(), kind)
             copies.copy(self._journal.path, target, self._stop)
-            for backup in backup_catalog.surplus(
-                backup_catalog.saved(self._directory), *self._keep
-            ):
+            for backup in restore.surplus(restore.saved(self._directory), *self._keep):
                 if backup.path != target:
                     backup.path.unlink(missing_ok=True)
         except DamagedError as error:
             raise restore.advise(self._directory, error) from error
         except OSError as error:
             raise JournalError(f"the backup failed: {error}") from error
-        return backup_catalog.find(self._directory, target.name)
+        return restore.find(self._directory, target.name)
 
     def _make_room(self, folder: Path) -> None:
         wanted = copies.size(self._journal.path)
-        for backup in reversed(backup_catalog.saved(self._directory)[MIN_KEPT:]):
+        for backup in reversed(restore.saved(self._directory)[MIN_KEPT:]):
             try:
                 copies.require_space(folder, wanted)
             except JournalError:

@@ -8,8 +8,10 @@ without a change (``deletion/message_retention.py``).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,12 +19,11 @@ from ..breaker import Breaker
 from ..context import Context
 from ..deletion import message_retention
 from ..library import FactLine, Library
-from ..model import Entity, Fact, Mention, Merge, Name, Status, is_entity
+from ..model import Entity, Fact, Mention, Merge, Message, Name, Status, is_entity
 from ..ports import LanguageModel
 from ..retention import DAY, fades_at, strength
-from ..store import Draft, Rows, queries
+from ..store import Draft, Event, Rows, queries
 from ..supervisor import NEVER, Supervisor
-from .idle import IdleGate
 from .summaries import ACTOR, SummaryWriter
 
 logger = logging.getLogger("graph_memory.maintenance")
@@ -37,7 +38,46 @@ RETRY = 600.0
 """Seconds until a run that failed (the disk being full, say) is tried again."""
 GRACE = 90 * DAY
 """How long archived facts can be restored, and superseded ones stay in use."""
+QUIET = 3.0
+"""Seconds without a message after which the chat counts as quiet."""
+LONGEST = 60.0
+"""Seconds after which a piece of work is done although people go on chatting."""
 _LAST_RUN = "upkeep.last_run"
+
+
+class IdleGate:
+    """Waits until nobody has said anything for a while.
+
+    Args:
+        quiet, longest: See :data:`QUIET`, :data:`LONGEST`.
+        clock: Monotonic seconds.
+        sleep: Passes the time.
+    """
+
+    def __init__(
+        self,
+        quiet: float = QUIET,
+        longest: float = LONGEST,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._quiet = quiet
+        self._longest = longest
+        self._clock = clock
+        self._sleep = sleep
+        self._heard = -quiet + clock()
+
+    def on_event(self, event: Event) -> None:
+        """Follow the journal."""
+        if isinstance(event, Message):
+            self._heard = self._clock()
+
+    async def wait(self) -> None:
+        """Return once nobody chats, after :data:`LONGEST` seconds at the latest."""
+        latest = self._clock() + self._longest
+        await self._sleep(0)
+        while (now := self._clock()) < min(self._heard + self._quiet, latest):
+            await self._sleep(min(self._heard + self._quiet, latest) - now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +137,7 @@ class Upkeep:
         self._library = library
         self._embedding = embedding
         self._gate = gate
-        self._summaries = SummaryWriter(context, model, breaker, gate)
+        self._summaries = SummaryWriter(context, model, breaker, gate.wait)
         self._job = Supervisor(
             "gm-upkeep",
             self._step,

@@ -22,7 +22,7 @@ import pytest
 from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me, purge, tombstones
 from graph_memory.errors import BondError, JournalError
 from graph_memory.maintenance import restore
-from graph_memory.maintenance.backup_catalog import JOURNAL, saved
+from graph_memory.maintenance.restore import JOURNAL, saved
 from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings

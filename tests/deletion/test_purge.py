@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from graph_memory.deletion import erasure
 from graph_memory.maintenance import restore
-from graph_memory.maintenance.backup_catalog import saved
+from graph_memory.maintenance.restore import saved
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings

@@ -15,8 +15,8 @@ import pytest_asyncio
 
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import ClosedError, DamagedError, JournalError, NotFoundError
-from graph_memory.maintenance import Backup, Backups, backup, backup_catalog
-from graph_memory.maintenance.backup_catalog import JOURNAL, surplus
+from graph_memory.maintenance import Backup, Backups, backup, restore
+from graph_memory.maintenance.restore import JOURNAL, surplus
 from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal, copies
 
@@ -277,4 +277,4 @@ async def test_a_preview_says_what_would_be_lost(world):
     damage(made.path)
     with pytest.raises(DamagedError):
         await backups.preview(made.name)
-    assert backup_catalog.newest_good(made.path.parents[1]) is None
+    assert restore.newest_good(made.path.parents[1]) is None

@@ -14,7 +14,7 @@ import pytest
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import DamagedError, JournalError, NotFoundError
 from graph_memory.maintenance import open_journal, restore
-from graph_memory.maintenance.backup_catalog import JOURNAL, saved
+from graph_memory.maintenance.restore import JOURNAL, saved
 from graph_memory.store import copies
 
 from ..makers import T0, message, private, user
