@@ -1,10 +1,7 @@
 """Backups: verified copies of the journal, daily and on demand.
 
-With the daily one, the older ones and the graph's file lose whoever asked to be forgotten
-since, and what was retracted (撤回): rewriting them for each would be far too dear.
-
-Copies are made in a thread of their own, on a connection of their own, in small steps:
-messages go on being stored meanwhile, and are not delayed.
+Copies are made in a thread and on a connection of their own, in small steps: messages go
+on being stored meanwhile. With the daily one, closed files are purged of who is forgotten.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from ..retention import DAY
 from ..store import copies
 from ..supervisor import Supervisor
 from . import restore
-from .restore import DAILY, WEEKLY, Backup, Preview
+from .restore import Backup, Preview
 
 T = TypeVar("T")
 
@@ -47,7 +44,6 @@ class Backups:
         directory: The data directory; backups are in ``backups/`` inside it.
         tombstones: Whom the copies are purged of.
         rebuild: Builds the graph's file anew: what is deleted from it leaves its bytes there.
-        daily, weekly: Days and weeks of which a backup is kept.
     """
 
     def __init__(
@@ -56,14 +52,10 @@ class Backups:
         directory: Path,
         tombstones: Tombstones,
         rebuild: Callable[[], Awaitable[object]],
-        *,
-        daily: int = DAILY,
-        weekly: int = WEEKLY,
     ) -> None:
         self._directory = directory
         self._journal = context.journal
         self._now = context.now
-        self._keep = (daily, weekly)
         self._tombstones = tombstones
         self._rebuild = rebuild
         self._unpurged = ""
@@ -94,9 +86,19 @@ class Backups:
         await self._job.close()
         await asyncio.to_thread(self._thread.shutdown)
 
+    async def alone(self, work: Callable[[], T]) -> T:
+        """Run ``work`` while nothing else touches the backups.
+
+        Raises:
+            ClosedError: This was closed.
+        """
+        if self._stop.is_set():
+            raise ClosedError("the memory is closed")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
     async def list(self) -> list[Backup]:
         """The backups there are, newest first."""
-        return await self._do(lambda: restore.saved(self._directory))
+        return await self.alone(lambda: restore.saved(self._directory))
 
     async def make(self, kind: str = "manual") -> Backup:
         """Make a backup now, and delete those in excess.
@@ -106,35 +108,23 @@ class Backups:
             JournalError: It could not be made: no room, not writable.
             ClosedError: This was closed meanwhile.
         """
-        return await self._do(lambda: self._make(kind))
+        return await self.alone(lambda: self._make(kind))
 
     async def preview(self, name: str) -> Preview:
-        """What restoring a backup would do.
-
-        Raises:
-            NotFoundError: There is no such backup.
-            JournalError: It cannot be used (``DamagedError`` if it is damaged).
-        """
-        return await self._do(lambda: restore.preview(self._directory, name))
+        """What restoring a backup would do; see ``restore.preview``."""
+        return await self.alone(lambda: restore.preview(self._directory, name))
 
     async def restore(self, name: str) -> Backup:
-        """Have a backup take the journal's place when the memory is next opened.
-
-        What the journal holds by then becomes a backup itself.
-
-        Raises:
-            NotFoundError: There is no such backup.
-            JournalError: It cannot be used (``DamagedError`` if it is damaged).
-        """
-        return await self._do(lambda: restore.stage(self._directory, name, self._now()))
+        """Have a backup take the journal's place at the next start; see ``restore.stage``."""
+        return await self.alone(lambda: restore.stage(self._directory, name, self._now()))
 
     async def staged(self) -> float | None:
         """When the restore was asked for that waits for the next start, if any."""
-        return await self._do(lambda: restore.staged(self._directory))
+        return await self.alone(lambda: restore.staged(self._directory))
 
     async def unstage(self) -> bool:
         """Take back a restore that waits; false if there was none."""
-        return await self._do(lambda: restore.unstage(self._directory))
+        return await self.alone(lambda: restore.unstage(self._directory))
 
     async def due_in(self) -> float:
         """Seconds until the daily backup is due; 0 if it is."""
@@ -177,11 +167,14 @@ class Backups:
         if not due and min(wishes, default=self._now()) >= self._now() - DAY:
             return
         try:
-            await self._do(lambda: self._purge(retracted.marks, others=bool(stones)))
+            await self.alone(lambda: self._purge(retracted.marks, others=bool(stones)))
             if retracted.learned or stones:
                 await self._rebuild()
             if stones:
-                await self._compact()
+                with self._journal.long_work():
+                    await self._journal.tidy(erasure.compact)
+                    if not await erasure.drain(self._journal, PATIENCE):
+                        raise JournalError("the log could not be emptied: somebody is reading it")
                 await asyncio.to_thread(self._tombstones.finish, stones)
         except ClosedError:
             raise
@@ -190,25 +183,6 @@ class Backups:
             logger.warning("%s; trying again", self._unpurged)
             return
         await self._journal.alter(lambda db, _tell: retraction_marks.close(db, retracted))
-
-    async def _compact(self) -> None:
-        with self._journal.long_work():
-            await self._journal.tidy(erasure.compact)
-            if not await erasure.drain(self._journal, PATIENCE):
-                raise JournalError("the log could not be emptied: somebody is reading it")
-
-    async def alone(self, work: Callable[[], T]) -> T:
-        """Run ``work`` while nothing else touches the backups.
-
-        Raises:
-            ClosedError: This was closed.
-        """
-        return await self._do(work)
-
-    async def _do(self, work: Callable[[], T]) -> T:
-        if self._stop.is_set():
-            raise ClosedError("the memory is closed")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     # ---------------------------------------------------- in the backup thread
 
@@ -233,7 +207,7 @@ class Backups:
             self._make_room(folder)
             target = copies.path_for(folder, self._now(), kind)
             copies.copy(self._journal.path, target, self._stop)
-            for backup in restore.surplus(restore.saved(self._directory), *self._keep):
+            for backup in restore.surplus(restore.saved(self._directory)):
                 if backup.path != target:
                     backup.path.unlink(missing_ok=True)
         except DamagedError as error:

@@ -1,8 +1,7 @@
-"""Putting a backup in the journal's place, and opening what is there.
+"""Backup files: listing, rotation, and putting one in the journal's place.
 
-A restore is prepared while the memory is open or closed, and takes effect when it is
-next opened: nobody writes then, and graph and index are built from what was restored.
-Every step leaves a state from which the next opening goes on by itself.
+A restore is prepared while the memory is open or closed and takes effect at the next
+opening. Every step leaves a state from which the next opening goes on by itself.
 """
 
 from __future__ import annotations
@@ -41,13 +40,12 @@ _STAGED = re.compile(r"restore-(\d{8}T\d{6}Z)\.sqlite3", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A verified copy of the journal.
+    """A verified copy of the journal, of ``size`` bytes.
 
     Attributes:
         at: When it was made, by its name.
         kind: Empty for the daily ones; ``manual``, ``restore`` (what stood there before
             one) or ``migration-…``.
-        size: Bytes.
     """
 
     path: Path
@@ -90,11 +88,7 @@ class Preview:
 
 
 def saved(directory: Path) -> list[Backup]:
-    """The backups of a data directory, newest first.
-
-    Raises:
-        JournalError: The folder cannot be read.
-    """
+    """The backups of a data directory, newest first. ``JournalError`` if it cannot be read."""
     folder = copies.folder_of(directory)
     found = []
     try:
@@ -109,26 +103,11 @@ def saved(directory: Path) -> list[Backup]:
 
 
 def find(directory: Path, name: str) -> Backup:
-    """The backup of this name.
-
-    Raises:
-        NotFoundError: There is none.
-    """
+    """The backup of this name; ``NotFoundError`` if there is none."""
     for backup in saved(directory):
         if backup.name in (name, f"{name}.sqlite3"):
             return backup
     raise NotFoundError(f"there is no backup {name}")
-
-
-def newest_good(directory: Path) -> tuple[Backup, Contents] | None:
-    """The newest backup in which nothing is wrong, and what it holds. Blocks."""
-    for backup in saved(directory):
-        try:
-            held = copies.verify(backup.path)
-        except JournalError:
-            continue
-        return backup, held
-    return None
 
 
 def preview(directory: Path, name: str) -> Preview:
@@ -148,11 +127,11 @@ def preview(directory: Path, name: str) -> Preview:
     return Preview(backup, then, now)
 
 
-def surplus(backups: Iterable[Backup], daily: int = DAILY, weekly: int = WEEKLY) -> list[Backup]:
+def surplus(backups: Iterable[Backup]) -> list[Backup]:
     """Which backups are in excess, oldest first.
 
-    Counts the days and weeks that have backups, not those on the calendar: a clock that
-    was wrong for a while takes a place, and costs no other one.
+    Days and weeks that have backups count, whatever the calendar says: a clock that was
+    wrong for a while costs no other backup.
     """
     days: dict[date, Backup] = {}
     weeks: dict[tuple[int, int], Backup] = {}
@@ -164,7 +143,7 @@ def surplus(backups: Iterable[Backup], daily: int = DAILY, weekly: int = WEEKLY)
         else:
             days.setdefault(backup.day, backup)
             weeks.setdefault(backup.day.isocalendar()[:2], backup)
-    kept = {*list(days.values())[:daily], *list(weeks.values())[:weekly]}
+    kept = {*list(days.values())[:DAILY], *list(weeks.values())[:WEEKLY]}
     kept.update(backup for group in others.values() for backup in group[:OTHERS])
     return [backup for backup in reversed(ordered) if backup not in kept]
 
@@ -175,9 +154,7 @@ def surplus(backups: Iterable[Backup], daily: int = DAILY, weekly: int = WEEKLY)
 def stage(directory: Path, name: str, now: float) -> Backup:
     """Have a backup take the journal's place at the next :func:`open_journal`. Blocks.
 
-    Args:
-        name: Of the backup.
-        now: Seconds since the epoch.
+    What the journal holds by then becomes a backup itself.
 
     Raises:
         NotFoundError: There is no such backup.
@@ -269,8 +246,17 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
             _set_aside(directory, staged)
             logger.warning("%s; it was set aside", error)
         else:
-            _carry(journal, staged)
-            _keep(directory, journal, held, now)
+            try:  # who asked for a pause keeps it, and what was retracted stays so
+                pauses.carry(journal, staged)
+                retraction_marks.carry(journal, staged)
+            except sqlite3.Error as error:
+                what = "pauses and withdrawals could not be carried over"
+                raise failure(what, error) from error
+            if not held.is_empty:  # it becomes a backup: a rename, which needs no room
+                folder = copies.folder_of(directory)
+                folder.mkdir(parents=True, exist_ok=True)
+                journal.replace(copies.path_for(folder, now, "restore"))
+                copies.sync(folder)
     else:
         _set_aside(directory, staged)
     staged.replace(journal)
@@ -278,26 +264,6 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
     for older in _staged(directory):
         copies.remove(older)
     logger.info("the journal was restored (%s)", staged.name)
-
-
-def _carry(journal: Path, staged: Path) -> None:
-    """Let those who asked for a pause keep it, and what was taken back be taken back."""
-    try:
-        pauses.carry(journal, staged)
-        retraction_marks.carry(journal, staged)
-    except sqlite3.Error as error:
-        what = "pauses and withdrawals could not be carried over"
-        raise failure(what, error) from error
-
-
-def _keep(directory: Path, journal: Path, held: copies.Contents, now: float) -> None:
-    """Make what stood there until now a backup: a rename, which needs no room."""
-    if held.is_empty:
-        return
-    folder = copies.folder_of(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    journal.replace(copies.path_for(folder, now, "restore"))
-    copies.sync(folder)
 
 
 def _set_aside(directory: Path, staged: Path) -> None:
@@ -320,15 +286,18 @@ def _staged(directory: Path) -> list[Path]:
 
 
 def advise(directory: Path, error: DamagedError) -> DamagedError:
-    """The same error, with what can be done about it."""
-    good = newest_good(directory)
-    if good is None:
-        advice = "there is no good backup; move the file away to begin with an empty memory"
-        return DamagedError(f"{error}; {advice}")
-    backup, held = good
-    made = datetime.fromtimestamp(backup.at, UTC)
-    advice = (
-        f"the newest good backup is of {made:%Y-%m-%d %H:%M} UTC ({held.messages} messages,"
-        f" {held.facts} facts): {COMMAND} {backup.name} brings it back, the damaged file is kept"
-    )
-    return DamagedError(f"{error}; {advice}", backup.name)
+    """The same error, with what can be done about it. Blocks."""
+    for backup in saved(directory):
+        try:
+            held = copies.verify(backup.path)
+        except JournalError:
+            continue
+        made = datetime.fromtimestamp(backup.at, UTC)
+        advice = (
+            f"the newest good backup is of {made:%Y-%m-%d %H:%M} UTC ({held.messages} messages,"
+            f" {held.facts} facts): {COMMAND} {backup.name} brings it back, the damaged file is"
+            " kept"
+        )
+        return DamagedError(f"{error}; {advice}", backup.name)
+    advice = "there is no good backup; move the file away to begin with an empty memory"
+    return DamagedError(f"{error}; {advice}")

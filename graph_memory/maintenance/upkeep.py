@@ -1,9 +1,7 @@
 """Periodic upkeep: archiving, deleting and summing up, in small slices.
 
-Every slice is one change, resolved against the newest state: a fact that was used since
-it was looked up stays. So what is altered here can be undone, and a kill loses nothing.
-Between slices it waits until nobody chats (``idle.py``). Only what is told elsewhere goes
-without a change (``deletion/message_retention.py``).
+Every slice is one change, resolved against the newest state: what was used since it was
+looked up stays, a kill loses nothing, and it can be undone.
 """
 
 from __future__ import annotations
@@ -14,24 +12,28 @@ import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from ..breaker import Breaker
 from ..context import Context
 from ..deletion import message_retention
 from ..library import FactLine, Library
-from ..model import Entity, Fact, Mention, Merge, Message, Name, Status, is_entity
+from ..model import Entity, Fact, Mention, Merge, Message, Name, Row, Status
 from ..ports import LanguageModel
 from ..retention import DAY, fades_at, strength
 from ..store import Draft, Event, Rows, queries
 from ..supervisor import NEVER, Supervisor
 from .summaries import ACTOR, SummaryWriter
 
+R = TypeVar("R", bound=Row)
+
 logger = logging.getLogger("graph_memory.maintenance")
 
 SLICE = 100
 """Facts in one change."""
 FEW = 25
-"""Facts, or entities, that are deleted in one change, with what is left of their nodes."""
+"""Entities that are deleted in one change, with their names and mentions."""
 SETTLING = 5.0
 """Seconds after the start before the first look."""
 RETRY = 600.0
@@ -65,7 +67,7 @@ class IdleGate:
         self._longest = longest
         self._clock = clock
         self._sleep = sleep
-        self._heard = -quiet + clock()
+        self._heard = clock() - quiet
 
     def on_event(self, event: Event) -> None:
         """Follow the journal."""
@@ -114,8 +116,7 @@ class Upkeep:
         last: What the last run did; ``None`` before the first.
 
     Args:
-        model, breaker: What writes summaries, and what leaves it alone when it fails;
-            without a model they are picked from what is there.
+        model, breaker: What writes summaries, if anything, and what guards it.
         embedding: Name of the embedding model in use; empty for none.
         gate: When to work.
     """
@@ -168,32 +169,34 @@ class Upkeep:
         interval = self._context.settings.prune_interval * 3600.0
         if not interval:
             return NEVER
-        if left := await self._due_in(interval):
-            return left
-        await self.run()
-        return interval
-
-    async def _due_in(self, interval: float) -> float:
-        """Seconds until the next run, which are never more than an interval."""
         last = await self.last_run()
         if last is None:  # a first run waits a whole interval too
             await self._journal.set_note(_LAST_RUN, str(self._now()))
             return interval
         # A clock that was set back does not make it wait longer.
-        return max(0.0, min(interval, last + interval - self._now()))
+        left = min(interval, last + interval - self._now())
+        if left > 0:
+            return left
+        await self.run()
+        return interval
 
     async def run(self) -> Report:
         """Do everything that is due: facts, then summaries, then what may go."""
-        now = self._now()
-        archived = await self._slices(self._faded, self._archive)
-        archived += await self._slices(self._replaced, self._archive)
-        deleted = await self._slices(self._expired, self._delete)
-        orphaned = await self._orphaned()
+        now, settings, wait = self._now(), self._context.settings, self._gate.wait
+        rate, threshold = settings.time_decay_rate, settings.min_importance_threshold
+        archived = await self._slices(
+            lambda db: queries.fading(db, [now], threshold, rate, SLICE)[0][0], self._archive
+        )
+        archived += await self._slices(
+            lambda db: queries.superseded_before(db, now - GRACE, SLICE), self._archive
+        )
+        deleted = await self._slices(lambda db: queries.archived(db, now - GRACE, SLICE), _delete)
+        orphaned = await self._slices(lambda db: _orphans(db, now - GRACE, FEW), _delete_orphans)
         records = await self._summaries.write()
         thinned = 0
-        if days := self._context.settings.keep_messages_days:
-            thinned = await message_retention.thin(self._journal, now - days * DAY, self._gate.wait)
-        await message_retention.prune(self._journal, self._embedding(), now, self._gate.wait)
+        if days := settings.keep_messages_days:
+            thinned = await message_retention.thin(self._journal, now - days * DAY, wait)
+        await message_retention.prune(self._journal, self._embedding(), now, wait)
         await self._journal.set_note(_LAST_RUN, str(self._now()))
         self.last = Report(archived, deleted, orphaned, records, thinned)
         if self.last != Report(0, 0):
@@ -219,11 +222,9 @@ class Upkeep:
             rate, threshold: The settings ``time_decay_rate`` and
                 ``min_importance_threshold`` to try out; default: those in use.
         """
-        rate = self._context.settings.time_decay_rate if rate is None else rate
-        threshold = (
-            self._context.settings.min_importance_threshold if threshold is None else threshold
-        )
-        now = self._now()
+        now, settings = self._now(), self._context.settings
+        rate = settings.time_decay_rate if rate is None else rate
+        threshold = settings.min_importance_threshold if threshold is None else threshold
         times = [now + span * DAY for span in days]
         found = await self._journal.look(
             lambda db: queries.fading(db, times, threshold, rate, limit)
@@ -242,98 +243,55 @@ class Upkeep:
             for span, (some, total) in zip(days, found, strict=True)
         ]
 
-    # ------------------------------------------------------------------ slices
-
     async def _slices(
         self,
-        find: Callable[[], Awaitable[list[Fact]]],
-        resolve: Callable[[Rows, list[Fact]], Draft],
+        find: Callable[[sqlite3.Connection], list[R]],
+        resolve: Callable[[list[R], Rows], Draft],
     ) -> int:
+        """Do one thing with what is found, a slice at a time; returns with how many rows."""
         done = 0
-        while facts := await find():
-            change = await self._journal.commit(lambda rows, facts=facts: resolve(rows, facts))  # type: ignore[misc]
-            touched = sum(1 for op in change.ops if op.kind == Fact.kind) if change else 0
+        while found := await self._journal.look(find):
+            change = await self._journal.commit(partial(resolve, found))
+            kind = found[0].kind
+            touched = sum(op.kind == kind for op in change.ops) if change else 0
             if not touched:  # all of them were used or changed meanwhile
                 break
             done += touched
             await self._gate.wait()
         return done
 
-    async def _orphaned(self) -> int:
-        """Delete entities of which nothing is known and that did not come up for long."""
-        before, done = self._now() - GRACE, 0
-        while True:
-            nodes = await self._journal.look(lambda db: _orphans(db, before, FEW))
-            change = await self._journal.commit(lambda rows, nodes=nodes: _bare(rows, nodes))  # type: ignore[misc]
-            gone = sum(1 for op in change.ops if op.kind == Entity.kind) if change else 0
-            if not gone:
-                return done
-            done += gone
-            await self._gate.wait()
-
-    async def _faded(self) -> list[Fact]:
-        ((facts, _),) = await self._journal.look(
-            lambda db: queries.fading(
-                db,
-                [self._now()],
-                self._context.settings.min_importance_threshold,
-                self._context.settings.time_decay_rate,
-                SLICE,
-            )
-        )
-        return facts
-
-    async def _replaced(self) -> list[Fact]:
-        return await self._journal.look(
-            lambda db: queries.superseded_before(db, self._now() - GRACE, SLICE)
-        )
-
-    async def _expired(self) -> list[Fact]:
-        return await self._journal.look(lambda db: queries.archived(db, self._now() - GRACE, FEW))
-
-    def _archive(self, rows: Rows, facts: list[Fact]) -> Draft:
-        """Archive those of ``facts`` that stand as they did when they were looked up."""
-        now = self._now()
-        standing = [fact for fact in facts if rows.get(Fact, fact.id) == fact]
+    def _archive(self, facts: list[Fact], rows: Rows) -> Draft:
+        now, archived = self._now(), Status.ARCHIVED.value
         return Draft(
             ACTOR,
             "archive",
-            put=[replace(f, status=Status.ARCHIVED.value, archived_at=now) for f in standing],
+            put=[
+                replace(fact, status=archived, archived_at=now)
+                for fact in facts
+                if rows.get(Fact, fact.id) == fact
+            ],
         )
 
-    def _delete(self, rows: Rows, facts: list[Fact]) -> Draft:
-        """Delete ``facts`` and the entities that have no other row in any Session."""
-        gone = {fact.id for fact in facts if rows.get(Fact, fact.id) == fact}
-        draft = Draft(ACTOR, "prune", drop=[(Fact.kind, id) for id in sorted(gone)])
-        nodes = {n for f in facts if f.id in gone for n in (f.subject, f.object) if is_entity(n)}
-        for node in sorted(nodes):
-            sessions = {fact.session for fact in rows.about(node) if fact.id not in gone}
-            kept = 0
-            traces: list[Name | Mention] = [*rows.find(Name, a=node), *rows.find(Mention, a=node)]
-            for row in traces:
-                if row.session in sessions:
-                    kept += 1
-                else:
-                    draft.drop.append((row.kind, row.id))
-            if not kept and not sessions:
-                draft.drop.append((Entity.kind, node))
-        return draft
+
+def _delete(facts: list[Fact], rows: Rows) -> Draft:
+    standing = [fact.id for fact in facts if rows.get(Fact, fact.id) == fact]
+    return Draft(ACTOR, "prune", drop=[(Fact.kind, id) for id in sorted(standing)])
 
 
-def _bare(rows: Rows, nodes: Sequence[str]) -> Draft:
+def _delete_orphans(entities: list[Entity], rows: Rows) -> Draft:
     """Delete those of some entities that still are in no fact and no merge."""
     draft = Draft(ACTOR, "prune")
     merged = {node for row in rows.scan(Merge) for node in (row.node, row.into)}
-    for node in nodes:
+    for entity in entities:
+        node = entity.id
         if rows.about(node) or node in merged:
             continue
-        traces: list[Name | Mention] = [*rows.find(Name, a=node), *rows.find(Mention, a=node)]
+        traces: list[Row] = [*rows.find(Name, a=node), *rows.find(Mention, a=node), entity]
         draft.drop += [(row.kind, row.id) for row in traces]
-        draft.drop.append((Entity.kind, node))
     return draft
 
 
-def _orphans(db: sqlite3.Connection, before: float, limit: int) -> list[str]:
+def _orphans(db: sqlite3.Connection, before: float, limit: int) -> list[Entity]:
     """Entities that nothing is known of and that did not come up since a time.
 
     Those that the owner merged stay, and so does the bot.
@@ -350,4 +308,4 @@ def _orphans(db: sqlite3.Connection, before: float, limit: int) -> list[str]:
         " ORDER BY e.id LIMIT ?",
         (before, limit),
     )
-    return [id for (id,) in found]
+    return [Entity(id) for (id,) in found]

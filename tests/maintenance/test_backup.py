@@ -143,7 +143,7 @@ async def test_a_clock_that_was_wrong_stops_nothing(world):
     clock.now = T0
     assert await backups.tend() is not None, "one from the future is not today's"
     clock.now = T0 - 3650 * DAY
-    for _ in range(backup.DAILY + 5):
+    for _ in range(restore.DAILY + 5):
         assert (await backups.make("")).path.exists(), "what was just made is there"
 
 
@@ -200,7 +200,7 @@ async def test_a_damaged_journal_costs_no_good_backup(world, tmp_path: Path):
     good = await backups.make("")
     await journal.close()
     damage(tmp_path / JOURNAL)
-    for _ in range(backup.DAILY + 1):
+    for _ in range(restore.DAILY + 1):
         clock.now += DAY
         with pytest.raises(DamagedError, match=good.name):
             await backups.make("")
@@ -277,4 +277,5 @@ async def test_a_preview_says_what_would_be_lost(world):
     damage(made.path)
     with pytest.raises(DamagedError):
         await backups.preview(made.name)
-    assert restore.newest_good(made.path.parents[1]) is None
+    damaged = DamagedError("damaged")
+    assert "no good backup" in str(restore.advise(made.path.parents[1], damaged))
