@@ -88,7 +88,11 @@ class Preview:
 
 
 def saved(directory: Path) -> list[Backup]:
-    """The backups of a data directory, newest first. ``JournalError`` if it cannot be read."""
+    """The backups of a data directory, newest first.
+
+    Raises:
+        JournalError: The folder cannot be read.
+    """
     folder = copies.folder_of(directory)
     found = []
     try:
@@ -103,7 +107,7 @@ def saved(directory: Path) -> list[Backup]:
 
 
 def find(directory: Path, name: str) -> Backup:
-    """The backup of this name; ``NotFoundError`` if there is none."""
+    """The backup of this name, or a ``NotFoundError``."""
     for backup in saved(directory):
         if backup.name in (name, f"{name}.sqlite3"):
             return backup
