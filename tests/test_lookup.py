@@ -80,7 +80,7 @@ class Gossip:
         self._edges = [(f.id, one(f.subject), one(f.object)) for f in facts]
         self._lies = lies
 
-    async def ask(self, question: Callable[[Gossip], T]) -> T:
+    async def ask(self, question: Callable[[Gossip], T], fresh: float = 0) -> T:
         return question(self)
 
     def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
@@ -269,11 +269,11 @@ def test_a_graph_that_hangs_or_is_away_is_done_without(monkeypatch: pytest.Monke
     monkeypatch.setattr(lookup, "PATIENCE", 0.01)
 
     class Hanging(Gossip):
-        async def ask(self, question: object) -> Any:
+        async def ask(self, question: object, fresh: float = 0) -> Any:
             await asyncio.Event().wait()
 
     class Away(Gossip):
-        async def ask(self, question: object) -> Any:
+        async def ask(self, question: object, fresh: float = 0) -> Any:
             raise GraphError("away")
 
     for graph in (Hanging(WORLD), Away(WORLD)):
