@@ -27,7 +27,7 @@ from .health import Health, behind
 from .identity import Identities
 from .identity_edits import IdentityEdits
 from .learning import Learning
-from .library import Conversations, EntityViews, Library
+from .library import Conversations, Library
 from .locales import explain
 from .lock import DirectoryLock
 from .lookup import Lookup
@@ -76,9 +76,6 @@ class MemoryService:
         self.identities = identities
         self.zone = zone
         self.now = now
-        self.library = Library(journal, settings, attendance, now)
-        self.entities = EntityViews(journal, self.library)
-        self.conversations = Conversations(journal, zone, now)
         self.spending = TokenBudget(journal, zone, now, settings.daily_llm_tokens)
         self.context = Context(
             journal=journal,
@@ -89,6 +86,8 @@ class MemoryService:
             attendance=attendance,
             identities=identities,
         )
+        self.library = Library(self.context)
+        self.conversations = Conversations(self.context)
         self.recall = Recaller(self.context, model)
         self.companion = Companion(self.context, self.recall)
         self.learning = Learning(
@@ -257,11 +256,9 @@ class MemoryService:
         if len(self.identities.accounts(user)) > 1:
             await self.identity_edits.unlink(user, user)
 
-    async def retune(self, **values: float) -> None:
+    def retune(self, **values: float) -> None:
         """Forget by other settings from now on: by those of ``settings.TUNABLE``."""
         self.live.tune(**values)
-        settings = self.settings
-        self.library.retune(settings)
         self.upkeep.look_again()
 
     async def access(self) -> Access:

@@ -13,12 +13,10 @@ from graph_memory.errors import NotFoundError
 from graph_memory.library import OWNER, Library
 from graph_memory.model import Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
-from graph_memory.scope import Attendance
-from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from graph_memory.store.queries import Cursor, FactFilter
 
-from .makers import T0, entity, fact, group, message, name, private, user
+from .makers import T0, context, entity, fact, group, message, name, private, user
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, ROOM = private("zhang"), group("1")
@@ -34,7 +32,7 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
 
 @pytest.fixture
 def library(journal: Journal) -> Library:
-    return Library(journal, Settings(), Attendance(), lambda: NOW)
+    return Library(context(journal, now=lambda: NOW))
 
 
 async def put(journal: Journal, *rows: Row) -> None:

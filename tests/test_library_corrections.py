@@ -26,11 +26,10 @@ from graph_memory.model import (
 )
 from graph_memory.retention import DAY
 from graph_memory.scope import Attendance
-from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal, Rows
 from graph_memory.turn import Turn
 
-from .makers import T0, entity, fact, group, message, name, private, user
+from .makers import T0, context, entity, fact, group, message, name, private, user
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, ROOM = private("zhang"), group("1")
@@ -52,7 +51,7 @@ def attendance(journal: Journal) -> Attendance:
 
 @pytest.fixture
 def library(journal: Journal, attendance: Attendance) -> Library:
-    return Library(journal, Settings(), attendance, lambda: NOW)
+    return Library(context(journal, attendance=attendance, now=lambda: NOW))
 
 
 async def put(journal: Journal, *rows: Row) -> None:

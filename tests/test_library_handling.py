@@ -12,11 +12,9 @@ from graph_memory.errors import NotFoundError
 from graph_memory.library import OWNER, Action, Effect, Library
 from graph_memory.model import Entity, Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
-from graph_memory.scope import Attendance
-from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
-from .makers import T0, entity, fact, group, message, name, private, user
+from .makers import T0, context, entity, fact, group, message, name, private, user
 
 ZHANG = user("zhang")
 HOME, ROOM = private("zhang"), group("1")
@@ -42,7 +40,7 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
 
 @pytest.fixture
 def library(journal: Journal) -> Library:
-    return Library(journal, Settings(), Attendance(), lambda: NOW)
+    return Library(context(journal, now=lambda: NOW))
 
 
 async def standing(journal: Journal) -> list[Row]:

@@ -255,7 +255,7 @@ class Runtime:
             raise SettingError(", ".join(checked), f"could not be saved: {error}") from error
         self.settings = replace(self.settings, **checked)
         if self.memory:
-            await self.memory.retune(**checked)
+            self.memory.retune(**checked)
 
     async def _check_choices(self) -> None:
         """Name the models that the settings choose and there are not."""

@@ -6,8 +6,17 @@ them, decided per row by the same function as recall (``visible_rows.py``).
 
 from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
 from .edits import MAX_STATEMENT, Action, Correction, Effect
-from .entity_view import EntityView, EntityViews, Thread, begun
-from .facts import OWNER, Called, FactDetail, FactLine, FilterOptions, Library
+from .facts import (
+    OWNER,
+    Called,
+    EntityView,
+    FactDetail,
+    FactLine,
+    FilterOptions,
+    Library,
+    Thread,
+    begun,
+)
 
 __all__ = [
     "LEVELS",
@@ -20,7 +29,6 @@ __all__ = [
     "Day",
     "Effect",
     "EntityView",
-    "EntityViews",
     "FactDetail",
     "FactLine",
     "FilterOptions",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta
 
+from ..context import Context
 from ..errors import NotFoundError
 from ..model import Change, Episode, Fact, Message, Session
 from ..retention import DAY
-from ..store import Journal, Rows, queries
+from ..store import Rows, queries
 from ..store.queries import HOUR, Cursor, LogEntry, Page, RecordFilter
+from .facts import session_of
 
 LEVELS = ("episode", "day", "week", "month", "year")
 """From a run of conversation to the summary of a year."""
@@ -72,19 +74,12 @@ class Day:
 
 
 class Conversations:
-    """Reads conversations and the change log, for the owner.
+    """Reads conversations and the change log, for the owner."""
 
-    Args:
-        zone: Whose midnight ends a day.
-    """
-
-    def __init__(
-        self, journal: Journal, zone: tzinfo, now: Callable[[], float] = time.time
-    ) -> None:
-        self._journal = journal
-        self._zone = zone
-        self._now = now
-        self._learned: tuple[object, dict[int, int]] | None = None
+    def __init__(self, context: Context) -> None:
+        self._journal = context.journal
+        self._zone = context.zone
+        self._now = context.now
 
     async def browse(self, wanted: RecordFilter | None = None) -> Page[Record]:
         """One page of episodes and summaries, newest first."""
@@ -114,7 +109,11 @@ class Conversations:
                 raise NotFoundError(f"there is no record {id}")
             (record,) = _records(db, [episode])
             if episode.level != LEVELS[0]:
-                return OpenRecord(record, _records(db, _parts(rows, episode)), [], {}, 0)
+                parts = [
+                    part for id in episode.parts[:MAX_LINES] if (part := rows.get(Episode, id))
+                ]
+                parts.sort(key=lambda part: (part.started_at, part.id))
+                return OpenRecord(record, _records(db, parts), [], {}, 0)
             said = queries.between(
                 db, episode.session, episode.first_message, episode.last_message, MAX_LINES
             )
@@ -136,11 +135,13 @@ class Conversations:
             here = next((n for n, line in enumerate(lines) if line.id == message), None)
             if here is None:
                 raise NotFoundError(f"there is no message {message} any more")
-            id = lines[here].session
-            session = Rows(db).get(Session, id) or Session(id, id, "")
-            shown = lines[max(0, here - before) : here + after + 1]
-            earlier, later = here > before, len(lines) - here - 1 > after
-            return Scene(lines[here], session, shown, earlier, later)
+            return Scene(
+                lines[here],
+                session_of(Rows(db), lines[here].session),
+                lines[max(0, here - before) : here + after + 1],
+                here > before,
+                len(lines) - here - 1 > after,
+            )
 
         return await self._journal.look(work)
 
@@ -150,23 +151,15 @@ class Conversations:
         first = today - timedelta(days=days - 1)
         since = self._now() - (days + 1) * DAY
 
-        def work(db: sqlite3.Connection) -> tuple[dict[int, int], dict[int, int]]:
-            state = queries.revision(db)
-            if self._learned is None or self._learned[0] != state:
-                self._learned = state, queries.facts_by_hour(db)
-            learned = {hour: n for hour, n in self._learned[1].items() if hour * HOUR >= since}
-            return learned, queries.messages_by_hour(db, since)
-
-        facts, said = map(self._by_day, await self._journal.look(work))
+        learned = await self._journal.look(queries.facts_by_hour)
+        told = await self._journal.look(lambda db: queries.messages_by_hour(db, since))
+        facts, said = Counter[date](), Counter[date]()
+        for sums, hours in ((facts, learned), (said, told)):
+            for hour, count in hours.items():
+                if hour * HOUR >= since:
+                    sums[datetime.fromtimestamp(hour * HOUR, self._zone).date()] += count
         span = (first + timedelta(days=number) for number in range(days))
-        return [Day(day, facts.get(day, 0), said.get(day, 0)) for day in span]
-
-    def _by_day(self, hours: Mapping[int, int]) -> dict[date, int]:
-        sums: dict[date, int] = {}
-        for hour, count in hours.items():
-            day = datetime.fromtimestamp(hour * HOUR, self._zone).date()
-            sums[day] = sums.get(day, 0) + count
-        return sums
+        return [Day(day, facts[day], said[day]) for day in span]
 
     # ------------------------------------------------------------------ change log
 
@@ -200,17 +193,11 @@ def _records(db: sqlite3.Connection, episodes: Iterable[Episode]) -> list[Record
     return [
         Record(
             each,
-            rows.get(Session, each.session) or Session(each.session, each.session, ""),
+            session_of(rows, each.session),
             {user: names.get(user, user) for user in each.participants},
         )
         for each in some
     ]
-
-
-def _parts(rows: Rows, summary: Episode) -> list[Episode]:
-    """The records that a summary sums up, in order; of those that are there still."""
-    found = [part for id in summary.parts[:MAX_LINES] if (part := rows.get(Episode, id))]
-    return sorted(found, key=lambda part: (part.started_at, part.id))
 
 
 def _resting(rows: Rows, session: str, messages: set[int]) -> dict[int, list[Fact]]:

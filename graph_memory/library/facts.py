@@ -1,19 +1,31 @@
-"""Facts as people see them: lists, single facts, and what people do with them."""
+"""Facts as people see them: lists, single facts, nodes, and acts on them."""
 
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from ..context import Context
 from ..deletion import erasure, retraction
 from ..errors import ConflictError, NotFoundError
-from ..model import Asker, Change, Fact, Message, Session, Status
+from ..model import (
+    Asker,
+    Change,
+    Entity,
+    Fact,
+    Mention,
+    Message,
+    Name,
+    Participation,
+    Session,
+    Status,
+    User,
+    is_entity,
+)
 from ..retention import fades_at, strength
-from ..scope import Attendance, Rank
-from ..settings import Settings
-from ..store import Draft, Journal, Rows, messages, queries
+from ..scope import Rank
+from ..store import Draft, Rows, messages, queries
 from ..store.queries import FactFilter, Page
 from ..store.rows import Tell, unsaid
 from ..text import clean, clean_name
@@ -24,6 +36,8 @@ OWNER = "owner"
 """Actor of changes made with the web UI's key."""
 OFFERED = 60
 """People, and things, that are offered to filter by."""
+MAX_FACTS = 300
+"""Facts of an entity view; the newest, with whatever they replaced among these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +88,10 @@ class FactDetail:
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
-    """What one can filter by. ``circles`` are (id, title), most recent last.
+    """What one can filter by.
 
     Attributes:
+        circles: Id and title, by title.
         people, things: The users and entities most is known about, most first.
     """
 
@@ -87,31 +102,75 @@ class FilterOptions:
     things: list[Called]
 
 
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """What a node (of merged ones, one of them) is called in a Session."""
+
+    text: str
+    node: str
+    session: Session
+    first_at: float
+    last_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Where somebody spoke or something came up, and how often."""
+
+    session: Session
+    first_at: float
+    last_at: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """Facts of which each replaces those before, oldest first."""
+
+    lines: tuple[FactLine, ...]
+
+    @property
+    def newest(self) -> FactLine:
+        return self.lines[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """Everything about one person or thing.
+
+    Attributes:
+        node: Of merged ones the survivor; ``members`` are the others.
+        type: Of an entity, the kind it was taken for last; ``user`` of a person who chats.
+        names: What it is called, last used first.
+        accounts: Of a person, the other accounts.
+        total: How many facts there are about it.
+    """
+
+    node: str
+    name: str
+    type: str
+    names: list[Alias]
+    members: list[Called]
+    accounts: list[Called]
+    places: list[Whereabouts]
+    threads: list[Thread]
+    total: int
+
+
 class Library:
     """Facts as people see them."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        settings: Settings,
-        attendance: Attendance,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self._journal = journal
-        self._settings = settings
-        self._attendance = attendance
-        self._now = now
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._journal = context.journal
+        self._now = context.now
         self._seen: tuple[object, FilterOptions] | None = None
-
-    def retune(self, settings: Settings) -> None:
-        """Go by other settings from now on."""
-        self._settings = settings
 
     # ------------------------------------------------------------------ owner
 
     async def browse(self, wanted: FactFilter | None = None) -> Page[FactLine]:
         """One page of all facts, as the owner sees them."""
-        now, rate = self._now(), self._settings.time_decay_rate
+        now, rate = self._now(), self._context.settings.time_decay_rate
 
         def work(db: sqlite3.Connection) -> Page[FactLine]:
             found = queries.find_facts(db, wanted or FactFilter(), now, rate)
@@ -121,7 +180,7 @@ class Library:
 
     async def found(self, wanted: FactFilter) -> list[str]:
         """The ids of one page of all facts."""
-        now, rate = self._now(), self._settings.time_decay_rate
+        now, rate = self._now(), self._context.settings.time_decay_rate
         page = await self._journal.look(lambda db: queries.find_facts(db, wanted, now, rate))
         return [fact.id for fact in page.items]
 
@@ -132,17 +191,18 @@ class Library:
             NotFoundError: No such fact.
         """
 
-        def work(db: sqlite3.Connection) -> tuple[FactLine, list[FactLine], list[FactLine]]:
+        def work(db: sqlite3.Connection) -> FactDetail:
             rows = Rows(db)
             fact = _existing(rows, id)
             older = [old for old in (rows.get(Fact, key) for key in fact.supersedes) if old]
-            newer = queries.replacing(db, id)
-            (line,) = self._lines(db, [fact])
-            return line, self._lines(db, older), self._lines(db, newer)
+            return FactDetail(
+                self._lines(db, [fact])[0],
+                messages.by_ids(db, fact.evidence),
+                self._lines(db, older),
+                self._lines(db, queries.replacing(db, id)),
+            )
 
-        line, replaces, replaced_by = await self._journal.look(work)
-        sources = await self._journal.messages(line.fact.evidence)
-        return FactDetail(line, sources, replaces, replaced_by)
+        return await self._journal.look(work)
 
     async def overview(self) -> FilterOptions:
         """What one can filter by, and who and what most is known about."""
@@ -155,59 +215,103 @@ class Library:
             owners = queries.names(db, (s.owner for s in found if s.owner))
             circles = {s.circle: s.title or owners.get(s.owner, s.circle) for s in found}
             people, things = queries.most_known(db, OFFERED)
-            called = queries.names(db, [*people, *things])
             seen = FilterOptions(
                 sorted({s.persona for s in found}),
                 sorted(circles.items(), key=lambda circle: circle[1]),
                 queries.predicates(db),
-                [Called(node, called.get(node, node), n) for node, n in people.items()],
-                [Called(node, called.get(node, node), n) for node, n in things.items()],
+                _called(db, people),
+                _called(db, things),
             )
             self._seen = state, seen
             return seen
 
         return await self._journal.look(work)
 
-    async def lines(self, facts: Iterable[Fact]) -> list[FactLine]:
-        """Facts as lines, as the owner sees them."""
-        wanted = list(facts)
-        return await self._journal.look(lambda db: self._lines(db, wanted))
-
-    async def some(self, ids: Iterable[str]) -> list[FactLine]:
-        """Those of some facts that are there, as lines, as the owner sees them."""
-        wanted = list(ids)
+    async def lines(self, wanted: Iterable[Fact | str]) -> list[FactLine]:
+        """Facts, or those with some ids that are there, as the owner sees them."""
+        some = list(wanted)
 
         def work(db: sqlite3.Connection) -> list[FactLine]:
             rows = Rows(db)
-            return self._lines(db, [fact for id in wanted if (fact := rows.get(Fact, id))])
+            facts = (rows.get(Fact, each) if isinstance(each, str) else each for each in some)
+            return self._lines(db, [fact for fact in facts if fact])
 
         return await self._journal.look(work)
+
+    async def search(self, text: str, limit: int = 12) -> list[Called]:
+        """The people and things one of whose names contains a text, best known first."""
+        return await self._journal.look(
+            lambda db: _called(db, queries.search_names(db, text, limit))
+        )
+
+    async def node(self, node: str) -> EntityView:
+        """Everything about a person or thing; of merged ones about all of them.
+
+        Raises:
+            NotFoundError: There is no such user or entity.
+        """
+        return await self._journal.look(lambda db: self._node(db, node))
+
+    def _node(self, db: sqlite3.Connection, wanted: str) -> EntityView:
+        rows, is_thing = Rows(db), is_entity(wanted)
+        if rows.get(Entity if is_thing else User, wanted) is None:
+            raise NotFoundError(f"there is nobody and nothing {wanted}")
+        identities = rows.identities()
+        node = identities.canonical(wanted)
+        nodes = sorted(identities.nodes(node))
+        facts = queries.find_facts(db, FactFilter(node=node, limit=MAX_FACTS), 0.0)
+        names = [name for each in nodes for name in rows.find(Name, a=each)]
+        mentions = [each for one in nodes for each in rows.find(Mention, a=one)]
+        spoken = [] if is_thing else rows.find(Participation, a=node)
+        newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
+        accounts = set() if is_thing else identities.accounts(node) - {node}
+        about = {each: len(rows.about(each)) for each in (*nodes, *sorted(accounts))}
+        aliases = [
+            Alias(each.text, each.node, session_of(rows, each.session), each.first_at, each.last_at)
+            for each in names
+        ]
+        return EntityView(
+            node,
+            queries.names(db, [node]).get(node, node),
+            newest.type if newest else "" if is_thing else "user",
+            sorted(aliases, key=lambda alias: (-alias.last_at, alias.text)),
+            [
+                Called(each, rows.called(each) or each, about[each])
+                for each in nodes
+                if each != node
+            ],
+            [Called(each, rows.called(each) or each, about[each]) for each in sorted(accounts)],
+            _places(rows, [*mentions, *spoken]),
+            _threads(self._lines(db, facts.items)),
+            facts.total,
+        )
 
     def _lines(self, db: sqlite3.Connection, facts: list[Fact]) -> list[FactLine]:
         names = queries.names(db, {n for f in facts for n in (f.subject, f.object)})
         replaced = queries.replaced(db, (f.id for f in facts))
         rows = Rows(db)
-        sessions = {id: rows.get(Session, id) for id in {f.session for f in facts}}
+        sessions = {id: session_of(rows, id) for id in {f.session for f in facts}}
         return [self._line(f, names, sessions[f.session], f.id in replaced) for f in facts]
 
     def _line(
-        self, fact: Fact, names: dict[str, str], session: Session | None, superseded: bool
+        self, fact: Fact, names: dict[str, str], session: Session, superseded: bool
     ) -> FactLine:
-        rate = self._settings.time_decay_rate
+        settings = self._context.settings
         return FactLine(
             fact,
             names.get(fact.subject, fact.subject),
             names.get(fact.object, fact.object),
-            session or Session(fact.session, fact.session, ""),
-            strength(fact, self._now(), rate),
-            fades_at(fact, self._settings.min_importance_threshold, rate),
+            session,
+            strength(fact, self._now(), settings.time_decay_rate),
+            fades_at(fact, settings.min_importance_threshold, settings.time_decay_rate),
             superseded,
         )
 
     # ------------------------------------------------------------------ askers
 
     def _visible(self, rows: Rows, asker: Asker) -> VisibleRows:
-        return VisibleRows(rows, asker, view_for(asker, self._settings.policy, self._attendance))
+        policy = self._context.settings.policy
+        return VisibleRows(rows, asker, view_for(asker, policy, self._context.attendance))
 
     async def mine(self, asker: Asker, limit: int = 20) -> list[FactLine]:
         """What the asker may see of what is known about the asker, strongest first."""
@@ -223,20 +327,17 @@ class Library:
             gone = {old for fact in about.values() for old in fact.supersedes}
             current = [fact for fact in about.values() if fact.id not in gone]
             names = visible.names_of({n for f in current for n in (f.subject, f.object)})
-            lines = [self._line(f, names, visible.session(f.session), False) for f in current]
+            lines = [self._line(f, names, session_of(rows, f.session), False) for f in current]
             return sorted(lines, key=lambda line: (-line.strength, line.fact.id))[:limit]
 
         return await self._journal.read(work)
 
     async def forget(self, id: str, asker: Asker | None, actor: str) -> Change:
-        """Forget one fact, and no longer recall the messages it rests on.
-
-        The summaries of the conversations it is from go with it.
+        """Forget one fact, its conversations' summaries, and the messages it rests on.
 
         Args:
-            asker: Who asks; may forget what they can see and is about them or was said
-                by them. ``None`` is the owner, who may forget everything.
-            actor: Written into the change.
+            asker: May forget what they can see and is about them or was said by them;
+                ``None`` is the owner, who may forget everything.
 
         Raises:
             NotFoundError: No such fact, or not the asker's to forget.
@@ -249,11 +350,10 @@ class Library:
         return _done(await self._journal.commit(resolve), id)
 
     async def unsay(self, message: int, asker: Asker | None, actor: str) -> Change:
-        """No longer recall a message.
+        """No longer recall a message, and forget the summaries that tell of it.
 
         Args:
-            asker: Who asks; may forget what they can see and wrote. ``None`` is the owner.
-            actor: Written into the change.
+            asker: May forget what they can see and wrote; ``None`` is the owner.
 
         Raises:
             NotFoundError: No such message, or not the asker's to forget.
@@ -300,9 +400,6 @@ class Library:
         Args:
             ref: The platform's own id of it, the part before ``@``.
             said: What the bot had said, if it was the bot's: its lines have no id.
-
-        Returns:
-            Whether it was there.
         """
 
         def work(db: sqlite3.Connection, tell: retraction.Tell) -> bool:
@@ -315,7 +412,6 @@ class Library:
 
         found = await self._journal.alter(work)
         if found:
-            # The file need not be rewritten for one message.
             await erasure.drain(self._journal)
         return found
 
@@ -379,6 +475,60 @@ class Library:
         if undone is None:  # all that it did is gone already
             raise ConflictError(change, change)
         return undone
+
+
+def session_of(rows: Rows, id: str) -> Session:
+    """The Session of a row, even if only its id is known."""
+    return rows.get(Session, id) or Session(id, id, "")
+
+
+def begun(line: FactLine) -> float:
+    """Since when a fact is true, as far as is known."""
+    return line.fact.said_at if line.fact.valid_from is None else line.fact.valid_from
+
+
+def _called(db: sqlite3.Connection, facts: dict[str, int]) -> list[Called]:
+    names = queries.names(db, facts)
+    return [Called(node, names.get(node, node), count) for node, count in facts.items()]
+
+
+def _places(rows: Rows, found: Iterable[Mention | Participation]) -> list[Whereabouts]:
+    """Where some rows are of, once for each Session, most recent first."""
+    sessions: dict[str, list[Mention | Participation]] = {}
+    for row in found:
+        sessions.setdefault(row.session, []).append(row)
+    places = [
+        Whereabouts(
+            session_of(rows, id),
+            min(row.first_at for row in some),
+            max(row.last_at for row in some),
+            sum(row.messages if isinstance(row, Participation) else row.count for row in some),
+        )
+        for id, some in sessions.items()
+    ]
+    return sorted(places, key=lambda place: (-place.last_at, place.session.id))
+
+
+def _threads(lines: list[FactLine]) -> list[Thread]:
+    """Facts with those they replace, the thread with the newest fact first."""
+    by_id = {line.fact.id: line for line in lines}
+    head: dict[str, str] = {id: id for id in by_id}
+
+    def top(id: str) -> str:
+        while head[id] != id:
+            id = head[id]
+        return id
+
+    for line in lines:
+        for old in line.fact.supersedes:
+            if old in by_id:
+                head[top(old)] = top(line.fact.id)
+    threads: dict[str, list[FactLine]] = {}
+    # What stands comes after what was replaced, whenever either began.
+    for line in sorted(lines, key=lambda line: (not line.superseded, begun(line), line.fact.id)):
+        threads.setdefault(top(line.fact.id), []).append(line)
+    made = [Thread(tuple(some)) for some in threads.values()]
+    return sorted(made, key=lambda thread: (-begun(thread.newest), thread.newest.fact.id))
 
 
 def _existing(rows: Rows, id: str) -> Fact:

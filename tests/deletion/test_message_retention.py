@@ -39,7 +39,6 @@ from graph_memory.model import (
 from graph_memory.ports import Vectors
 from graph_memory.recall import Recaller
 from graph_memory.retention import DAY
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
@@ -69,10 +68,10 @@ class World:
 
     async def run(self, **settings: object) -> Upkeep:
         chosen = Settings(**settings)  # type: ignore[arg-type]
-        library = Library(self.journal, chosen, Attendance(), self.clock)
+        shared = context(self.journal, chosen, now=self.clock)
         upkeep = Upkeep(
-            context(self.journal, chosen, now=self.clock),
-            library,
+            shared,
+            Library(shared),
             model=None,
             breaker=Breaker("the writer"),
             embedding=str,

@@ -31,7 +31,6 @@ from graph_memory.maintenance.summaries import (
 )
 from graph_memory.model import Episode, Session, asker_of, episode_id, stable_id
 from graph_memory.ports import Answer, ToolSchema
-from graph_memory.scope import Attendance
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
@@ -77,7 +76,7 @@ class World:
         self.journal = journal
         self.clock = clock
         self.settings = Settings()
-        self.library = Library(journal, self.settings, Attendance(), clock)
+        self.library = Library(context(journal, self.settings, now=clock))
 
     def upkeep(self, model: Writer | None = None, limit: int = 0) -> Upkeep:
         budget = TokenBudget(self.journal, SHANGHAI, self.clock, limit)

@@ -33,10 +33,9 @@ class Clock:
 
 
 def make(shared: Context) -> Upkeep:
-    library = Library(shared.journal, shared.settings, shared.attendance, shared.now)
     return Upkeep(
         shared,
-        library,
+        Library(shared),
         model=None,
         breaker=Breaker("the writer"),
         embedding=str,

@@ -31,7 +31,7 @@ class Keeper:
         if self.is_broken:
             raise SettingError("prune_interval", "could not be saved: no space left")
         self.kept.append(dict(values))
-        await self.memory.retune(**values)
+        self.memory.retune(**values)
 
 
 @pytest_asyncio.fixture(loop_scope="package")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 async def entity(service: MemoryService, name: str) -> str:
     """Id of a seeded thing."""
-    return next(e.node for e in await service.entities.search(name) if e.name == name)
+    return next(e.node for e in await service.library.search(name) if e.name == name)
 
 
 async def test_a_person_has_names_places_and_facts_of_now_and_before(

@@ -67,7 +67,7 @@ async def act(request: Request, memory: Memory, pages: View) -> Response:
             every=every,
             seen=seen,
             effect=await memory.library.weigh(action, ids),
-            lines=await memory.library.some(ids[:SHOWN]),
+            lines=await memory.library.lines(ids[:SHOWN]),
             back=back,
         )
     with or_back(back, nothing=errors.NotFoundError):

@@ -19,7 +19,7 @@ routes = APIRouter()
 @routes.get("/node")
 async def node(request: Request, id: Id, memory: Memory, pages: View) -> Response:
     """Everything about one person or thing."""
-    portrait = await memory.entities.view(id)
+    portrait = await memory.library.node(id)
     timeline = Timeline.of(portrait.threads, memory.now(), memory.zone)
     return pages.render(request, "node.html", portrait=portrait, timeline=timeline)
 
@@ -34,11 +34,11 @@ async def choose(
     q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
 ) -> Response:
     """Find what something is one with, then see what saying so does."""
-    portrait = await memory.entities.view(id)
-    other = await memory.entities.view(into) if into else None
+    portrait = await memory.library.node(id)
+    other = await memory.library.node(into) if into else None
     own = {portrait.node, *(each.node for each in portrait.members)}
     text = q.strip() or ("" if other else portrait.name)
-    found = await memory.entities.search(text) if text else []
+    found = await memory.library.search(text) if text else []
     return pages.render(
         request,
         "node_merge.html",
