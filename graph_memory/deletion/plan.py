@@ -19,7 +19,7 @@ from ..episode import GAP
 from ..model import BOT, EPISODE, Data, Fact, Mention, Message, Name, is_entity, kind_named
 from ..store.messages import answers
 from ..text import normalise
-from .message_retention import thinned, trimmed
+from .message_retention import thinned
 from .name_search import Named, search
 
 Key = tuple[str, str]
@@ -126,7 +126,15 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
     for (session,) in said:
         found.take(_answers(db, session, user))
     found.take_named(search(db, user))
-    found.rows = _coined(db, found, *_learned_with(db, found))
+    spans = _spans_of(db, user)
+    places = found.places | spans.keys()
+    there = _standing(db, places)
+    states = dict(there)
+    for _, ops in changes_about(db, found, places):
+        for kind, id, _, after in json.loads(ops):
+            if after is not None:  # rows that were deleted stand in the log
+                states.setdefault((kind, id), after)
+    found.rows = _coined(db, found, states, there, spans)
     return found
 
 
@@ -134,20 +142,17 @@ def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
     """What goes with a single message and with the answers to it."""
     found, session = DeletionPlan(NOBODY), message.session
     found.take([(session, id) for id in (message.id, *answers(db, message))])
-    facts = [
-        (id, json.loads(text))
-        for id, text in db.execute(
-            "SELECT id, data FROM row INDEXED BY row_session WHERE kind = 'fact' AND session = ?",
-            (session,),
-        )
-    ]
-    lost = {id: data["statement"] for id, data in facts if found.left(Fact.kind, id, data) is None}
+    states = _standing(db, [session])
+    facts = {id: data for (kind, id), data in states.items() if kind == Fact.kind}
+    lost = {id: data["statement"] for id, data in facts.items() if not found.left("fact", id, data)}
     found.rows = {
         (Fact.kind, id)
-        for id, data in facts  # that something is over repeats what it was
+        for id, data in facts.items()  # that something is over repeats what it was
         if any(lost.get(old) == data["statement"] for old in data["supersedes"])
     }
-    found.rows |= _coined(db, found, *_named_first_in(db, found, message))
+    query = "SELECT session, min(at), max(at) FROM message WHERE batch = ?"
+    spans = _by_session(db.execute(query, (message.batch,)))
+    found.rows |= _coined(db, found, states, states, spans)
     return found
 
 
@@ -181,177 +186,108 @@ def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[
             yield session, id
 
 
-def _coined(
-    db: sqlite3.Connection, gone: DeletionPlan, names: dict[str, Data], mentions: dict[str, Data]
-) -> set[Key]:
-    """Those of some names and mentions that are there only because of what goes.
-
-    A name that was learned together with the user's words, or is of something of which
-    only the user's facts told, stays if somebody else's
-    words have it, too, or if it is the last by which somebody else's facts are known.
-    """
-    if not names and not mentions:
-        return set()
-    sessions = {data["session"] for data in (*names.values(), *mentions.values())}
-    words, linked = _others(db, gone, sessions)
-    found: set[Key] = {
-        (Name.kind, id)
-        for id, data in names.items()
-        if not data["norm"] or data["norm"] not in words[data["session"]]
-    }
-    standing: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for id, text in db.execute("SELECT id, data FROM row WHERE kind = 'name'"):
-        data = json.loads(text)
-        if data["session"] in sessions and data["node"] != gone.user:
-            standing[data["session"], data["node"]].append(id)
-    for (session, node), ids in standing.items():
-        if (session, node) in linked and all((Name.kind, id) in found for id in ids):
-            found -= {(Name.kind, id) for id in ids}
-    named = {
-        place for place, ids in standing.items() if not all((Name.kind, id) in found for id in ids)
-    }
-    found |= {
-        (Mention.kind, id)
-        for id, data in mentions.items()
-        if not {(data["session"], data["entity"])} & (named | linked)
-    }
-    return found
-
-
-def _learned_with(
-    db: sqlite3.Connection, gone: DeletionPlan
-) -> tuple[dict[str, Data], dict[str, Data]]:
-    """Names and mentions, by id, that were first learned with the user.
-
-    That is in batches with the user in them, or of entities of facts that go. The log has
-    them all, deleted ones included; of old ones it does not tell
-    (``message_retention.trim_log``) those count that came up while the user took part.
-    """
-    took_part = {
-        session: (first - GAP, last + GAP)
-        for session, first, last in db.execute(
-            "SELECT session, json_extract(data, '$.first_at'), json_extract(data, '$.last_at')"
-            " FROM row WHERE kind = 'participation' AND a = ? AND a != ''",
-            (gone.user,),
-        )
-    }
-    found, made, bereft = _logged(db, gone, took_part)
-    for kind, id, data in _named_in(db, took_part):
-        first, last = took_part[data["session"]]
-        if (kind, id) not in made and data[_NODES[kind]] != gone.user:
-            found[kind, id] = data, first <= data["first_at"] <= last
-    return _by_kind(
-        (kind, id, data)
-        for (kind, id), (data, is_with_user) in found.items()
-        if is_with_user
-        or (is_entity(data[_NODES[kind]]) and (data["session"], data[_NODES[kind]]) in bereft)
-    )
-
-
-def _logged(
-    db: sqlite3.Connection, gone: DeletionPlan, took_part: Collection[str]
-) -> tuple[dict[Key, tuple[Data, bool]], set[Key], set[tuple[str, str]]]:
-    """Names and mentions of the change log.
-
-    Returns:
-        Names and mentions with whether they were learned with the user; those of which the
-        log knows when they were made; entities of facts that go.
-    """
-    with_user = _changes_with(db, gone.user)
-    found: dict[Key, tuple[Data, bool]] = {}
-    made: set[Key] = set()
-    bereft: set[tuple[str, str]] = set()
-    for number, ops in changes_about(db, gone, with_user, took_part):
-        for kind, id, before, after in json.loads(ops):
-            if kind in _NODES and before is None:
-                made.add((kind, id))
-            if after is None or after.get("session") in gone.sessions:
-                continue
-            if kind == Fact.kind and gone.left(kind, id, after) is None:
-                bereft |= {(after["session"], after[end]) for end in ("subject", "object")}
-            elif kind in _NODES and after[_NODES[kind]] != gone.user:
-                known = found.get((kind, id), (after, False))[1]
-                found[kind, id] = after, known or (before is None and number in with_user)
-    return found, made, bereft
-
-
-def _changes_with(db: sqlite3.Connection, user: str) -> set[int]:
-    """The changes by a user, and those learned from batches that may have them in it."""
+def _standing(db: sqlite3.Connection, sessions: Iterable[str]) -> dict[Key, Data]:
+    """The facts, names and mentions of some Sessions."""
     found = db.execute(
-        "SELECT id FROM change WHERE actor = :user OR batch IN"
-        " (SELECT batch FROM message WHERE sender = :user AND batch IS NOT NULL"
-        # Of old batches nobody knows any more who was in them.
-        "  UNION SELECT id FROM batch WHERE id <= :thinned AND session IN"
-        "  (SELECT session FROM row WHERE kind = 'participation' AND a = :user AND a != ''))",
-        {"user": user, "thinned": thinned(db)},
+        "SELECT kind, id, data FROM row WHERE kind IN ('fact', 'name', 'mention')"
+        " AND session IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(sessions)),),
     )
-    return {number for (number,) in found}
+    return {(kind, id): json.loads(text) for kind, id, text in found}
 
 
-def _named_in(db: sqlite3.Connection, sessions: Iterable[str]) -> Iterator[tuple[str, str, Data]]:
-    """The names and mentions of some Sessions."""
-    for session in sessions:
-        for kind, id, text in db.execute(
-            "SELECT kind, id, data FROM row INDEXED BY row_session"
-            " WHERE kind IN ('name', 'mention') AND session = ?",
-            (session,),
-        ).fetchall():
-            yield kind, id, json.loads(text)
+Spans = dict[str, list[tuple[float, float]]]
+"""From when to when something was said, by Session."""
 
 
-def _by_kind(
-    rows: Iterable[tuple[str, str, Data]],
-) -> tuple[dict[str, Data], dict[str, Data]]:
-    """Names by id, and mentions by id."""
-    found: dict[str, dict[str, Data]] = {Name.kind: {}, Mention.kind: {}}
-    for kind, id, data in rows:
-        found[kind][id] = data
-    return found[Name.kind], found[Mention.kind]
+def _spans_of(db: sqlite3.Connection, user: str) -> Spans:
+    """When that was said which was learned together with a user's words, or by their act."""
+    took_part = "SELECT session FROM row WHERE kind = 'participation' AND a = :user AND a != ''"
+    return _by_session(
+        db.execute(
+            "SELECT session, min(at), max(at) FROM message WHERE batch IN"
+            " (SELECT batch FROM message WHERE sender = :user) GROUP BY batch"
+            " UNION ALL SELECT session, at, at FROM message WHERE sender = :user"
+            f" UNION ALL SELECT session, at, at FROM change JOIN ({took_part}) ON actor = :user"
+            # Of old batches nobody knows any more who was in them (message_retention.py).
+            " UNION ALL SELECT p.session, json_extract(data, '$.first_at') - :gap,"
+            " coalesce((SELECT min(at) FROM message m WHERE m.session = p.session"
+            " AND m.batch > :thinned), json_extract(data, '$.last_at') + :gap) FROM row p"
+            " WHERE kind = 'participation' AND a = :user AND a != '' AND :thinned",
+            {"user": user, "gap": GAP, "thinned": thinned(db)},
+        )
+    )
 
 
-def changes_about(
+def _by_session(found: Iterable[tuple[str, float, float]]) -> Spans:
+    spans: Spans = defaultdict(list)
+    for session, first, last in found:
+        spans[session].append((first, last))
+    return spans
+
+
+def _coined(
     db: sqlite3.Connection,
     gone: DeletionPlan,
-    also: Collection[int] = (),
-    places: Collection[str] = (),
-) -> Iterator[tuple[int, str]]:
-    """Number and text of the changes in which something may go, and of some others."""
-    words = (*gone.nodes, *gone.places, *places)
-    needles = [json.dumps(word, ensure_ascii=False) for word in words]
-    for number, ops in db.execute("SELECT id, ops FROM change ORDER BY id"):
-        if number in also or any(needle in ops for needle in needles):
-            yield number, ops
+    states: dict[Key, Data],
+    there: Collection[Key],
+    spans: Spans,
+) -> set[Key]:
+    """Those names and mentions that are there only because of what goes.
 
-
-def _named_first_in(
-    db: sqlite3.Connection, gone: DeletionPlan, message: Message
-) -> tuple[dict[str, Data], dict[str, Data]]:
-    """Names and mentions, by id, that were learned together with a message.
-
-    Of its Session, also those of entities of facts that go with it.
+    They came up at some times, or are of something of which a fact tells that goes. A name
+    stays if somebody else's words have it, too, or if it is the last by which somebody
+    else's facts are known.
     """
-    query = "SELECT id, ops FROM change WHERE batch = ?"
-    number, ops = db.execute(query, (message.batch,)).fetchone() or (0, "[]")
-    made = {(kind, id) for kind, id, was, _ in json.loads(ops) if was is None}
-    is_trimmed = 0 < number <= trimmed(db)
-    facts = db.execute(
-        "SELECT id, data FROM row INDEXED BY row_session WHERE kind = 'fact' AND session = ?",
-        (message.session,),
-    )
     bereft = {
-        data[end]
-        for id, data in ((id, json.loads(text)) for id, text in facts)
-        if gone.left(Fact.kind, id, data) is None
+        (data["session"], data[end])
+        for (kind, id), data in states.items()
+        if kind == Fact.kind and gone.left(kind, id, data) is None
         for end in ("subject", "object")
         if is_entity(data[end])
     }
-    return _by_kind(
-        (kind, id, data)
-        for kind, id, data in _named_in(db, [message.session])
-        if (kind, id) in made
-        or data[_NODES[kind]] in bereft
-        or (is_trimmed and abs(data["first_at"] - message.at) < GAP)
-    )
+    places = {
+        (kind, id): (data["session"], data[_NODES[kind]])
+        for (kind, id), data in states.items()
+        if kind in _NODES and data["session"] not in gone.sessions
+    }
+    came_up = {
+        key
+        for key, (session, node) in places.items()
+        if node != gone.user
+        and (
+            (session, node) in bereft
+            or any(a <= states[key]["first_at"] <= b for a, b in spans.get(session, ()))
+        )
+    }
+    words, linked = _others(db, gone, {places[key][0] for key in came_up})
+    names = {
+        key
+        for key in came_up
+        if key[0] == Name.kind
+        and (not states[key]["norm"] or states[key]["norm"] not in words[places[key][0]])
+    }
+    standing = defaultdict(set)
+    for key in places.keys() & there:
+        if key[0] == Name.kind:
+            standing[places[key]].add(key)
+    for place, called in standing.items():
+        if place in linked and called <= names:
+            names -= called
+    known = linked | {place for place, called in standing.items() if not called <= names}
+    mentions = {key for key in came_up if key[0] == Mention.kind and places[key] not in known}
+    return names | mentions
+
+
+def changes_about(
+    db: sqlite3.Connection, gone: DeletionPlan, places: Collection[str] = ()
+) -> Iterator[tuple[int, str]]:
+    """Number and text of the changes in which something may go, or that name some places."""
+    words = (*gone.nodes, *gone.places, *places)
+    needles = [json.dumps(word, ensure_ascii=False) for word in words]
+    for number, ops in db.execute("SELECT id, ops FROM change ORDER BY id"):
+        if any(needle in ops for needle in needles):
+            yield number, ops
 
 
 def _others(
@@ -364,11 +300,10 @@ def _others(
     words: dict[str, list[str]] = {session: [] for session in sessions}
     linked: set[tuple[str, str]] = set()
     for session in sessions:
-        for id, name, text in db.execute(
-            "SELECT id, name, text FROM message WHERE session = ?", (session,)
+        for id, sender, name, text in db.execute(
+            "SELECT id, sender, name, text FROM message WHERE session = ?", (session,)
         ):
-            if id not in gone.ids:
-                words[session].append(f"{name}\n{text}")
+            words[session] += [name] * (sender != gone.user) + [text] * (id not in gone.ids)
         for id, text in db.execute(
             "SELECT id, data FROM row WHERE kind = 'fact' AND session = ?", (session,)
         ):
