@@ -1,8 +1,7 @@
 """Erasure of a person from one journal, the change log included.
 
 Works on any journal since the first version, open or in a backup. A *mark* in the
-journal says when whom (a salted hash) was erased from it, so that every copy can be
-asked whether it still has to be.
+journal says when whom (a salted hash) was erased from it.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from ..embedding import text_hash
 from ..model import Change, Data, Entity, Episode, Erased, Fact, Merge, Op, registered
 from ..store import Journal
 from ..store.journal import forget_vectors
 from ..store.schema import migrations_of
-from .plan import DeletionPlan, changes_about, orphans, plan_for_user
+from .plan import DeletionPlan, changes_about, orphans, plan_for_user, rewrite_log
 
 ACTOR = "erasure"
 """Actor of the change that stands for an erasure, and of what the user did otherwise."""
@@ -30,33 +29,6 @@ _PAUSE = 0.1
 """Seconds until they are waited for again."""
 
 Tell = Callable[[Change | Erased], None]
-
-
-@dataclass(slots=True)
-class _Erasing:
-    """What one erasure has done so far.
-
-    Attributes:
-        ops: Rows as they were and are; for views, never for the log.
-        texts: What was searched and embedded and is gone.
-    """
-
-    gone: DeletionPlan
-    ops: list[Op] = field(default_factory=list)
-    texts: set[str] = field(default_factory=set)
-    touched: set[str] = field(default_factory=set)
-
-    def lose(self, kind: str, before: Data | None) -> None:
-        """Take note of a state of a row that goes or is rewritten."""
-        if before is None:
-            return
-        if kind == Fact.kind:
-            self.texts.add(before["statement"])
-            self.touched |= {before["subject"], before["object"]}
-        elif kind == Episode.kind:
-            self.texts.add(before["summary"])
-        else:
-            self.touched |= {before[key] for key in ("node", "entity") if key in before}
 
 
 def marks(db: sqlite3.Connection) -> dict[str, float]:
@@ -92,116 +64,116 @@ def _turned_to(db: sqlite3.Connection) -> dict[int, list[str]]:
 
 
 def erase(
-    db: sqlite3.Connection,
-    user: str,
-    at: float,
-    digest: Callable[[str], bytes],
-    tell: Tell = lambda _event: None,
+    db: sqlite3.Connection, user: str, at: float, tell: Tell = lambda _event: None
 ) -> list[bytes]:
-    """Erase a user inside the open transaction. Harmless if nothing is there.
+    """Erase a user inside the open transaction; nothing happens if nothing is there.
 
     Args:
-        digest: Hash of a text in the cache of vectors.
         tell: Called with what views have to follow.
 
     Returns:
-        Hashes of the texts that are gone; vectors that are computed at the moment may
-        still turn up under them (see ``vectors.forget``).
+        Hashes of the texts that are gone; vectors that are being computed may still turn
+        up under them (see ``journal.forget_vectors``).
     """
-    work = _Erasing(plan_for_user(db, user))
-    number = _log(db, at)
-    _rows(db, work)
-    _changes(db, work)
-    _messages(db, work)
-    hashes = [digest(text) for text in sorted(work.texts) if text]
+    work = _Erasure(db, plan_for_user(db, user))
+    # A change without contents: what was erased is nobody's to read or to undo.
+    number = db.execute(
+        "INSERT INTO change (at, actor, reason, ops) VALUES (?, ?, ?, '[]')", (at, ACTOR, REASON)
+    ).lastrowid
+    work.rows()
+    work.log()
+    work.messages()
+    hashes = [text_hash(text) for text in sorted(work.texts) if text]
     forget_vectors(db, hashes)
-    tell(Change(number, at, ACTOR, REASON, tuple(work.ops)))
+    tell(Change(number or 0, at, ACTOR, REASON, tuple(work.ops)))
     tell(Erased(tuple(sorted(work.gone.ids)), user))
     return hashes
 
 
-def _log(db: sqlite3.Connection, at: float) -> int:
-    """A change without contents: what was erased is nobody's to read or to undo."""
-    cursor = db.execute(
-        "INSERT INTO change (at, actor, reason, ops) VALUES (?, ?, ?, '[]')", (at, ACTOR, REASON)
-    )
-    return int(cursor.lastrowid or 0)
+class _Erasure:
+    """One erasure under way.
 
+    Attributes:
+        ops: Rows as they were and are; for views, never for the log.
+        texts: What was searched and embedded and is gone.
+    """
 
-def _rows(db: sqlite3.Connection, work: _Erasing) -> None:
-    places = json.dumps(sorted(work.gone.places), ensure_ascii=False)
-    user = json.dumps(work.gone.user, ensure_ascii=False)
-    found = db.execute(
-        "SELECT kind, id FROM row WHERE instr(data, ?) OR session IN"
-        " (SELECT value FROM json_each(?)) ORDER BY kind, id",
-        (user, places),
-    ).fetchall()
-    for kind, id in found:
-        query = "SELECT data FROM row WHERE kind = ? AND id = ?"
-        before = json.loads(db.execute(query, (kind, id)).fetchone()[0])
-        _put(db, work, Op(kind, id, before, work.gone.left(kind, id, before)))
-    for id in orphans(db, work.touched):
-        _put(db, work, Op(Entity.kind, id, {"id": id}, None))
-        merges = db.execute(
-            "SELECT id, data FROM row WHERE kind = 'merge' AND ? IN (a, b)", (id,)
+    def __init__(self, db: sqlite3.Connection, gone: DeletionPlan) -> None:
+        self._db = db
+        self.gone = gone
+        self.ops: list[Op] = []
+        self.texts: set[str] = set()
+        self._touched: set[str] = set()
+
+    def rows(self) -> None:
+        """Erase from rows as they stand, and entities that nothing names any more."""
+        places = json.dumps(sorted(self.gone.places), ensure_ascii=False)
+        found = self._db.execute(
+            "SELECT kind, id, data FROM row WHERE instr(data, ?) OR session IN"
+            " (SELECT value FROM json_each(?)) ORDER BY kind, id",
+            (json.dumps(self.gone.user, ensure_ascii=False), places),
         ).fetchall()
-        for merge, text in merges:
-            _put(db, work, Op(Merge.kind, merge, json.loads(text), None))
+        for kind, id, text in found:
+            before = json.loads(text)
+            self._put(Op(kind, id, before, self._left(kind, id, before)))
+        for node in orphans(self._db, self._touched):
+            self._put(Op(Entity.kind, node, {"id": node}, None))
+            merged = "SELECT id, data FROM row WHERE kind = 'merge' AND ? IN (a, b)"
+            for id, text in self._db.execute(merged, (node,)).fetchall():
+                self._put(Op(Merge.kind, id, json.loads(text), None))
 
+    def _put(self, op: Op) -> None:
+        if op.before == op.after:
+            return
+        self.ops.append(op)
+        if op.after is None:
+            self._db.execute("DELETE FROM row WHERE kind = ? AND id = ?", (op.kind, op.id))
+            return
+        # Keys stay as they are, and the row's change too: in the log it reads the same from
+        # now on, so that what others did can still be undone.
+        data = json.dumps(op.after, ensure_ascii=False)
+        query = "UPDATE row SET data = ? WHERE kind = ? AND id = ?"
+        self._db.execute(query, (data, op.kind, op.id))
 
-def _put(db: sqlite3.Connection, work: _Erasing, op: Op) -> None:
-    if op.before == op.after:
-        return
-    work.ops.append(op)
-    work.lose(op.kind, op.before)
-    if op.after is None:
-        db.execute("DELETE FROM row WHERE kind = ? AND id = ?", (op.kind, op.id))
-        return
-    # Keys stay as they are, and the row's change too: in the log it reads the same from now
-    # on, so that what others did can still be undone.
-    data = json.dumps(op.after, ensure_ascii=False)
-    db.execute("UPDATE row SET data = ? WHERE kind = ? AND id = ?", (data, op.kind, op.id))
+    def _left(self, kind: str, id: str, state: Data | None, _change: int = 0) -> Data | None:
+        """What is left of a state of a row, taking note of what goes."""
+        left = self.gone.left(kind, id, state)
+        if state is None or left == state:
+            return left
+        if kind == Fact.kind:
+            self.texts.add(state["statement"])
+            self._touched |= {state["subject"], state["object"]}
+        elif kind == Episode.kind:
+            self.texts.add(state["summary"])
+        else:
+            self._touched |= {state[key] for key in ("node", "entity") if key in state}
+        return left
 
+    def log(self) -> None:
+        """Rewrite the log as if the user had never been."""
+        numbers = [number for number, _ in changes_about(self._db, self.gone)]
+        rewrite_log(self._db, numbers, self._left)
+        query = "UPDATE change SET actor = ? WHERE actor = ?"
+        self._db.execute(query, (ACTOR, self.gone.user))
 
-def _changes(db: sqlite3.Connection, work: _Erasing) -> None:
-    """Rewrite the log as if the user had never been."""
-    left = work.gone.left
-    for number in [number for number, _ in changes_about(db, work.gone)]:
-        (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
-        before = json.loads(text)
-        after = []
-        for kind, id, was, became in before:
-            op = [kind, id, left(kind, id, was), left(kind, id, became)]
-            for old, new in ((was, op[2]), (became, op[3])):
-                if old != new:
-                    work.lose(kind, old)
-            if op[2] is not None or op[3] is not None:
-                after.append(op)
-        if after != before:
-            body = json.dumps(after, ensure_ascii=False)
-            db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
-    db.execute("UPDATE change SET actor = ? WHERE actor = ?", (ACTOR, work.gone.user))
-
-
-def _messages(db: sqlite3.Connection, work: _Erasing) -> None:
-    gone = work.gone
-    for id in gone.ids:
-        name, text, batch = db.execute(
-            "SELECT name, text, batch FROM message WHERE id = ?", (id,)
-        ).fetchone()
-        work.texts |= {text, f"{name}: {text}"}
-        # What a model answered may be quoted there.
-        db.execute("UPDATE batch SET error = '' WHERE id = ?", (batch,))
-        db.execute("DELETE FROM message WHERE id = ?", (id,))
-    for id, users in _turned_to(db).items():
-        if gone.user in users:
+    def messages(self) -> None:
+        """Delete messages, presences and whom messages turn to."""
+        db, gone = self._db, self.gone
+        for id in gone.ids:
+            name, text, batch = db.execute(
+                "SELECT name, text, batch FROM message WHERE id = ?", (id,)
+            ).fetchone()
+            self.texts |= {text, f"{name}: {text}"}
+            # What a model answered may be quoted there.
+            db.execute("UPDATE batch SET error = '' WHERE id = ?", (batch,))
+            db.execute("DELETE FROM message WHERE id = ?", (id,))
+        for id in [id for id, users in _turned_to(db).items() if gone.user in users]:
             (text,) = db.execute("SELECT addressees FROM message WHERE id = ?", (id,)).fetchone()
             others = [each for each in json.loads(text) if each[0] != gone.user]
             body = json.dumps(others, ensure_ascii=False)
             db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
-    for session in gone.sessions:
-        db.execute("DELETE FROM batch WHERE session = ?", (session,))
-    db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))
+        db.executemany("DELETE FROM batch WHERE session = ?", [(each,) for each in gone.sessions])
+        db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))
 
 
 def compact(db: sqlite3.Connection) -> None:

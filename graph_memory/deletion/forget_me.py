@@ -4,27 +4,45 @@
 
     tombstone on disk → journal, change log included → (purge, daily) backups, graph, exports
 
-Every step can be repeated. What a kill leaves undone is done when the memory is next
-opened (``purge.clean_journal``), before anything else.
+Every step can be repeated. Tombstones (salted hashes) lie beside the journal, because the
+journal is what a restore replaces. What a kill leaves undone is done when the memory is
+next opened (:func:`clean_journal`), before anything else. The same purge takes retracted
+messages out of closed files.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import hashlib
+import json
 import logging
+import secrets
+import shutil
 import sqlite3
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 
-from ..embedding import text_hash
-from ..errors import GraphMemoryError, StorageError, brief
-from ..store import Journal
+from ..errors import (
+    ClosedError,
+    DamagedError,
+    GraphMemoryError,
+    JournalError,
+    StorageError,
+    brief,
+)
+from ..private import reserve, settle, writing
+from ..store import Journal, copies
+from ..store.connection import failure, open_to_read
 from ..store.journal import forget_vectors
+from ..store.migration import migrate
+from ..store.schema import APPLICATION_ID, MIGRATIONS, migrations_of
 from ..supervisor import Supervisor
-from . import erasure
-from .tombstones import Tombstone, Tombstones
+from . import erasure, retraction
 
 logger = logging.getLogger("graph_memory.deletion")
 
@@ -32,6 +50,131 @@ RETRY = 30.0
 """Seconds between attempts while the disk cannot be written."""
 PAUSE = 3600.0
 """Seconds until the same person can be forgotten again: it reads the whole memory."""
+FILE = "erased.json"
+_VERSION = 2
+_ROUNDS = 5_000
+_COST = 2**12
+"""Of scrypt (RFC 7914): 4 MiB and some 8 ms for each user. To try all four billion numbers
+that an account may have takes a year of a processor."""
+
+
+# ------------------------------------------------------------------------ tombstones
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """That a user was erased.
+
+    Attributes:
+        id: Salted hash of the user's id.
+        at: When, seconds since the epoch.
+        done: Whether nothing is left of the user in any file.
+    """
+
+    id: str
+    at: float
+    done: bool = False
+
+
+@dataclass(slots=True)
+class Tombstones:
+    """The tombstones of one data directory; several threads may use it."""
+
+    path: Path
+    salt: str
+    stones: list[Tombstone] = field(default_factory=list)
+    _known: dict[str, str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def read(cls, directory: Path) -> Tombstones:
+        """What is there; empty if there is no file.
+
+        Raises:
+            JournalError: It cannot be read.
+        """
+        path = directory / FILE
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            found = cls(path, str(data["salt"]), [Tombstone(**each) for each in data["stones"]])
+            if data.get("version", 1) < _VERSION:  # only the first of the two hashes
+                found.stones = [replace(s, id=found._slow(s.id)) for s in found.stones]
+        except FileNotFoundError:
+            return cls(path, secrets.token_hex(16))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise JournalError(
+                f"{path} says who is to stay forgotten and cannot be read: {type(error).__name__}"
+            ) from error
+        return found
+
+    def add(self, user: str, now: float) -> Tombstone:
+        """Write down that a user is to be erased; when this returns it is on disk.
+
+        Raises:
+            JournalError: It could not be written.
+        """
+        with self._lock:
+            before = self.find(user)
+            # Later than before, whatever the clock says: what was marked then is due again.
+            stone = Tombstone(self.hash(user), max(now, before.at + 1) if before else now)
+            self._write([*(other for other in self.stones if other.id != stone.id), stone])
+        return stone
+
+    def find(self, user: str) -> Tombstone | None:
+        """The tombstone of a user, if there is one."""
+        if not self.stones:
+            return None
+        id = self.hash(user)
+        return next((stone for stone in self.stones if stone.id == id), None)
+
+    def finish(self, stones: Iterable[Tombstone]) -> None:
+        """Write down that no file holds anything of these users any more.
+
+        Raises:
+            JournalError: It could not be written.
+        """
+        done = set(stones)
+        with self._lock:
+            self._write([replace(s, done=True) if s in done else s for s in self.stones])
+
+    @property
+    def unfinished(self) -> list[Tombstone]:
+        """Those of users who may still be in some file."""
+        return [stone for stone in self.stones if not stone.done]
+
+    def hash(self, user: str) -> str:
+        """What stands for a user here."""
+        if user not in self._known:
+            first = hashlib.pbkdf2_hmac("sha256", user.encode(), self._salt, _ROUNDS, 16)
+            self._known[user] = self._slow(first.hex())
+        return self._known[user]
+
+    def match(self, users: Iterable[str]) -> dict[str, str]:
+        """Those of ``users`` that have a tombstone, by its id."""
+        wanted = {stone.id for stone in self.stones}
+        return {id: user for user in users if wanted and (id := self.hash(user)) in wanted}
+
+    @property
+    def _salt(self) -> bytes:
+        return self.salt.encode()
+
+    def _slow(self, digest: str) -> str:
+        hashed = hashlib.scrypt(bytes.fromhex(digest), salt=self._salt, n=_COST, r=8, p=1, dklen=16)
+        return hashed.hex()
+
+    def _write(self, stones: list[Tombstone]) -> None:
+        body = {
+            "version": _VERSION, "salt": self.salt, "stones": [asdict(stone) for stone in stones]
+        }  # fmt: skip
+        try:
+            with writing(self.path) as file:
+                json.dump(body, file)
+        except OSError as error:
+            raise JournalError(f"{self.path} could not be written: {error.strerror}") from error
+        self.stones = stones
+
+
+# -------------------------------------------------------------------- from the journal
 
 
 class Outcome(StrEnum):
@@ -123,7 +266,7 @@ class ForgetMe:
             return brief(error)
         del self._waiting[user]
         logger.info("a user was forgotten")
-        with contextlib.suppress(StorageError):
+        with suppress(StorageError):
             # Those that were being computed meanwhile; no word can be read from them.
             await self._journal.alter(lambda db, _tell: forget_vectors(db, hashes))
             await erasure.drain(self._journal)
@@ -131,6 +274,181 @@ class ForgetMe:
 
 
 def _erase(db: sqlite3.Connection, user: str, stone: Tombstone, tell: erasure.Tell) -> list[bytes]:
-    hashes = erasure.erase(db, user, stone.at, text_hash, tell)
+    hashes = erasure.erase(db, user, stone.at, tell)
     erasure.mark(db, stone.id, stone.at)
     return hashes
+
+
+# ------------------------------------------------------------------ from closed files
+
+
+def clean_journal(path: Path, tombstones: Tombstones, now: float) -> bool:
+    """Erase from a closed journal whom it is not marked with. Blocks.
+
+    From one that was restored, retracted messages too.
+
+    Returns:
+        Whether anybody was erased.
+
+    Raises:
+        DamagedError: It is damaged or no journal.
+        JournalError: It cannot be altered.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return False
+    marks: set[str] = set()
+    with suppress(sqlite3.Error), closing(open_to_read(path)) as db:
+        marks = retraction.carried(db)
+    if not (tombstones.stones or marks):
+        return False
+    with _altering(path) as db:
+        due = _due(db, path, tombstones)
+        users = _users(db, due, tombstones)
+        if due or marks:
+            _clean(db, path, due, users, marks, now)
+        # A kill may have left in the log what was erased from the file.
+        erasure.empty_log(db)
+    if users:
+        logger.info("who asked to be forgotten stays forgotten")
+    return bool(users)
+
+
+def purge(
+    paths: Iterable[Path],
+    tombstones: Tombstones,
+    marks: Collection[str],
+    now: float,
+    stop: threading.Event,
+) -> None:
+    """Clean closed copies of the journal of all that is to be gone. Blocks.
+
+    A copy is rewritten beside itself and takes its own place when it was verified; one
+    that holds nothing of it is only read. Nothing can be erased from a damaged one: it is
+    deleted if somebody is to be forgotten.
+
+    Args:
+        marks: What retracted messages are known by.
+
+    Raises:
+        JournalError: Some could not be rewritten (no room, not writable); the others were.
+        ClosedError: ``stop`` was set.
+    """
+    problems = []
+    for path in paths:
+        if stop.is_set():
+            raise ClosedError("the memory is closed")
+        try:
+            _purge(path, tombstones, marks, now)
+        except DamagedError as error:
+            logger.warning("nothing can be erased from %s: %s", path.name, error)
+            if tombstones.unfinished:
+                copies.remove(path)
+                logger.warning("%s was deleted", path.name)
+        except (JournalError, OSError) as error:
+            problems.append(f"{path.name}: {brief(error)}")
+    if problems:
+        raise JournalError("; ".join(problems))
+
+
+def discard_others(directory: Path) -> None:
+    """Delete what is no copy of the journal and may name whoever is to be forgotten.
+
+    That is what was exported, what is about to be imported (``transfer/``) and damaged
+    journals that were set aside. Blocks.
+    """
+    folders = (directory / "exports", directory / "moving")
+    found = [path for folder in folders for path in folder.glob("*") if path.is_file()]
+    for path in (*found, *directory.glob("journal-damaged-*")):
+        path.unlink(missing_ok=True)
+        logger.warning("%s was deleted: nothing can be erased from it", path.name)
+
+
+def _purge(path: Path, tombstones: Tombstones, marks: Collection[str], now: float) -> None:
+    try:
+        with closing(open_to_read(path)) as db:
+            due = _due(db, path, tombstones)
+            users = _users(db, due, tombstones)
+            held = bool(retraction.held(db, marks))
+    except sqlite3.Error as error:
+        raise failure(f"{path.name} cannot be read", error) from error
+    if not users and not held:
+        if due:
+            with _altering(path) as db:
+                _clean(db, path, due, {}, (), now)  # a mark is all it needs
+        return
+    with _rewriting(path) as draft, _altering(draft) as db:
+        _clean(db, draft, due, users, marks if held else (), now)
+        erasure.compact(db)
+        erasure.empty_log(db)
+    logger.info("%s was cleaned of what is to be forgotten", path.name)
+
+
+def _clean(
+    db: sqlite3.Connection,
+    path: Path,
+    due: list[Tombstone],
+    users: dict[str, str],
+    marks: Collection[str],
+    now: float,
+) -> None:
+    """Erase people and retracted messages from a file, and mark it with that."""
+    if marks:
+        migrate(db, path, None)
+    db.execute("BEGIN IMMEDIATE")
+    for stone in due:
+        if stone.id in users:
+            erasure.erase(db, users[stone.id], stone.at)
+        erasure.mark(db, stone.id, stone.at)
+    if marks:
+        retraction.retract_again(db, marks, now)
+    db.execute("COMMIT")
+
+
+def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> list[Tombstone]:
+    """The tombstones that a journal is not marked with."""
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID:
+        raise DamagedError(f"{path} is not a journal of this plugin")
+    if migrations_of(db) - {name for name, _ in MIGRATIONS}:
+        raise JournalError(f"{path} is of a newer version; update the plugin")
+    marks = erasure.marks(db)
+    return [stone for stone in tombstones.stones if marks.get(stone.id, stone.at - 1) < stone.at]
+
+
+def _users(db: sqlite3.Connection, due: list[Tombstone], tombstones: Tombstones) -> dict[str, str]:
+    """Users of a journal who are to be erased, by the id of their tombstone."""
+    if not due:
+        return {}
+    found = tombstones.match(erasure.users(db))
+    return {stone.id: found[stone.id] for stone in due if stone.id in found}
+
+
+@contextmanager
+def _altering(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that leaves nothing of what it deletes.
+
+    Raises:
+        JournalError: SQLite failed (``DamagedError``: the file is damaged).
+    """
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as db:
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("PRAGMA synchronous = FULL")
+            yield db
+    except sqlite3.Error as error:
+        raise failure(f"{path.name} still holds what is to be erased", error) from error
+
+
+@contextmanager
+def _rewriting(path: Path) -> Iterator[Path]:
+    """A copy to alter, which takes the file's place once it was verified."""
+    draft = path.with_name(f"{path.name}.tmp")
+    try:
+        copies.require_space(path.parent, path.stat().st_size)
+        reserve(draft)
+        shutil.copyfile(path, draft)
+        yield draft
+        copies.verify(draft)
+        settle(draft, path)
+    finally:
+        copies.remove(draft)

@@ -12,7 +12,7 @@ import sqlite3
 import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..episode import GAP
@@ -201,7 +201,7 @@ Spans = dict[str, list[tuple[float, float]]]
 
 
 def _spans_of(db: sqlite3.Connection, user: str) -> Spans:
-    """When that was said which was learned together with a user's words, or by their act."""
+    """Times of what was learned together with a user's words, or by their act."""
     took_part = "SELECT session FROM row WHERE kind = 'participation' AND a = :user AND a != ''"
     return _by_session(
         db.execute(
@@ -282,12 +282,35 @@ def _coined(
 def changes_about(
     db: sqlite3.Connection, gone: DeletionPlan, places: Collection[str] = ()
 ) -> Iterator[tuple[int, str]]:
-    """Number and text of the changes in which something may go, or that name some places."""
+    """Number and text of the changes that name what goes, or some places."""
     words = (*gone.nodes, *gone.places, *places)
     needles = [json.dumps(word, ensure_ascii=False) for word in words]
     for number, ops in db.execute("SELECT id, ops FROM change ORDER BY id"):
         if any(needle in ops for needle in needles):
             yield number, ops
+
+
+def rewrite_log(
+    db: sqlite3.Connection,
+    numbers: Iterable[int],
+    left: Callable[[str, str, Data | None, int], Data | None],
+) -> None:
+    """Let changes tell of rows what is left of their states.
+
+    Args:
+        left: Given kind, id, a state of a row, and the number of the change.
+    """
+    for number in numbers:
+        (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
+        before = json.loads(text)
+        after = [
+            [kind, id, left(kind, id, was, number), left(kind, id, became, number)]
+            for kind, id, was, became in before
+        ]
+        after = [op for op in after if op[2:] != [None, None]]
+        if after != before:
+            body = json.dumps(after, ensure_ascii=False)
+            db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
 
 
 def _others(

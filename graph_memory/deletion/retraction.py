@@ -1,17 +1,19 @@
 """Message retraction (撤回): a message goes, with all that rests on nothing else.
 
-Some rows rest on messages without naming them: those that are written anew with what was
-learned last, each on top of the one before, so whatever was written since a message was
-learned may be told by it; and those made while an answer is given, so any that was made
-since may be about it (``Basis.LEARNED``, ``Basis.MOMENT``).
+A mark with a hash of who said it and when (none of the words) outlives it, by which no
+restored backup brings it back. Backups themselves hold the message until the next daily
+one is made; a mark is *open* until then.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..model import (
     Basis,
@@ -23,7 +25,6 @@ from ..model import (
     Forgotten,
     Message,
     Presence,
-    Row,
     decode,
     kind_named,
     registered,
@@ -31,21 +32,96 @@ from ..model import (
 from ..store.messages import by_ids
 from ..store.rows import ASKED, RETRACTED, Draft, Rows, undoable, unsaid, write
 from ..store.rows import undo as take_back
-from . import retraction_marks
 from .message_retention import trimmed
-from .plan import DeletionPlan, Key, plan_for_message
+from .plan import DeletionPlan, Key, plan_for_message, rewrite_log
 
 Tell = Callable[[Change | Presence | Erased], None]
+_MARK = "withdrawn:"
+_DUE = "withdrawals due"
+"""Note: marks were carried here by which nothing was deleted yet."""
+_CLOSED = "closed"
+"""Instead of when a message was taken back: no backup holds it any more."""
+_DERIVED = (Basis.LEARNED, Basis.MOMENT)
+
+
+def _mark(sender: str, ref: str, at: float) -> str:
+    said = "\x1f".join((sender, ref, repr(at)))
+    return f"{_MARK}{hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}"
+
+
+def note(db: sqlite3.Connection, message: Message, at: float) -> None:
+    """Mark a message as taken back, inside the open transaction."""
+    mark = _mark(message.sender, message.ref, message.at)
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (mark, repr(at)))
+
+
+def all_marks(db: sqlite3.Connection) -> set[str]:
+    """The marks of all messages that were ever taken back."""
+    return {key for (key,) in db.execute("SELECT key FROM meta WHERE key LIKE ?", (f"{_MARK}%",))}
+
+
+def open_marks(db: sqlite3.Connection) -> dict[str, float]:
+    """Marks of messages that a backup may hold, and when each was taken back."""
+    found = db.execute(
+        "SELECT key, value FROM meta WHERE key LIKE ? AND value != ?", (f"{_MARK}%", _CLOSED)
+    )
+    return {key: float(value) for key, value in found}
+
+
+def close(db: sqlite3.Connection, marks: Collection[str]) -> None:
+    """Say that no other file holds these messages any more."""
+    rows = [(_CLOSED, mark) for mark in marks]
+    db.executemany("UPDATE meta SET value = ? WHERE key = ?", rows)
+
+
+def held(db: sqlite3.Connection, marks: Collection[str]) -> list[int]:
+    """Ids of the messages that marks stand for, in any version since the first."""
+    said = db.execute("SELECT id, sender, ref, at FROM message ORDER BY id") if marks else ()
+    return [id for id, *about in said if _mark(*about) in marks]
+
+
+def carry(source: Path, target: Path) -> None:
+    """Put the marks of one journal into another, older one; both are closed.
+
+    Raises:
+        sqlite3.Error: One of them cannot be used.
+    """
+    with closing(sqlite3.connect(source, isolation_level=None)) as db:
+        query = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
+        found = db.execute(query, (f"{_MARK}%",)).fetchall()
+    if found:
+        with closing(sqlite3.connect(target, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", [*found, (_DUE, "1")])
+            db.execute("COMMIT")
+
+
+def carried(db: sqlite3.Connection) -> set[str]:
+    """The marks that were carried here and by which nothing was deleted yet."""
+    is_due = db.execute("SELECT 1 FROM meta WHERE key = ?", (_DUE,)).fetchone()
+    return all_marks(db) if is_due else set()
+
+
+def retract_again(db: sqlite3.Connection, marks: Collection[str], at: float) -> None:
+    """Delete the messages that marks stand for, inside the open transaction."""
+    rows = [(mark, repr(at)) for mark in sorted(marks)]
+    db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
+    for id in held(db, marks):
+        retract(db, id, at, lambda _event: None)
+    db.execute("DELETE FROM meta WHERE key = ?", (_DUE,))
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedState:
-    """What may rest on a message that is taken back.
+    """Rows that may rest on a message that is taken back, without naming it.
+
+    Those that are written anew with what was learned last, on top of the one before: any
+    since the message was learned may tell of it. And those made while an answer is given:
+    any since the message was said may be about it (``Basis``).
 
     Attributes:
         learned: The change from which on; 0 if nothing was learned from the message.
-        before: What stood before that change and was written anew since; ``None`` for
-            nothing.
+        before: What stood before that change and was written anew since.
     """
 
     message: Message
@@ -58,63 +134,57 @@ class DerivedState:
         found = db.execute("SELECT id FROM change WHERE batch = ?", (message.batch,)).fetchone()
         if found is None:
             return cls(message)
-        (learned,) = found
         before: dict[Key, Data | None] = {}
-        if learned <= trimmed(db):
-            # What stood before is not known any more.
-            derived = [kind for kind in registered() if kind.basis is Basis.LEARNED]
-            rows = [row for kind in derived for row in Rows(db).find(kind, session=message.session)]
-            return cls(message, learned, {(row.kind, row.id): None for row in rows})
-        needle = json.dumps(message.session, ensure_ascii=False)
+        kinds = [kind for kind in registered() if kind.basis is Basis.LEARNED]
+        if found[0] <= trimmed(db):  # what stood before is not known any more
+            for kind in kinds:
+                rows = Rows(db).find(kind, session=message.session)
+                before |= {(row.kind, row.id): None for row in rows}
+            return cls(message, found[0], before)
+        needle, names = json.dumps(message.session, ensure_ascii=False), {k.kind for k in kinds}
         for (text,) in db.execute(
-            "SELECT ops FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id", (learned, needle)
+            "SELECT ops FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id",
+            (found[0], needle),
         ):
             for kind, id, was, became in json.loads(text):
-                if _basis(kind) is Basis.LEARNED and (was or became)["session"] == message.session:
+                if kind in names and (was or became)["session"] == message.session:
                     before.setdefault((kind, id), was)
-        return cls(message, learned, before)
+        return cls(message, found[0], before)
 
     def enter(self, db: sqlite3.Connection, draft: Draft, at: float) -> None:
         """Let what stood before stand again; what was meant since is meant no more."""
-        draft.drop += [(row.kind, row.id) for row in self._made(db)]
+        rows = Rows(db)
+        for cls in [cls for cls in registered() if cls.basis is Basis.MOMENT]:
+            made = rows.find(cls, session=self.message.session)
+            draft.drop += [(r.kind, r.id) for r in made if r.span[0] >= self.message.at]
         for (kind, id), data in self.before.items():
             if data is None:
                 draft.drop.append((kind, id))
                 continue
             row = decode(kind, data)
-            draft.put.append(row.brought_back(Rows(db).get(type(row), id) or row, at))
+            draft.put.append(row.brought_back(rows.get(type(row), id) or row, at))
 
-    def _made(self, db: sqlite3.Connection) -> Iterator[Row]:
-        for cls in [cls for cls in registered() if cls.basis is Basis.MOMENT]:
-            for row in Rows(db).find(cls, session=self.message.session):
-                if row.span[0] >= self.message.at:
-                    yield row
-
-    def left(self, kind: str, id: str, state: Data | None, change: int) -> Data | None:
-        """What the log may keep of a state of a row that a change found or left."""
+    def is_gone(self, kind: str, id: str, state: Data, change: int) -> bool:
+        """Whether a state that a change found or left may tell of the message."""
         cls = kind_named(kind)
-        if state is None or cls is None or state.get("session") != self.message.session:
-            return state
-        goes = cls.basis is Basis.MOMENT and state[cls.times[0]] >= self.message.at
-        if cls.basis is Basis.LEARNED and change >= self.learned and (kind, id) in self.before:
-            stands = self.before[kind, id] or {}
-            goes = any(state[field] != stands.get(field) for field in cls.words)
-        return {**state, **dict.fromkeys(cls.words, "")} if goes else state
-
-
-def _basis(kind: str) -> Basis:
-    cls = kind_named(kind)
-    return cls.basis if cls else Basis.NONE
+        if cls is None or state.get("session") != self.message.session:
+            return False
+        if cls.basis is Basis.MOMENT:
+            return bool(state[cls.times[0]] >= self.message.at)
+        if change < self.learned or (kind, id) not in self.before:
+            return False
+        stands = self.before[kind, id] or {}
+        return any(state[field] != stands.get(field) for field in cls.words)
 
 
 def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
     """Delete a message inside the open transaction, with what the bot answered to it.
 
     Facts that rest on it alone go in a change, and so do names that nobody else used;
-    other facts lose it as evidence, summaries of the conversation it was in go, and the
-    companion is as it was before (:class:`DerivedState`). The log keeps which rows were
-    touched, for views to follow, and none of the words. Harmless if it is not there.
-    Empty the write-ahead log afterwards (``erasure.py``).
+    other facts lose it as evidence, summaries of the conversation it was in go, and
+    derived rows are as they were before. The log keeps which rows were touched, for views
+    to follow, and none of the words. Nothing happens if it is not there. Empty the
+    write-ahead log afterwards (``erasure.drain``).
 
     Returns:
         The change; ``None`` if nothing was learned from the message.
@@ -123,93 +193,68 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
     if not found:
         return None
     (message,) = found
-    gone, after = plan_for_message(db, message), DerivedState.of(db, message)
-    draft = _enter(db, Draft("chat", RETRACTED), gone, message.session, _resting())
-    after.enter(db, draft, at)
+    gone, derived = plan_for_message(db, message), DerivedState.of(db, message)
+    draft = _enter(db, Draft("chat", RETRACTED), gone, message.session)
+    derived.enter(db, draft, at)
     change = write(db, draft, at)
     if change:
         tell(change)
-        retraction_marks.note_learned(db, change.id)
-    _blank(db, gone, after, change)
+    _blank(db, gone, derived, change)
     for each in by_ids(db, sorted(gone.ids)):
         db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))
         db.execute("DELETE FROM message WHERE id = ?", (each.id,))
-        retraction_marks.note(db, each, at)
+        note(db, each, at)
     tell(Erased(tuple(sorted(gone.ids))))
     return change
 
 
-def retract_again(db: sqlite3.Connection, at: float, tell: Tell) -> int:
-    """Delete retracted messages that a restored backup brought back.
-
-    Inside the open transaction; returns how many messages (``retraction_marks.py``).
-    """
-    found = retraction_marks.returned(db)
-    for id in found:
-        retract(db, id, at, tell)
-    retraction_marks.settle(db)
-    return len(found)
-
-
-def _resting(*but: str) -> list[str]:
-    """Kinds of rows of a Session that messages take with them, some left out."""
-    derived = (Basis.LEARNED, Basis.MOMENT)
-    return [cls.kind for cls in registered() if cls.basis not in derived and cls.kind not in but]
-
-
 def _enter(
-    db: sqlite3.Connection,
-    draft: Draft,
-    gone: DeletionPlan,
-    session: str,
-    kinds: Iterable[str],
+    db: sqlite3.Connection, draft: Draft, gone: DeletionPlan, session: str, *but: str
 ) -> Draft:
-    """Enter into a draft what is left of the rows of a Session."""
-    for kind in kinds:
-        for id, text in db.execute(
-            "SELECT id, data FROM row INDEXED BY row_session WHERE kind = ? AND session = ?",
-            (kind, session),
-        ).fetchall():
-            data = json.loads(text)
-            left = gone.left(kind, id, data)
-            if left is None:
-                draft.drop.append((kind, id))
-            elif left != data:
-                draft.put.append(decode(kind, left))
+    """Enter into a draft what is left of the rows of a Session, but of some kinds."""
+    kinds = [each.kind for each in registered() if each.basis not in _DERIVED]
+    for kind, id, text in db.execute(
+        "SELECT kind, id, data FROM row INDEXED BY row_session"
+        " WHERE kind IN (SELECT value FROM json_each(?)) AND session = ? ORDER BY kind, id",
+        (json.dumps([kind for kind in kinds if kind not in but]), session),
+    ).fetchall():
+        data = json.loads(text)
+        left = gone.left(kind, id, data)
+        if left is None:
+            draft.drop.append((kind, id))
+        elif left != data:
+            draft.put.append(decode(kind, left))
     return draft
 
 
 def _blank(
-    db: sqlite3.Connection, gone: DeletionPlan, after: DerivedState, change: Change | None
+    db: sqlite3.Connection, gone: DeletionPlan, derived: DerivedState, change: Change | None
 ) -> None:
     """Take the words out of what the log says about rows that went with a message."""
     ops = change.ops if change else ()
     rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
 
-    def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
-        cls, goes = kind_named(kind), (kind, id) in rows
-        if cls and cls.basis is Basis.ANY and gone.left(kind, id, state) is None and not goes:
+    def goes(kind: str, id: str, state: Data, number: int) -> bool:
+        basis = cls.basis if (cls := kind_named(kind)) else Basis.NONE
+        if basis in _DERIVED:
+            return derived.is_gone(kind, id, state, number)
+        if basis is Basis.EACH:
+            return gone.left(kind, id, state) is None
+        if basis is Basis.ANY and (kind, id) not in rows and not gone.left(kind, id, state):
             # One that stands was said by others, too.
             query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
-            goes = db.execute(query, (kind, id)).fetchone() is None
-        if cls and cls.basis is Basis.EACH:
-            goes = gone.left(kind, id, state) is None
-        if cls and state and goes and cls.basis not in (Basis.LEARNED, Basis.MOMENT):
-            return {**state, **dict.fromkeys(cls.words, "")}
-        return after.left(kind, id, state, number)
+            return db.execute(query, (kind, id)).fetchone() is None
+        return (kind, id) in rows
 
-    needle = json.dumps(after.message.session, ensure_ascii=False)
+    def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
+        cls = kind_named(kind)
+        if state is None or cls is None or not goes(kind, id, state, number):
+            return state
+        return {**state, **dict.fromkeys(cls.words, "")}
+
+    needle = json.dumps(derived.message.session, ensure_ascii=False)
     found = db.execute("SELECT id FROM change WHERE instr(ops, ?) ORDER BY id", (needle,))
-    for number in [number for (number,) in found]:
-        (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
-        before = json.loads(text)
-        now = [
-            [kind, id, left(kind, id, a, number), left(kind, id, b, number)]
-            for kind, id, a, b in before
-        ]
-        if now != before:
-            body = json.dumps(now, ensure_ascii=False)
-            db.execute("UPDATE change SET ops = ? WHERE id = ?", (body, number))
+    rewrite_log(db, [number for (number,) in found], left)
 
 
 def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell) -> Change | None:
@@ -241,7 +286,7 @@ def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
     message = own[-1]  # what it rested on before was said earlier
     gone = plan_for_message(db, message)
     draft.put += unsaid(rows, message.session, [message.id])
-    _enter(db, draft, gone, message.session, _resting(Episode.kind, Forgotten.kind))
+    _enter(db, draft, gone, message.session, Episode.kind, Forgotten.kind)
     for op in change.ops:
         cls = kind_named(op.kind)
         if cls and cls.basis is Basis.EACH and op.before and not op.after:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..context import Context
-from ..deletion import Tombstones, erasure, message_retention, purge, retraction_marks
+from ..deletion import Tombstones, erasure, forget_me, message_retention, retraction
 from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, brief
 from ..retention import DAY
 from ..store import copies
@@ -160,16 +160,15 @@ class Backups:
             due: Do it now; otherwise only if the oldest wish is a day old.
         """
         stones = self._tombstones.unfinished
-        retracted = await self._journal.look(retraction_marks.still_open)
-        wishes = [stone.at for stone in stones] + list(retracted.marks.values())
+        retracted = await self._journal.look(retraction.open_marks)
+        wishes = [stone.at for stone in stones] + list(retracted.values())
         if not (wishes or self._tombstones.stones):
             return
         if not due and min(wishes, default=self._now()) >= self._now() - DAY:
             return
         try:
-            await self.alone(lambda: self._purge(retracted.marks, others=bool(stones)))
-            if retracted.learned or stones:
-                await self._rebuild()
+            await self.alone(lambda: self._purge(retracted, others=bool(stones)))
+            await self._rebuild()
             if stones:
                 with self._journal.long_work():
                     await self._journal.tidy(erasure.compact)
@@ -182,7 +181,7 @@ class Backups:
             self._unpurged = f"what is to be forgotten is still in some file: {brief(error)}"
             logger.warning("%s; trying again", self._unpurged)
             return
-        await self._journal.alter(lambda db, _tell: retraction_marks.close(db, retracted))
+        await self._journal.alter(lambda db, _tell: retraction.close(db, retracted))
 
     # ---------------------------------------------------- in the backup thread
 
@@ -194,9 +193,9 @@ class Backups:
             draft.unlink(missing_ok=True)
         paths = [backup.path for backup in restore.saved(self._directory)]
         paths += sorted(self._directory.glob("restore-*.sqlite3"))
-        purge.purge(paths, self._tombstones, marks, self._now(), self._stop)
+        forget_me.purge(paths, self._tombstones, marks, self._now(), self._stop)
         if others:
-            purge.discard_others(self._directory)
+            forget_me.discard_others(self._directory)
 
     def _make(self, kind: str) -> Backup:
         folder = copies.folder_of(self._directory)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from ..deletion import Tombstones, erasure, purge, retraction, retraction_marks
+from ..deletion import Tombstones, forget_me, retraction
 from ..errors import DamagedError, JournalError, NotFoundError
 from ..private import reserve
 from ..store import Journal, copies, pauses
@@ -212,18 +212,10 @@ async def open_journal(
     """
     try:
         await asyncio.to_thread(_prepare, directory, now())
-        await asyncio.to_thread(purge.clean_journal, directory / JOURNAL, tombstones)
-        journal = await Journal.open(directory / JOURNAL, now)
+        await asyncio.to_thread(forget_me.clean_journal, directory / JOURNAL, tombstones, now())
+        return await Journal.open(directory / JOURNAL, now)
     except DamagedError as error:
         raise await asyncio.to_thread(advise, directory, error) from error
-    try:
-        if await journal.look(retraction_marks.are_due):
-            await journal.alter(lambda db, tell: retraction.retract_again(db, now(), tell))
-            await erasure.drain(journal)
-    except BaseException:
-        await journal.close()
-        raise
-    return journal
 
 
 def _prepare(directory: Path, now: float) -> None:
@@ -252,7 +244,7 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
         else:
             try:  # who asked for a pause keeps it, and what was retracted stays so
                 pauses.carry(journal, staged)
-                retraction_marks.carry(journal, staged)
+                retraction.carry(journal, staged)
             except sqlite3.Error as error:
                 what = "pauses and withdrawals could not be carried over"
                 raise failure(what, error) from error

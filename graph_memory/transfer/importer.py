@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from ..deletion import erasure, retraction_marks
+from ..deletion import erasure, retraction
 from ..errors import FormatError, JournalError
 from ..model import Episode, Message, Row, Session
 from ..store import Journal, Rows, contents, presence
@@ -182,7 +182,7 @@ class Importer:
                     self._stop.look()
                 intake.add(piece)
             intake.finish(partial(_held, db))
-            intake.erase(self._directory, retraction_marks.all_marks(db))
+            intake.erase(self._directory, retraction.all_marks(db))
             lines = contents.messages_of(db, list(contents.sessions(intake.db)))
             intake.stand((m.id, m) for m in lines if not m.ref)
         except BaseException as error:
@@ -226,7 +226,7 @@ def _held(db: sqlite3.Connection, circle: str) -> Iterator[Held]:
 
 def _deleted(db: sqlite3.Connection) -> set[tuple[str, str]]:
     """Marks of what was forgotten or retracted: it may not come in meanwhile."""
-    marks = {(mark, "") for mark in retraction_marks.all_marks(db)}
+    marks = {(mark, "") for mark in retraction.all_marks(db)}
     return marks | {(user, repr(at)) for user, at in erasure.marks(db).items()}
 
 

@@ -17,8 +17,7 @@ from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
 
-from ..deletion import Tombstones, erasure, retraction, retraction_marks
-from ..embedding import text_hash
+from ..deletion import Tombstones, erasure, retraction
 from ..errors import FormatError
 from ..learning.batching import claim_writer, cutter
 from ..model import BOT, NOBODY, Episode, Message, Presence, Row, Session, session_of, user_id
@@ -330,11 +329,10 @@ class Intake:
         tombstones = Tombstones.read(directory)
         found = tombstones.match(erasure.users(self.db)) if tombstones.stones else {}
         for user in found.values():
-            erasure.erase(self.db, user, 0.0, text_hash)
+            erasure.erase(self.db, user, 0.0)
         self.forgotten = len(found)
         if marks := set(retracted):
-            retraction_marks.add(self.db, marks, 0.0)
-            retraction.retract_again(self.db, 0.0, lambda _event: None)
+            retraction.retract_again(self.db, marks, 0.0)
 
     # ----------------------------------------------------------------- reading
 

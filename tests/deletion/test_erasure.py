@@ -151,7 +151,7 @@ async def test_all_of_theirs_goes_and_nothing_of_others(told: list[tuple[Any, ..
         messages = await journal.newest_messages(1000)
         gone = IDS[GONE]
         strangers = await journal.look(untouched)
-        await journal.alter(lambda db, tell: erasure.erase(db, gone, T0 + 101, text_hash, tell))
+        await journal.alter(lambda db, tell: erasure.erase(db, gone, T0 + 101, tell))
         await journal.tidy(erasure.compact)
         assert await journal.tidy(erasure.empty_log)
 
@@ -183,7 +183,7 @@ async def test_all_of_theirs_goes_and_nothing_of_others(told: list[tuple[Any, ..
         cached = await journal.vectors("模型", hashes)
         stay = {text_hash(r.statement) for r in after.values() if isinstance(r, Fact)}
         assert set(cached) <= stay
-        again = await journal.alter(lambda db, _tell: erasure.erase(db, gone, T0 + 102, text_hash))
+        again = await journal.alter(lambda db, _tell: erasure.erase(db, gone, T0 + 102))
         assert again == [], "nothing is left to do"
         await journal.close()
 
@@ -197,7 +197,7 @@ async def test_nobody_is_said_to_have_been_mentioned(tmp_path: Path):
     kept = await journal.append(line, club, Quote(gone, "甲", "1"))
     assert kept.message.mentions == (gone, IDS["丙"])
     assert gone in await journal.look(erasure.users)
-    await journal.alter(lambda db, tell: erasure.erase(db, gone, T0, text_hash, tell))
+    await journal.alter(lambda db, tell: erasure.erase(db, gone, T0, tell))
     (left,) = await journal.messages([kept.message.id])
     assert left.to == (Addressee(IDS["丙"], "丙"),)
     assert left.text == "@甲 @丙 嗯", "others' own words stay"

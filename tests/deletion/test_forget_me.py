@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me, purge, tombstones
+from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me
 from graph_memory.errors import BondError, JournalError
 from graph_memory.maintenance import restore
 from graph_memory.maintenance.restore import JOURNAL, saved
@@ -308,7 +308,7 @@ async def test_damaged_copies_go(tmp_path: Path):
 
 
 STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "copies": lambda patch: patch.setattr(purge, "purge", fail),
+    "copies": lambda patch: patch.setattr(forget_me, "purge", fail),
     "compaction": lambda patch: patch.setattr(erasure, "compact", fail),
     "log": lambda patch: patch.setattr(erasure, "empty_log", fail),
 }
@@ -386,10 +386,10 @@ async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
     await live(service)
     before = await service.journal.newest_messages(1000)
     with monkeypatch.context() as patch:
-        patch.setattr(tombstones, "writing", full)
+        patch.setattr(forget_me, "writing", full)
         assert await service.forget_me.forget(WANG) is Outcome.NOTED
         assert await service.journal.newest_messages(1000) == before
-        assert not (tmp_path / tombstones.FILE).exists()
+        assert not (tmp_path / forget_me.FILE).exists()
         assert not list(tmp_path.glob("*.tmp"))
     await until(lambda: not service.forget_me.waiting)
     assert Tombstones.read(tmp_path).find(WANG)
@@ -474,7 +474,7 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, 
     assert holding(tmp_path, PLANTED)
     child.stdin.write(b"\n")
     await child.stdin.drain()
-    while not (tmp_path / tombstones.FILE).exists():
+    while not (tmp_path / forget_me.FILE).exists():
         await asyncio.sleep(0.001)
     await asyncio.sleep(delay)
     child.send_signal(signal.SIGKILL)
@@ -493,7 +493,7 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(tmp_path: Path, 
 
 async def test_tombstones_that_cannot_be_read_is_an_error(tmp_path: Path):
     await (await opened(tmp_path)).close()
-    (tmp_path / tombstones.FILE).write_text("{")
+    (tmp_path / forget_me.FILE).write_text("{")
     with pytest.raises(JournalError, match="forgotten"):
         await opened(tmp_path)
 

@@ -13,7 +13,6 @@ import pytest_asyncio
 from graph_memory.companion import InnerState, Mood
 from graph_memory.deletion import erasure
 from graph_memory.deletion.name_search import is_ordinary, pattern
-from graph_memory.embedding import text_hash
 from graph_memory.model import BOT, Entity, Episode, Fact, Mention, Name, Session, User
 from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
@@ -50,7 +49,7 @@ async def summed_up(journal: Journal, where: Session, who: str, first: int, last
 
 
 async def forget(journal: Journal, who: str = U) -> None:
-    await journal.alter(lambda db, tell: erasure.erase(db, who, T0 + 800, text_hash, tell))
+    await journal.alter(lambda db, tell: erasure.erase(db, who, T0 + 800, tell))
 
 
 async def texts(journal: Journal) -> list[str]:

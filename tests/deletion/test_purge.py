@@ -145,7 +145,7 @@ async def test_one_look_is_enough(
     await taken_back(memory)
     clock.now += DAY
     await memory.backups.tend()
-    monkeypatch.setattr("graph_memory.deletion.purge.purge", _never)
+    monkeypatch.setattr("graph_memory.deletion.forget_me.purge", _never)
     clock.now += DAY
     assert await memory.backups.tend()
     assert memory.backups.problem == ""

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from graph_memory.deletion import Tombstones
-from graph_memory.deletion.tombstones import FILE
+from graph_memory.deletion.forget_me import FILE
 
 from ..makers import T0, user
 

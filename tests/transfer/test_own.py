@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
-from graph_memory.deletion import Tombstones, retraction_marks
+from graph_memory.deletion import Tombstones, retraction
 from graph_memory.deletion.message_retention import trim_log
 from graph_memory.errors import FormatError, NotFoundError
 from graph_memory.model import (
@@ -244,7 +244,7 @@ async def test_what_was_retracted_does_not_come_back(tmp_path: Path) -> None:
         path = put(tmp_path / "x.jsonl", await exported(journal))
 
         def retract(db: sqlite3.Connection, _tell: object) -> None:
-            retraction_marks.note(db, wrong, T0)
+            retraction.note(db, wrong, T0)
             db.execute("DELETE FROM message WHERE id = ?", (wrong.id,))
 
         await journal.alter(retract)
