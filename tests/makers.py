@@ -22,7 +22,7 @@ from graph_memory.model import (
 from graph_memory.retention import initial_half_life
 from graph_memory.scope import Attendance
 from graph_memory.settings import LiveSettings, Settings
-from graph_memory.store import Journal
+from graph_memory.store import Journal, rows
 from graph_memory.text import normalise
 from graph_memory.token_budget import TokenBudget
 
@@ -107,3 +107,8 @@ async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
     """Changes later than number ``after``, oldest first."""
     numbers = range(after + 1, await journal.last_change() + 1)
     return [change for number in numbers if (change := await journal.change(number))]
+
+
+async def undo(journal: Journal, number: int, actor: str) -> Change | None:
+    """Take a change back."""
+    return await journal.alter(lambda db, tell: rows.undo(db, number, actor, journal._now(), tell))

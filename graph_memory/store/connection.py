@@ -82,11 +82,7 @@ class Watch:
         self._least = 0
 
     def check(self, db: sqlite3.Connection) -> None:
-        """Look at the file; to be called inside of a transaction.
-
-        Raises:
-            JournalError: It was deleted, replaced or cut off.
-        """
+        """Look at the file, in a transaction; raises ``JournalError``."""
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -113,9 +109,8 @@ class Watch:
 class Storage:
     """State of a journal's file, as its writes show it; safe to read on any thread.
 
-    Attributes:
-        kind: Why nothing can be written: as in :func:`failure`, ``slow`` if the disk does
-            not answer in time, or ``replaced`` (:class:`Watch`); empty when ready.
+    Its ``kind`` says why nothing can be written: as in :func:`failure`, ``slow`` if the disk
+    does not answer in time, or ``replaced`` (:class:`Watch`); empty when ready.
     """
 
     def __init__(self) -> None:
@@ -151,11 +146,7 @@ MAX_WAITING = 10_000
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """A read-only connection.
-
-    Raises:
-        JournalError: The file cannot be read.
-    """
+    """A read-only connection; raises ``JournalError`` if the file cannot be read."""
     address = f"{path.absolute().as_uri()}?mode=ro"
     try:
         return sqlite3.connect(
@@ -167,11 +158,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that sees a journal as it is now, whatever is written meanwhile.
-
-    Raises:
-        JournalError: The file cannot be read.
-    """
+    """The same, seeing a journal as it is now, whatever is written meanwhile."""
     with closing(open_to_read(path)) as db:
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM sqlite_schema").fetchone()  # only now it holds still
@@ -243,9 +230,8 @@ class Worker:
         """Run ``work`` in the thread.
 
         Args:
-            patience: Seconds after which the caller goes on without a result; work that
-                has not begun by then is not done, work that has may still succeed. While
-                one such piece of work is stuck, others with patience fail at once.
+            patience: Seconds after which the caller goes on without a result. Work that has
+                begun by then may still succeed; while it is stuck, others fail at once.
 
         Raises:
             ClosedError: The worker was stopped.

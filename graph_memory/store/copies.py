@@ -33,11 +33,7 @@ _CHECK = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a journal holds.
-
-    Attributes:
-        message_at, change_at: Time of the newest message and change; ``None`` if there is none.
-    """
+    """What a journal holds, and when its newest message and change were written."""
 
     messages: int
     facts: int
@@ -82,11 +78,7 @@ def size(path: Path) -> int:
 
 
 def require_space(folder: Path, wanted: int) -> None:
-    """See to it that ``wanted`` bytes fit on the disk of ``folder``.
-
-    Raises:
-        JournalError: They do not.
-    """
+    """Raise ``JournalError`` unless ``wanted`` bytes fit on the disk of ``folder``."""
     free = shutil.disk_usage(folder).free
     if free < wanted + MIN_FREE:
         raise JournalError(
@@ -98,18 +90,12 @@ def require_space(folder: Path, wanted: int) -> None:
 def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Contents:
     """Copy a journal as it is now; whoever writes to it goes on meanwhile. Blocks.
 
-    Replaces ``target``.
-
-    Args:
-        stop: Set it to give up; nothing is left behind.
-
-    Returns:
-        What the copy holds.
+    Replaces ``target`` once the copy is verified, and returns what it holds.
 
     Raises:
         DamagedError: The source is damaged or no journal.
         JournalError: The copy failed: no room, not readable, not writable.
-        ClosedError: ``stop`` was set.
+        ClosedError: ``stop`` was set; nothing is left behind.
     """
     require_space(target.parent, size(source))
     draft = target.with_name(f"{target.name}.tmp")
@@ -167,11 +153,7 @@ def verify(path: Path, stop: threading.Event | None = None) -> Contents:
 
 
 def read(path: Path) -> Contents:
-    """What a journal holds, without checking it.
-
-    Raises:
-        JournalError: It cannot be read.
-    """
+    """What a journal holds, unchecked; raises ``JournalError``."""
     try:
         with closing(open_to_read(path)) as db:
             return contents(db)
@@ -183,8 +165,7 @@ def fold(path: Path) -> Contents:
     """Make a journal that nobody has open one self-contained, verified file. Blocks.
 
     Raises:
-        DamagedError: It is damaged or no journal.
-        JournalError: It cannot be used for another reason.
+        DamagedError, JournalError: As :func:`verify`.
     """
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:

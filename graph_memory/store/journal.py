@@ -25,7 +25,7 @@ from . import presence, queries
 from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
 from .messages import Appended, Buffered, QueuedBatch
 from .migration import migrate
-from .rows import Draft, Event, Rows, Tell, read_change, undo, write
+from .rows import Draft, Event, Rows, Tell, read_change, write
 from .schema import open_tables
 
 T = TypeVar("T")
@@ -36,11 +36,7 @@ stored; if its write was under way it may still arrive, once."""
 
 
 class Journal:
-    """The journal of one data directory; made by :meth:`open`.
-
-    Attributes:
-        storage: Whether it can be written at the moment.
-    """
+    """The journal of one data directory; ``storage`` says whether it can be written."""
 
     def __init__(self, path: Path, now: Callable[[], float]) -> None:
         self.path = path
@@ -134,11 +130,7 @@ class Journal:
         return await self._transact(altered)
 
     async def commit(self, resolve: Callable[[Rows], Draft | None]) -> Change | None:
-        """Resolve a draft against the newest state and write it, all in one transaction.
-
-        Returns:
-            The change; ``None`` if there was nothing to do (see ``rows.write``).
-        """
+        """Resolve a draft against the newest state and write it, in one transaction."""
         return await self.alter(lambda db, _tell: self._write(db, resolve(Rows(db))))
 
     def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
@@ -146,10 +138,6 @@ class Journal:
         if change:
             self._outbox.append(change)
         return change
-
-    async def undo(self, number: int, actor: str) -> Change | None:
-        """Take a change back; see ``rows.undo``."""
-        return await self.alter(lambda db, tell: undo(db, number, actor, self._now(), tell))
 
     async def tidy(self, work: Work[T]) -> T:
         """Run maintenance that no transaction can hold, such as ``erasure.compact``."""
@@ -170,11 +158,7 @@ class Journal:
 
     @contextmanager
     def snapshot(self) -> Iterator[Rows]:
-        """A consistent view of all rows for the calling thread, on its own connection.
-
-        Raises:
-            JournalError: The file cannot be read.
-        """
+        """The rows as they are now, for the calling thread; raises ``JournalError``."""
         with reading(self.path) as db:
             yield Rows(db)
 
@@ -298,11 +282,7 @@ class Journal:
         return await self._transact(work)
 
     async def batch(self, id: int) -> Batch:
-        """A batch with its messages.
-
-        Raises:
-            NotFoundError: No such batch.
-        """
+        """A batch with its messages; raises ``NotFoundError``."""
         return await self.look(lambda db: mail.read_batch(db, id))
 
     async def queue(self) -> list[QueuedBatch]:
@@ -358,11 +338,7 @@ class Journal:
         await self._transact(lambda db: db.execute(query, (key, value)), patience)
 
     async def probe(self) -> None:
-        """See whether a journal that could not be written can be now; see ``storage``.
-
-        Raises:
-            JournalError: It cannot.
-        """
+        """Raise ``JournalError`` if it could not be written and still cannot be."""
         if self.storage.kind:
             await self.set_note("probe", str(self._now()), PATIENCE)
 

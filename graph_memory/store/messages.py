@@ -115,11 +115,7 @@ def pending(db: sqlite3.Connection, session: str) -> list[Message]:
 
 
 def insert(db: sqlite3.Connection, message: Message, source: str = "") -> Message:
-    """Store a message with all it has; without an id it gets the next one.
-
-    Args:
-        source: Id of the import it comes with.
-    """
+    """Store a message of an import, or of none; without an id it gets the next one."""
     to = json.dumps([astuple(each) for each in message.to], ensure_ascii=False)
     cursor = db.execute(
         f"INSERT INTO message ({FIELDS}, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -160,10 +156,7 @@ def answers(db: sqlite3.Connection, message: Message) -> list[int]:
 
 
 def by_platform_id(db: sqlite3.Connection, circle: str, id: str) -> int | None:
-    """The newest message of a chat window that its platform calls ``id``.
-
-    The rest of a reference, behind ``@``, tells apart messages of the same name.
-    """
+    """The newest message of a chat window whose reference is ``id``, up to the ``@``."""
     (found,) = db.execute(
         "SELECT max(m.id) FROM row s CROSS JOIN message m INDEXED BY message_ref"
         " ON m.session = s.id WHERE s.kind = 'session'"
@@ -213,11 +206,7 @@ def open_batch(db: sqlite3.Connection, messages: list[Message], at: float) -> in
 
 
 def read_batch(db: sqlite3.Connection, id: int) -> Batch:
-    """A batch with its messages.
-
-    Raises:
-        NotFoundError: No such batch.
-    """
+    """A batch with its messages; raises ``NotFoundError``."""
     row = db.execute("SELECT session, attempts, error FROM batch WHERE id = ?", (id,)).fetchone()
     session = Rows(db).get(Session, row[0]) if row else None
     if session is None:

@@ -12,6 +12,7 @@ import sqlite3
 import time
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -21,7 +22,7 @@ from ..model import BOT, EPISODE, Episode, Fact, Message, Session, is_entity
 from ..retention import DAY
 from ..text import normalise
 from .messages import FIELDS, by_ids, read
-from .rows import THINNED_COUNT, Rows, noted, rows_of
+from .rows import THINNED_COUNT, Rows, noted, read_change, rows_of
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -34,11 +35,10 @@ HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place between two rows.
+    """A place after a row, or before it.
 
     Attributes:
-        key, id: Of the row beside it.
-        is_before: Whether what is wanted comes before it; that row is left out.
+        key, id: Of that row.
         now: When the first page was asked for: what depends on the time stays in order.
     """
 
@@ -53,8 +53,7 @@ class Page(Generic[T]):
     """One page.
 
     Attributes:
-        first: Number of its first item among all, from 1.
-        total: How many there are on all pages.
+        first: Number of its first item among all ``total``, from 1.
         previous, next: Where the neighbouring pages are; ``None`` if there is none.
     """
 
@@ -170,7 +169,6 @@ class FactFilter:
         since, until: Said not before, and before; seconds since the epoch.
         strongest, weakest: Retention at most, and at least.
         order: A key of :data:`ORDERS`.
-        place: Where the page begins; ``None`` is the first page.
     """
 
     text: str = ""
@@ -191,12 +189,7 @@ class FactFilter:
 def find_facts(
     db: sqlite3.Connection, wanted: FactFilter, now: float, rate: float = 1.0
 ) -> Page[Fact]:
-    """One page of facts.
-
-    Args:
-        now: Of the first page; the others are as of then, see :class:`Cursor`.
-        rate: The setting ``time_decay_rate``.
-    """
+    """One page of facts, faded by the setting ``time_decay_rate``."""
     rows = Rows(db)
     asked = asdict(wanted) | {
         "node": wanted.node and json.dumps(sorted(rows.identities().nodes(wanted.node))),
@@ -243,10 +236,8 @@ def fading(
 ) -> list[tuple[list[Fact], int]]:
     """Active facts whose retention is below a threshold at given times, in order.
 
-    The condition is ``retention.fades_at`` solved for the age (see there).
-
-    Returns:
-        For each of ``times`` at most ``limit`` facts, and how many there are.
+    At most ``limit`` for each of ``times``, and how many there are. The condition is
+    ``retention.fades_at`` solved for the age (see there).
     """
     if rate <= 0 or threshold <= 0:
         return [([], 0) for _ in times]
@@ -360,7 +351,6 @@ class RecordFilter:
         level: ``episode``, ``day`` … ``year``.
         since, until: Begun not before, and before; seconds since the epoch.
         is_told: Only those that have a summary.
-        place: Where the page begins; ``None`` is the first page.
     """
 
     persona: str = ""
@@ -392,11 +382,7 @@ def levels(db: sqlite3.Connection) -> dict[str, int]:
 def newest_episodes(
     db: sqlite3.Connection, session: str, limit: int, *, told: bool = False
 ) -> list[Episode]:
-    """The newest episodes of a Session, newest first.
-
-    Args:
-        told: Only those that have a summary.
-    """
+    """The newest episodes of a Session, newest first; or only those with a summary."""
     found = db.execute(
         "SELECT data FROM episode WHERE session = ? AND level = ?"
         " AND (NOT ? OR summary != '') ORDER BY ended_at DESC, id LIMIT ?",
@@ -428,8 +414,6 @@ class Search:
     Attributes:
         words: All of them occur, in whatever case or width.
         senders, names: Said by one of these, or with one of these in it.
-        spans: At one of these times.
-        limit: How many, the newest.
         below: Only messages with a smaller number.
     """
 
@@ -551,13 +535,7 @@ def heard_since(db: sqlite3.Connection, circle: str, since: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """A line of the change log.
-
-    Attributes:
-        rows: How many rows of each kind it touched.
-        undoes: Number of the change it takes back.
-        undone_by: Number of the change that took it back.
-    """
+    """A line of the change log, with how many rows of each kind it touched."""
 
     id: int
     at: float
@@ -581,17 +559,13 @@ def find_changes(
 
 
 def _entry(db: sqlite3.Connection, number: int) -> LogEntry | None:
-    found = db.execute(
-        "SELECT c.id, c.at, c.actor, c.reason, (SELECT json_group_object(kind, n) FROM"
-        " (SELECT json_extract(o.value, '$[0]') AS kind, count(*) AS n FROM json_each(c.ops) o"
-        " GROUP BY 1 ORDER BY 2 DESC, 1)), c.undoes,"
-        " (SELECT u.id FROM change u WHERE u.undoes = c.id) FROM change c WHERE c.id = ?",
-        (number,),
-    ).fetchone()
-    if found is None:
+    change = read_change(db, number)
+    if change is None:
         return None
-    id, at, actor, reason, kinds, undoes, undone_by = found
-    return LogEntry(id, at, actor, reason, json.loads(kinds), undoes, undone_by)
+    kinds = dict(Counter(sorted(op.kind for op in change.ops)).most_common())
+    found = db.execute("SELECT id FROM change WHERE undoes = ?", (number,)).fetchone()
+    undone_by = found[0] if found else None
+    return LogEntry(number, change.at, change.actor, change.reason, kinds, change.undoes, undone_by)
 
 
 def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:

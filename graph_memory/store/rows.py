@@ -233,9 +233,8 @@ def noted(db: sqlite3.Connection, key: str) -> int:
 def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
     """Write ``draft`` inside the open transaction.
 
-    Returns:
-        The change, or ``None`` if there was nothing to do: the batch has been learned
-        already, or every row is as wanted.
+    ``None`` if there was nothing to do: the batch has been learned already, or every row is
+    as wanted.
     """
     if draft.batch is not None:
         if db.execute("SELECT 1 FROM change WHERE batch = ?", (draft.batch,)).fetchone():
@@ -298,11 +297,7 @@ def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
 def undo(
     db: sqlite3.Connection, number: int, actor: str, at: float, tell: presence.Tell
 ) -> Change | None:
-    """Take change ``number`` back by a change of its own, inside the open transaction.
-
-    Raises:
-        NotFoundError, ConflictError: As :func:`inverse`.
-    """
+    """Take a change back inside the open transaction; raises as :func:`inverse`."""
     change = write(db, inverse(db, number, actor), at)
     if change:
         tell(change)
@@ -311,11 +306,7 @@ def undo(
 
 
 def undoable(db: sqlite3.Connection, number: int) -> Change:
-    """A change that can be taken back.
-
-    Raises:
-        NotFoundError: No such change, it has been undone, or it is too old (``undo_old``).
-    """
+    """A change that can be taken back; otherwise ``NotFoundError`` says why not."""
     change = read_change(db, number)
     if change is None:
         raise NotFoundError(f"there is no change {number}")

@@ -42,7 +42,19 @@ from graph_memory.retention import DAY
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, all_changes, context, entity, fact, group, message, name, private, user
+from ..makers import (
+    T0,
+    all_changes,
+    context,
+    entity,
+    fact,
+    group,
+    message,
+    name,
+    private,
+    undo,
+    user,
+)
 from ..scripted import HashEmbedder
 
 SHANGHAI = timezone(timedelta(hours=8))
@@ -219,7 +231,7 @@ async def test_entities_of_which_nothing_is_known_go_after_a_while(world):
     assert left == {known, fresh, merged, bot}
     names = await world.journal.read(lambda rows: {row.text for row in rows.scan(Name)})
     assert names == {"风", "张三"}
-    await world.journal.undo(await world.journal.last_change(), "owner")
+    await undo(world.journal, await world.journal.last_change(), "owner")
     assert await world.journal.read(lambda rows: rows.get(Entity, old)) == Entity(old)
 
 
@@ -358,8 +370,8 @@ async def test_after_ninety_days_the_log_only_counts(world):
     assert (await world.journal.read(lambda rows: rows.get(Fact, peanut.id))) is not None
     for number in (old.id, newer.id):
         with pytest.raises(NotFoundError, match="too old"):
-            await world.journal.undo(number, "owner")
-    assert await world.journal.undo(late.id, "owner")
+            await undo(world.journal, number, "owner")
+    assert await undo(world.journal, late.id, "owner")
 
 
 async def test_names_of_a_forgotten_person_go_also_when_the_log_knows_no_more(world):

@@ -30,7 +30,7 @@ from graph_memory.retention import DAY, initial_half_life
 from graph_memory.scope import Policy, Sharing
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, entity, group, private, user
+from ..makers import T0, entity, group, private, undo, user
 from .chat import Chat, written
 from .scripted import answer, said, thing
 
@@ -111,7 +111,7 @@ async def test_relearning_after_an_undo_gives_the_same_rows(chat: Chat):
     batch, facts = chat.batch, answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
     change = await chat.learn(facts)
     before = await chat.facts()
-    await chat.journal.undo(change.id, "owner")
+    await undo(chat.journal, change.id, "owner")
     assert await chat.facts() == {}
     chat.batch = replace(batch, id=99)
     await chat.learn(facts)

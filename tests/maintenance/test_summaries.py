@@ -37,7 +37,7 @@ from graph_memory.store import Draft, Journal
 from graph_memory.token_budget import TokenBudget
 from graph_memory.turn import Turn
 
-from ..makers import all_changes, context, group, message, private, user
+from ..makers import all_changes, context, group, message, private, undo, user
 
 SHANGHAI = timezone(timedelta(hours=8))
 HOME, CLUB = private("zhang"), group("1")
@@ -146,7 +146,7 @@ async def test_a_day_is_condensed_once_it_is_over_and_only_if_there_is_something
     change = (await all_changes(world.journal, 1))[-1]
     assert (change.actor, change.reason) == ("upkeep", "records")
     assert await world.run() == 0, "nothing is written twice"
-    await world.journal.undo(change.id, "owner")
+    await undo(world.journal, change.id, "owner")
     assert await world.records() == []
 
 
@@ -399,7 +399,7 @@ async def test_forgetting_takes_the_words_of_all_records_and_time_gives_others_b
     assert claimed
     await world.journal.commit(lambda _: Draft("learn", "learned", batch=claimed[0].id))
     assert await world.run() == 0
-    await world.journal.undo(change.id, "owner")
+    await undo(world.journal, change.id, "owner")
     assert all(row.summary for row in await world.records())
     await world.library.unsay(1, asker_of(HOME, ZHANG), ZHANG)
     world.clock.at += timedelta(seconds=REVIEW + 1)

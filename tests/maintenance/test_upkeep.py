@@ -19,7 +19,7 @@ from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, all_changes, context, entity, fact, group, name, private, user
+from ..makers import T0, all_changes, context, entity, fact, group, name, private, undo, user
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -85,7 +85,7 @@ async def test_a_run_can_be_undone(world):
     await put(journal, HOME, trivial)
     clock.now = fades_at(trivial, 0.25) + 60
     await upkeep.run()
-    await journal.undo(await journal.last_change(), "owner")
+    await undo(journal, await journal.last_change(), "owner")
     assert await journal.read(lambda rows: rows.get(Fact, trivial.id)) == trivial
 
 

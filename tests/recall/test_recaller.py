@@ -13,7 +13,7 @@ from graph_memory.model import (
 )
 from graph_memory.recall import Reason, Recall, scoring
 from graph_memory.text import tokens
-from tests.makers import T0, entity, fact, group, name, private, user
+from tests.makers import T0, entity, fact, group, name, private, undo, user
 
 from .conftest import Memory
 from .hashing import HashingEmbedder
@@ -236,7 +236,7 @@ async def test_forgetting_and_undoing_reach_recall(memory: Memory) -> None:
     change = await memory.know(gone, reason="forget")
     assert (await memory.ask(HOME, "马拉松报名")).items == ()
     assert change is not None
-    await memory.journal.undo(change.id, "owner")
+    await undo(memory.journal, change.id, "owner")
     assert "马拉松" in texts(await memory.ask(HOME, "马拉松报名"))
 
 

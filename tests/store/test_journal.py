@@ -25,7 +25,7 @@ from graph_memory.model import (
 )
 from graph_memory.store import Draft, Journal, Rows, copies
 
-from ..makers import T0, entity, fact, group, message, name, private, user
+from ..makers import T0, entity, fact, group, message, name, private, undo, user
 
 ZHANG = user("zhang")
 HERE = private("zhang")
@@ -175,11 +175,11 @@ async def test_undo_restores_rows_and_can_be_undone(journal: Journal):
     known = fact(HERE, ZHANG, entity("猫"), "张三喜欢猫")
     await journal.commit(put(known))
     dropped = await journal.commit(lambda rows: Draft("owner", "forget", drop=[("fact", known.id)]))
-    undone = await journal.undo(dropped.id, "owner")
+    undone = await undo(journal, dropped.id, "owner")
     assert await journal.read(lambda rows: rows.get(Fact, known.id)) == known
     with pytest.raises(NotFoundError):
-        await journal.undo(dropped.id, "owner")
-    await journal.undo(undone.id, "owner")
+        await undo(journal, dropped.id, "owner")
+    await undo(journal, undone.id, "owner")
     assert await journal.read(lambda rows: rows.get(Fact, known.id)) is None
 
 
@@ -188,11 +188,11 @@ async def test_undo_refuses_when_a_later_change_touched_the_row_and_names_it(jou
     first = await journal.commit(put(known))
     later = await journal.commit(put(fact(HERE, ZHANG, entity("猫"), "张三喜欢猫", pinned=True)))
     with pytest.raises(ConflictError) as refused:
-        await journal.undo(first.id, "owner")
+        await undo(journal, first.id, "owner")
     assert (refused.value.change, refused.value.later) == (first.id, later.id)
     gone = await journal.commit(lambda rows: Draft("owner", "forget", drop=[("fact", known.id)]))
     with pytest.raises(ConflictError) as refused:
-        await journal.undo(later.id, "owner")
+        await undo(journal, later.id, "owner")
     assert refused.value.later == gone.id
 
 
@@ -201,7 +201,7 @@ async def test_undo_does_not_take_a_chat_from_under_its_messages(journal: Journa
     assert said
     begun = (await journal.change(1)).ops
     assert [op.kind for op in begun] == ["session"]
-    assert await journal.undo(1, "owner") is None
+    assert await undo(journal, 1, "owner") is None
     assert await journal.read(lambda rows: rows.get(Session, HERE.id)) == HERE
 
 

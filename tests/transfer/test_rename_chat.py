@@ -12,7 +12,7 @@ from graph_memory.model import Erased, Link, Presence, Session, asker_of
 from graph_memory.scope import Attendance, Policy, view
 from graph_memory.store import Journal
 from graph_memory.transfer import preview_renaming, rename_chat
-from tests.makers import QQ, T0, group, message, private, user
+from tests.makers import QQ, T0, group, message, private, undo, user
 
 from .support import brought, exported, hear, opened, put
 
@@ -39,7 +39,7 @@ async def test_a_group_that_moved(tmp_path: Path) -> None:
         before = await exported(journal)
         await brought(other, put(tmp_path / "x.jsonl", before))
         assert await exported(other) == before
-        await journal.undo(change.id, "owner")
+        await undo(journal, change.id, "owner")
         (session,) = await journal.read(lambda rows: list(rows.scan(Session)))
         assert session.circle == OLD.circle
 
@@ -68,17 +68,17 @@ async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(tmp_pat
         assert change is not None
         moved = await presences(journal)
         assert moved != before
-        undone = await journal.undo(change.id, "owner")
+        undone = await undo(journal, change.id, "owner")
         assert undone is not None
         assert await presences(journal) == before
         assert view(NEW, asker_of(private("1"), user("1")), Policy(), attendance) is None
         assert attendance.windows(NEW.circle, [user("2")]) == ((T0 - 40, math.inf),)
         assert attendance.windows(OLD.circle, [user("1")]) == ((T0 - 100, math.inf),)
         # The undoing may be undone, and that as well.
-        again = await journal.undo(undone.id, "owner")
+        again = await undo(journal, undone.id, "owner")
         assert again is not None
         assert await presences(journal) == moved
-        await journal.undo(again.id, "owner")
+        await undo(journal, again.id, "owner")
         assert await presences(journal) == before
 
 
@@ -104,7 +104,7 @@ async def test_who_spoke_where_a_chat_was_moved_to_has_been_there(tmp_path: Path
         assert change is not None
         await hear(journal, NEW, message(NEW, user("1"), "我来了", T0 + 50))
         await journal.leave(NEW.circle, user("1"), T0 + 60)
-        await journal.undo(change.id, "owner")
+        await undo(journal, change.id, "owner")
         assert await presences(journal) == [
             Presence(NEW.circle, user("1"), T0 + 50, T0 + 60),
             Presence(OLD.circle, user("1"), T0 - 100),
