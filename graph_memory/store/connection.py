@@ -141,6 +141,8 @@ class Storage:
 CHECK = 1.0
 """Seconds that looking for damage may take when a journal is opened (about 1 GB); a
 daily copy is checked from end to end."""
+_STEPS = 20_000
+"""Instructions of SQLite between two looks at whether to stop."""
 MAX_WAITING = 10_000
 """Pieces of work that may wait for the thread; with more, new ones are refused."""
 
@@ -163,6 +165,19 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM sqlite_schema").fetchone()  # only now it holds still
         yield db
+
+
+@contextmanager
+def interruptible(db: sqlite3.Connection, stop: Callable[[], bool]) -> Iterator[None]:
+    """Break off what is run on a connection, without an error, once ``stop`` says so."""
+    db.set_progress_handler(stop, _STEPS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+    finally:
+        db.set_progress_handler(None, 0)
 
 
 def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
@@ -195,16 +210,9 @@ def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> 
 
 
 def _look_for_damage(db: sqlite3.Connection, path: Path) -> None:
-    deadline = time.monotonic() + CHECK
-    db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-    try:
+    deadline, verdict = time.monotonic() + CHECK, "ok"
+    with interruptible(db, lambda: time.monotonic() > deadline):
         (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
-            raise
-        verdict = "ok"  # as far as there was time
-    finally:
-        db.set_progress_handler(None, 0)
     if verdict != "ok":
         raise DamagedError(f"{path} is damaged: {' '.join(verdict.split())[:200]}")
 

@@ -18,7 +18,7 @@ from ..errors import ClosedError, DamagedError, JournalError
 from ..private import reserve
 from ..private import settle as settle
 from ..private import sync as sync
-from .connection import failure, open_to_read, reading
+from .connection import failure, interruptible, open_to_read, reading
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
 
 MIN_FREE = 64 << 20
@@ -27,8 +27,6 @@ _STEP = 256
 """Pages copied at a time, about 1 MiB."""
 _PAUSE = 0.002
 """Seconds between steps, for whoever else wants the disk."""
-_CHECK = 50_000
-"""SQLite instructions between two looks at whether to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +175,7 @@ def fold(path: Path) -> Contents:
 
 
 def _examine(db: sqlite3.Connection, stop: threading.Event) -> Contents:
-    db.set_progress_handler(stop.is_set, _CHECK)
-    try:
+    with interruptible(db, stop.is_set):
         (application,) = db.execute("PRAGMA application_id").fetchone()
         if application != APPLICATION_ID:
             raise DamagedError("the file is not a journal of this plugin")
@@ -186,12 +183,7 @@ def _examine(db: sqlite3.Connection, stop: threading.Event) -> Contents:
         if verdict != "ok":
             raise DamagedError(f"the journal is damaged: {verdict}")
         return contents(db)
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-            raise ClosedError("checking was stopped") from error
-        raise
-    finally:
-        db.set_progress_handler(None, 0)
+    raise ClosedError("checking was stopped")
 
 
 def companions(path: Path) -> list[Path]:

@@ -49,7 +49,6 @@ class Journal:
         self._listeners: list[Callable[[Event], None]] = []
         self._outbox: list[Event] = []
         self._patient = 0
-        self._sessions: dict[str, Session] = {}
 
     @classmethod
     async def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
@@ -110,7 +109,6 @@ class Journal:
                 result = work(db)
                 db.execute("COMMIT")
             except BaseException:
-                self._sessions.clear()
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
@@ -122,12 +120,7 @@ class Journal:
 
     async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
         """Run ``work`` in a transaction, with what tells listeners."""
-
-        def altered(db: sqlite3.Connection) -> T:
-            self._sessions.clear()  # it may write some
-            return work(db, self._outbox.append)
-
-        return await self._transact(altered)
+        return await self._transact(lambda db: work(db, self._outbox.append))
 
     async def commit(self, resolve: Callable[[Rows], Draft | None]) -> Change | None:
         """Resolve a draft against the newest state and write it, in one transaction."""
@@ -141,7 +134,6 @@ class Journal:
 
     async def tidy(self, work: Work[T]) -> T:
         """Run maintenance that no transaction can hold, such as ``erasure.compact``."""
-        self._sessions.clear()
         try:
             return await self._writer.run(work)
         finally:
@@ -173,13 +165,10 @@ class Journal:
     # --------------------------------------------------------------- messages
 
     def _meet(self, db: sqlite3.Connection, session: Session) -> Change | None:
-        """Write a Session, unless it is known as it is."""
-        if self._sessions.get(session.id) == session:
-            return None
+        """Write a Session, unless it is there as it is."""
         change = self._write(db, Draft("chat", "session", [session]))
         if change:  # a chat that had moved is its own again
             presence.follow(db, change, self._outbox.append)
-        self._sessions[session.id] = session
         return change
 
     async def append(

@@ -15,12 +15,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Generic, TypeVar
 
 from ..model import BOT, EPISODE, Episode, Fact, Message, Session, is_entity
 from ..retention import DAY
 from ..text import normalise
+from .connection import interruptible
 from .messages import FIELDS, by_ids, read
 from .rows import THINNED_COUNT, Rows, noted, read_change, rows_of
 
@@ -401,8 +402,6 @@ def visits(db: sqlite3.Connection, session: str, since: float) -> list[tuple[flo
 # ---------------------------------------------------------------------------- messages
 
 MAX_WORDS = 6
-_STEPS = 20_000
-"""Steps of SQLite between two looks at the clock."""
 _FAR = 1e15
 """Seconds beyond which no message lies."""
 
@@ -431,24 +430,18 @@ class Deadline:
 
     seconds: float
     is_late: bool = False
-    _until: float = field(init=False, default=0.0)
 
     @contextmanager
     def kept(self, db: sqlite3.Connection) -> Iterator[None]:
         """Break off what is run on ``db`` when the time is over."""
-        self._until = time.monotonic() + self.seconds
-        db.set_progress_handler(self._look, _STEPS)
-        try:
-            yield
-        except sqlite3.OperationalError:
-            if not self.is_late:
-                raise
-        finally:
-            db.set_progress_handler(None, 0)
+        until = time.monotonic() + self.seconds
 
-    def _look(self) -> int:
-        self.is_late = self.is_late or time.monotonic() > self._until
-        return int(self.is_late)
+        def look() -> bool:
+            self.is_late = self.is_late or time.monotonic() > until
+            return self.is_late
+
+        with interruptible(db, look):
+            yield
 
 
 def search_messages(

@@ -266,7 +266,7 @@ async def test_a_search_that_takes_too_long_says_so(
 ) -> None:
     await trip(world)
     monkeypatch.setattr(transcripts, "PATIENCE", -1.0)
-    monkeypatch.setattr("graph_memory.store.queries._STEPS", 1)
+    monkeypatch.setattr("graph_memory.store.connection._STEPS", 1)
     told = await world.tools.use(zhang, "search_history", {"keyword": "华山"})
     assert "只查了一部分" in told
     monkeypatch.setattr(transcripts, "PATIENCE", 5.0)
