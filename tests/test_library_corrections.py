@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import ConflictError, NotFoundError
-from graph_memory.library import Correction, Library
+from graph_memory.library import Library
 from graph_memory.model import (
     Asker,
     Change,
@@ -70,10 +70,10 @@ async def stands(journal: Journal, id: str) -> Fact:
 
 def correction(
     old: Fact, words: str, here: Session = HOME, who: str = ZHANG, message: int = 0, ref: str = ""
-):
+) -> tuple[str, str, Turn]:
     name = "张三" if who == ZHANG else "李四"
     said = Message(message, here.id, who, name, words, 0.0) if message else None
-    return Correction(old.id, words, Turn(here, who, name, ref=ref, message=said))
+    return old.id, words, Turn(here, who, name, ref=ref, message=said)
 
 
 async def newest(journal: Journal, change: Change) -> Fact:
@@ -92,7 +92,7 @@ async def world(journal: Journal) -> Fact:
 
 async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
     old = await world(journal)
-    change = await library.correct(correction(old, "我现在不吃辣了", ref="77@1"))
+    change = await library.correct(*correction(old, "我现在不吃辣了", ref="77@1"))
     new = await newest(journal, change)
     assert (change.actor, change.reason) == (ZHANG, "correct")
     assert (new.subject, new.predicate, new.object) == (ZHANG, "likes", SPICY)
@@ -110,7 +110,7 @@ async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
 
 async def test_the_old_words_do_not_come_back(journal: Journal, library: Library) -> None:
     old = await world(journal)
-    new = await newest(journal, await library.correct(correction(old, "我现在不吃辣了")))
+    new = await newest(journal, await library.correct(*correction(old, "我现在不吃辣了")))
     muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
     assert muted == {1, *new.evidence}
     assert [row.summary for row in await rows(journal, Episode) if isinstance(row, Episode)] == [""]
@@ -119,7 +119,7 @@ async def test_the_old_words_do_not_come_back(journal: Journal, library: Library
 async def test_undo_brings_everything_back(journal: Journal, library: Library) -> None:
     old = await world(journal)
     before = [await rows(journal, cls) for cls in (Fact, Episode, Name)]
-    await library.correct(correction(old, "我对海鲜感兴趣，别的都行"))
+    await library.correct(*correction(old, "我对海鲜感兴趣，别的都行"))
     (said,) = [m for m in await journal.newest_messages(9) if "海鲜" in m.text]
     await library.undo(None, ZHANG)
     assert [await rows(journal, cls) for cls in (Fact, Episode, Name)] == before
@@ -135,7 +135,7 @@ async def test_what_is_not_named_any_more_is_not_the_object(
     """Or moving back to Beijing would be taken for the same as living in Shanghai."""
     old = fact(HOME, ZHANG, BEIJING, "张三住在北京", predicate="lives_in")
     await put(journal, HOME, old, name(HOME, BEIJING, "北京"))
-    new = await newest(journal, await library.correct(correction(old, "张三住在上海")))
+    new = await newest(journal, await library.correct(*correction(old, "张三住在上海")))
     assert new.object == entity("张三住在上海")
     assert new.statement == "张三住在上海", "who is meant is said already"
     assert [n.node for n in await journal.read(lambda them: them.find(Name, b="张三住在上海"))] == [
@@ -153,7 +153,7 @@ async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(
     attendance.add(appended.presence)
     there = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", evidence=(appended.message.id,))
     await put(journal, there)
-    new = await newest(journal, await library.correct(correction(old, "我不吃辣")))
+    new = await newest(journal, await library.correct(*correction(old, "我不吃辣")))
     assert set(new.supersedes) == {old.id, there.id}
     in_private = await library.mine(asker_of(HOME, ZHANG))
     assert [line.fact.id for line in in_private] == [new.id]
@@ -170,8 +170,8 @@ async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Libr
     )  # fmt: skip
     over = fact(HOME, ZHANG, SPICY, "张三以前爱吃辣", valid_to=T0 - DAY)
     await put(journal, HOME, old, now, over, name(HOME, BEIJING, "北京"))
-    first = await newest(journal, await library.correct(correction(old, "我以前住在天津")))
-    second = await newest(journal, await library.correct(correction(over, "我以前爱吃甜")))
+    first = await newest(journal, await library.correct(*correction(old, "我以前住在天津")))
+    second = await newest(journal, await library.correct(*correction(over, "我以前爱吃甜")))
     assert (first.valid_to, second.valid_to) == (T0 + DAY, T0 - DAY)
 
 
@@ -191,9 +191,9 @@ async def test_nobody_corrects_what_is_not_theirs_or_what_they_cannot_see(
     await put(journal, HOME, ROOM, private("li"), old)
     nothing = replace(old, id="f:nothing")
     with pytest.raises(NotFoundError) as hidden:
-        await library.correct(correction(old, "不对", here, who))
+        await library.correct(*correction(old, "不对", here, who))
     with pytest.raises(NotFoundError):
-        await library.correct(correction(nothing, "不对", here, who))
+        await library.correct(*correction(nothing, "不对", here, who))
     assert await rows(journal, Fact) == [old]
     assert await journal.newest_messages(9) == [], "a refused correction leaves no words behind"
     assert "辣" not in str(hidden.value)
@@ -204,11 +204,11 @@ async def test_others_word_about_others_may_be_corrected_by_either(
 ) -> None:
     rumour = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", speaker=LI)
     await put(journal, ROOM, rumour, name(ROOM, SPICY, "辣"))
-    by_zhang = await newest(journal, await library.correct(correction(rumour, "我怕辣", ROOM)))
+    by_zhang = await newest(journal, await library.correct(*correction(rumour, "我怕辣", ROOM)))
     assert (by_zhang.statement, by_zhang.speaker) == ("张三：我怕辣", ZHANG)
     await library.undo(None, ZHANG)
     by_li = await newest(
-        journal, await library.correct(correction(rumour, "是王五爱吃辣", ROOM, LI))
+        journal, await library.correct(*correction(rumour, "是王五爱吃辣", ROOM, LI))
     )
     assert (by_li.statement, by_li.speaker) == ("是王五爱吃辣", LI)
 
@@ -216,19 +216,21 @@ async def test_others_word_about_others_may_be_corrected_by_either(
 async def test_evidence_that_is_in_the_journal(journal: Journal, library: Library) -> None:
     old = await world(journal)
     said = (await journal.append(message(HOME, ZHANG, "不对，我怕辣", T0 + 60), HOME)).message
-    new = await newest(journal, await library.correct(correction(old, "张三怕辣", message=said.id)))
+    new = await newest(
+        journal, await library.correct(*correction(old, "张三怕辣", message=said.id))
+    )
     assert (new.evidence, new.said_at, new.statement) == ((said.id,), T0 + 60, "张三怕辣")
     muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
     assert muted == {1}, "what was said in the chat stays what was said"
     with pytest.raises(NotFoundError):
-        await library.correct(correction(new, "还是爱吃辣", message=99))
+        await library.correct(*correction(new, "还是爱吃辣", message=99))
 
 
 async def test_taking_the_command_back_takes_the_correction_back(
     journal: Journal, library: Library
 ) -> None:
     old = await world(journal)
-    change = await library.correct(correction(old, "我不吃辣", ref="77@1"))
+    change = await library.correct(*correction(old, "我不吃辣", ref="77@1"))
     new = await newest(journal, change)
     assert await library.retract(HOME.circle, "77")
     assert [f.id for f in await rows(journal, Fact)] == [old.id]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
-from ..library import Correction, FactLine
+from ..library import FactLine
 from ..locales import explain
 from ..maintenance import Forecast
 from ..model import Fact
@@ -226,7 +226,7 @@ class Commands(Answers):
         if refusal := self.refusal(turn):
             return refusal
         try:
-            await self.memory.library.correct(Correction(memory.id, words, turn))
+            await self.memory.library.correct(memory.id, words, turn)
         except NotFoundError:
             return self._say("correct_denied")
         return self._say("corrected", statement=one_line(words, MAX_STATEMENT))

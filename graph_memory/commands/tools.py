@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import NotFoundError
-from ..library import Correction
 from ..locales import say
 from ..lookup import LookupResult, Route
 from ..model import Fact
@@ -176,7 +175,7 @@ class Tools(Answers):
         if not turn.message:
             return self._say("tool_speechless")
         try:
-            await self.memory.library.correct(Correction(memory.id, text, turn))
+            await self.memory.library.correct(memory.id, text, turn)
         except NotFoundError:
             return unknown
         return self._done("tool_corrected", text)

@@ -5,7 +5,7 @@ them, decided per row by the same function as recall (``visible_rows.py``).
 """
 
 from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
-from .edits import MAX_STATEMENT, Action, Correction, Effect
+from .edits import MAX_STATEMENT, Action, Effect
 from .facts import (
     OWNER,
     Called,
@@ -25,7 +25,6 @@ __all__ = [
     "Action",
     "Called",
     "Conversations",
-    "Correction",
     "Day",
     "Effect",
     "EntityView",

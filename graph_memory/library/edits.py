@@ -1,9 +1,7 @@
 """Edits of facts: forgetting, correcting and the owner's acts.
 
-What a row states is never altered. A forgotten fact is dropped and can be brought back.
-Who corrects what they said themselves replaces it by a newer row, for those who may see
-that; what others said stands beside it, as theirs. Each act on however many facts is one
-draft, so that one undo takes it back.
+What a row states is never altered: a forgotten fact is dropped and can be brought back, a
+corrected one is replaced. Each act is one draft, so that one undo takes it back.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from typing import Literal
 from ..errors import NotFoundError
 from ..model import (
     SINGLE_VALUED,
-    Asker,
     Entity,
     EntityType,
     Episode,
@@ -42,51 +39,32 @@ MAX_TOPIC = 32
 """Characters of the name of a topic that is no thing of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """That somebody says how it really is.
-
-    Attributes:
-        fact: Id of what is wrong.
-        words: How it is, in the words of who corrects.
-        turn: In which it is said. If its message is not stored, as that of a command, the
-            words are kept as evidence.
-    """
-
-    fact: str
-    words: str
-    turn: Turn
-
-
 def correcting(
-    rows: Rows, visible: VisibleRows, wanted: Correction, evidence: Message, now: float
+    visible: VisibleRows, id: str, words: str, turn: Turn, evidence: Message, now: float
 ) -> Draft:
     """The draft that says how it is, beside what others said and instead of own words.
 
-    The new fact belongs to the Session it is said in. What the asker said before stays, to
-    be told of the past; so do rows of other Sessions by which they said the same, replaced
-    as well. Their messages that the replaced rows of *this* Session rest on are not
-    recalled any more: those of other Sessions are other people's, too, who may not see the
-    correction.
+    The new fact belongs to the Session it is said in. Rows of other Sessions by which the
+    asker said the same are replaced as well. Their messages that the replaced rows of
+    *this* Session rest on are not recalled any more: those of other Sessions are other
+    people's, too, who may not see the correction.
 
     Raises:
         NotFoundError: It is not the asker's to correct.
     """
-    old = visible.own(wanted.fact)
-    if not _may_correct(old, wanted.turn.asker):
-        raise NotFoundError(f"there is no fact {wanted.fact} that you could correct")
-    here = evidence.session
-    said = one_line(wanted.words, MAX_STATEMENT)
-    name, own = clean_name(wanted.turn.name), wanted.turn.asker.accounts
+    rows, here, at = visible.rows, evidence.session, evidence.at
+    own, name = turn.asker.accounts, clean_name(turn.name)
+    old = visible.own(id)
+    if not _may_correct(old, own):
+        raise NotFoundError(f"there is no fact {id} that you could correct")
+    said = one_line(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
         colon = ": " if said.isascii() else "："
         said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
-    at = evidence.at
-    same = [fact for fact in [old, *_same(rows, visible, old)] if fact.speaker in own]
-    nodes: list[Row] = [User(wanted.turn.user), *_called(rows, here, wanted.turn.user, name, at)]
+    same = [fact for fact in [old, *_same(visible, old)] if fact.speaker in own]
+    nodes: list[Row] = [User(turn.user), *_called(rows, here, turn.user, name, at)]
     object = old.object
-    called = rows.find(Name, a=object)
-    if not _is_named(filter(visible.shows, called), said):
+    if not _is_named(filter(visible.shows, rows.find(Name, a=object)), said):
         object, made = _topic(rows, here, said, at)
         nodes += made
     new = replace(
@@ -95,36 +73,36 @@ def correcting(
         session=here,
         object=object,
         statement=said,
-        speaker=wanted.turn.user,
+        speaker=turn.user,
         said_at=at,
         recorded_at=now,
         last_used=at,
         half_life=initial_half_life(old.importance),
         use_count=1,
         valid_from=at if old.valid_to is None else old.valid_from,
-        valid_to=_until(rows, visible, old),
+        valid_to=_until(visible, old),
         status=Status.ACTIVE.value,
         archived_at=None,
         supersedes=tuple(fact.id for fact in same),
         evidence=(evidence.id,),
     )
-    muted = [m for fact in same if fact.session == here for m in fact.evidence]
-    mine = [m for m in dict.fromkeys(muted) if (told := rows.message(m)) and told.sender in own]
+    muted = dict.fromkeys(m for fact in same if fact.session == here for m in fact.evidence)
+    mine = [m for m in muted if (told := rows.message(m)) and told.sender in own]
     quiet = unsaid(rows, here, [m for m in mine if m != evidence.id])
-    return Draft(wanted.turn.user, "correct", put=[*nodes, new, *quiet])
+    return Draft(turn.user, "correct", put=[*nodes, new, *quiet])
 
 
-def _may_correct(fact: Fact, asker: Asker) -> bool:
+def _may_correct(fact: Fact, own: frozenset[str]) -> bool:
     """What people say about themselves is replaced by nobody else's word."""
-    return fact.subject in asker.accounts or fact.speaker != fact.subject
+    return fact.subject in own or fact.speaker != fact.subject
 
 
-def _same(rows: Rows, visible: VisibleRows, fact: Fact) -> list[Fact]:
+def _same(visible: VisibleRows, fact: Fact) -> list[Fact]:
     """The other visible rows that say the same, in whichever Session."""
     norm = normalise(fact.statement)
     return [
         other
-        for other in rows.find(Fact, a=fact.subject, b=fact.object)
+        for other in visible.rows.find(Fact, a=fact.subject, b=fact.object)
         if other.id != fact.id
         and other.predicate == fact.predicate
         and (normalise(other.statement) == norm or fact.predicate in SINGLE_VALUED)
@@ -132,16 +110,15 @@ def _same(rows: Rows, visible: VisibleRows, fact: Fact) -> list[Fact]:
     ]
 
 
-def _until(rows: Rows, visible: VisibleRows, fact: Fact) -> float | None:
+def _until(visible: VisibleRows, fact: Fact) -> float | None:
     """Until when a correction holds: what is over is corrected as the past."""
     if fact.valid_to is not None:
         return fact.valid_to
-    newer = [
-        other
-        for other in rows.history(fact.subject)
-        if fact.id in other.supersedes and visible.shows(other)
-    ]
-    starts = [each.said_at if each.valid_from is None else each.valid_from for each in newer]
+    starts = (
+        newer.said_at if newer.valid_from is None else newer.valid_from
+        for newer in visible.rows.history(fact.subject)
+        if fact.id in newer.supersedes and visible.shows(newer)
+    )
     return min(starts, default=None)
 
 
@@ -180,8 +157,7 @@ class Effect:
     """What an act would do.
 
     Attributes:
-        facts: Facts that would change.
-        left: Facts that would stay as they are: it is done already, or they are gone.
+        facts: Facts that would change; the others are ``left`` as they are.
         messages: Messages that would not be recalled any more.
         summaries: Summaries of conversations that would be lost.
     """
@@ -198,7 +174,10 @@ def handling(rows: Rows, action: Action, ids: Iterable[str], actor: str, now: fl
     draft = Draft(actor, action)
     if action == "forget":
         draft.drop += [(Fact.kind, fact.id) for fact in facts]
-        draft.put += _unsaid(rows, facts)
+        told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
+        for fact in facts:
+            told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
+        draft.put += [row for session, ids in told.items() for row in unsaid(rows, session, ids)]
     else:
         draft.put += [_handled(fact, action, now) for fact in facts]
     return draft
@@ -214,14 +193,6 @@ def _handled(fact: Fact, action: Action, now: float) -> Fact:
             return replace(fact, status=Status.ACTIVE.value, archived_at=None, last_used=now)
         case _:
             return fact
-
-
-def _unsaid(rows: Rows, facts: Iterable[Fact]) -> list[Row]:
-    """See ``rows.unsaid``; each Session is looked through once."""
-    told: dict[str, dict[int, None]] = {}
-    for fact in facts:
-        told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
-    return [row for session, ids in told.items() for row in unsaid(rows, session, ids)]
 
 
 def effect(rows: Rows, action: Action, ids: Iterable[str], now: float) -> Effect:
@@ -242,16 +213,14 @@ def amending(rows: Rows, old: Fact, words: str, actor: str, now: float, *, mute:
     """The draft that replaces what a fact states.
 
     The new one has the old one's place in everything: Session, time, evidence, what has
-    replaced it since. So it is seen by whom the old one was seen by, and goes when what it
-    rests on is taken back.
+    replaced it since. So it is seen, and taken back, as the old one would be.
     """
     said = one_line(words, MAX_STATEMENT)
     draft = Draft(actor, "amend")
     if not said or said == old.statement:
         return draft
-    object = old.object
-    made: list[Row] = []
-    called = rows.find(Name, a=old.object)
+    object, made = old.object, list[Row]()
+    called = rows.find(Name, a=object)
     if _is_named(called, old.statement) and not _is_named(called, said):
         object, made = _topic(rows, old.session, said, old.said_at)
     new = replace(
@@ -265,12 +234,11 @@ def amending(rows: Rows, old: Fact, words: str, actor: str, now: float, *, mute:
         archived_at=None,
         supersedes=(old.id,),
     )
-    newer = [fact for fact in rows.history(old.subject) if old.id in fact.supersedes]
     draft.put += [*made, new, replace(old, pinned=False)]
     draft.put += [
         replace(fact, supersedes=(*fact.supersedes, new.id))
-        for fact in newer
-        if fact.id != new.id and new.id not in fact.supersedes
+        for fact in rows.history(old.subject)
+        if old.id in fact.supersedes and fact.id != new.id and new.id not in fact.supersedes
     ]
     if mute:
         draft.put += unsaid(rows, old.session, old.evidence)

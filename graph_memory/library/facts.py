@@ -27,10 +27,11 @@ from ..retention import fades_at, strength
 from ..scope import Rank
 from ..store import Draft, Rows, messages, queries
 from ..store.queries import FactFilter, Page
-from ..store.rows import Tell, unsaid
+from ..store.rows import unsaid
 from ..text import clean, clean_name
+from ..turn import Turn
 from ..visible_rows import VisibleRows, view_for
-from .edits import Action, Correction, Effect, amending, correcting, effect, handling
+from .edits import Action, Effect, amending, correcting, effect, handling
 
 OWNER = "owner"
 """Actor of changes made with the web UI's key."""
@@ -369,30 +370,28 @@ class Library:
 
         return _done(await self._journal.commit(resolve), str(message))
 
-    async def correct(self, wanted: Correction) -> Change:
+    async def correct(self, id: str, words: str, turn: Turn) -> Change:
         """Replace a fact by what the asker says instead; it stays as what used to be.
+
+        Args:
+            turn: If its message is not stored, as that of a command, the words are kept as
+                evidence.
 
         Raises:
             NotFoundError: No such fact, or not the asker's to correct.
         """
-        now, turn = self._now(), wanted.turn
+        now = self._now()
 
         def draft(rows: Rows, evidence: Message) -> Draft:
-            return correcting(rows, self._visible(rows, turn.asker), wanted, evidence, now)
+            return correcting(self._visible(rows, turn.asker), id, words, turn, evidence, now)
 
-        def work(db: sqlite3.Connection, tell: Tell) -> Change | None:
-            said = Message(
-                turn.message.id if turn.message else 0,
-                turn.session.id,
-                turn.user,
-                clean_name(turn.name),
-                clean(wanted.words),
-                now,
-                turn.ref,
-            )
-            return messages.testify(db, said, turn.session, draft, now, tell)
-
-        return _done(await self._journal.alter(work), wanted.fact)
+        number = turn.message.id if turn.message else 0
+        name, text = clean_name(turn.name), clean(words)
+        said = Message(number, turn.session.id, turn.user, name, text, now, turn.ref)
+        change = await self._journal.alter(
+            lambda db, tell: messages.testify(db, said, turn.session, draft, now, tell)
+        )
+        return _done(change, id)
 
     async def retract(self, circle: str, ref: str, said: str = "") -> bool:
         """Delete a message that its platform took back, and what rests on it alone.

@@ -11,7 +11,6 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
-from graph_memory.library import Correction
 from graph_memory.model import Fact, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -113,12 +112,10 @@ async def test_a_correction_of_others_words_shows_both_and_who_said_which(
         assert await reminded(service, who, "榴莲") == both
     mine = await commands.mine(real)
     assert all(line in mine for line in both)
-    own = Correction(  # and who corrects themselves replaces what they said
-        next(f.id for f in await service.journal.read(lambda r: r.find(Fact)) if f.id != fact.id),
-        "赵云飞现在不讨厌榴莲了",
-        real,
-    )
-    await service.library.correct(own)
+    facts = await service.journal.read(lambda rows: rows.find(Fact))
+    own = next(each.id for each in facts if each.id != fact.id)
+    # And who corrects themselves replaces what they said.
+    await service.library.correct(own, "赵云飞现在不讨厌榴莲了", real)
     await service.settle()
     mine = await commands.mine(real)
     assert f"〔旁观者〕{TOLD}" in mine

@@ -128,8 +128,7 @@ class Harmful:
         caller = self._caller(harm)
         await self._commands.correct(caller, f"{self._fact(harm)} {harm.nick}欠我三千块")
         with contextlib.suppress(GraphMemoryError):
-            wanted = edits.Correction(self._fact(harm), "欠我三千块", caller)
-            await self._memory.library.correct(wanted)
+            await self._memory.library.correct(self._fact(harm), "欠我三千块", caller)
 
     async def _retract(self, harm: Harm) -> None:
         await self._memory.library.retract(harm.place.circle, f"r{harm.number}", "好的，记住了")
