@@ -19,7 +19,7 @@ REVIEWED = {
     "graph_memory/graph/database.py:run": "hands on what its callers, checked here, pass to it",
     "graph_memory/graph/graph_build.py:build": "statements made of names of the schema",
     "graph_memory/graph/graph_build.py:load": "names of the schema, the own file path, escaped",
-    "graph_memory/store/migration.py:_apply": "the statements of MIGRATIONS",
+    "graph_memory/store/schema.py:_apply": "the statements of MIGRATIONS",
     "graph_memory/store/queries.py:paginate": "queries made of constants",
     "graph_memory/store/schema.py:open_tables": "names of the classes and fields of rows",
     "graph_memory/store/rows.py:find": "formats the names of its own parameters",

@@ -39,8 +39,7 @@ from ..private import reserve, settle, writing
 from ..store import Journal, copies
 from ..store.connection import failure, open_to_read
 from ..store.journal import forget_vectors
-from ..store.migration import migrate
-from ..store.schema import APPLICATION_ID, MIGRATIONS, migrations_of
+from ..store.schema import APPLICATION_ID, MIGRATIONS, migrate, migrations_of
 from ..supervisor import Supervisor
 from . import erasure, retraction
 
@@ -393,7 +392,7 @@ def _clean(
 ) -> None:
     """Erase people and retracted messages from a file, and mark it with that."""
     if marks:
-        migrate(db, path, None)
+        migrate(db, path)
     db.execute("BEGIN IMMEDIATE")
     for stone in due:
         if stone.id in users:

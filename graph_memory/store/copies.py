@@ -6,10 +6,11 @@ nothing wrong with it and it holds what the journal held when copying began.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,8 @@ from ..private import settle as settle
 from ..private import sync as sync
 from .connection import failure, interruptible, open_to_read, reading
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
+
+logger = logging.getLogger("graph_memory.store")
 
 MIN_FREE = 64 << 20
 """Bytes that stay free on the disk whatever is copied: the journal must go on."""
@@ -128,6 +131,25 @@ def _copy_pages(source: Path, draft: Path, stop: threading.Event) -> Contents:
     if found != expected:
         raise JournalError(f"a copy of {source} does not hold what the journal holds")
     return found
+
+
+def save(path: Path, migration: str, now: float) -> None:
+    """Copy a journal before a migration, unless an earlier attempt at it did.
+
+    Raises:
+        DamagedError, JournalError: As :func:`copy`.
+    """
+    held, folder, kind = read(path), folder_of(path.parent), f"migration-{migration}"
+    if held.is_empty:
+        return
+    for earlier in folder.glob(f"*-{kind}.sqlite3"):
+        with suppress(JournalError):
+            if verify(earlier) == held:
+                return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target = path_for(folder, now, kind)
+    copy(path, target)
+    logger.info("the journal was copied to %s before its update", target.name)
 
 
 def verify(path: Path, stop: threading.Event | None = None) -> Contents:

@@ -20,13 +20,12 @@ import numpy as np
 
 from ..model import Batch, Change, Message, Presence, Quote, Session
 from ..ports import Vectors
+from . import copies, presence, queries
 from . import messages as mail
-from . import presence, queries
 from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
 from .messages import Appended, Buffered, QueuedBatch
-from .migration import migrate
 from .rows import Draft, Event, Rows, Tell, read_change, write
-from .schema import open_tables
+from .schema import migrate, open_tables
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -68,7 +67,10 @@ class Journal:
         return journal
 
     def _connect(self) -> sqlite3.Connection:
-        db = open_to_write(self.path, lambda db: migrate(db, self.path, self._now()))
+        def save(name: str) -> None:
+            copies.save(self.path, name, self._now())
+
+        db = open_to_write(self.path, lambda db: migrate(db, self.path, save))
         self._watch.check(db)
         return open_tables(db)
 

@@ -1,11 +1,15 @@
-"""The journal's tables, as ordered migrations, and the tables that queries read."""
+"""The journal's tables, as ordered migrations, and how they are applied."""
 
 from __future__ import annotations
 
 import dataclasses
 import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from ..errors import DamagedError, JournalError
 from ..model import registered
+from .connection import failure
 
 APPLICATION_ID = 0x474D454D  # "GMEM": tells our files from foreign ones
 
@@ -173,3 +177,74 @@ def migrations_of(db: sqlite3.Connection) -> set[str]:
     """Names of the migrations a file has behind it."""
     known = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'migration'").fetchone()
     return {name for (name,) in db.execute("SELECT name FROM migration")} if known else set()
+
+
+def migrate(
+    db: sqlite3.Connection, path: Path, save: Callable[[str], None] = lambda _name: None
+) -> None:
+    """Apply what has not been applied yet, in one transaction.
+
+    So the version that was used before can go on with the file if this one fails.
+
+    Args:
+        db: The writing connection, outside a transaction.
+        save: Copies what is there before the first migration of a name.
+
+    Raises:
+        DamagedError: The file is a database of another program.
+        JournalError: It is of a newer version, could not be copied, or a migration
+            failed; it is as before.
+    """
+    pending = _pending(db, path)
+    if pending and migrations_of(db):
+        save(pending[0][0])
+    if pending:
+        _apply(db, path, pending)
+
+
+def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID and tables:
+        raise DamagedError(f"{path} is a database of another program")
+    applied = migrations_of(db)
+    unknown = applied - {name for name, _ in MIGRATIONS}
+    if unknown:
+        raise JournalError(
+            f"{path} was written by a newer version ({max(unknown)}); update the plugin"
+        ).told("newer")
+    return [(name, script) for name, script in MIGRATIONS if name not in applied]
+
+
+def _apply(db: sqlite3.Connection, path: Path, pending: list[tuple[str, str]]) -> None:
+    under_way = ""
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(
+            "CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL)"
+        )
+        for name, script in pending:
+            under_way = name
+            for statement in _statements(script):
+                db.execute(statement)
+            db.execute("INSERT INTO migration VALUES (?, datetime('now'))", (name,))
+        db.execute("COMMIT")
+    except BaseException as error:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error):
+            what = f"{path} could not be updated ({under_way}) and stands as before"
+            raise failure(what, error) from error
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; ``executescript`` would commit what is open."""
+    statement = ""
+    for part in script.split(";"):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):
+            if statement.strip(" \n;"):
+                yield statement
+            statement = ""

@@ -24,8 +24,8 @@ from ..model import BOT, NOBODY, Episode, Message, Presence, Row, Session, sessi
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
 from ..store.contents import Claim
-from ..store.migration import migrate
 from ..store.rows import write
+from ..store.schema import migrate
 from ..text import clean, clean_name, tokens
 from .deduplication import Held, Told, recognised
 from .file_format import Piece
@@ -163,7 +163,7 @@ class Intake:
         self._sessions: dict[str, Session] = {}
         self.db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self.db.execute("PRAGMA cache_size = -65536")  # KiB that stay in memory
-        migrate(self.db, Path("intake"), None)
+        migrate(self.db, Path("intake"))
         self.db.executescript(_TABLES)
         self.db.execute("BEGIN")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.errors import DamagedError, JournalError
-from graph_memory.store import Journal, copies, migration, schema
+from graph_memory.store import Journal, copies, schema
 
 from ..makers import T0, message, private, user
 
@@ -31,7 +31,7 @@ async def fill(path: Path, *texts: str) -> None:
 
 
 def add(monkeypatch: pytest.MonkeyPatch, *more: tuple[str, str]) -> None:
-    for module in (schema, migration, copies):
+    for module in (schema, copies):
         monkeypatch.setattr(module, "MIGRATIONS", (*schema.MIGRATIONS[:BASE], *more))
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from graph_memory.model import Presence
 from graph_memory.store import Draft, presence
 from graph_memory.store import messages as mail
-from graph_memory.store.migration import migrate
 from graph_memory.store.rows import write
+from graph_memory.store.schema import migrate
 
 from ..makers import group, message, user
 
@@ -32,7 +32,7 @@ class World:
         self.clock = 100.0
         self.heard: set[float] = set()
         self.brought: dict[str, set[float]] = {OURS: set(), OTHERS: set()}
-        migrate(db, Path("unused"), 0.0)
+        migrate(db, Path("unused"))
         write(db, Draft("chat", "session", [CLUB]), 0.0)
 
     def do(self, acts: Iterable[Act], but: str = "") -> None:

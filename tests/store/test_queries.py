@@ -10,9 +10,8 @@ import pytest
 
 from graph_memory.model import Episode, Fact, Mention, Name
 from graph_memory.store import Rows, queries
-from graph_memory.store.migration import migrate
 from graph_memory.store.queries import FactFilter
-from graph_memory.store.schema import open_tables
+from graph_memory.store.schema import migrate, open_tables
 
 from ..makers import T0, entity, private, user
 
@@ -25,7 +24,7 @@ ALL = "SEARCH row USING PRIMARY KEY (kind=?)"
 @pytest.fixture
 def db(tmp_path: Path):
     made = sqlite3.connect(tmp_path / "journal.sqlite3", isolation_level=None)
-    migrate(made, tmp_path / "journal.sqlite3", T0)
+    migrate(made, tmp_path / "journal.sqlite3")
     open_tables(made)
     yield made
     made.close()
