@@ -1,14 +1,12 @@
-"""View as somebody else: what they could be reminded of, and why not more.
+"""View as somebody else, for the owner: what they could be told, and why not more.
 
-For the owner only. Nothing here decides who sees what: what is visible comes from recall
-(``Recaller.inspect``, ``rehearse``), and why something is not from ``scope.view``.
+What is visible comes from recall, and why something is not from ``scope.view``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -83,16 +81,17 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenFact:
-    """A fact that the asker may be reminded of.
+class Sighting:
+    """A fact as an asker has it.
 
     Attributes:
+        sign: How it stands, or what keeps it away.
         foreign: Whether it is another persona's, let in by a setting.
     """
 
     fact: Fact
-    standing: Standing
-    foreign: bool
+    sign: Standing | Barrier
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +105,15 @@ class Outlook:
         since: When the first fact was learned, seconds since the epoch; ``at`` if none was.
     """
 
-    seen: list[SeenFact]
-    hidden: list[tuple[Fact, Barrier]]
+    seen: list[Sighting]
+    hidden: list[Sighting]
     unknown: int
     since: float
-
-    @property
-    def barriers(self) -> Counter[Barrier]:
-        """How many facts each barrier keeps away."""
-        return Counter(each for _, each in self.hidden)
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """A memory that answers the question and that the asker is not told.
-
-    Attributes:
-        kind: ``fact``, ``message`` or ``episode``.
-        text: The line as the owner sees it.
-    """
+    """A fact, message or episode that answers a question and is not told."""
 
     kind: str
     id: str
@@ -135,13 +124,7 @@ class Withheld:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One question, asked by somebody and as if there were no scope.
-
-    Attributes:
-        told: What the asker is told.
-        all: What there is.
-        kept: What of it scope keeps away, best first.
-    """
+    """What an asker is told, what there is without scope, and what of it is kept away."""
 
     told: Recall
     all: Recall
@@ -192,11 +175,8 @@ class ViewAs:
         return Asker(user, home.circle, False, persona, accounts)
 
     async def outlook(self, asker: Asker, at: float) -> Outlook:
-        """What an asker sees of what is known at ``at``, seconds since the epoch.
-
-        What is archived is not in recall any more; whether it could be seen is decided by
-        the views that recall goes by.
-        """
+        """What an asker sees of what is known at ``at``, seconds since the epoch."""
+        # What is archived is not in recall any more, but goes by the same views.
         views = self._recall.visible(asker)
         archived, sessions = await self._context.journal.look(
             lambda db: (queries.archived(db, float("inf"), -1), queries.sessions(db))
@@ -231,18 +211,17 @@ class ViewAs:
 
 
 def _arrange(ranked: Sequence[tuple[Fact, Rank]], barriers: Barriers, at: float) -> Outlook:
+    ranked = sorted(ranked, key=lambda each: (-each[0].recorded_at, each[0].id))
     shown = {fact.id: rank for fact, rank in ranked if rank is not Rank.HIDDEN}
     seen = [
-        SeenFact(fact, standing, shown[fact.id] is Rank.FOREIGN)
+        Sighting(fact, standing, shown[fact.id] is Rank.FOREIGN)
         for fact, standing in standings((f for f, _ in ranked if f.id in shown), at)
     ]
     hidden = [
-        (fact, found)
+        Sighting(fact, found)
         for fact, rank in ranked
         if rank is Rank.HIDDEN and fact.recorded_at <= at and (found := barriers.of(fact))
     ]
-    seen.sort(key=lambda each: (-each.fact.recorded_at, each.fact.id))
-    hidden.sort(key=lambda each: (-each[0].recorded_at, each[0].id))
     unknown = sum(fact.recorded_at > at for fact, _ in ranked)
     since = min((fact.recorded_at for fact, _ in ranked), default=at)
     return Outlook(seen, hidden, unknown, since)
@@ -252,16 +231,12 @@ def _ranked(index: Index, visible: VisibleSet) -> list[tuple[Fact, Rank]]:
     """All facts in recall, and how each of them stands to the asker."""
     numbers = np.array(index.documents.numbers(), np.intp)
     numbers = numbers[index.documents.kind.values[numbers] == Kind.FACT]
-    positions = visible.positions[numbers]
-    shown = np.flatnonzero(positions >= 0)
-    ranks = np.full(len(numbers), Rank.HIDDEN, np.int8)
-    ranks[shown] = np.where(visible.foreign[positions[shown]], Rank.FOREIGN, Rank.OWN)
-    all_ranks = tuple(Rank)
     found = []
-    for number, rank in zip(numbers.tolist(), ranks.tolist(), strict=True):
+    for number, position in zip(numbers.tolist(), visible.positions[numbers].tolist(), strict=True):
         source = index.documents[number].source
         assert isinstance(source, Fact)
-        found.append((source, all_ranks[rank]))
+        rank = Rank.FOREIGN if position >= 0 and visible.foreign[position] else Rank.OWN
+        found.append((source, rank if position >= 0 else Rank.HIDDEN))
     return found
 
 

@@ -11,12 +11,11 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from . import api
+from .api import imports
 from .auth import Keyring
 from .core import access, errors, service, settings
 from .guard import API, Guard, Site, problem
 from .pages import (
-    activity,
     data,
     fading,
     graph_pages,
@@ -54,10 +53,10 @@ def create_app(
     pages = Pages(keyring, options.language, memory.zone)
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
     app.state.keyring, app.state.site = keyring, site
-    for part in (login, overview, memories, node, graph_pages, inspection, fading, activity):
+    for part in (login, overview, memories, node, graph_pages, inspection, fading):
         app.include_router(part.routes)
     app.include_router(data.router(memory, pages))
-    app.include_router(api.router(memory))
+    app.include_router(imports.routes(memory), prefix="/api/v1")
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_api_route("/healthz", healthz)
     _handle_errors(app, pages)

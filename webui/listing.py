@@ -1,7 +1,4 @@
-"""Query models of lists: filters, order, and the place at which a page begins.
-
-A page begins where the one before ended, which its cursor says.
-"""
+"""Query models of pages: filters, order, and the place at which a list begins."""
 
 from __future__ import annotations
 
@@ -27,17 +24,9 @@ STRENGTHS: dict[str, tuple[float, float]] = {
 }
 """Retention at least, and less than (or all there is), by what it is called."""
 
-Id = Annotated[str, Field(max_length=500)]
-
-
-def cursor_of(place: queries.Cursor) -> str:
-    """A place as a word for query strings."""
-    data = json.dumps([place.key, place.id, place.is_before, place.now], ensure_ascii=False)
-    return base64.urlsafe_b64encode(data.encode("utf-8", "surrogatepass")).decode().rstrip("=")
-
 
 def place_of(cursor: str) -> queries.Cursor | None:
-    """The place that a cursor means; ``None`` for an empty one.
+    """The place that a word of a query string means; ``None`` for an empty one.
 
     Raises:
         ValueError: It is none of ours.
@@ -66,20 +55,40 @@ def _day(text: str) -> str:
     return text
 
 
-CursorText = Annotated[str, Field(max_length=1000), AfterValidator(_checked)]
+Id = Annotated[str, Field(max_length=500)]
 Day = Annotated[str, Field(max_length=10), AfterValidator(_day)]
 """A date of the calendar, ``2025-10-09``; empty for any."""
 
 
-class Listing(BaseModel):
-    """A list as it was asked for; unknown words are refused."""
+def midnight(day: str, zone: tzinfo, later: int = 0) -> float:
+    """When a day, or one some days later, begins; infinite beyond the calendar."""
+    try:
+        found = date.fromisoformat(day) + timedelta(days=later)
+        return datetime.combine(found, time(), zone).timestamp()
+    except (OverflowError, ValueError, OSError):
+        return math.inf if later else -math.inf
+
+
+class PageQuery(BaseModel):
+    """What a page was asked for."""
 
     model_config = ConfigDict(frozen=True)
     path: ClassVar[str]
-    order: ClassVar[frozenset[str]] = frozenset({"sort", "cursor"})
-    """What does not narrow the list."""
+    places: ClassVar[frozenset[str]] = frozenset({"cursor"})
+    """Where lists begin: forgotten when something else changes."""
 
-    cursor: CursorText = ""
+    def url(self, **changes: Any) -> str:
+        """Address of the page with some of it changed; its lists begin anew."""
+        values = {key: value for key, value in self if key not in self.places} | changes
+        fields = type(self).model_fields
+        wanted = {key: value for key, value in values.items() if value != fields[key].default}
+        return self.path + (f"?{urlencode(wanted)}" if wanted else "")
+
+
+class Listing(PageQuery):
+    """A list as it was asked for."""
+
+    cursor: Annotated[str, Field(max_length=1000), AfterValidator(_checked)] = ""
 
     @property
     def place(self) -> queries.Cursor | None:
@@ -87,28 +96,16 @@ class Listing(BaseModel):
         return place_of(self.cursor)
 
     @property
-    def given(self) -> dict[str, str]:
-        """What was asked for beyond the ordinary, but for the place."""
-        return {key: value for key, value in self._given().items() if key != "cursor"}
-
-    def _given(self) -> dict[str, Any]:
-        return {key: value for key, value in self if value != type(self).model_fields[key].default}
-
-    @property
     def is_narrowed(self) -> bool:
         """Whether anything is filtered."""
-        return bool(self._given().keys() - self.order)
-
-    def url(self, **changes: str) -> str:
-        """Address of the list with some of it changed; it begins anew unless told where."""
-        values = {**dict(self), "cursor": "", **changes}
-        fields = type(self).model_fields
-        wanted = {key: value for key, value in values.items() if value != fields[key].default}
-        return self.path + (f"?{urlencode(wanted)}" if wanted else "")
+        given = {key for key, value in self if value != type(self).model_fields[key].default}
+        return bool(given - {"sort", "cursor"})
 
     def turned(self, place: queries.Cursor) -> str:
         """Address of another page of the same list."""
-        return self.url(cursor=cursor_of(place))
+        data = json.dumps([place.key, place.id, place.is_before, place.now], ensure_ascii=False)
+        word = base64.urlsafe_b64encode(data.encode("utf-8", "surrogatepass"))
+        return self.url(cursor=word.decode().rstrip("="))
 
 
 class Spanned(Listing):
@@ -125,17 +122,9 @@ class Spanned(Listing):
 
     def span(self, zone: tzinfo) -> tuple[float | None, float | None]:
         """The same in seconds since the epoch; ``None`` for an open end."""
-        begin = _midnight(self.since, zone) if self.since else None
-        end = _midnight(self.until, zone, 1) if self.until else None
+        begin = midnight(self.since, zone) if self.since else None
+        end = midnight(self.until, zone, 1) if self.until else None
         return begin, end
-
-
-def _midnight(day: str, zone: tzinfo, later: int = 0) -> float:
-    try:
-        found = date.fromisoformat(day) + timedelta(days=later)
-        return datetime.combine(found, time(), zone).timestamp()
-    except (OverflowError, ValueError, OSError):
-        return math.inf if later else -math.inf
 
 
 class FactListing(Spanned):
@@ -183,7 +172,7 @@ class RecordListing(Spanned):
     chat: Id = ""
     told: Literal["", "yes"] = ""
 
-    def filter(self, zone: tzinfo, limit: int = PAGE_SIZE) -> queries.RecordFilter:
+    def filter(self, zone: tzinfo) -> queries.RecordFilter:
         """The same as the library wants it."""
         since, until = self.span(zone)
         return queries.RecordFilter(
@@ -193,7 +182,7 @@ class RecordListing(Spanned):
             since=since,
             until=until,
             is_told=bool(self.told),
-            limit=limit,
+            limit=PAGE_SIZE,
             place=self.place,
         )
 

@@ -22,7 +22,6 @@ from .auth import Keyring
 from .core import errors, model, service
 from .guard import API, local_path
 from .i18n import LANGUAGES, Translator
-from .icons import ICONS, SHAPES, shape_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
 LANGUAGE_COOKIE = "gm_language"
@@ -87,9 +86,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(
-            icons=ICONS, shapes=SHAPES, shape_of=shape_of, memory_url=memory_url, node_url=node_url
-        )
+        self._environment.globals.update(memory_url=memory_url, node_url=node_url)
         for name in self._environment.list_templates():
             self._environment.get_template(name)  # compiled now, not while somebody waits
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from graph_memory.library import FactLine, Thread
 from graph_memory.retention import DAY, initial_half_life, lifetime, retention
 from tests.makers import T0, entity, fact, private, user
-from webui.charts import HEIGHT, WIDTH, Timeline, curve
+from webui.pages.fading import HEIGHT, WIDTH, fading_line
+from webui.pages.node import Timeline
 
 ZONE = ZoneInfo("Asia/Shanghai")
 HOME = private("zhang")
@@ -60,8 +61,7 @@ def test_what_ended_is_before_and_months_are_marked() -> None:
 
 
 def test_the_curve_is_the_formula() -> None:
-    drawn = curve(2.0, 0.4, 730)
-    for line in drawn.lines:
+    for line in (fading_line(importance, 2.0, 0.4) for importance in (0.0, 0.5, 1.0)):
         half_life = initial_half_life(line.importance)
         for point in line.points.split():
             x, y = map(float, point.split(","))
@@ -69,5 +69,5 @@ def test_the_curve_is_the_formula() -> None:
             assert abs(1 - y / HEIGHT - kept) < 0.01
         assert line.days == lifetime(half_life, 0.4, 2.0)
         assert (line.mark is None) == (line.days > 730)
-    assert all(line.days is None for line in curve(0.0, 0.4, 730).lines)
-    assert all(line.mark is None for line in curve(1.0, 0.0, 730).lines)
+    assert fading_line(0.5, 0.0, 0.4).days is None
+    assert fading_line(0.5, 1.0, 0.0).mark is None

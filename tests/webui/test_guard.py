@@ -33,7 +33,7 @@ PUBLIC = {"/login", STYLE, "/healthz"}
 async def test_every_route_is_behind_the_key(app: FastAPI, stranger: httpx.AsyncClient) -> None:
     seen = {(route.method, route.path()) for route in surface(app)}
     expected = {
-        ("GET", "/api/v1/viewas/facts"), ("POST", "/api/v1/imports/files"), ("GET", "/"),
+        ("GET", "/api/v1/graph/among"), ("POST", "/api/v1/imports/files"), ("GET", "/"),
         ("GET", "/api/v1/graph"), ("POST", "/logout"), ("GET", "/memories/1"),
         ("POST", "/memories/act"), ("POST", "/changes/1/undo"), ("POST", "/retry"),
     }  # fmt: skip
@@ -447,7 +447,7 @@ async def test_no_host_and_no_origin_is_an_error(text: str) -> None:
 
 async def test_another_name_is_told_what_to_do(app: FastAPI) -> None:
     async with at(app, "http://evil.test") as rebound:
-        for path in ("/login", "/", "/healthz", "/static/css/base.css", "/api/v1/tuning"):
+        for path in ("/login", "/", "/healthz", "/static/css/base.css", "/api/v1/graph"):
             answer = await rebound.get(path)
             assert answer.status_code == 421, path
             assert "webui_public_url" in answer.text

@@ -12,9 +12,13 @@ from graph_memory.graph import GraphState
 from graph_memory.locales import TEXTS
 from graph_memory.model import PREDICATES, EntityType
 from webui.i18n import Translator
-from webui.icons import SHAPES, shape_of
 
 WEBUI = Path(__file__).resolve().parents[2] / "webui"
+OUTLINES = set(
+    re.findall(
+        r'^  "(\w+)": "M', (WEBUI / "templates/macros.html").read_text("utf-8"), re.MULTILINE
+    )
+)
 ZONE = ZoneInfo("Asia/Shanghai")
 
 
@@ -54,9 +58,9 @@ def test_no_message_is_left_over() -> None:
 def test_everything_the_model_names_has_a_word() -> None:
     keys = set(TEXTS["zh"])
     assert {f"predicate.{name}" for name in PREDICATES} <= keys
-    assert {f"type.{name}" for name in SHAPES} <= keys
+    assert {f"type.{name}" for name in OUTLINES} <= keys
     assert {f"graph_state.{state.value}" for state in GraphState} <= keys
-    assert {shape_of("entity", kind.value) for kind in EntityType} <= set(SHAPES)
+    assert {*EntityType, "user", "session"} == OUTLINES
 
 
 def test_dates_are_shown_in_the_zone_of_the_chat() -> None:

@@ -6,18 +6,19 @@ from collections import Counter
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import ClientDisconnect
 
 from ..core import errors, model, service, transfer
 from ..listing import Id
-from .base import In, Out
 
 Name = Annotated[str, Field(max_length=200)]
 
 
-class Importing(In):
-    """What is to be brought in."""
+class Importing(BaseModel):
+    """What is to be brought in; unknown members are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name = Field(description="A file in imports/.")
     learn: bool = Field(False, description="Whether it is learned from, in the background.")
@@ -26,13 +27,13 @@ class Importing(In):
     to: Id = Field("", description="Circle of what does not say where it was said.")
 
 
-class FileOut(Out):
+class FileOut(BaseModel):
     """A file that waits in ``imports/``."""
 
     name: str = Field(description="What it is called there.")
 
 
-class MovingOut(Out):
+class MovingOut(BaseModel):
     """What waits to be brought in, and how far an import is."""
 
     files: list[str]

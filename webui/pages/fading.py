@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from ..charts import HEIGHT, WIDTH, curve
-from ..core import errors, model, service, settings
+from ..core import errors, retention, service, settings
 from ..guard import read_form
 from ..rendering import Memory, Pages, View, or_back
 
@@ -27,6 +28,11 @@ FEW = 5
 """Facts listed for each."""
 HORIZON = 730
 """Days that are drawn."""
+TICKS = (180, 360, 540, 720)
+WIDTH, HEIGHT = 720.0, 260.0
+"""Units of the drawing."""
+IMPORTANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
+STEPS = 60
 
 Typed = Annotated[str, Query(max_length=20)]
 
@@ -56,7 +62,7 @@ async def save(request: Request, memory: Memory, pages: View) -> Response:
     values, wrong = _read(given)
     if wrong or tune is None or not values:
         return await _show(request, memory, pages, given, 422)
-    before = {name: _text(value) for name, value in _values(memory.settings).items()}
+    before = {name: f"{value:g}" for name, value in _values(memory.settings).items()}
     with or_back("/tuning"):
         await tune({FIELDS[name]: value for name, value in values.items()})
     return pages.redirect("/tuning", what="tuned", before=before)
@@ -76,8 +82,10 @@ async def _show(
     return pages.render(
         request,
         "tuning.html",
-        422 if wrong else status,
-        drawn=curve(rate, threshold, HORIZON),
+        status,
+        lines=[fading_line(each, rate, threshold) for each in IMPORTANCES],
+        floor=_height(threshold),
+        ticks=[(WIDTH * day / HORIZON, day) for day in TICKS],
         width=WIDTH,
         height=HEIGHT,
         forecasts=await memory.upkeep.preview(SPANS, FEW, rate=rate, threshold=threshold),
@@ -85,7 +93,7 @@ async def _show(
         in_use=in_use,
         usual=_values(settings.Settings()),
         tried=tried,
-        typed={**{k: _text(v) for k, v in tried.items()}, **given},
+        typed={**{k: f"{v:g}" for k, v in tried.items()}, **given},
         wrong=wrong,
         is_changed=tried != in_use,
         can_save=request.app.state.tune is not None,
@@ -96,10 +104,6 @@ async def _show(
 
 def _values(found: settings.Settings) -> dict[str, float]:
     return {name: getattr(found, setting) for name, setting in FIELDS.items()}
-
-
-def _text(value: float) -> str:
-    return f"{value:g}"
 
 
 def _read(given: Mapping[str, str]) -> tuple[dict[str, float], set[str]]:
@@ -115,28 +119,34 @@ def _read(given: Mapping[str, str]) -> tuple[dict[str, float], set[str]]:
     return values, wrong
 
 
-@routes.get("/api/v1/tuning")
-async def forecast(
-    memory: Memory,
-    rate: Annotated[float, Query(ge=0, le=100, allow_inf_nan=False)],
-    threshold: Annotated[float, Query(ge=0, le=0.9, allow_inf_nan=False)],
-) -> dict[str, Any]:
-    """What would fade under some settings, for the script; nothing is saved."""
-    drawn = curve(rate, threshold, HORIZON)
-    tried = await memory.upkeep.preview(SPANS, FEW, rate=rate, threshold=threshold)
-    in_use = await memory.upkeep.preview(SPANS, 0)
-    forecasts = [
-        {
-            "days": each.days,
-            "total": each.total,
-            "in_use": now.total,
-            "items": [_weak(line.fact) for line in each.lines],
-        }
-        for each, now in zip(tried, in_use, strict=True)
-    ]
-    lines = [{"points": each.points, "days": each.days, "mark": each.mark} for each in drawn.lines]
-    return {"width": WIDTH, "floor": drawn.floor, "lines": lines, "forecasts": forecasts}
+@dataclass(frozen=True, slots=True)
+class FadingLine:
+    """Fading of facts of one importance unless they are mentioned.
+
+    Attributes:
+        points: ``x,y`` of a polyline.
+        days: After how many days it fades; ``None`` for never.
+        mark: Where that is, or ``None`` if it is off the grid.
+    """
+
+    importance: float
+    points: str
+    days: float | None
+    mark: tuple[float, float] | None
 
 
-def _weak(fact: model.Fact) -> dict[str, str]:
-    return {"id": fact.id, "statement": fact.statement}
+def fading_line(importance: float, rate: float, threshold: float) -> FadingLine:
+    """The curve of :data:`HORIZON` days."""
+    half_life = retention.initial_half_life(importance)
+    points = []
+    for step in range(STEPS + 1):
+        share = (step / STEPS) ** 2  # steep at first: points are nearer to each other there
+        kept = retention.retention(share * HORIZON * retention.DAY, half_life, rate)
+        points.append(f"{WIDTH * share:.1f},{_height(kept):.1f}")
+    ends = retention.lifetime(half_life, threshold, rate)
+    mark = (round(WIDTH * ends / HORIZON, 1), _height(threshold)) if ends <= HORIZON else None
+    return FadingLine(importance, " ".join(points), ends if math.isfinite(ends) else None, mark)
+
+
+def _height(kept: float) -> float:
+    return round(HEIGHT * (1 - kept), 1)

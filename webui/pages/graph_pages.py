@@ -1,21 +1,29 @@
-"""Graph pages: a node and its neighbours, some nodes, and canned questions."""
+"""Graph pages: a node and its neighbours, some nodes, and canned questions.
+
+``/api/v1/graph`` answers the pages' scripts.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import RedirectResponse, Response
 
-from ..api.graph_json import FIRST_NODES, MAX_AMONG, EdgeOut, GraphOut, NodeOut
-from ..core import errors, graph
-from ..icons import SHAPES
+from ..core import errors, graph, model
 from ..listing import MAX_TEXT, Id
 from ..rendering import Memory, View
 
+MAX_NODES = 300
+FIRST_NODES = 60
+"""Neighbours shown at once."""
+MAX_AMONG = 60
+"""Nodes that one may ask for by their ids."""
 RESULTS = 24
 MOST = 50
 """Most answers to a question."""
@@ -23,8 +31,6 @@ ALTERNATIVES = 5
 """Others of a similar name that are offered."""
 
 Question = Literal["path", "shared", "connected", "bridges", "newest", "contradicted", "orphans"]
-routes = APIRouter()
-
 QUESTIONS = get_args(Question)
 ABOUT_TWO: dict[str, Callable[[graph.GraphQueries, str, str], graph.Subgraph]] = {
     "path": graph.GraphQueries.path,
@@ -37,6 +43,12 @@ ABOUT_ALL: dict[str, Callable[[graph.GraphQueries, int], graph.Subgraph]] = {
     "contradicted": graph.GraphQueries.contradicted,
     "orphans": graph.GraphQueries.orphans,
 }
+Named = Annotated[str, Query(max_length=MAX_TEXT)]
+Ids = Annotated[list[Id], Query(min_length=1, max_length=MAX_AMONG)]
+Drawn = dict[str, Any]
+"""Nodes, edges, or both, as templates and scripts take them."""
+
+routes = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +62,8 @@ class PathEnd:
     """
 
     text: str
-    node: NodeOut | None = None
-    others: tuple[NodeOut, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question with its ends and, if there is one, its answer."""
-
-    ends: tuple[PathEnd, PathEnd]
-    answer: graph.Subgraph | None
-    names: list[str]
+    node: Drawn | None = None
+    others: tuple[Drawn, ...] = ()
 
 
 @routes.get("/graph")
@@ -70,7 +73,7 @@ async def show(
     pages: View,
     node: Annotated[Id, Query()] = "",
     beside: Annotated[list[Id], Query(max_length=MAX_AMONG - 1)] = [],  # noqa: B006 - never altered
-    q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
+    q: Named = "",
 ) -> Response:
     """A node with its neighbours, some nodes, or a search."""
     try:
@@ -81,10 +84,8 @@ async def show(
         return pages.render(request, "error.html", 404, code=404, detail="")
     except errors.GraphError:
         return _away(request, memory, pages)
-    shown = GraphOut.of(found, memory.now())
-    return pages.render(
-        request, "graph.html", graph=shown, outlines=SHAPES, q="", beside=bool(beside)
-    )
+    drawn = _graph(found, memory.now())
+    return pages.render(request, "graph.html", graph=drawn, q="", beside=bool(beside))
 
 
 async def _search(request: Request, memory: Memory, pages: View, text: str) -> Response:
@@ -95,7 +96,7 @@ async def _search(request: Request, memory: Memory, pages: View, text: str) -> R
     return pages.render(
         request,
         "graph_search.html",
-        results=[NodeOut.of(node) for node in found[:RESULTS]],
+        results=[_node(node) for node in found[:RESULTS]],
         overview=graph_url(*whole) if whole and not text else "",
         q=text,
         questions=QUESTIONS,
@@ -107,41 +108,6 @@ def _away(request: Request, memory: Memory, pages: View) -> Response:
     return pages.render(request, "graph_away.html", 503, state=memory.graph.state.value)
 
 
-@routes.get("/graph/ask/{question}")
-async def ask(
-    request: Request,
-    memory: Memory,
-    pages: View,
-    question: Question,
-    a: Annotated[str, Query(max_length=MAX_TEXT)] = "",
-    b: Annotated[str, Query(max_length=MAX_TEXT)] = "",
-) -> Response:
-    """A question with a form for its ends, and its answer."""
-    try:
-        asked = await memory.graph.ask(lambda graph: _ask(graph, question, a, b))
-    except errors.GraphError:
-        return _away(request, memory, pages)
-    answer = asked.answer or graph.Subgraph([], [], 0)
-    nodes = {node.id: NodeOut.of(node) for node in answer.nodes}
-    return pages.render(
-        request,
-        "graph_question.html",
-        question=question,
-        questions=QUESTIONS,
-        about_two=ABOUT_TWO,
-        a=asked.ends[0],
-        b=asked.ends[1],
-        answer=asked.answer,
-        nodes=nodes,
-        facts={edge.id: EdgeOut.of(edge, memory.now()) for edge in answer.edges},
-        learned={edge.id: edge.recorded_at for edge in answer.edges},
-        link=graph_url(*nodes) if len(nodes) > 1 else "",
-        names=asked.names,
-        hops=graph.HOPS,
-        graph_url=graph_url,
-    )
-
-
 def _around(queries: graph.GraphQueries, node: str, beside: list[str]) -> graph.Subgraph:
     """A node with its neighbours, or with those that were asked for."""
     if not beside:
@@ -151,15 +117,41 @@ def _around(queries: graph.GraphQueries, node: str, beside: list[str]) -> graph.
     return replace(some, nodes=[centre, *(each for each in some.nodes if each.id != centre.id)])
 
 
-def _ask(queries: graph.GraphQueries, question: Question, a: str, b: str) -> Asked:
-    if question in ABOUT_ALL:
-        return Asked((PathEnd(a), PathEnd(b)), ABOUT_ALL[question](queries, MOST), [])
-    ends = _find(queries, a.strip()), _find(queries, b.strip())
-    known = [end.node.id for end in ends if end.node]
-    answer = ABOUT_TWO[question](queries, known[0], known[1]) if len(known) == 2 else None
-    nodes = queries.nodes("", FIRST_NODES)
-    names = sorted({node.name for node in nodes if node.name and node.kind != "session"})
-    return Asked(ends, answer, names)
+@routes.get("/graph/ask/{question}")
+async def ask(
+    request: Request, memory: Memory, pages: View, question: Question, a: Named = "", b: Named = ""
+) -> Response:
+    """A question with a form for its ends, and its answer."""
+
+    def work(queries: graph.GraphQueries) -> tuple[list[PathEnd], graph.Subgraph | None, set[str]]:
+        if question in ABOUT_ALL:
+            return [PathEnd(a), PathEnd(b)], ABOUT_ALL[question](queries, MOST), set()
+        ends = [_find(queries, a.strip()), _find(queries, b.strip())]
+        known = [end.node["id"] for end in ends if end.node]
+        found = ABOUT_TWO[question](queries, known[0], known[1]) if len(known) == 2 else None
+        nodes = queries.nodes("", FIRST_NODES)
+        return ends, found, {node.name for node in nodes if node.name and node.kind != "session"}
+
+    try:
+        ends, answer, names = await memory.graph.ask(work)
+    except errors.GraphError:
+        return _away(request, memory, pages)
+    found = answer or graph.Subgraph([], [], 0)
+    return pages.render(
+        request,
+        "graph_question.html",
+        question=question,
+        questions=QUESTIONS,
+        about_two=ABOUT_TWO,
+        a=ends[0],
+        b=ends[1],
+        answer=answer,
+        nodes={node.id: _node(node) for node in found.nodes},
+        facts={edge.id: _edge(edge, memory.now()) for edge in found.edges},
+        names=sorted(names),
+        hops=graph.HOPS,
+        graph_url=graph_url,
+    )
 
 
 def _find(queries: graph.GraphQueries, text: str) -> PathEnd:
@@ -167,17 +159,12 @@ def _find(queries: graph.GraphQueries, text: str) -> PathEnd:
     if not text:
         return PathEnd("")
     found = [node for node in queries.nodes(text, 40) if node.kind != "session"]
-    exact = _by_id(queries, text)
-    exact += [node for node in found if node.name.casefold() == text.casefold()]
-    nodes = [NodeOut.of(node) for node in dict.fromkeys((*exact, *found))]
+    exact = [node for node in found if node.name.casefold() == text.casefold()]
+    if ":" in text:
+        with contextlib.suppress(errors.NotFoundError):
+            exact = [*queries.among([text]).nodes, *exact]
+    nodes = [_node(node) for node in dict.fromkeys((*exact, *found))]
     return PathEnd(text, nodes[0] if nodes else None, tuple(nodes[1 : 1 + ALTERNATIVES]))
-
-
-def _by_id(queries: graph.GraphQueries, text: str) -> list[graph.GraphNode]:
-    try:
-        return queries.among([text]).nodes if ":" in text else []
-    except errors.NotFoundError:
-        return []
 
 
 def graph_url(*nodes: str) -> str:
@@ -185,3 +172,61 @@ def graph_url(*nodes: str) -> str:
     first, *others = nodes
     beside = [("beside", other) for other in others[: MAX_AMONG - 1]]
     return "/graph?" + urlencode([("node", first), *beside])
+
+
+@routes.get("/api/v1/graph")
+async def around(
+    memory: Memory, node: Id, limit: Annotated[int, Field(ge=1, le=MAX_NODES)] = FIRST_NODES
+) -> Drawn:
+    """A node and what is one fact away from it."""
+    found = await memory.graph.ask(lambda graph: graph.neighbourhood(node, limit))
+    return _graph(found, memory.now())
+
+
+@routes.get("/api/v1/graph/among")
+async def among(memory: Memory, node: Ids) -> Drawn:
+    """Some nodes and all facts between them; unknown nodes are left out."""
+    found = await memory.graph.ask(lambda graph: graph.among(node))
+    return _graph(found, memory.now())
+
+
+def _graph(found: graph.Subgraph, now: float) -> Drawn:
+    """Nodes, the centre first, facts between them, and how many there are."""
+    nodes = [_node(node) for node in found.nodes]
+    return {
+        "centre": nodes[0],
+        "nodes": nodes,
+        "edges": [_edge(edge, now) for edge in found.edges],
+        "shown": len(nodes) - 1,
+        "total": max(found.total, len(nodes) - 1),
+    }
+
+
+def _node(node: graph.GraphNode) -> Drawn:
+    return {
+        "id": node.id,
+        "kind": node.kind,
+        "shape": (node.type or "topic") if node.kind == "entity" else node.kind,
+        "name": node.name or node.id,
+        "degree": node.degree,
+    }
+
+
+def _edge(edge: graph.GraphEdge, now: float) -> Drawn:
+    if edge.status != model.Status.ACTIVE:
+        state = "archived"
+    elif edge.superseded:
+        state = "superseded"
+    else:
+        state = "ended" if edge.valid_to is not None and edge.valid_to <= now else "current"
+    return {
+        "id": edge.id,
+        "source": edge.source,
+        "target": edge.target,
+        "predicate": edge.predicate,
+        "statement": edge.statement,
+        "importance": edge.importance,
+        "times": edge.strength_count,
+        "state": state,
+        "at": edge.recorded_at,
+    }

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, timedelta
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import Response
 
-from ..api.base import when
 from ..core import library, model, recall, service, validity, view_as
-from ..listing import MAX_TEXT, Day, Id
+from ..listing import MAX_TEXT, Day, Id, PageQuery, midnight
 from ..rendering import Memory, View
 
 SHOWN = 20
@@ -24,37 +25,38 @@ SIGNALS = ("words", "meaning", "near", "retention")
 NONE = "~"
 """Says *nobody* of people, and of personas *one that nobody ever talked to*."""
 
-StandingSign = Literal["", "true", "replaced", "over", "later", "archived"]
-BarrierSign = Literal["", "audience", "absent", "persona"]
-Offset = Annotated[str, Query(pattern=r"^o\d{1,9}$")]
-Limit = Annotated[int, Query(ge=1, le=200)]
-Sighting = tuple[model.Fact, str, bool]
-"""A fact, how it stands or what keeps it away, whether a setting let it in."""
-
+Offset = Annotated[int, Field(ge=0, le=10**9)]
 routes = APIRouter()
 
 
 # ------------------------------------------------------------------- view as
 
 
-class Eyes:
-    """An asker and a day, read from a query string.
+class ViewAsQuery(PageQuery):
+    """An asker, at whose end of a day to look, and what of it to show.
 
-    Args:
+    Attributes:
         user: User id, or :data:`NONE`.
         group: Circle of the group where they ask; empty: in private.
         persona: Whom they ask, or :data:`NONE`.
-        day: At whose end to look, ``2025-10-09``; empty: now.
+        day: Empty: now.
+        q: What they ask.
+        standing, barrier: Only facts that stand so, or that this keeps away.
+        seen, hidden: Where the page of each list begins.
     """
 
-    def __init__(
-        self,
-        user: Annotated[Id, Query()] = NONE,
-        group: Annotated[Id, Query()] = "",
-        persona: Annotated[Id, Query()] = NONE,
-        day: Annotated[Day, Query()] = "",
-    ) -> None:
-        self.user, self.group, self.persona, self.day = user, group, persona, day
+    path = "/viewas"
+    places = frozenset({"seen", "hidden"})
+
+    user: Id = NONE
+    group: Id = ""
+    persona: Id = NONE
+    day: Day = ""
+    q: Annotated[str, Field(max_length=MAX_TEXT)] = ""
+    standing: Literal["", "true", "replaced", "over", "later", "archived"] = ""
+    barrier: Literal["", "audience", "absent", "persona"] = ""
+    seen: Offset = 0
+    hidden: Offset = 0
 
     def asker(self, memory: service.MemoryService) -> model.Asker:
         """Who asks.
@@ -66,225 +68,84 @@ class Eyes:
         persona = view_as.STRANGER if self.persona == NONE else self.persona
         return memory.view_as.asker(user, self.group, persona)
 
-    def at(self, zone: tzinfo, now: float) -> float:
-        """The end of the day in seconds since the epoch, which is never later than now."""
-        if not self.day:
-            return now
-        try:
-            after = date.fromisoformat(self.day) + timedelta(days=1)
-            return min(now, datetime.combine(after, time(), zone).timestamp())
-        except (OverflowError, ValueError, OSError):
-            return now  # the last day of the calendar
-
-    async def outlook(self, memory: service.MemoryService) -> view_as.Outlook:
-        """What they see, and what not."""
-        at = self.at(memory.zone, memory.now())
-        return await memory.view_as.outlook(self.asker(memory), at)
-
-
-Asking = Annotated[Eyes, Depends()]
-
 
 @dataclass(frozen=True, slots=True)
 class SightingPage:
     """A page of one of the two lists.
 
     Attributes:
-        items: Facts, how each stands or what keeps it away, and whether it is another
-            persona's, let in by a setting.
+        items: Facts as they are shown, and how each looks to the asker.
+        before, after: Where the pages before and after begin; ``None`` if there is none.
     """
 
-    items: list[tuple[library.FactLine, str, bool]]
+    items: list[tuple[library.FactLine, view_as.Sighting]]
     start: int
     total: int
-
-    @classmethod
-    async def of(
-        cls,
-        memory: service.MemoryService,
-        sightings: Iterable[Sighting],
-        sign: str,
-        offset: str = "o0",
-        limit: int = SHOWN,
-    ) -> SightingPage:
-        """The page from ``offset`` on of those that have a sign, or of all."""
-        wanted = [each for each in sightings if sign in ("", each[1])]
-        start = int(offset[1:])
-        page = wanted[start : start + limit]
-        lines = await memory.library.lines(fact for fact, _, _ in page)
-        items = [(line, why, by) for line, (_, why, by) in zip(lines, page, strict=True)]
-        return cls(items, start, len(wanted))
-
-    @property
-    def before(self) -> str:
-        """Where the page before begins; empty for the first."""
-        return f"o{max(0, self.start - SHOWN)}" if self.start else ""
-
-    @property
-    def after(self) -> str:
-        """Where the next page begins; empty for the last."""
-        end = self.start + len(self.items)
-        return f"o{end}" if self.items and end < self.total else ""
+    before: int | None
+    after: int | None
 
 
-def _seen(outlook: view_as.Outlook) -> list[Sighting]:
-    return [(each.fact, each.standing.value, each.foreign) for each in outlook.seen]
+async def _page(
+    memory: service.MemoryService, found: Iterable[view_as.Sighting], sign: str, start: int
+) -> SightingPage:
+    """The page from ``start`` on of those that have a sign, or of all."""
+    wanted = [each for each in found if sign in ("", each.sign)]
+    end = start + SHOWN
+    page = wanted[start:end]
+    lines = await memory.library.lines(each.fact for each in page)
+    items = list(zip(lines, page, strict=True))
+    before = max(0, start - SHOWN) if start else None
+    return SightingPage(items, start, len(wanted), before, end if end < len(wanted) else None)
 
 
-def _hidden(outlook: view_as.Outlook) -> list[Sighting]:
-    return [(fact, barrier.value, False) for fact, barrier in outlook.hidden]
+def _counts(found: Iterable[view_as.Sighting], signs: Iterable[StrEnum]) -> dict[str, int]:
+    counts = Counter[str](each.sign for each in found)
+    return {sign.value: counts[sign] for sign in signs}
 
 
-def _standings(outlook: view_as.Outlook) -> dict[str, int]:
-    """How many of what can be seen stand how."""
-    counts = Counter(each.standing for each in outlook.seen)
-    return {each.value: counts[each] for each in validity.Standing}
-
-
-def _barriers(outlook: view_as.Outlook) -> dict[str, int]:
-    """How many facts each barrier keeps away."""
-    return {each.value: outlook.barriers[each] for each in view_as.Barrier}
-
-
-@dataclass(frozen=True, slots=True)
-class Days:
-    """The slider: days from the first memory to today."""
-
-    first: date
-    last: date
-    chosen: date
-
-    @classmethod
-    def of(cls, memory: service.MemoryService, outlook: view_as.Outlook, day: str) -> Days:
-        """Those of a memory, of which one was chosen or else the last."""
-        today = datetime.fromtimestamp(memory.now(), memory.zone).date()
-        first = datetime.fromtimestamp(outlook.since, memory.zone).date()
-        chosen = date.fromisoformat(day) if day else today
-        return cls(min(first, today) - timedelta(days=1), today, chosen)
-
-    @property
-    def most(self) -> int:
-        """Number of the last day; the first one is 0."""
-        return (self.last - self.first).days
-
-    @property
-    def number(self) -> int:
-        """Number of the chosen day."""
-        return min(self.most, max(0, (self.chosen - self.first).days))
+def _days(memory: service.MemoryService, since: float, chosen: str) -> dict[str, Any]:
+    """The slider: days from the one before the first memory to today, counted from 0."""
+    today = datetime.fromtimestamp(memory.now(), memory.zone).date()
+    first = min(datetime.fromtimestamp(since, memory.zone).date(), today) - timedelta(days=1)
+    day = date.fromisoformat(chosen) if chosen else today
+    most = (today - first).days
+    number = min(most, max(0, (day - first).days))
+    return {"first": first, "last": today, "chosen": day, "most": most, "number": number}
 
 
 @routes.get("/viewas")
 async def look_as(
-    request: Request,
-    memory: Memory,
-    pages: View,
-    eyes: Asking,
-    q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
-    standing: StandingSign = "",
-    barrier: BarrierSign = "",
-    seen: Offset = "o0",
-    hidden: Offset = "o0",
+    request: Request, wanted: Annotated[ViewAsQuery, Query()], memory: Memory, pages: View
 ) -> Response:
     """What somebody could be reminded of, what not and why, and what was true when."""
     choices = await memory.view_as.choices()
     if not choices.people:
         return pages.render(request, "viewas_empty.html")
-    if not request.query_params.keys() & {"user", "group", "persona"}:
-        eyes = _first(choices, eyes)
-    form: Mapping[str, Any] = {"choices": choices, "none": NONE}
-    if eyes.user == NONE and not eyes.group:
-        return pages.render(
-            request, "viewas.html", **form, eyes=eyes, q=q, is_nobody=True,
-            outlook=None, compared=None,
-        )  # fmt: skip
-    asker, outlook, text = eyes.asker(memory), await eyes.outlook(memory), q.strip()
+    if not wanted.model_fields_set & {"user", "group", "persona"}:  # somebody to begin with
+        somebody = {"user": choices.people[0][0], "persona": [*choices.personas, NONE][0]}
+        wanted = wanted.model_copy(update=somebody)
+    shown: dict[str, Any] = {"choices": choices, "none": NONE, "wanted": wanted, "q": wanted.q}
+    if wanted.user == NONE and not wanted.group:
+        return pages.render(request, "viewas.html", **shown, outlook=None)
+    asker, text, now = wanted.asker(memory), wanted.q.strip(), memory.now()
+    at = min(now, midnight(wanted.day, memory.zone, 1)) if wanted.day else now
+    outlook = await memory.view_as.outlook(asker, at)
     return pages.render(
         request,
         "viewas.html",
-        **form,
-        eyes=eyes,
-        q=text,
-        is_nobody=False,
+        **shown,
         outlook=outlook,
         compared=await memory.view_as.compare(asker, text) if text else None,
-        days=Days.of(memory, outlook, eyes.day),
-        standings=_standings(outlook),
-        barriers=_barriers(outlook),
-        standing=standing,
-        barrier=barrier,
-        seen=await SightingPage.of(memory, _seen(outlook), standing, seen),
-        hidden=await SightingPage.of(memory, _hidden(outlook), barrier, hidden),
-        accounts=sorted(asker.accounts - {eyes.user}),
+        days=_days(memory, outlook.since, wanted.day),
+        standings=_counts(outlook.seen, validity.Standing),
+        barriers=_counts(outlook.hidden, view_as.Barrier),
+        seen=await _page(memory, outlook.seen, wanted.standing, wanted.seen),
+        hidden=await _page(memory, outlook.hidden, wanted.barrier, wanted.hidden),
+        accounts=sorted(asker.accounts - {wanted.user}),
     )
 
 
-def _first(choices: view_as.Choices, eyes: Eyes) -> Eyes:
-    """Somebody to begin with."""
-    persona = choices.personas[0] if choices.personas else NONE
-    return Eyes(choices.people[0][0], "", persona, eyes.day)
-
-
-# ------------------------------------------------ view as, when the slider moves
-
-
-def _json(page: SightingPage, name: str) -> dict[str, Any]:
-    """A page for the script, in which each fact's sign has a name."""
-    items = [
-        {"fact": _fact_json(line), name: sign, "foreign": foreign}
-        for line, sign, foreign in page.items
-    ]
-    return {"items": items, "total": page.total}
-
-
-def _fact_json(line: library.FactLine) -> dict[str, Any]:
-    return {
-        "id": line.fact.id,
-        "statement": line.fact.statement,
-        "persona": line.session.persona,
-        "chat": line.session.circle,
-        "chat_title": line.session.title,
-        "said_at": when(line.fact.said_at),
-    }
-
-
-@routes.get("/api/v1/viewas/facts")
-async def seen_facts(
-    memory: Memory, eyes: Asking, standing: StandingSign = "", limit: Limit = SHOWN
-) -> dict[str, Any]:
-    """The first facts that somebody may be reminded of, as they stood on a day."""
-    outlook = await eyes.outlook(memory)
-    page = await SightingPage.of(memory, _seen(outlook), standing, limit=limit)
-    more = {"standings": _standings(outlook), "unknown": outlook.unknown}
-    return _json(page, "standing") | more
-
-
-@routes.get("/api/v1/viewas/hidden")
-async def hidden_facts(
-    memory: Memory, eyes: Asking, barrier: BarrierSign = "", limit: Limit = SHOWN
-) -> dict[str, Any]:
-    """The first facts that the owner sees and somebody does not, and why not."""
-    outlook = await eyes.outlook(memory)
-    page = await SightingPage.of(memory, _hidden(outlook), barrier, limit=limit)
-    return _json(page, "barrier") | {"barriers": _barriers(outlook)}
-
-
 # ----------------------------------------------------------------------- why
-
-
-@dataclass(frozen=True, slots=True)
-class RecentRecall:
-    """A trace in the list.
-
-    Attributes:
-        user: What the asker is called.
-        place: What the chat is called.
-        told: How many memories it brought up.
-    """
-
-    trace: recall.Trace
-    user: str
-    place: str
-    told: int
 
 
 @routes.get("/why")
@@ -304,50 +165,29 @@ async def why(
     if trace and unscoped and wanted:
         compared = await memory.view_as.compare(trace.asker, trace.query)
     candidates = trace.candidates if trace else []
+    choices = await memory.view_as.choices()
     return pages.render(
         request,
         "why.html",
-        recent=await _described(memory, traces),
+        recent=traces,
+        people=dict(choices.people),
+        groups=dict(choices.groups),
         trace=trace,
-        is_chosen=bool(wanted),
         is_gone=bool(chat) and not wanted,
         told=[each for each in candidates if not each.dropped],
         dropped=[each for each in candidates if each.dropped],
         reasons=dict(Counter(each.dropped for each in candidates if each.dropped).most_common()),
         compared=compared,
         signals=SIGNALS,
-        most=_most(trace) if trace else {},
+        most=_most(candidates),
         shown=SHOWN_CANDIDATES,
-        candidate_url=candidate_url,
     )
 
 
-async def _described(
-    memory: service.MemoryService, traces: list[recall.Trace]
-) -> list[RecentRecall]:
-    choices = await memory.view_as.choices()
-    people, groups = dict(choices.people), dict(choices.groups)
-    return [
-        RecentRecall(
-            trace,
-            people.get(trace.asker.user or "", trace.asker.user or ""),
-            groups.get(trace.asker.circle, "") if trace.asker.is_group else "",
-            sum(not each.dropped for each in trace.candidates),
-        )
-        for trace in traces
-    ]
-
-
-def _most(trace: recall.Trace) -> dict[str, float]:
+def _most(candidates: Iterable[recall.TracedCandidate]) -> dict[str, float]:
     """The greatest value of score and of each signal, for bars that can be compared."""
-    values = {name: [c.signals.get(name, 0.0) for c in trace.candidates] for name in SIGNALS}
-    values["score"] = [candidate.score for candidate in trace.candidates]
-    return {name: max([1e-9, *found]) for name, found in values.items()}
-
-
-def candidate_url(candidate: recall.TracedCandidate) -> str:
-    """Address of what a candidate is; empty for episodes."""
-    id = candidate.id
-    if id.startswith("f:"):
-        return f"/memories/{id}"
-    return f"/messages/{id[1:]}" if id[:1] == "m" and id[1:].isdecimal() else ""
+    most = dict.fromkeys(("score", *SIGNALS), 1e-9)
+    for each in candidates:
+        for name, value in {**each.signals, "score": each.score}.items():
+            most[name] = max(most.get(name, 1e-9), value)
+    return most

@@ -1,16 +1,30 @@
-"""Overview page: what is known, and how the memory is doing."""
+"""Pages of the overview, conversation records, messages, and the change log."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import Response
 
-from ..rendering import Memory, View
+from ..core import errors, library
+from ..guard import local_path, read_form
+from ..listing import ChangeQuery, Id, RecordQuery
+from ..rendering import Memory, View, or_back
 
 DAYS = 60
 """Days of growth that are drawn."""
 SOON = 30
 """Days of the forecast."""
+NEAR = 6
+"""Messages shown before and after one."""
+MAX_NEAR = 96
+MAX_OPS = 100
+"""Rows of a change that are shown."""
+
+Number = Annotated[int, Field(ge=1, le=2**53)]
+"""Of a change, or of a message."""
 
 routes = APIRouter()
 
@@ -35,3 +49,69 @@ async def overview(request: Request, memory: Memory, pages: View) -> Response:
 async def retry(memory: Memory, pages: View) -> Response:
     """Have what could not be learned tried again."""
     return pages.redirect("/", what="revive", count=await memory.learning.revive())
+
+
+@routes.get("/records")
+async def records(request: Request, wanted: RecordQuery, memory: Memory, pages: View) -> Response:
+    """Timeline of conversations and their summaries."""
+    return pages.render(
+        request,
+        "records.html",
+        wanted=wanted,
+        page=await memory.conversations.browse(wanted.filter(memory.zone)),
+        levels=await memory.conversations.levels(),
+        choices=await memory.library.overview(),
+    )
+
+
+@routes.get("/records/{id}")
+async def record(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+    """One record with its messages, or with what it sums up."""
+    return pages.render(request, "record.html", reading=await memory.conversations.read(id))
+
+
+@routes.get("/messages/{number}")
+async def message(
+    request: Request,
+    number: Number,
+    memory: Memory,
+    pages: View,
+    near: Annotated[int, Query(ge=0, le=MAX_NEAR)] = NEAR,
+    fact: Annotated[Id, Query()] = "",
+) -> Response:
+    """A message with those before and after it."""
+    return pages.render(
+        request,
+        "message.html",
+        scene=await memory.conversations.scene(number, near, near),
+        number=number,
+        wider=min(MAX_NEAR, max(1, near) * 4) if near < MAX_NEAR else 0,
+        fact=fact,
+    )
+
+
+@routes.get("/changes")
+async def changes(request: Request, wanted: ChangeQuery, memory: Memory, pages: View) -> Response:
+    """What was done to the memory, by whom and why, newest first."""
+    actors, reasons = await memory.conversations.acts()
+    page = await memory.conversations.changes(wanted.actor, wanted.reason, wanted.place)
+    return pages.render(
+        request, "changes.html", wanted=wanted, page=page, actors=actors, reasons=reasons
+    )
+
+
+@routes.get("/changes/{number}")
+async def change(request: Request, number: Number, memory: Memory, pages: View) -> Response:
+    """One change and what became of each row."""
+    found = await memory.conversations.change(number)
+    more = max(0, len(found.ops) - MAX_OPS)
+    return pages.render(request, "change.html", change=found, ops=found.ops[:MAX_OPS], more=more)
+
+
+@routes.post("/changes/{number}/undo")
+async def undo(request: Request, number: Number, memory: Memory, pages: View) -> Response:
+    """Take a change back."""
+    back = local_path((await read_form(request)).get("back", "/memories"))
+    with or_back(back, conflict=errors.ConflictError, undone=errors.NotFoundError):
+        await memory.library.undo(number, library.OWNER)
+    return pages.redirect(back, what="undo")

@@ -19,14 +19,14 @@ addEventListener("pageshow", () => {
 });
 
 // One press is one change.
-for (const form of document.querySelectorAll("form[method=post]")) {
-  form.addEventListener("submit", (event) => {
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = "yes";
-    // What takes a while shows that it was heard.
-    if (form.matches("[data-slow]")) (event.submitter ?? form).setAttribute("aria-busy", "true");
-  });
-}
+addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  // What takes a while shows that it was heard.
+  if (form.matches("[data-slow]")) (event.submitter ?? form).setAttribute("aria-busy", "true");
+});
 for (const link of document.querySelectorAll("a[data-slow]")) {
   link.addEventListener("click", () => link.setAttribute("aria-busy", "true"));
 }

@@ -1,0 +1,20 @@
+// Parts of a page, as the server writes them for another address.
+
+// Reads a page; nothing in it runs, and nothing of it is loaded.
+export function read(address) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", address);
+    request.responseType = "document";
+    request.onload = () => resolve(request.response);
+    request.onerror = () => reject(new Error(`${address} cannot be read`));
+    request.send();
+  });
+}
+
+// Puts parts of a page in the place of our own.
+export function replace(page, ids) {
+  const parts = ids.map((id) => page?.getElementById(id));
+  if (parts.includes(null) || parts.includes(undefined)) throw new Error("it is another page");
+  for (const part of parts) document.getElementById(part.id).replaceWith(document.adoptNode(part));
+}
