@@ -11,12 +11,10 @@ A call that began before the breaker last changed its state says nothing. For on
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 
 from .errors import failure_of
@@ -38,24 +36,6 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half_open"
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerStatus:
-    """A breaker at one moment.
-
-    Attributes:
-        name: What it guards.
-        failures: In a row, until now.
-        retry_in: Seconds until a call is admitted; 0 if one would be now.
-        reason: What kind the last failure was (``errors.Failure``); empty when closed.
-    """
-
-    name: str
-    state: BreakerState
-    failures: int
-    retry_in: float
-    reason: str
-
-
 class RefusedError(Exception):
     """The breaker did not admit a call."""
 
@@ -63,8 +43,12 @@ class RefusedError(Exception):
 class Breaker:
     """Counts how calls of one dependency end, and decides whether there is another.
 
+    Attributes:
+        failures: In a row, until now.
+        reason: What kind the last failure was (``errors.Failure``); empty when closed.
+
     Args:
-        name: What it guards; for the log and the status.
+        name: What it guards, for the log.
         threshold: Failures in a row that open it.
         first, longest: Seconds of the first and the longest pause.
         clock: Monotonic seconds.
@@ -85,7 +69,7 @@ class Breaker:
         self._longest = longest
         self._clock = clock
         self._round = 0
-        self._failures, self._reason = 0, ""
+        self.failures, self.reason = 0, ""
         self._pause = self._opened = self._until = 0.0
         self._is_probing = False
 
@@ -101,11 +85,6 @@ class Breaker:
         """Seconds until a call is admitted; 0 if one would be now, or is under way."""
         return max(0.0, self._until - self._clock()) if self._pause else 0.0
 
-    @property
-    def status(self) -> BreakerStatus:
-        """All there is to show."""
-        return BreakerStatus(self.name, self.state, self._failures, self.retry_in, self._reason)
-
     def hurry(self) -> None:
         """End the pause, if there is one: the next call is admitted."""
         self._until = min(self._until, self._clock())
@@ -116,8 +95,7 @@ class Breaker:
         if state is BreakerState.OPEN or (state is BreakerState.HALF_OPEN and self._is_probing):
             return None
         self._is_probing = state is BreakerState.HALF_OPEN
-        round = self._round
-        return Call(lambda outcome: self._ended(outcome) if round == self._round else None)
+        return Call(self, self._round)
 
     @contextmanager
     def call(self) -> Iterator[Call]:
@@ -130,41 +108,33 @@ class Breaker:
         """
         call = self.admit()
         if call is None:
-            raise RefusedError(self._reason)
+            raise RefusedError(self.reason)
         try:
             yield call
-            call.succeeded()
-        except asyncio.CancelledError:
-            raise
+            call.end("")
         except Exception as error:
-            call.failed(failure_of(error))
+            call.end(failure_of(error))
             raise
         finally:
-            call.abandoned()
+            call.end(None)
 
     def _ended(self, failure: str | None) -> None:
-        """Count a call of this round: its failure, empty for success, or ``None``."""
         self._is_probing = False
-        if failure == "":
-            self._succeeded()
-        elif failure:
-            self._failures, self._reason = self._failures + 1, failure
-            self._failed()
-
-    def _succeeded(self) -> None:
-        self._failures, self._reason = 0, ""
-        if self._pause:
-            logger.info("%s answers again, after %.0f s", self.name, self._clock() - self._opened)
-            self._begin_round(0.0)
-
-    def _failed(self) -> None:
-        if self._pause:
-            self._begin_round(min(self._longest, 2 * self._pause))
-        elif self._failures >= self._threshold:
-            self._opened = self._clock()
-            self._begin_round(self._first)
-            text = "%s failed %d times in a row and is left alone, next try in %g s: %s"
-            logger.warning(text, self.name, self._failures, self._pause, self._reason)
+        if failure:
+            self.failures, self.reason = self.failures + 1, failure
+            if self._pause:
+                self._begin_round(min(self._longest, 2 * self._pause))
+            elif self.failures >= self._threshold:
+                self._opened = self._clock()
+                self._begin_round(self._first)
+                text = "%s failed %d times in a row and is left alone, next try in %g s: %s"
+                logger.warning(text, self.name, self.failures, self._pause, self.reason)
+        elif failure is not None:
+            self.failures, self.reason = 0, ""
+            if self._pause:
+                seconds = self._clock() - self._opened
+                logger.info("%s answers again, after %.0f s", self.name, seconds)
+                self._begin_round(0.0)
 
     def _begin_round(self, pause: float) -> None:
         self._round += 1
@@ -172,24 +142,19 @@ class Breaker:
 
 
 class Call:
-    """One call that was admitted; only the first report of its end counts."""
+    """One call that was admitted."""
 
-    def __init__(self, ended: Callable[[str | None], None]) -> None:
-        self._ended: Callable[[str | None], None] | None = ended
+    def __init__(self, breaker: Breaker, round: int) -> None:
+        self._breaker = breaker
+        self._round = round
+        self._is_over = False
 
-    def succeeded(self) -> None:
-        """It was answered."""
-        self._end("")
+    def end(self, failure: str | None) -> None:
+        """Report how it ended; only the first report counts.
 
-    def failed(self, reason: str) -> None:
-        """It was not, or not in time."""
-        self._end(reason)
-
-    def abandoned(self) -> None:
-        """Its end is not known, or nobody wants to know any more."""
-        self._end(None)
-
-    def _end(self, failure: str | None) -> None:
-        ended, self._ended = self._ended, None
-        if ended:
-            ended(failure)
+        Args:
+            failure: Why it failed; empty if it was answered, ``None`` if nobody knows.
+        """
+        if not self._is_over and self._round == self._breaker._round:
+            self._breaker._ended(failure)
+        self._is_over = True

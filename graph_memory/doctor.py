@@ -1,7 +1,6 @@
 """Examination of the memory (``/memory doctor``), mending what it can.
 
-The journal is looked through from end to end and mended where nothing can be lost by it.
-Graph and recall index are disposable: they are rebuilt from it, whatever was wrong.
+The journal is mended where nothing can be lost by it; its views are rebuilt in any case.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from .errors import GraphError, JournalError
 from .graph import GraphStore
 from .recall import Recaller
-from .store import Fault, Journal, examine, mend
+from .store import Journal, examine, mend
 
 logger = logging.getLogger("graph_memory.doctor")
 
@@ -64,59 +63,40 @@ class Checkup:
         return all(finding.is_mended for finding in self.findings)
 
 
-class Doctor:
-    """Examines one open memory, one examination at a time."""
+async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Checkup:
+    """Mend the journal and rebuild its views; the memory is in use meanwhile."""
+    started, vectors = time.monotonic(), recall.vectors
+    findings = [
+        *await _examine_journal(journal),
+        *await _rebuild("graph", graph.rebuild),
+        *await _rebuild("index", recall.rebuild),
+    ]
+    for each in findings:
+        outcome = "mended" if each.is_mended else "not mended"
+        logger.warning("%s: %d (%s), %s", each.code, each.count, each.detail, outcome)
+    seconds = time.monotonic() - started
+    return Checkup(tuple(findings), recall.items, vectors, graph.applied, seconds)
 
-    def __init__(self, journal: Journal, graph: GraphStore, recall: Recaller) -> None:
-        self._journal = journal
-        self._graph = graph
-        self._recall = recall
-        self._busy = asyncio.Lock()
 
-    async def examine(self) -> Checkup:
-        """Mend the journal and rebuild its views; the memory is in use meanwhile."""
-        async with self._busy:
-            started, vectors = time.monotonic(), self._recall.vectors
-            findings = [
-                *await self._examine_journal(),
-                *await self._rebuild("graph", self._graph.rebuild),
-                *await self._rebuild("index", self._recall.rebuild),
-            ]
-            for finding in findings:
-                logger.warning(
-                    "%s: %d (%s), %s",
-                    finding.code,
-                    finding.count,
-                    finding.detail,
-                    "mended" if finding.is_mended else "not mended",
-                )
-            return Checkup(
-                tuple(findings),
-                self._recall.items,
-                vectors,
-                self._graph.applied,
-                time.monotonic() - started,
-            )
+async def _examine_journal(journal: Journal) -> list[Finding]:
+    try:
+        faults = left = await asyncio.to_thread(examine, journal.path)
+        if any(fault.is_mendable for fault in faults):
+            await journal.alter(lambda db, _: mend(db))
+            left = await asyncio.to_thread(examine, journal.path)
+    except JournalError as error:
+        return [Finding("journal_away", 1, str(error), is_mended=False)]
+    codes = {fault.code for fault in left}
+    return [
+        Finding(f.code, f.count, ", ".join(f.examples), is_mended=f.code not in codes)
+        for f in faults
+    ]
 
-    async def _examine_journal(self) -> list[Finding]:
-        try:
-            faults = await asyncio.to_thread(examine, self._journal.path)
-            left: list[Fault] = faults
-            if any(fault.is_mendable for fault in faults):
-                await self._journal.alter(lambda db, _: mend(db))
-                left = await asyncio.to_thread(examine, self._journal.path)
-        except JournalError as error:
-            return [Finding("journal_away", 1, str(error), is_mended=False)]
-        codes = {fault.code for fault in left}
-        return [
-            Finding(f.code, f.count, ", ".join(f.examples), is_mended=f.code not in codes)
-            for f in faults
-        ]
 
-    async def _rebuild(self, view: str, rebuild: Callable[[], Awaitable[object]]) -> list[Finding]:
-        try:
-            async with asyncio.timeout(REBUILT_AFTER):
-                await rebuild()
-        except (GraphError, JournalError, TimeoutError) as error:
-            return [Finding(f"{view}_away", 1, str(error) or "too slow", is_mended=False)]
-        return []
+async def _rebuild(view: str, rebuild: Callable[[], Awaitable[object]]) -> list[Finding]:
+    try:
+        async with asyncio.timeout(REBUILT_AFTER):
+            await rebuild()
+    except (GraphError, JournalError, TimeoutError) as error:
+        return [Finding(f"{view}_away", 1, str(error) or "too slow", is_mended=False)]
+    return []

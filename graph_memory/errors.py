@@ -1,28 +1,8 @@
 """The errors this package raises.
 
-::
-
-    GraphMemoryError
-    ├── SettingError          a setting has a value that cannot be used
-    ├── StorageError          the journal or the graph cannot be used
-    │   ├── JournalError      journal.sqlite3: full disk, newer version
-    │   │   └── DamagedError  damaged, foreign or missing; a backup can take its place
-    │   ├── GraphError        graph.kuzu: away, being rebuilt, query failed
-    │   └── LockedError       another process owns the data directory
-    ├── ModelError            a model this memory depends on did not answer usefully
-    │   ├── EmbeddingError    embedding failed
-    │   └── ExtractionError   the language model failed or answered nonsense
-    │       └── HeldBackError it was not even asked, because it has been failing
-    ├── ConflictError         a change touches rows that a later change also touched
-    ├── NotFoundError         no such row, or none that the asker may see
-    ├── FormatError           a file that was to be imported is not what it should be
-    ├── BondError             these cannot be merged, split, linked or unlinked
-    └── ClosedError           the service was closed
-
-Messages are for people: they say what happened and what can be done about it. They are in
-English, for the log, so they never quote a message, a model, a provider's exception or
-anything else that was said; :class:`Failure` and :func:`brief` say what may be told. Chats
-are told of an error by the phrase ``error_<code>``, if it has one.
+Messages are English, for the log: what happened and what can be done about it. They never
+quote a message, a model or a provider's exception (:class:`Failure` and :func:`brief` say
+what may be told). Chats are told by the phrase ``error_<code>``, if there is one.
 """
 
 from __future__ import annotations
@@ -34,12 +14,7 @@ from typing import Self
 
 
 class GraphMemoryError(Exception):
-    """Base of every error of this package.
-
-    Attributes:
-        code: Which phrase tells people of it; empty if none does.
-        values: Of the placeholders of that phrase.
-    """
+    """Base of every error, told by the phrase ``code`` with its ``values``."""
 
     code: str = ""
     values: Mapping[str, object] = {}
@@ -51,15 +26,7 @@ class GraphMemoryError(Exception):
 
 
 class SettingError(GraphMemoryError):
-    """A setting has a value that cannot be used.
-
-    Args:
-        name: The setting's key.
-        reason: What is wrong with the value and what is accepted.
-
-    Attributes:
-        used: What is used in its place, once that is known.
-    """
+    """A setting has a value that cannot be used; ``used`` is what takes its place."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name}: {reason}")
@@ -81,22 +48,14 @@ class StorageError(GraphMemoryError):
 
 
 class JournalError(StorageError):
-    """The journal cannot be read or written.
-
-    Attributes:
-        kind: What kind of trouble it is (``store/connection.py``); empty if unknown.
-    """
+    """The journal cannot be read or written."""
 
     kind = ""
+    """What kind of trouble it is (``store/connection.py``)."""
 
 
 class DamagedError(JournalError):
-    """A journal is damaged, foreign or missing; a backup can take its place.
-
-    Args:
-        message: What is wrong and what can be done about it.
-        backup: Name of the newest good backup; empty if none is known.
-    """
+    """A journal is damaged, foreign or missing; ``backup`` can take its place."""
 
     def __init__(self, message: str, backup: str = "") -> None:
         super().__init__(message)
@@ -138,11 +97,7 @@ class Failure(StrEnum):
 
 
 class ModelError(GraphMemoryError):
-    """A model this memory depends on did not answer usefully.
-
-    Args:
-        kind: What is kept and shown of it.
-    """
+    """A model this memory depends on did not answer usefully."""
 
     def __init__(self, message: str, kind: Failure = Failure.OTHER) -> None:
         super().__init__(message)
@@ -164,12 +119,7 @@ class HeldBackError(ExtractionError):
 
 
 class ConflictError(GraphMemoryError):
-    """A change cannot be undone because a later one touched the same rows.
-
-    Args:
-        change: Id of the change that was to be undone.
-        later: Id of the newest change that stands in the way.
-    """
+    """A change cannot be undone because a later one touched the same rows."""
 
     def __init__(self, change: int, later: int) -> None:
         super().__init__(f"change {change} was followed by change {later}")
@@ -186,9 +136,7 @@ class BondError(GraphMemoryError):
 
     Args:
         code: Why: ``person`` (users are linked, not merged), ``thing`` (entities are merged,
-            not linked), ``one`` or ``linked_already``, ``apart`` or ``alone``
-            (there is nothing to take apart).
-        message: For people.
+            not linked), ``one``, ``linked_already``, ``apart``, ``alone``.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -204,13 +152,11 @@ class FormatError(GraphMemoryError):
     """A file that was to be imported is not what it should be.
 
     Args:
-        reason: What is wrong.
-        line: Number of the line, from 1; 0 if it is the file as a whole.
-        field: Name of the field; empty if it is the line as a whole.
+        line, field: Where, counted from 1; 0 and empty for the whole.
     """
 
     def __init__(self, reason: str, line: int = 0, field: str = "") -> None:
-        where = ", ".join([*([f"line {line}"] if line else []), *([field] if field else [])])
+        where = ", ".join(filter(None, (f"line {line}" if line else "", field)))
         super().__init__(f"{where}: {reason}" if where else reason)
         self.reason = reason
         self.line = line

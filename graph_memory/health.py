@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
-from .breaker import BreakerState, BreakerStatus
+from .breaker import Breaker, BreakerState
 from .errors import Failure, GraphMemoryError
 from .learning import LearningStatus
 from .locales import TEXTS, explain, say
@@ -47,7 +47,7 @@ class Health:
     problems: list[str] = field(default_factory=list)
     storage: StorageState = StorageState.READY
     storage_kind: str = ""
-    breakers: dict[str, BreakerStatus] = field(default_factory=dict)
+    breakers: dict[str, Breaker] = field(default_factory=dict)
     spending: Account = field(default_factory=Account)
 
 

@@ -19,7 +19,7 @@ from .access import PLAIN_KEY, Access, forget_plain_key
 from .companion import Companion, register_rows
 from .context import Context
 from .deletion import ForgetMe, Tombstones
-from .doctor import Checkup, Doctor
+from .doctor import Checkup, check_up
 from .embedding import CachedEmbedder
 from .errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from .graph import GraphStore
@@ -113,7 +113,7 @@ class MemoryService:
         self.references = References(can_open=settings.enable_function_calling)
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
         self.moving = TransferService(directory, self.context, self.learning)
-        self._doctor = Doctor(journal, self.graph, self.recall)
+        self._examining = asyncio.Lock()
         self._loading: Supervisor | None = None
         self._embedder: CachedEmbedder | None = None
         self._stack = contextlib.AsyncExitStack()
@@ -297,17 +297,18 @@ class MemoryService:
             ],
             storage=storage.state,
             storage_kind=storage.kind,
-            breakers={key: breaker.status for key, breaker in breakers.items()},
+            breakers=breakers,
             spending=self.spending.today(),
         )
 
     async def doctor(self) -> Checkup:
-        """Check journal, graph and index against each other, and mend what can be mended.
+        """Mend the journal as far as that goes and rebuild its views.
 
         Raises:
             ClosedError: The memory is closed.
         """
-        return await self._doctor.examine()
+        async with self._examining:
+            return await check_up(self.journal, self.graph, self.recall)
 
     async def settle(self) -> None:
         """Wait until index and graph reflect the journal and the embedder was tried."""

@@ -1,8 +1,7 @@
 """All settings, in one declarative list.
 
-``_conf_schema.json``, the i18n files and the README are tested against
-:data:`SETTINGS`. A wrong value never stops the bot: :func:`read` reports it and uses
-the default.
+``_conf_schema.json``, the i18n files and the README are tested against it. A wrong value
+never stops the bot: :func:`read` reports it and uses the default.
 """
 
 from __future__ import annotations
@@ -10,14 +9,16 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from .errors import SettingError
 from .hours import quiet_hours
 from .scope import Policy, Sharing
+
+T = TypeVar("T")
 
 MAX_SHOWN = 40
 """Characters of a wrong value that people are shown."""
@@ -25,6 +26,20 @@ MIN_KEY = 8
 """Characters a web UI key has at least."""
 PARTS = ("records", "metadata", "core_facts", "mood", "inner_state", "control_words", "proactive")
 """What the companion consists of; each part can be turned on by itself."""
+HOST = "127.0.0.1"
+"""Where the memory page listens by default."""
+
+
+def _number(default: T, low: float, high: float, *, zero: bool = False) -> T:
+    """A number from ``low`` to ``high``, or with ``zero`` also 0, which means *off*."""
+    found: T = dataclasses.field(default=default, metadata={"low": low, "high": high, "zero": zero})
+    return found
+
+
+def _choice(default: T, *choices: str) -> T:
+    """One of some words, or for a tuple any of them."""
+    found: T = dataclasses.field(default=default, metadata={"choices": choices})
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +50,34 @@ class Settings:
     ``keep_messages_days`` days.
     """
 
-    memory_sharing_mode: str = "layered"
+    memory_sharing_mode: str = _choice("layered", "layered", "isolated", "shared")
     cross_persona_search: bool = False
-    audience: str = "participants"
+    audience: str = _choice("participants", "participants", "off")
     llm_provider_id: str = ""
-    daily_llm_tokens: int = 2_000_000
+    daily_llm_tokens: int = _number(2_000_000, 10_000, 1_000_000_000, zero=True)
     enable_group_learning: bool = True
-    buffer_size_private: int = 14
-    buffer_size_group: int = 40
-    buffer_timeout: int = 300
+    buffer_size_private: int = _number(14, 2, 200)
+    buffer_size_group: int = _number(40, 2, 200)
+    buffer_timeout: int = _number(300, 10, 86_400)
     embedding_provider_id: str = ""
     local_embedding_model: str = "bundled"
-    retrieval_top_k: int = 8
-    injection_token_budget: int = 600
-    recall_deadline: int = 800
+    retrieval_top_k: int = _number(8, 1, 50)
+    injection_token_budget: int = _number(600, 100, 8_000)
+    recall_deadline: int = _number(800, 50, 10_000)
     enable_query_rewriting: bool = False
     enable_function_calling: bool = True
-    companion: tuple[str, ...] = ("records",)
+    companion: tuple[str, ...] = _choice(("records",), *PARTS)
     quiet_hours: str = "23:00-08:00"
-    proactive_daily_limit: int = 2
-    prune_interval: int = 24
-    time_decay_rate: float = 1.0
-    min_importance_threshold: float = 0.25
-    keep_messages_days: int = 0
-    webui_port: int = 6190
-    webui_host: str = "127.0.0.1"
+    proactive_daily_limit: int = _number(2, 1, 20, zero=True)
+    prune_interval: int = _number(24, 1, 8_760, zero=True)
+    time_decay_rate: float = _number(1.0, 0, 100)
+    min_importance_threshold: float = _number(0.25, 0, 0.9)
+    keep_messages_days: int = _number(0, 30, 36_500, zero=True)
+    webui_port: int = _number(6190, 1_024, 65_535, zero=True)
+    webui_host: str = HOST
     webui_key: str = ""
     webui_public_url: str = ""
-    language: str = "zh"
+    language: str = _choice("zh", "zh", "en")
 
     @property
     def is_page_exposed(self) -> bool:
@@ -82,24 +97,18 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a value of one setting must be.
-
-    Attributes:
-        low, high: Bounds of a number, both inclusive.
-        choices: Accepted words; of a ``tuple``, those it may hold.
-        zero: Whether 0 is accepted below ``low`` (it means *off*).
-    """
+    """What a value of one setting must be; see :func:`_number` and :func:`_choice`."""
 
     name: str
-    type: type
+    default: Any
     low: float = -math.inf
     high: float = math.inf
     choices: tuple[str, ...] = ()
     zero: bool = False
 
     @property
-    def default(self) -> Any:
-        return getattr(Settings(), self.name)
+    def type(self) -> type:
+        return type(self.default)
 
     def check(self, value: Any) -> Any:
         """``value`` as this setting's type.
@@ -107,56 +116,26 @@ class Setting:
         Raises:
             SettingError: It cannot be used.
         """
-        if self.type is bool:
-            if not isinstance(value, bool):
-                raise SettingError(self.name, f"{value!r} is not true or false")
-            return value
-        if self.type is str:
-            if not isinstance(value, str):
-                raise SettingError(self.name, "not text")  # which is not quoted: it may be the key
-            value = value.strip()
-            if self.choices and value not in self.choices:
-                raise self._unknown(value)
-            if self.name == "webui_key" and value and len(value) < MIN_KEY:
-                raise SettingError(self.name, f"shorter than {MIN_KEY} characters")
-            if self.name == "quiet_hours":
-                return self._hours(value)
-            if self.name == "webui_host":
-                return self._address(value)
-            return self._origin(value) if self.name == "webui_public_url" and value else value
         if self.type is tuple:
             return self._words(value)
-        return self._number(value)
-
-    def _hours(self, value: str) -> str:
-        try:
-            quiet_hours(value)
-        except ValueError as error:
-            raise SettingError(self.name, str(error)) from None
+        if self.type is str:
+            return self._text(value)
+        if self.type is not bool:
+            return self._amount(value)
+        if not isinstance(value, bool):
+            raise SettingError(self.name, f"{value!r} is not true or false")
         return value
 
-    def _address(self, value: str) -> str:
-        """An IP address to listen on; names are not resolved, which could take a while."""
-        if value.lower() in {"", "localhost"}:
-            return str(self.default)
+    def _text(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise SettingError(self.name, "not text")  # which is not quoted: it may be the key
+        value = value.strip()
+        if self.choices and value not in self.choices:
+            raise self._unknown(value)
         try:
-            return str(ipaddress.ip_address(value.strip("[]")))
-        except ValueError:
-            raise SettingError(self.name, f"{value!r} is not an IP address") from None
-
-    def _origin(self, value: str) -> str:
-        """Scheme, name and port of an address, as browsers write them."""
-        try:
-            parts = urlsplit(value.lower().rstrip("/"))
-            name, port = (parts.hostname or "").encode("idna").decode(), parts.port
-            usual = {"http": 80, "https": 443}[parts.scheme]
-            if not name or any(parts[2:]) or "@" in parts.netloc:
-                raise ValueError
-        except (ValueError, KeyError):
-            reason = f"{value!r} is not like https://memory.example.com"
-            raise SettingError(self.name, reason) from None
-        name = f"[{name}]" if ":" in name else name
-        return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, usual} else "")
+            return _CHECKS[self.name](value) if self.name in _CHECKS else value
+        except ValueError as error:
+            raise SettingError(self.name, str(error)) from None
 
     def _words(self, value: Any) -> tuple[str, ...]:
         """Those of the accepted words that are given, in their own order."""
@@ -174,7 +153,7 @@ class Setting:
         error = SettingError(self.name, f"{word!r} is not one of {choices}")
         return error.told("setting_choice", value=str(word)[:MAX_SHOWN], choices=choices)
 
-    def _number(self, value: Any) -> Any:
+    def _amount(self, value: Any) -> Any:
         try:
             if isinstance(value, bool):
                 raise ValueError
@@ -192,48 +171,58 @@ class Setting:
         return number
 
 
-SETTINGS: tuple[Setting, ...] = (
-    Setting("memory_sharing_mode", str, choices=("layered", "isolated", "shared")),
-    Setting("cross_persona_search", bool),
-    Setting("audience", str, choices=("participants", "off")),
-    Setting("llm_provider_id", str),
-    Setting("daily_llm_tokens", int, 10_000, 1_000_000_000, zero=True),
-    Setting("enable_group_learning", bool),
-    Setting("buffer_size_private", int, 2, 200),
-    Setting("buffer_size_group", int, 2, 200),
-    Setting("buffer_timeout", int, 10, 86_400),
-    Setting("embedding_provider_id", str),
-    Setting("local_embedding_model", str),
-    Setting("retrieval_top_k", int, 1, 50),
-    Setting("injection_token_budget", int, 100, 8_000),
-    Setting("recall_deadline", int, 50, 10_000),
-    Setting("enable_query_rewriting", bool),
-    Setting("enable_function_calling", bool),
-    Setting("companion", tuple, choices=PARTS),
-    Setting("quiet_hours", str),
-    Setting("proactive_daily_limit", int, 1, 20, zero=True),
-    Setting("prune_interval", int, 1, 8_760, zero=True),
-    Setting("time_decay_rate", float, 0, 100),
-    Setting("min_importance_threshold", float, 0, 0.9),
-    Setting("keep_messages_days", int, 30, 36_500, zero=True),
-    Setting("webui_port", int, 1_024, 65_535, zero=True),
-    Setting("webui_host", str),
-    Setting("webui_key", str),
-    Setting("webui_public_url", str),
-    Setting("language", str, choices=("zh", "en")),
+def _key(value: str) -> str:
+    if value and len(value) < MIN_KEY:
+        raise ValueError(f"shorter than {MIN_KEY} characters")
+    return value
+
+
+def _hours(value: str) -> str:
+    quiet_hours(value)
+    return value
+
+
+def _address(value: str) -> str:
+    """An IP address to listen on; names are not resolved, which could take a while."""
+    if value.lower() in {"", "localhost"}:
+        return HOST
+    try:
+        return str(ipaddress.ip_address(value.strip("[]")))
+    except ValueError:
+        raise ValueError(f"{value!r} is not an IP address") from None
+
+
+def _origin(value: str) -> str:
+    """Scheme, name and port of an address, as browsers write them."""
+    if not value:
+        return value
+    try:
+        parts = urlsplit(value.lower().rstrip("/"))
+        name, port = (parts.hostname or "").encode("idna").decode(), parts.port
+        usual = {"http": 80, "https": 443}[parts.scheme]
+        if not name or any(parts[2:]) or "@" in parts.netloc:
+            raise ValueError
+    except (ValueError, KeyError):
+        raise ValueError(f"{value!r} is not like https://memory.example.com") from None
+    name = f"[{name}]" if ":" in name else name
+    return f"{parts.scheme}://{name}" + (f":{port}" if port not in {None, usual} else "")
+
+
+_CHECKS: Mapping[str, Callable[[str], str]] = {
+    "webui_key": _key,
+    "quiet_hours": _hours,
+    "webui_host": _address,
+    "webui_public_url": _origin,
+}
+SETTINGS = tuple(
+    Setting(field.name, field.default, **field.metadata) for field in dataclasses.fields(Settings)
 )
-
-
 TUNABLE = frozenset({"time_decay_rate", "min_importance_threshold", "prune_interval"})
 """Settings that can be changed while the memory is open (``MemoryService.retune``)."""
 
 
 class LiveSettings:
-    """The settings in use, shared by all parts of a memory.
-
-    Attributes:
-        current: As they are now.
-    """
+    """The settings in use (``current``), shared by all parts of a memory."""
 
     def __init__(self, settings: Settings) -> None:
         self.current = settings
@@ -246,14 +235,11 @@ class LiveSettings:
 
 
 def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:
-    """Settings from AstrBot's config.
+    """Settings from AstrBot's config, and what was wrong.
 
     Args:
-        raw: Values by name; missing ones get their default, unknown ones are ignored.
-
-    Returns:
-        The settings, and what was wrong; a wrong value is replaced by the default, and of
-        words only the wrong ones are left out.
+        raw: Values by name; missing ones get their default, unknown ones are ignored. A
+            wrong value is replaced by the default; of words only wrong ones are left out.
     """
     values: dict[str, Any] = {}
     problems: list[SettingError] = []

@@ -1,21 +1,21 @@
 """Token budget: what calls of models cost by day and purpose, with a daily limit.
 
-Every purpose asks through :meth:`TokenBudget.metered`, so that nothing is left out of the
-account. A day is one of the calendar where people chat, and ends at midnight there.
+A day is one of the calendar where people chat.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta, tzinfo
+from datetime import datetime, tzinfo
 
-from .errors import GraphMemoryError, HeldBackError
+from .errors import HeldBackError
+from .hours import midnight
 from .ports import Answer, LanguageModel, ToolSchema
 from .store import Journal
+from .supervisor import NEVER, Supervisor
 from .text import tokens
 
 logger = logging.getLogger("graph_memory.token_budget")
@@ -82,8 +82,9 @@ class TokenBudget:
         # Not written down, since that would say who chats how much: a restart forgets it.
         self._by_person: dict[tuple[str, str], float] = {}
         self._is_loaded = False
-        self._is_dirty = False
-        self._saving: asyncio.Task[None] | None = None
+        self._job = Supervisor(
+            "gm-spending", self._save, logger, "what models cost is not written down"
+        )
 
     async def load(self) -> None:
         """Read what was counted before, once; what cannot be read is counted anew."""
@@ -103,15 +104,14 @@ class TokenBudget:
             self._days = {}
 
     async def close(self) -> None:
-        """Wait until what was counted is kept. Harmless when closed."""
-        if self._saving:
-            await self._saving
+        """Wait until what was counted is kept."""
+        await self._job.idle()
+        await self._job.close()
 
     def metered(self, model: LanguageModel, purpose: str) -> LanguageModel:
-        """``model``, counted under ``purpose`` and not asked beyond the limit.
+        """``model``, counted under ``purpose``; beyond the limit ``HeldBackError``.
 
-        That is a ``HeldBackError``; a breaker, which would take it for the model's
-        failure, is to be kept out by looking at :attr:`blocked_for` before.
+        A breaker would take that for the model's failure: look at :attr:`blocked_for` first.
         """
         return _Metered(self, model, purpose)
 
@@ -121,11 +121,7 @@ class TokenBudget:
         return self.today().blocked_for
 
     def share_blocked_for(self, user: str, people: int) -> float:
-        """Seconds until somebody who has used their share may use more; 0 for now.
-
-        Args:
-            people: How many there are.
-        """
+        """Seconds until one of so many people may use more than their share; 0 for now."""
         share = self._limit / min(max(people, 1), SHARES)
         spent = self._by_person.get((self._day(), user), 0.0)
         return self._until_midnight() if share and spent >= share else 0.0
@@ -150,9 +146,8 @@ class TokenBudget:
         for index, more in enumerate((1, tokens_in, tokens_out)):
             counts[index] += more
         self._days = dict(sorted(self._days.items())[-_DAYS:])
-        self._is_dirty = True
-        if self._saving is None or self._saving.done():
-            self._saving = asyncio.create_task(self._save(), name="gm-spending")
+        self._job.start()
+        self._job.wake()
 
     def today(self) -> Account:
         """What was spent since midnight."""
@@ -164,22 +159,16 @@ class TokenBudget:
             return account
         return Account(self._limit, costs, self._until_midnight())
 
-    async def _save(self) -> None:
-        while self._is_dirty:
-            self._is_dirty = False
-            try:
-                await self._journal.set_note(_NOTE, json.dumps(self._days))
-            except GraphMemoryError as error:
-                logger.debug("what was spent could not be written down yet: %s", error)
-                return
+    async def _save(self) -> float:
+        await self._journal.set_note(_NOTE, json.dumps(self._days))
+        return NEVER
 
     def _day(self) -> str:
         return datetime.fromtimestamp(self._now(), self._zone).date().isoformat()
 
     def _until_midnight(self) -> float:
-        today = datetime.fromtimestamp(self._now(), self._zone).date()
-        midnight = datetime.combine(today + timedelta(days=1), time.min, self._zone)
-        return max(1.0, midnight.timestamp() - self._now())
+        now = self._now()
+        return max(1.0, midnight(now, self._zone, days=1) - now)
 
 
 class _Metered:

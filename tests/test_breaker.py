@@ -70,7 +70,7 @@ class Anything(RuleBasedStateMachine):
     @rule(data=st.data())
     def one_fails(self, data: st.DataObject) -> None:
         call, counts = self.ended(data)
-        call.failed("挂了")
+        call.end("挂了")
         if counts and self.pause:
             self.trip(min(20.0, 2 * self.pause))
         elif counts:
@@ -82,8 +82,8 @@ class Anything(RuleBasedStateMachine):
     @rule(data=st.data())
     def one_succeeds(self, data: st.DataObject) -> None:
         call, counts = self.ended(data)
-        call.succeeded()
-        call.failed("太迟了")  # the first word counts
+        call.end("")
+        call.end("太迟了")  # the first word counts
         if counts:
             self.in_a_row = 0
             if self.pause:
@@ -93,7 +93,7 @@ class Anything(RuleBasedStateMachine):
     @rule(data=st.data())
     def one_is_given_up(self, data: st.DataObject) -> None:
         call, counts = self.ended(data)
-        call.abandoned()
+        call.end(None)
         if counts and call is self.probe:
             self.probe = None
 
@@ -104,7 +104,7 @@ class Anything(RuleBasedStateMachine):
 
     @invariant()
     def it_says_so(self) -> None:
-        status = self.breaker.status
+        status = self.breaker
         assert status.state is self.expected()
         assert (status.retry_in > 0) == (status.state is OPEN)
         assert status.retry_in <= 20
@@ -124,7 +124,7 @@ def test_what_is_down_is_asked_once_a_pause_and_pauses_double_to_a_limit(
     breaker = Breaker("模型", threshold=1, first=first, longest=longest, clock=clock)
     call = breaker.admit()
     assert call
-    call.failed("挂了")
+    call.end("挂了")
     for attempt in range(attempts):
         pause = breaker.retry_in
         assert pause == pytest.approx(min(longest, first * 2**attempt))
@@ -134,7 +134,7 @@ def test_what_is_down_is_asked_once_a_pause_and_pauses_double_to_a_limit(
         probe = breaker.admit()
         assert probe
         assert breaker.admit() is None, "one at a time"
-        probe.failed("还是挂")
+        probe.end("还是挂")
 
 
 def opened(clock: Clock) -> Breaker:

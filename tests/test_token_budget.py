@@ -302,5 +302,5 @@ async def test_queries_are_rewritten_within_the_limit_only(tmp_path: Path, clock
     second = await service.recall.remind(asker, "那它呢？")
     assert (second.trace.problem, second.trace.query) == ("", "那它呢？")
     assert len(model.calls) == 1
-    assert service.recall.breaker.status.failures == 0
+    assert service.recall.breaker.failures == 0
     await service.close()

@@ -172,12 +172,12 @@ class CachedEmbedder:
         try:
             with self.breaker.call() as call:
                 loop = asyncio.get_running_loop()
-                alarm = loop.call_later(self._late_after, call.failed, Failure.TIMEOUT)
+                alarm = loop.call_later(self._late_after, call.end, Failure.TIMEOUT)
                 try:
                     async with asyncio.timeout(max(GIVE_UP, self._late_after)):
                         return await self._inner.query(text)
                 except ClosedError:
-                    call.abandoned()
+                    call.end(None)
                     raise
                 finally:
                     alarm.cancel()

@@ -62,9 +62,9 @@ class Shop:
             raise HeldBackError("held back")
         self.asked.append(batch.id)
         if not self.is_up:
-            call.failed("连接超时")
+            call.end("连接超时")
             raise ExtractionError("连接超时")
-        call.succeeded()
+        call.end("")
         await self.journal.commit(lambda _: Draft("learn", "learned", batch=batch.id))
 
     async def fill(self, count: int) -> None:
