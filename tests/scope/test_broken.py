@@ -17,8 +17,8 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 
 from graph_memory import scope
-from graph_memory.companion import proactive, transcripts
-from graph_memory.model import Episode, Layer, Name
+from graph_memory.companion import FollowUp, proactive, transcripts
+from graph_memory.model import Episode, Layer, Name, Session
 from graph_memory.recall import index, scoring, visible
 from graph_memory.recall.documents import Documents
 from graph_memory.scope import ALWAYS, Rank
@@ -193,8 +193,11 @@ def records_of_every_session(bench: Bench) -> None:
 
 def follow_ups_of_every_session(bench: Bench) -> None:
     """What is meant for others is told as well."""
-    waiting = proactive.waiting
-    bench.set(proactive, "waiting", lambda rows, session=None: waiting(rows))
+
+    async def standing(self: proactive.Proactive, _session: Session) -> list[FollowUp]:
+        return proactive.waiting(await self._journal.read(lambda rows: [*rows.scan(FollowUp)]))
+
+    bench.set(proactive.Proactive, "standing", standing)
 
 
 LAYERED = Rules()
