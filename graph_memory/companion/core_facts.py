@@ -8,7 +8,7 @@ learning.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from ..learning.batching import asks_to_remember, without_request
 from ..learning.parse import line_of, numbers
 from ..learning.prompt_context import PromptContext
-from ..model import Basis, Batch, Fact, Message, SessionRow, stable_id
+from ..model import Basis, Batch, Fact, SessionRow, stable_id
 from ..store import Draft, Rows
 from ..text import fenced, normalise, one_line, tokens
 
@@ -27,6 +27,8 @@ MAX_EVIDENCE = 20
 """Messages that one cites; with any of them it goes."""
 SHOWN = 700
 """Tokens of core facts that the model is shown; in a group, of all who speak."""
+KEPT = 3
+"""Core facts that one request to remember something makes."""
 MOST_CLAIMS = 10
 """Core facts that one batch may write."""
 _LABEL = re.compile(r"(?<![A-Za-z0-9])[Cc]\s*(?=\d)")
@@ -76,22 +78,6 @@ class CoreFact(SessionRow):
     evidence: tuple[int, ...] = ()
 
 
-_KINDS = {
-    "事实": CoreKind.FACT, "时刻": CoreKind.MOMENT, "回忆": CoreKind.MOMENT,
-    "event": CoreKind.MOMENT, "情绪": CoreKind.FEELING, "感受": CoreKind.FEELING,
-    "feelings": CoreKind.FEELING, "emotion": CoreKind.FEELING, "成长": CoreKind.GROWTH,
-}  # fmt: skip
-
-
-def kind_of(word: str) -> CoreKind:
-    """The kind that a model means; a plain fact if it means none."""
-    word = normalise(word)
-    try:
-        return CoreKind(word)
-    except ValueError:
-        return _KINDS.get(word, CoreKind.FACT)
-
-
 def standing(rows: Rows, session: str, users: Iterable[str]) -> list[CoreFact]:
     """The core facts about some users in a Session, by number."""
     found = rows.find(CoreFact, session=session)
@@ -114,13 +100,11 @@ class CoreFacts:
         self._before = {row.id: row for row in standing(rows, session, [user])}
         self._rows = dict(self._before)
 
-    def find(self, number: int) -> CoreFact | None:
-        """The one with a number."""
-        return next((row for row in self._rows.values() if row.number == number), None)
-
-    def rests_on(self, messages: Collection[int]) -> bool:
-        """Whether one of them rests on one of some messages."""
-        return any(set(messages) & set(row.evidence) for row in self._rows.values())
+    def keep(self, texts: Iterable[str], at: float, evidence: tuple[int, ...]) -> None:
+        """Keep what was asked to be remembered, unless something rests on it already."""
+        if not any(set(evidence) & set(row.evidence) for row in self._rows.values()):
+            for text in texts:
+                self.add(text, CoreKind.FACT, at, evidence)
 
     def add(
         self,
@@ -282,9 +266,14 @@ class CoreFactExtension:
         for row in self._rows(answer.get("core_used")):
             shelf(row.user).use([row.id])
         if not self._batch.session.is_group:
+            facts = [row for row in draft.put if isinstance(row, Fact)]
             for message in self._batch.messages:
                 if message.is_human and asks_to_remember(message.text):
-                    keep(shelf(message.sender), message, _facts(draft))
+                    told = [fact for fact in facts if message.id in fact.evidence]
+                    texts = [fact.statement for fact in told[:KEPT]]
+                    shelf(message.sender).keep(
+                        texts or [without_request(message.text)], message.at, (message.id,)
+                    )
         for each in users.values():
             each.write(draft)
 
@@ -302,7 +291,7 @@ class CoreFactExtension:
         own = tuple(message for message in said if message.sender == user)
         if not text or not own:
             return
-        kind, at = kind_of(line_of(claim.get("type"), 20)), own[-1].at
+        kind, at = _kind(claim.get("type")), own[-1].at
         ids = tuple(message.id for message in own)
         theirs = [row for row in old if row.user == user]
         free = [row.id for row in theirs if not row.pinned]
@@ -317,6 +306,12 @@ class CoreFactExtension:
         return [self.shown[number] for number in numbers(_bare(value)) if number in self.shown]
 
 
+def _kind(value: Any) -> CoreKind:
+    """The kind that a model means; a plain fact if it means none."""
+    word = line_of(value, 20).casefold()
+    return CoreKind(word) if word in CoreKind else CoreKind.FACT
+
+
 def _bare(value: Any) -> Any:
     """Labels without their letter."""
     if isinstance(value, list):
@@ -328,16 +323,3 @@ def _label(value: Any) -> str:
     """The label of a person that a field begins with."""
     found = _PERSON.match(line_of(value, 64).upper())
     return found[0] if found else ""
-
-
-def _facts(draft: Draft) -> list[Fact]:
-    return [row for row in draft.put if isinstance(row, Fact)]
-
-
-def keep(shelf: CoreFacts, message: Message, facts: Sequence[Fact]) -> None:
-    """Keep what a message asks to be remembered, unless something rests on it already."""
-    if shelf.rests_on([message.id]):
-        return
-    told = [fact.statement for fact in facts if message.id in fact.evidence]
-    for text in told[:3] or [without_request(message.text)]:
-        shelf.add(text, CoreKind.FACT, message.at, (message.id,))

@@ -1,33 +1,56 @@
-"""Parts of the companion: which of them are on, and what each of them does."""
+"""Parts of the companion: which are on, what each does, and the preamble of a reply."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from typing import Any
 
 from ..context import Context
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import Extend, ExtractionExtension
 from ..learning.prompt_context import PromptContext
-from ..model import Asker, Batch, Change, Fact, Row, Session, register
+from ..locales import say
+from ..model import Asker, Batch, Change, Episode, Fact, Message, Row, Session, register
 from ..recall import Recaller, language_of
+from ..retention import DAY
 from ..scope import Rank, View, span
-from ..store import Draft, Rows
+from ..store import Draft, Rows, queries
+from ..text import fenced, tokens
 from ..turn import Turn
-from . import inner_state, preamble
+from . import inner_state
 from .control_words import Word
-from .core_facts import CoreFact, CoreFactExtension, CoreFacts, CoreKind, standing
-from .inner_state import InnerState, Mood, MoodExtension
-from .preamble import Cite, Lead, SessionState
-from .proactive import FollowUp, Proactive
-from .transcripts import Transcripts
+from .core_facts import KEPT, MAX_TEXT, CoreFact, CoreFactExtension, CoreFacts, standing
+from .inner_state import (
+    Feeling,
+    InnerState,
+    Mood,
+    MoodExtension,
+    decayed,
+    inner_id,
+    mood_id,
+    mood_name,
+)
+from .proactive import FollowUp, Proactive, elapsed
+from .transcripts import Transcripts, newest_records
 
 PATIENCE = 2.0
 """Seconds that reading a Session may take before a reply goes without it."""
-_KEPT = 3
-"""Core facts that one request to remember something makes."""
+RECORDS = 4
+"""Recent summaries that are shown."""
+RECORDS_BUDGET = 160
+"""Tokens that they may cost."""
+MAX_SUMMARY = 80
+EPISODES = 8
+"""Summaries that are read: some may not be shown."""
+SPANS = (1, 7, 30)
+"""Days for which it is said on how many somebody talked."""
+
+Cite = Callable[[Episode], str]
+"""Gives a record that is shown its short id."""
 
 TEACHERS: Mapping[str, Extend] = {
     "core_facts": CoreFactExtension,
@@ -35,6 +58,38 @@ TEACHERS: Mapping[str, Extend] = {
     "inner_state": inner_state.teach,
 }
 """What the parts ask of the call that learns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What goes before what is recalled.
+
+    Attributes:
+        has_profile: Whether core facts take the place of the speaker's profile.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    has_profile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What the companion knows of a Session when a reply is asked for.
+
+    Attributes:
+        past: Told episodes before the present record, newest first.
+        before: When something was said last before that record; ``None`` if nothing was.
+        days: Local days (ordinals) on which the speaker talked lately.
+        is_opening: Whether nothing has been answered in the present record.
+    """
+
+    core: list[CoreFact]
+    mood: Mood | None
+    inner: InnerState | None
+    past: list[Episode]
+    before: float | None
+    days: set[int]
+    is_opening: bool
 
 
 class Companion:
@@ -83,7 +138,7 @@ class Companion:
         try:
             async with asyncio.timeout(PATIENCE):
                 state = await self._journal.look(
-                    lambda db: preamble.read(
+                    lambda db: _read(
                         db, turn.session.id, turn.asker.accounts, turn.message, now, self._zone
                     )
                 )
@@ -95,18 +150,18 @@ class Companion:
         now, language = self._now(), language_of(turn.text, self._language)
         lines: list[str] = []
         if self.has("metadata") and turn.user and state.is_opening:
-            lines.append(preamble.occasion(state, now, self._zone, language))
+            lines.append(_occasion(state, now, self._zone, language))
         if self.has("mood") and state.mood and _shows(view, state.mood):
-            lines.append(preamble.mood(state.mood, now, language))
+            lines.append(_mood(state.mood, now, language))
         if self.has("inner_state"):
             inner = state.inner or inner_state.seed(turn.session.id, language)
             if not state.inner or _shows(view, inner):
                 lines += inner_state.lines(inner, language)
         core = [row for row in state.core if self.has("core_facts") and _shows(view, row)]
-        lines += preamble.core(core, language)
+        lines += _core(core, language)
         if self.has("records"):
             past = [episode for episode in state.past if _shows(view, episode)]
-            lines += preamble.records(past, cite, self._zone, language)
+            lines += _records(past, cite, self._zone, language)
         return Lead(lines, bool(core))
 
     # ------------------------------------------------------------------ learning
@@ -137,9 +192,9 @@ class Companion:
         def add(rows: Rows, draft: Draft) -> None:
             shelf = CoreFacts(rows, turn.session.id, turn.user, self._now())
             facts = [row for row in draft.put if isinstance(row, Fact) and row.evidence]
-            for fact in facts[:_KEPT]:
-                if not shelf.rests_on(fact.evidence) and rows.has_messages(fact.evidence):
-                    shelf.add(fact.statement, CoreKind.FACT, fact.said_at, fact.evidence)
+            for fact in facts[:KEPT]:
+                if rows.has_messages(fact.evidence):
+                    shelf.keep([fact.statement], fact.said_at, fact.evidence)
             shelf.write(draft)
 
         return add
@@ -178,6 +233,114 @@ class Companion:
         if done is None:
             raise NotFoundError(f"core fact {number}: nothing changed")
         return done
+
+
+def _read(
+    db: sqlite3.Connection,
+    session: str,
+    users: Collection[str],
+    message: Message | None,
+    now: float,
+    zone: tzinfo,
+) -> SessionState:
+    """Read what is known of a Session.
+
+    Args:
+        users: The accounts of who speaks.
+        message: What they said, if it was stored.
+    """
+    rows = Rows(db)
+    records = newest_records(db, session, 2, zone)
+    first = records[0].first_message if records else 0
+    told = queries.newest_episodes(db, session, EPISODES, told=True)
+    days, is_opening = set(), False
+    if message is not None and message.id >= first > 0:
+        said = queries.between(db, session, first, message.id, message.id)
+        opening = next((each.id for each in said if each.is_human), message.id)
+        is_opening = all(each.is_human for each in said if each.id > opening)
+        visits = queries.visits(db, session, now - (SPANS[-1] + 1) * DAY)
+        visits += [(each.started_at, list(each.participants)) for each in records]
+        days = {_day(at, zone) for at, people in visits if message.sender in people}
+    return SessionState(
+        standing(rows, session, users),
+        rows.get(Mood, mood_id(session)),
+        rows.get(InnerState, inner_id(session)),
+        [each for each in told if each.last_message < first],
+        records[1].ended_at if len(records) > 1 else None,
+        days,
+        is_opening,
+    )
+
+
+def _day(at: float, zone: tzinfo) -> int:
+    return datetime.fromtimestamp(at, zone).toordinal()
+
+
+def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> str:
+    """When it is, how long ago the last talk was, and how often the user talks."""
+    local = datetime.fromtimestamp(at, zone)
+    today = _day(at, zone)
+    counts = [sum(today - span < each <= today for each in state.days) for span in SPANS]
+    ago = (
+        say(language, "lead_first")
+        if state.before is None
+        else say(language, "lead_last", ago=elapsed(at - state.before, language))
+    )
+    weekday = say(language, "weekdays").split()[local.weekday()]
+    return say(
+        language,
+        "lead_occasion",
+        when=f"{local:%Y-%m-%d} {weekday} {local:%H:%M}",
+        ago=ago,
+        **dict(zip(("one", "seven", "thirty"), counts, strict=True)),
+    )
+
+
+def _mood(row: Mood, at: float, language: str) -> str:
+    """How the persona feels by now."""
+    feeling = decayed(Feeling(row.valence, row.arousal), at - row.at)
+    return say(language, "lead_mood", mood=say(language, f"mood_{mood_name(feeling)}"))
+
+
+def _core(rows: Sequence[CoreFact], language: str) -> list[str]:
+    """The core facts about who speaks, under a heading."""
+    if not rows:
+        return []
+    lines = [
+        say(
+            language,
+            "lead_core_line",
+            number=row.number,
+            kind=say(language, f"core_{row.type}"),
+            text=fenced(row.text, MAX_TEXT),
+        )
+        for row in rows
+    ]
+    return [say(language, "lead_core"), *lines]
+
+
+def _records(
+    episodes: Sequence[Episode], cite: Cite | None, zone: tzinfo, language: str
+) -> list[str]:
+    """The newest of some records, the oldest of them first, under a heading.
+
+    Args:
+        episodes: Newest first.
+        cite: ``None`` if the model has nothing to open them with.
+    """
+    lines: list[str] = []
+    left = RECORDS_BUDGET
+    for episode in episodes[:RECORDS]:
+        began = datetime.fromtimestamp(episode.started_at, zone)
+        line = f"{began:%Y-%m-%d %H:%M} {fenced(episode.summary, MAX_SUMMARY)}"
+        left -= tokens(line) + (8 if cite else 0)
+        if left < 0:
+            break
+        lines.append(f"- [{cite(episode)}] {line}" if cite else f"- {line}")
+    if not lines:
+        return []
+    heading = "lead_records_cited" if cite else "lead_records"
+    return [say(language, heading), *reversed(lines)]
 
 
 def _shows(view: View, row: Row) -> bool:

@@ -28,7 +28,7 @@ from ..retention import DAY
 from ..store import Draft, Event, Rows, queries
 from ..supervisor import Supervisor
 from ..text import clean_name, fenced
-from . import inner_state, preamble
+from . import inner_state
 from .control_words import Intent, Word, read
 from .inner_state import InnerState
 
@@ -52,6 +52,7 @@ RETRY = (5.0, 60.0, 600.0, 1_800.0)
 The first are short: after a start a chat platform finds the bot again some seconds later.
 """
 TRIES = len(RETRY) + 1
+HOUR = 3_600.0
 _KEPT = 30 * DAY
 """For so long it is known what became of a follow-up."""
 
@@ -299,7 +300,7 @@ class Proactive:
 
         state, said = await self._journal.look(look)
         local = datetime.fromtimestamp(now, self._zone)
-        ago = preamble.elapsed(now - row.created_at, language)
+        ago = elapsed(now - row.created_at, language)
         return "\n".join(
             [
                 "<record>",
@@ -318,7 +319,7 @@ class Proactive:
         return f"{at:%m-%d %H:%M} {who or '?'}: {fenced(message.text, MAX_LINE)}"
 
     async def _speak(self, session: Session, row: FollowUp, text: str) -> bool:
-        """Send it while no other reply is under way; false if something happened meanwhile."""
+        """Send it while no reply is under way; false if something happened meanwhile."""
         async with self._voice.turn(session):
             now = self._now()
             if await self._is_back(session, row):
@@ -336,3 +337,16 @@ def waiting(rows: list[FollowUp]) -> list[FollowUp]:
     """Those that wait, the next one first."""
     wait = [row for row in rows if row.status == FollowUpStatus.WAITING]
     return sorted(wait, key=lambda row: (row.due_at, row.id))
+
+
+def elapsed(seconds: float, language: str) -> str:
+    """A stretch of time, about."""
+    minutes = round(seconds / 60)
+    if minutes < 2:
+        return say(language, "ago_now")
+    if seconds < HOUR:
+        return say(language, "ago_minutes", count=minutes)
+    hours = round(seconds / HOUR)
+    if hours < 48:
+        return say(language, "ago_hours", count=hours)
+    return say(language, "ago_days", count=round(hours / 24))

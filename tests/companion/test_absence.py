@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
-from graph_memory.companion.preamble import Lead
+from graph_memory.companion.parts import Lead
 from graph_memory.settings import Settings
 from graph_memory.turn import Turn
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from graph_memory.commands.tools import RECORD_TOOLS, TOOLS, offered
 from graph_memory.companion import Mood
 from graph_memory.companion.inner_state import HALF_LIFE
-from graph_memory.companion.preamble import elapsed
+from graph_memory.companion.proactive import elapsed
 
 from ..learning.scripted import answer
 from .support import (

@@ -26,7 +26,7 @@ from ..e2e.harness import ChatCall, ToolCall
 from ..makers import T0
 from .pipeline import CHAT, LEARN, Pipeline, running
 
-from graph_memory.companion.preamble import Lead
+from graph_memory.companion.parts import Lead
 from graph_memory.locales import TEXTS
 from graph_memory.settings import PARTS
 from tests.sources import ROOT
