@@ -4,9 +4,8 @@
     <WANT_MORE>                                            there is more to say
     <PROACTIVE>{"delay_seconds": 180, "reason": "…"}       to come back later by itself
 
-A word counts on a line of its own only, and only if the model was taught it. The remark by
-which the history notes a silence (``REMARKS``) counts as the word: models imitate what they
-read. Everything else passes byte for byte.
+A word counts on a line of its own only, and only if the model was taught it; everything else
+passes byte for byte.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ MAX_DELAY = 30 * 86_400.0
 """Seconds between which a model may come back; what lies outside is moved to the nearer."""
 MAX_REASON = 200
 REMARKS = frozenset(words["control_silent"] for words in TEXTS.values())
-"""What stands in the history for a silent reply."""
+"""What stands in the history for a silent reply; models imitate what they read."""
 _MAX_JSON, _MAX_LINES = 2_000, 20
 
 

@@ -1,8 +1,7 @@
 """Core facts: the few things about a user that are always in view.
 
-There are at most :data:`MOST` of each user in each Session. What is new takes the place of
-what was of use longest ago; what somebody pinned is neither replaced nor reworded by
-learning.
+Each user has at most :data:`MOST` in each Session. A new one takes the place of what was of
+use longest ago; learning neither replaces nor rewords what somebody pinned.
 """
 
 from __future__ import annotations
@@ -51,13 +50,10 @@ class CoreFact(SessionRow):
     """One of the few things about a user that are always in view.
 
     Attributes:
-        user: Whom it is about.
-        number: By which people and the model mean it, from 1; one of each in a Session
-            and of a user.
+        number: By which people and the model mean it, from 1, within Session and user.
         type: A :class:`CoreKind`.
         at: When it was said.
-        used_at: When it was last of use; what was of none for longest makes room.
-        evidence: Messages that it rests on.
+        used_at: When it was last of use.
     """
 
     kind: ClassVar[str] = "core_fact"
@@ -114,36 +110,30 @@ class CoreFacts:
         evidence: tuple[int, ...],
         *,
         pinned: bool = False,
-    ) -> bool:
-        """Put one there, or use the one that says the same; false if there is no room."""
+    ) -> None:
+        """Put one there if there is room, or use the one that says the same."""
         text = one_line(text, MAX_TEXT)
         same = next((r for r in self._rows.values() if normalise(r.text) == normalise(text)), None)
-        if same is not None or not text:
-            if same is not None:
-                self._use(same, evidence)
-            return same is not None
+        if same is not None:
+            self._use(same, evidence)
+            return
         number = self._room()
-        if number is None:
-            return False
+        if number is None or not text:
+            return
         id = stable_id("c", self._session, self._user, normalise(text), str(evidence[:1]))
         self._rows[id] = CoreFact(
             id, self._session, self._user, number, kind.value, text, at, self._now, pinned,
             evidence[:MAX_EVIDENCE],
         )  # fmt: skip
-        return True
 
     def reword(
         self, ids: Iterable[str], text: str, kind: CoreKind, at: float, evidence: tuple[int, ...]
-    ) -> bool:
-        """Let some say one thing from now on: the first stays, the others go.
-
-        Returns:
-            False if none of them stands, or somebody pinned all that do.
-        """
+    ) -> None:
+        """Let those that nobody pinned say one thing from now on; all but the first go."""
         free = [row for id in dict.fromkeys(ids) if (row := self._rows.get(id)) and not row.pinned]
         text = one_line(text, MAX_TEXT)
         if not free or not text:
-            return False
+            return
         first, *others = free
         cited = dict.fromkeys((*(id for row in free for id in row.evidence), *evidence))
         for row in others:
@@ -156,7 +146,6 @@ class CoreFacts:
             used_at=max(self._now, first.used_at),
             evidence=tuple(cited)[-MAX_EVIDENCE:],
         )
-        return True
 
     def use(self, ids: Iterable[str]) -> None:
         """Note that some were of use."""

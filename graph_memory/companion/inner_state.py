@@ -1,10 +1,8 @@
 """Inner state of a persona: its mood, and what it has understood in its own words.
 
-Feelings have two sides: valence (unhappy −1 … +1 happy) and arousal (calm −1 … +1
-excited). What was felt last fades towards the baseline as time passes,
-``baseline + (last − baseline) · exp(−k·Δt)``, so that it does not matter how often anybody
-looked in between. What was understood begins with a neutral seed and is rewritten by the
-call that learns, every second batch at most; earlier versions can be had again.
+A feeling fades towards the baseline, ``baseline + (last − baseline) · exp(−k·Δt)``, so that
+it does not matter how often anybody looks. What was understood begins with a neutral seed
+and is rewritten by the call that learns; earlier versions can be had again.
 """
 
 from __future__ import annotations
@@ -24,8 +22,7 @@ from ..store import Draft, Rows
 from ..text import fenced
 
 HALF_LIFE = 6 * 3_600.0
-"""Seconds in which half of a feeling is gone: a quarrel of the evening is a shadow in the
-morning."""
+"""Seconds in which half of a feeling is gone."""
 STEP = 0.3
 """How far one batch of messages can move either side."""
 _STRONG = 0.3
@@ -45,7 +42,7 @@ class Mood(SessionRow):
     """How a persona felt at the end of what was learned last in a Session.
 
     Attributes:
-        valence, arousal: −1…+1: unhappy to happy, calm to excited.
+        valence, arousal: As of a :class:`Feeling`.
         at: When that was; see :func:`decayed` for what it is later.
     """
 
@@ -86,7 +83,7 @@ class InnerState(SessionRow):
 
 @dataclass(frozen=True, slots=True)
 class Feeling:
-    """A point of the plane; both sides are within −1…+1."""
+    """Valence (unhappy −1 … +1 happy) and arousal (calm −1 … +1 excited)."""
 
     valence: float
     arousal: float
@@ -96,14 +93,9 @@ BASELINE = Feeling(0.2, 0.0)
 """Friendly and at ease."""
 
 
-def decayed(
-    last: Feeling,
-    seconds: float,
-    baseline: Feeling = BASELINE,
-    half_life: float = HALF_LIFE,
-) -> Feeling:
+def decayed(last: Feeling, seconds: float, baseline: Feeling = BASELINE) -> Feeling:
     """What is left of a feeling some time later."""
-    left = math.exp(-math.log(2) / half_life * max(0.0, seconds))
+    left = math.exp(-math.log(2) / HALF_LIFE * max(0.0, seconds))
     return Feeling(
         _bounded(baseline.valence + (last.valence - baseline.valence) * left),
         _bounded(baseline.arousal + (last.arousal - baseline.arousal) * left),
@@ -119,15 +111,9 @@ def moved(feeling: Feeling, valence: float, arousal: float) -> Feeling:
 
 
 def mood_name(feeling: Feeling) -> str:
-    """Name of one of nine moods.
-
-    ``low``, ``even`` or ``high`` on either side, valence first (``low_high`` is upset).
-    """
-    return f"{_level(feeling.valence)}_{_level(feeling.arousal)}"
-
-
-def _level(side: float) -> str:
-    return "low" if side <= -_STRONG else "high" if side >= _STRONG else "even"
+    """Name of one of nine moods: ``low``, ``even`` or ``high``, valence first."""
+    sides = (feeling.valence, feeling.arousal)
+    return "_".join("low" if s <= -_STRONG else "high" if s >= _STRONG else "even" for s in sides)
 
 
 def _bounded(side: float) -> float:
@@ -174,11 +160,8 @@ class MoodExtension:
             feeling = decayed(Feeling(last.valence, last.arousal), at - last.at)
             at = max(at, last.at)
         feeling = moved(feeling, *steps)
-        draft.put.append(
-            Mood(
-                mood_id(session), session, round(feeling.valence, 4), round(feeling.arousal, 4), at
-            )
-        )
+        sides = round(feeling.valence, 4), round(feeling.arousal, 4)
+        draft.put.append(Mood(mood_id(session), session, *sides, at))
 
 
 def _side(value: Any) -> float:
@@ -243,13 +226,10 @@ class InnerStateExtension:
         if not isinstance(given, dict):
             return
         current = rows.get(InnerState, self._current.id) or self._current
-        told = {part: line_of(given.get(field), MAX_PART) for field, part in _FIELDS.items()}
-        new = replace(
-            current,
-            itself=told["itself"] or current.itself,
-            other=told["other"] or current.other,
-            bond=told["bond"] or current.bond,
-        )
+        told: dict[str, Any] = {
+            part: line_of(given.get(field), MAX_PART) for field, part in _FIELDS.items()
+        }
+        new = replace(current, **{part: text for part, text in told.items() if text})
         if new != current:
             draft.put.append(replace(new, version=current.version + 1, at=now))
 

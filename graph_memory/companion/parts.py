@@ -1,4 +1,4 @@
-"""Parts of the companion: which are on, what each does, and the preamble of a reply."""
+"""Parts of the companion: which are on, and what each of them does."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Companion:
         self._visible = recall.visible
         self._zone = context.zone
         self._now = context.now
-        self.transcripts = Transcripts(context.journal, recall, zone=context.zone, now=context.now)
+        self.transcripts = Transcripts(context, recall)
         self.proactive = Proactive(context)
 
     def has(self, part: str) -> bool:

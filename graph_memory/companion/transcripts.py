@@ -1,19 +1,17 @@
 """Transcripts of chats: searched by their letters, opened word for word.
 
-An episode is a record, also one that no claim has written yet: what is buffered is cut by
-the rules by which claims will cut it. What recall holds in memory ends somewhere; here
-everything in the journal is looked through, in the Sessions that the asker may see and at
-the times when they were there. What was forgotten is not found, nor what the bot answered
-to it.
+An episode is a record, also one that no claim has written yet. Everything in the journal is
+looked through that the asker may see, but for what was forgotten and the answers to it.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from ..context import Context
 from ..dates import periods
 from ..episode import continues
 from ..errors import NotFoundError
@@ -21,7 +19,7 @@ from ..learning.batching import upcoming
 from ..model import Asker, Episode, Message, Session, is_entity
 from ..recall import Recaller, called
 from ..scope import Rank, View
-from ..store import Journal, Rows, queries
+from ..store import Rows, queries
 from ..store import messages as mail
 from ..store.queries import Deadline, Search
 from ..visible_rows import VisibleRows
@@ -42,7 +40,7 @@ class TranscriptQuery:
 
     Attributes:
         keyword: Words, all of which occur.
-        person: What who said it, or who is spoken of, is called here.
+        person: Name of who said it, or who is spoken of.
         time: As in ``dates.periods``.
         exclude: Ids of messages not to show.
     """
@@ -100,13 +98,11 @@ class Transcript:
 class Transcripts:
     """Looks through the records of one memory."""
 
-    def __init__(
-        self, journal: Journal, recall: Recaller, *, zone: tzinfo, now: Callable[[], float]
-    ) -> None:
-        self._journal = journal
+    def __init__(self, context: Context, recall: Recaller) -> None:
+        self._journal = context.journal
         self._recall = recall
-        self._zone = zone
-        self._now = now
+        self._zone = context.zone
+        self._now = context.now
 
     async def search(self, asker: Asker, wanted: TranscriptQuery) -> TranscriptHits:
         """What people said, as the asker may know it.
@@ -134,9 +130,7 @@ class Transcripts:
         )
         views, pace = self._own(asker), Deadline(PATIENCE)
         hits = await self._journal.look(
-            lambda db: _search(
-                _visible(db, asker, views), db, views, search, wanted.exclude, pace, self._zone
-            )
+            lambda db: _search(db, asker, views, search, wanted.exclude, pace, self._zone)
         )
         return TranscriptHits(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
 
@@ -164,9 +158,7 @@ class Transcripts:
                 no difference.
         """
         views = self._own(asker)
-        return await self._journal.look(
-            lambda db: _open(_visible(db, asker, views), db, views, id, self._zone)
-        )
+        return await self._journal.look(lambda db: _open(db, asker, views, id, self._zone))
 
     def _own(self, asker: Asker) -> Mapping[str, View]:
         """The Sessions of the persona that is asked, as far as the asker may see them."""
@@ -179,15 +171,15 @@ def _visible(db: sqlite3.Connection, asker: Asker, views: Mapping[str, View]) ->
 
 
 def _search(
-    visible: VisibleRows,
     db: sqlite3.Connection,
+    asker: Asker,
     views: Mapping[str, View],
     search: Search,
     exclude: Collection[int],
     pace: Deadline,
     zone: tzinfo,
 ) -> list[Hit]:
-    found: list[Message] = []
+    visible, found = _visible(db, asker, views), list[Message]()
     with pace.kept(db):
         for session, view in views.items():
             found += _told(db, visible.rows, session, view, search, exclude)
@@ -248,12 +240,9 @@ def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, E
 
 
 def _open(
-    visible: VisibleRows,
-    db: sqlite3.Connection,
-    views: Mapping[str, View],
-    id: str,
-    zone: tzinfo,
+    db: sqlite3.Connection, asker: Asker, views: Mapping[str, View], id: str, zone: tzinfo
 ) -> Transcript:
+    visible = _visible(db, asker, views)
     record = visible.rows.get(Episode, id)
     for session in [record.session] if record else views:
         record = _upcoming(db, session, zone).get(id, record)
