@@ -1,15 +1,21 @@
 """Embedders: models that turn texts into vectors, behind one small interface.
 
-:func:`load` gives the model a user chose, in threads of its own; a model from elsewhere
-(AstrBot's provider) is brought to the same scale with :func:`calibrate`, which says what a
-cosine means. :class:`CachedEmbedder` goes around either: it computes nothing twice and
-leaves alone for a while what keeps failing.
+:func:`load` gives the local model a user chose, :func:`calibrate` brings any model to the
+same scale, :class:`CachedEmbedder` keeps what was computed and leaves alone what fails.
 """
 
 from .cache import CachedEmbedder
-from .calibration import CalibratedEmbedder, RawEmbedder, calibrate
 from .local_models import BUNDLED, NONE, load
-from .vectors import MAX_PASSAGE, MAX_QUERY, SLICE, fit, text_hash
+from .vectors import (
+    MAX_PASSAGE,
+    MAX_QUERY,
+    SLICE,
+    CalibratedEmbedder,
+    RawEmbedder,
+    calibrate,
+    fit,
+    text_hash,
+)
 
 __all__ = [
     "BUNDLED",

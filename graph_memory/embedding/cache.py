@@ -24,41 +24,29 @@ REMEMBERED = 256
 
 GIVE_UP = 30.0
 """Seconds after which a question that nobody waits for any more is dropped."""
-
 LOOK_UP = 256
 """Vectors that are read from the store in one go, so that nobody else waits long."""
-
-
 UNCACHED = "vectors are computed anew, their cache cannot be used"
 
 
 class VectorStore(Protocol):
-    """Where vectors last; ``Journal`` is one."""
+    """Where vectors of shape ``(dim,)`` last by hash of their text: the journal."""
 
-    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
-        """Vectors of ``model`` by hash of their text; missing ones are left out."""
-        ...
+    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]: ...
 
-    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
-        """Keep vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
-        ...
+    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None: ...
 
 
 class CachedEmbedder:
     """An embedder whose passages are kept in a store and whose queries in memory.
 
     Only questions go through the breaker, because somebody waits for them. One that takes
-    longer than they wait is a failure, though its late answer is kept. Passages are
-    embedded in the background, which has pauses of its own.
-
-    Attributes:
-        breaker: Around questions; while the model is down it admits one at a time.
+    longer than ``late`` seconds is a failure, though its late answer is kept.
 
     Args:
         inner: The embedder; closed together with this one.
-        store: The journal.
+        store: Must outlive this.
         remembered: Query vectors that are kept.
-        late: Seconds after which an answer is of no use to those who asked.
         clock: Of the breaker.
     """
 
@@ -88,13 +76,11 @@ class CachedEmbedder:
     async def query(self, text: str) -> Vectors:
         """Vector of a question, shape ``(dim,)``, length 1, not writable.
 
-        Whoever asks the same question meanwhile waits for the same computation; it is
-        finished and kept even if nobody waits any longer. A computation that was given up
-        by somebody is not waited for again: its vector is there once it is done.
+        Whoever asks the same meanwhile waits for the same computation, which is finished and
+        kept even if all give up. After somebody gave up, nobody else waits for it.
 
         Raises:
-            EmbeddingError: The model failed, is late with this question, or has been failing
-                and is left alone.
+            EmbeddingError: The model failed, is late, or has been failing and is left alone.
             ClosedError: The embedder was closed.
         """
         if self._closed:
@@ -107,7 +93,7 @@ class CachedEmbedder:
         task = self._asked.get(text)
         if task is None:
             task = self._asked[text] = asyncio.create_task(self._ask(text))
-            task.add_done_callback(lambda done: self._asked_for(text, done))
+            task.add_done_callback(lambda done: self._answered(text, done))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -147,7 +133,7 @@ class CachedEmbedder:
         return np.stack([found[key] for key in hashes])
 
     async def close(self) -> None:
-        """Stop what is under way and close the embedder; harmless when closed."""
+        """Stop what is under way and close the embedder."""
         if self._closed:
             return
         self._closed = True
@@ -159,23 +145,13 @@ class CachedEmbedder:
         await self._inner.close()
 
     async def _ask(self, text: str) -> Vectors:
-        answer = await self._guarded_query(text)
-        row = unit_rows(answer, self.name, 1, self._width).reshape(-1)
-        self._width = len(row)
-        row.flags.writeable = False
-        self._queries[text] = row
-        while len(self._queries) > self._remembered:
-            self._queries.popitem(last=False)
-        return row
-
-    async def _guarded_query(self, text: str) -> Vectors:
         try:
             with self.breaker.call() as call:
                 loop = asyncio.get_running_loop()
                 alarm = loop.call_later(self._late_after, call.end, Failure.TIMEOUT)
                 try:
                     async with asyncio.timeout(max(GIVE_UP, self._late_after)):
-                        return await self._inner.query(text)
+                        answer = await self._inner.query(text)
                 except ClosedError:
                     call.end(None)
                     raise
@@ -185,8 +161,15 @@ class CachedEmbedder:
             raise EmbeddingError(f"{self.name} is left alone for a while: {error}") from None
         except TimeoutError:
             raise EmbeddingError(f"{self.name} did not answer", Failure.TIMEOUT) from None
+        row = unit_rows(answer, self.name, 1, self._width).reshape(-1)
+        self._width = len(row)
+        row.flags.writeable = False
+        self._queries[text] = row
+        while len(self._queries) > self._remembered:
+            self._queries.popitem(last=False)
+        return row
 
-    def _asked_for(self, text: str, task: asyncio.Task[Vectors]) -> None:
+    def _answered(self, text: str, task: asyncio.Task[Vectors]) -> None:
         self._asked.pop(text, None)
         self._late.discard(text)
         if not task.cancelled():
@@ -200,7 +183,7 @@ class CachedEmbedder:
         return rows
 
     async def _look_up(self, hashes: list[bytes]) -> dict[bytes, Vectors]:
-        """What the store has, but for vectors that are not of this model any more."""
+        """What the store has of this model's width."""
         found: dict[bytes, Vectors] = {}
         try:
             for start in range(0, len(hashes), LOOK_UP):

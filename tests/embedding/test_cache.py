@@ -314,10 +314,6 @@ async def test_closing_ends_what_is_under_way(cached: CachedEmbedder, model: Cou
     await cached.close()
 
 
-async def test_name_and_floor_are_the_models(cached: CachedEmbedder):
-    assert (cached.name, cached.floor) == ("数数-1", 0.2)
-
-
 # ---------------------------------------------- models that are down or slow
 
 

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graph_memory.embedding import CachedEmbedder, calibrate, load
+from graph_memory.embedding import load
 from graph_memory.embedding.local_models import REQUIREMENTS, _encoders, sentence_transformer
 from graph_memory.errors import EmbeddingError
 from graph_memory.ports import Embedder
-from graph_memory.store import Journal
 
 from .conftest import Pairs, compare
 from .test_local import HOSTILE
@@ -96,16 +95,6 @@ async def test_many_at_once_do_not_disturb_each_other(minilm: Embedder):
     assert np.allclose(np.vstack(together[:12]), alone, atol=1e-5)
 
 
-async def test_through_the_journal(minilm: Embedder, tmp_path: Path):
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
-    texts = ["Lin is allergic to peanuts", "Jay keeps an orange cat", "Old Chen likes fishing"]
-    await CachedEmbedder(minilm, journal).passages(texts)
-    cached = CachedEmbedder(minilm, journal)
-    rows = await cached.passages(texts)
-    assert (rows @ await cached.query("What pet does Jay have?")).argmax() == 1
-    await journal.close()
-
-
 async def test_a_model_that_cannot_be_loaded_is_an_error():
     with pytest.raises(EmbeddingError, match="'no-such/model' cannot be loaded: "):
         await load("no-such/model")
@@ -170,10 +159,3 @@ def test_models_are_asked_the_way_they_were_trained(
     for encode in _encoders(loaded, model):
         encode("小林对花生过敏")
     assert loaded.calls == calls
-
-
-async def test_the_scale_is_measured_anew_for_every_model(folder: Path):
-    raw = sentence_transformer(str(folder))
-    first, second = await calibrate(raw), await calibrate(raw)
-    assert first.floor == pytest.approx(second.floor, abs=1e-4)
-    await raw.close()
