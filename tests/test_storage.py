@@ -111,33 +111,23 @@ async def test_closing_on_a_full_disk(disk: Disk):
 
 
 @pytest.mark.parametrize("used", [False, True])
-async def test_starting_on_a_full_disk(disk: Disk, used: bool):
+@pytest.mark.parametrize(
+    ("is_full", "told"),
+    [(True, r"full|space|I/O"), (False, r"(?i)read-only.*(free some space|make it writable)")],
+)
+async def test_starting_where_nothing_can_be_written(
+    disk: Disk, used: bool, is_full: bool, told: str
+):
     if used:
         service = await opened(disk.path)
         await hear(service, "我家的猫叫豆包")
         await service.close()
-    disk.fill()
     before = asyncio.all_tasks()
-    with pytest.raises(StorageError, match=r"full|space|I/O"):
+    disk.fill() if is_full else disk.protect(read_only=True)
+    with pytest.raises(StorageError, match=told):
         await opened(disk.path)
     assert asyncio.all_tasks() == before
-    disk.free()
-    service = await opened(disk.path)
-    await hear(service, "我喜欢猫")
-    assert (await service.journal.counts())["messages"] == 1 + used
-    await service.close()
-
-
-@pytest.mark.parametrize("used", [False, True])
-async def test_starting_in_a_read_only_directory(disk: Disk, used: bool):
-    if used:
-        service = await opened(disk.path)
-        await hear(service, "我家的猫叫豆包")
-        await service.close()
-    disk.protect(read_only=True)
-    with pytest.raises(StorageError, match=r"(?i)read-only.*(free some space|make it writable)"):
-        await opened(disk.path)
-    disk.protect(read_only=False)
+    disk.free() if is_full else disk.protect(read_only=False)
     service = await opened(disk.path)
     await hear(service, "我喜欢猫")
     assert (await service.journal.counts())["messages"] == 1 + used

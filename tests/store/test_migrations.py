@@ -23,6 +23,11 @@ TRIGGER = (
 WRONG = ("0902_wrong", "UPDATE message SET text = '改'; INSERT INTO nowhere VALUES (1);")
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite3"
+
+
 async def fill(path: Path, *texts: str) -> None:
     journal = await Journal.open(path, lambda: T0)
     for text in texts:
@@ -43,8 +48,7 @@ def dump(path: Path) -> list[str]:
         return [*db.iterdump(), *map(str, db.execute("PRAGMA application_id"))]
 
 
-async def test_updating_keeps_a_verified_copy_of_what_was_there(tmp_path: Path, monkeypatch):
-    path = tmp_path / "journal.sqlite3"
+async def test_updating_keeps_a_verified_copy_of_what_was_there(path: Path, monkeypatch):
     await fill(path, "我叫张三", "喜欢爬山😀")
     before = dump(path)
     add(monkeypatch, GOOD, TRIGGER)
@@ -52,16 +56,13 @@ async def test_updating_keeps_a_verified_copy_of_what_was_there(tmp_path: Path, 
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT x FROM later").fetchall() == [("a;b",)]
         assert db.execute("SELECT count(*) FROM sqlite_master WHERE name = 't'").fetchone() == (1,)
-    (saved,) = (tmp_path / "backups").iterdir()
+    (saved,) = (path.parent / "backups").iterdir()
     assert saved.name.endswith("-migration-0900_good.sqlite3")
     assert dump(saved) == before
     assert copies.verify(saved).messages == 2
 
 
-async def test_a_failed_update_leaves_the_journal_to_the_version_before(
-    tmp_path: Path, monkeypatch
-):
-    path = tmp_path / "journal.sqlite3"
+async def test_a_failed_update_leaves_the_journal_to_the_version_before(path: Path, monkeypatch):
     await fill(path, "我叫张三")
     before = dump(path)
     add(monkeypatch, GOOD, WRONG)
@@ -69,27 +70,27 @@ async def test_a_failed_update_leaves_the_journal_to_the_version_before(
         with pytest.raises(JournalError, match=r"0902_wrong.*stands as before.*nowhere"):
             await Journal.open(path)
     assert dump(path) == before, "the good one of the two is taken back as well"
-    assert len(list((tmp_path / "backups").iterdir())) == 1, "one copy, however often it is tried"
+    assert len(list((path.parent / "backups").iterdir())) == 1, (
+        "one copy, however often it is tried"
+    )
     add(monkeypatch)
     journal = await Journal.open(path)
     assert [m.text for m in await journal.pending(HERE.id)] == ["我叫张三"]
     await journal.close()
 
 
-async def test_an_attempt_is_copied_anew_if_the_journal_went_on(tmp_path: Path, monkeypatch):
-    path = tmp_path / "journal.sqlite3"
+async def test_an_attempt_is_copied_anew_if_the_journal_went_on(path: Path, monkeypatch):
     await fill(path, "一")
     for number in (1, 2):
         add(monkeypatch, WRONG)
         with pytest.raises(JournalError):
             await Journal.open(path, lambda: T0)
-        assert len(list((tmp_path / "backups").iterdir())) == number
+        assert len(list((path.parent / "backups").iterdir())) == number
         add(monkeypatch)
         await fill(path, "又一句")
 
 
-async def test_no_room_for_the_copy_means_no_update(tmp_path: Path, monkeypatch):
-    path = tmp_path / "journal.sqlite3"
+async def test_no_room_for_the_copy_means_no_update(path: Path, monkeypatch):
     await fill(path, "一")
     before = dump(path)
     add(monkeypatch, GOOD)
@@ -99,14 +100,13 @@ async def test_no_room_for_the_copy_means_no_update(tmp_path: Path, monkeypatch)
     assert dump(path) == before
 
 
-async def test_a_new_journal_is_not_copied(tmp_path: Path, monkeypatch):
+async def test_a_new_journal_is_not_copied(path: Path, monkeypatch):
     add(monkeypatch, GOOD)
-    await (await Journal.open(tmp_path / "journal.sqlite3")).close()
-    assert not (tmp_path / "backups").exists()
+    await (await Journal.open(path)).close()
+    assert not (path.parent / "backups").exists()
 
 
-async def test_a_newer_journal_is_left_alone(tmp_path: Path, monkeypatch):
-    path = tmp_path / "journal.sqlite3"
+async def test_a_newer_journal_is_left_alone(path: Path, monkeypatch):
     add(monkeypatch, GOOD)
     await fill(path, "一")
     before = dump(path)
