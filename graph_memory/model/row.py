@@ -50,9 +50,7 @@ class Gone(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of the journal; every kind is a class of its own.
-
-    Its ``id`` is unique among the rows of its kind.
+    """One row of the journal; its ``id`` is unique among those of its kind.
 
     Class attributes:
         kind: Name of the kind, as it is stored.
@@ -61,9 +59,8 @@ class Row:
         times: Names of the fields that say from when to when it was said; empty for rows
             that belong to no chat and have no scope of their own.
         words: Names of the fields that are somebody's words.
-        basis: What it rests on.
-        exported: What its lines are called in what people take away of their own; empty
-            if it is not among that. Only rows about themselves are (``nodes``).
+        exported: What its lines are called in what people take away of their own, which are
+            rows about themselves (``nodes``); empty if it is not among that.
     """
 
     kind: ClassVar[str]
@@ -88,11 +85,7 @@ class Row:
 
     @classmethod
     def left(cls, data: Data, gone: Gone) -> Data | None:
-        """What a deletion leaves of a row; ``None`` if nothing is.
-
-        Args:
-            data: The row, perhaps one of an earlier version.
-        """
+        """What a deletion leaves of a row, perhaps one of an earlier version, if anything."""
         session = data.get("session", "")
         if any(gone.is_node(data.get(field) or "", session) for field in cls.nodes):
             return None
@@ -120,11 +113,7 @@ class Row:
 
     @property
     def span(self) -> tuple[float, float]:
-        """From when to when it was said.
-
-        Raises:
-            TypeError: It belongs to no chat (``User``, ``Entity``, …).
-        """
+        """From when to when it was said; ``TypeError`` if it belongs to no chat."""
         if not self.times:
             raise TypeError(f"{self.kind} rows have no scope of their own")
         return getattr(self, self.times[0]), getattr(self, self.times[-1])
@@ -142,14 +131,13 @@ class Row:
         return tuple(getattr(self, "evidence", ())) if cites else ()
 
     def renumbered(self, numbers: Mapping[int, int], span: Span) -> Self | None:
-        """The row, and its id, for a memory in which messages have other numbers.
+        """The row, and its id, in a memory where messages have other numbers.
+
+        ``None`` if it was about a message that is gone.
 
         Args:
             numbers: New numbers by old ones; a message that is not there is gone.
             span: What is there of a stretch of a Session, from one old number to another.
-
-        Returns:
-            ``None`` if it was about a message that is gone.
         """
         if not self.cited:
             return self
@@ -202,12 +190,7 @@ def encode(row: Row) -> Data:
 
 
 def decode(kind: str, data: Mapping[str, Any]) -> Row:
-    """A row of a kind from :func:`encode`'s data.
-
-    Raises:
-        KeyError: The kind is not registered.
-        TypeError: A field is missing.
-    """
+    """A row of a kind; ``KeyError`` or ``TypeError`` if it is none that is known."""
     return _KINDS[kind].of_data(data)
 
 

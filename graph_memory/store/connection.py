@@ -118,7 +118,6 @@ class Storage:
 
     @property
     def state(self) -> StorageState:
-        """What storage can do."""
         if not self.kind:
             return StorageState.READY
         return StorageState.FAILED if self.kind == "damaged" else StorageState.DEGRADED
@@ -182,9 +181,6 @@ def interruptible(db: sqlite3.Connection, stop: Callable[[], bool]) -> Iterator[
 
 def open_to_write(path: Path, prepare: Callable[[sqlite3.Connection], None]) -> sqlite3.Connection:
     """The writing connection; makes the file if there is none.
-
-    Args:
-        prepare: Brings the tables up to date.
 
     Raises:
         DamagedError: The file is damaged or not a database.
@@ -287,7 +283,7 @@ class Worker:
         return error
 
     async def stop(self) -> None:
-        """Finish what is under way and close the connection; harmless when stopped."""
+        """Finish what is under way and close the connection."""
         database, self._db = self._db, None
         if database is not None:
             loop = asyncio.get_running_loop()

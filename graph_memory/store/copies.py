@@ -1,7 +1,7 @@
 """Verified copies of the journal: made while others write, never half there.
 
-A copy is one self-contained file. It appears under its name only after SQLite found
-nothing wrong with it and it holds what the journal held when copying began.
+A copy gets its name only after SQLite found nothing wrong with it and it holds what the
+journal held when copying began.
 """
 
 from __future__ import annotations
@@ -134,11 +134,7 @@ def _copy_pages(source: Path, draft: Path, stop: threading.Event) -> Contents:
 
 
 def save(path: Path, migration: str, now: float) -> None:
-    """Copy a journal before a migration, unless an earlier attempt at it did.
-
-    Raises:
-        DamagedError, JournalError: As :func:`copy`.
-    """
+    """Copy a journal before a migration, unless an earlier attempt at it did."""
     held, folder, kind = read(path), folder_of(path.parent), f"migration-{migration}"
     if held.is_empty:
         return

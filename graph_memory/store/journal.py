@@ -1,8 +1,7 @@
 """The asynchronous door to the journal.
 
-Two threads own a SQLite connection each, one to write and one to read. So nothing here
-blocks the event loop, every write sees the newest state, and a long look into the memory
-never delays a message that is being stored.
+Two threads own a SQLite connection each, one to write and one to read: so every write sees
+the newest state, and a long look into the memory delays no message.
 """
 
 from __future__ import annotations
@@ -80,10 +79,10 @@ class Journal:
         await self._writer.stop()
 
     def listen(self, listener: Callable[[Event], None]) -> None:
-        """Have ``listener`` called on the event loop with everything that was committed.
+        """Have ``listener`` called on the event loop with all that is committed, in order.
 
-        Events come in the order of their commits, and come even if whoever asked for
-        the commit was cancelled meanwhile. A listener must be quick and must not raise.
+        That is so even if whoever asked for the commit was cancelled meanwhile. It must be
+        quick and must not raise.
         """
         self._listeners.append(listener)
 
@@ -135,7 +134,7 @@ class Journal:
         return change
 
     async def tidy(self, work: Work[T]) -> T:
-        """Run maintenance that no transaction can hold, such as ``erasure.compact``."""
+        """Run maintenance that no transaction can hold."""
         try:
             return await self._writer.run(work)
         finally:
@@ -178,8 +177,7 @@ class Journal:
     ) -> Appended:
         """Store a message, its Session if that is new, and its sender's presence.
 
-        Args:
-            quote: What it quotes; of that, only who said it and where it is are stored.
+        Of what it quotes, only who said it and where it is are stored.
         """
 
         def work(db: sqlite3.Connection) -> Appended:
@@ -250,15 +248,11 @@ class Journal:
         cut: Callable[[list[Message]], int],
         record: Callable[[Rows, Session, list[Message]], Draft],
     ) -> tuple[Batch, Change | None] | None:
-        """Make a batch of a Session's oldest buffered messages.
+        """Make a batch of a Session's oldest buffered messages, if there are any.
 
         Args:
             cut: How many of the buffered messages belong to the batch.
-            record: What the claim itself writes (people, episode), resolved in the
-                same transaction.
-
-        Returns:
-            The batch and the recording change; ``None`` if nothing is buffered.
+            record: What the claim itself writes (people, episode), in the same transaction.
         """
 
         def work(db: sqlite3.Connection) -> tuple[Batch, Change | None] | None:
@@ -324,7 +318,6 @@ class Journal:
         return found[0] if found else None
 
     async def set_note(self, key: str, value: str, patience: float | None = None) -> None:
-        """Keep a small value."""
         query = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
         await self._transact(lambda db: db.execute(query, (key, value)), patience)
 

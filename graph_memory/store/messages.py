@@ -9,17 +9,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from ..errors import NotFoundError
-from ..model import (
-    BOT,
-    Addressee,
-    Batch,
-    Change,
-    Forgotten,
-    Message,
-    Presence,
-    Quote,
-    Session,
-)
+from ..model import BOT, Addressee, Batch, Change, Forgotten, Message, Presence, Quote, Session
 from ..text import clean
 from .presence import enter
 from .rows import PAGE, Draft, Rows, Tell, write
@@ -36,7 +26,6 @@ class Appended:
 
     Attributes:
         message: With its id; the one stored earlier if the platform sent it twice.
-        is_new: Whether it was stored now.
         presence: The interval of presence it opened.
         change: The change that wrote its Session, if that was new or had changed.
     """
@@ -59,13 +48,7 @@ class Buffered:
 
 @dataclass(frozen=True, slots=True)
 class QueuedBatch:
-    """A batch that is not learned yet.
-
-    Attributes:
-        state: ``waiting`` or ``dead``.
-        next_at: When it may be tried (again).
-        author: User id of who said most of it.
-    """
+    """A batch that is ``waiting`` or ``dead``; ``author`` said most of it."""
 
     id: int
     session: str
@@ -228,9 +211,8 @@ def testify(
 ) -> Change | None:
     """Write, inside the open transaction, a change that rests on what somebody said.
 
-    A message that is not stored yet (its id is 0: the words of a command) is stored to be
-    cited: nothing else is learned from it and it is not recalled by itself, so that undoing
-    the change leaves nothing of it to be recalled.
+    A message that is not stored yet (the words of a command, with id 0) is stored to be
+    cited: nothing else is learned from it, and it is not recalled by itself.
 
     Raises:
         NotFoundError: The message is not there, or not its sender's.

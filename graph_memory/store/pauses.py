@@ -32,11 +32,7 @@ def pause(db: sqlite3.Connection, kind: Kind, id: str, at: float) -> None:
 
 
 def carry(source: Path, target: Path) -> None:
-    """Put the pauses of one journal into another; both are closed.
-
-    Raises:
-        sqlite3.Error: One of them cannot be used.
-    """
+    """Put the pauses of one journal into another; both are closed."""
     with closing(sqlite3.connect(source, isolation_level=None)) as db:
         found = pauses(db)
     if found:
@@ -48,11 +44,7 @@ def carry(source: Path, target: Path) -> None:
 
 
 class Pauses:
-    """The pauses of one journal.
-
-    Args:
-        now: Clock.
-    """
+    """The pauses of one journal."""
 
     def __init__(self, journal: Journal, now: Callable[[], float]) -> None:
         self._journal = journal

@@ -1,7 +1,7 @@
 """Queries behind what people browse: facts, names, conversations, the change log.
 
-Reads only, on a connection that has the tables of ``schema.open_tables``. Everything a
-caller passes is bound as a parameter; the SQL is put together from constants.
+They need a connection with the tables of ``schema.open_tables``. Whatever a caller passes is
+bound as a parameter; the SQL is put together from constants.
 """
 
 from __future__ import annotations
@@ -85,7 +85,6 @@ def paginate(
 
     Args:
         source: The query, a constant, of the columns ``key`` and ``id``.
-        cursor: Where the page begins, or ends if that says so.
         read: Makes an item of a row; ``None`` if it is gone.
     """
     spot = cursor or Cursor(math.inf, "")
@@ -402,8 +401,7 @@ def visits(db: sqlite3.Connection, session: str, since: float) -> list[tuple[flo
 # ---------------------------------------------------------------------------- messages
 
 MAX_WORDS = 6
-_FAR = 1e15
-"""Seconds beyond which no message lies."""
+_FAR = 1e15  # seconds beyond which no message lies
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,10 +515,11 @@ def newest_of(db: sqlite3.Connection, session: str, limit: int) -> list[Message]
 
 def heard_since(db: sqlite3.Connection, circle: str, since: float) -> bool:
     """Whether anybody said anything in a chat window, to whichever persona."""
-    query = "SELECT at FROM message WHERE session = ? AND sender != ? ORDER BY id DESC LIMIT 1"
-    here = db.execute("SELECT id FROM session WHERE circle = ?", (circle,)).fetchall()
-    newest = (db.execute(query, (session, BOT)).fetchone() for (session,) in here)
-    return any(found is not None and found[0] > since for found in newest)
+    query = (
+        "SELECT 1 FROM session s WHERE s.circle = ? AND (SELECT m.at FROM message m"
+        " WHERE m.session = s.id AND m.sender != ? ORDER BY m.id DESC LIMIT 1) > ?"
+    )
+    return db.execute(query, (circle, BOT, since)).fetchone() is not None
 
 
 # ---------------------------------------------------------------- changes and counts
@@ -609,8 +608,7 @@ def messages_by_hour(db: sqlite3.Connection, since: float) -> dict[int, int]:
 def counts(db: sqlite3.Connection) -> dict[str, int]:
     """How many rows of each kind, messages, buffered messages, changes there are.
 
-    Records are counted apart from episodes, and so are the messages that are not there
-    any more because they were old (``thinned``).
+    So are records, apart from episodes, and messages that were deleted as old (``thinned``).
     """
     found = dict(
         db.execute(

@@ -91,11 +91,7 @@ class Rows:
         b: str | None = None,
         newest: int | None = None,
     ) -> list[R]:
-        """Rows of ``cls`` by their keys (``Row.index_keys``), in order of id.
-
-        Args:
-            newest: How many at most, those that changed last, newest first.
-        """
+        """Rows of ``cls`` by their keys, in order of id; or so many of the newest."""
         keys = {"session": session, "a": a, "b": b}
         given = {key: value for key, value in keys.items() if value is not None}
         where = "".join(f" AND {key} = :{key}" for key in given)
@@ -109,10 +105,7 @@ class Rows:
         return [found[id] for id in sorted(found)]
 
     def history(self, subject: str, predicate: str = "") -> list[Fact]:
-        """The facts about a node that replace others or have ``predicate``.
-
-        Few of the thousands that there may be about somebody; the rest is not decoded.
-        """
+        """The facts about a node that replace others or have ``predicate``."""
         query = (
             "SELECT data FROM row WHERE kind = 'fact' AND a = ?"
             " AND (json_array_length(data, '$.supersedes') > 0"
@@ -196,10 +189,9 @@ class Rows:
         return [id for (id,) in found]
 
     def scan(self, cls: type[R]) -> Iterator[R]:
-        """All rows of ``cls`` in order of id; those that cannot be read are left out.
+        """All readable rows of ``cls`` in order of id, a page of them in memory.
 
-        A page of them is in memory, and nothing is left open between the pages: a connection
-        that is closed while a cursor is in use keeps its file until that is collected.
+        Nothing stays open between the pages: a cursor in use would keep a closed file.
         """
         query = "SELECT kind, id, data FROM row WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"
         last = ""
@@ -231,10 +223,9 @@ def noted(db: sqlite3.Connection, key: str) -> int:
 
 
 def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
-    """Write ``draft`` inside the open transaction.
+    """Write ``draft`` inside the open transaction, if there is anything to do.
 
-    ``None`` if there was nothing to do: the batch has been learned already, or every row is
-    as wanted.
+    There is not if its batch has been learned already, or every row is as wanted.
     """
     if draft.batch is not None:
         if db.execute("SELECT 1 FROM change WHERE batch = ?", (draft.batch,)).fetchone():
@@ -283,10 +274,7 @@ def read_change(db: sqlite3.Connection, number: int) -> Change | None:
 
 
 def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
-    """The rows by which messages, and summaries that tell of them, are not recalled.
-
-    Other facts that rest on the same messages speak for themselves.
-    """
+    """The rows by which messages, and summaries that tell of them, are not recalled."""
     ids = list(messages)
     muted = [Forgotten.of(session, id) for id in ids]
     # A summary tells what it sums up; what else it tells is in the other rows.
@@ -321,10 +309,9 @@ def undoable(db: sqlite3.Connection, number: int) -> Change:
 
 
 def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
-    """The draft that takes change ``number`` back.
+    """The draft that takes change ``number`` back, see :func:`undoable`.
 
     Raises:
-        NotFoundError: As :func:`undoable`.
         ConflictError: A later change touched one of its rows, and stands.
     """
     change = undoable(db, number)
