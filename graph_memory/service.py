@@ -1,8 +1,7 @@
 """Composition root of the memory: makes, wires, opens and closes its parts.
 
-A :class:`MemoryService` is what ``main.py`` and the web UI are given; they use the parts it
-holds. The journal is the truth; the recall index and the graph listen to it and can be
-rebuilt from it at any time, so they start in the background and may be away.
+The journal is the truth; recall index and graph listen to it, can be rebuilt from it at any
+time, start in the background and may be away.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from .embedding import CachedEmbedder
 from .errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from .graph import GraphStore
 from .health import Health, behind
-from .identity import Identities
 from .identity_edits import IdentityEdits
 from .learning import Learning
 from .library import Conversations, Library
@@ -39,7 +37,7 @@ from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
 from .scope import Attendance
 from .settings import LiveSettings, Settings
-from .store import Event, Journal, Rows, copies
+from .store import Event, Rows, copies
 from .supervisor import Supervisor
 from .token_budget import TokenBudget
 from .transfer import TransferService
@@ -59,33 +57,20 @@ class MemoryService:
     def __init__(
         self,
         directory: Path,
-        settings: Settings,
-        journal: Journal,
-        attendance: Attendance,
-        identities: Identities,
+        context: Context,
         tombstones: Tombstones,
-        *,
         model: LanguageModel | None,
-        zone: tzinfo,
-        now: Callable[[], float],
     ) -> None:
+        settings, journal, zone, now = context.settings, context.journal, context.zone, context.now
         self.directory = directory
-        self.live = LiveSettings(settings)
+        self.context = context
+        self.live = context.live
         self.journal = journal
-        self.attendance = attendance
-        self.identities = identities
+        self.attendance = context.attendance
+        self.identities = context.identities
         self.zone = zone
         self.now = now
-        self.spending = TokenBudget(journal, zone, now, settings.daily_llm_tokens)
-        self.context = Context(
-            journal=journal,
-            live=self.live,
-            zone=zone,
-            now=now,
-            budget=self.spending,
-            attendance=attendance,
-            identities=identities,
-        )
+        self.spending = context.budget
         self.library = Library(self.context)
         self.conversations = Conversations(self.context)
         self.recall = Recaller(self.context, model)
@@ -132,13 +117,11 @@ class MemoryService:
     ) -> MemoryService:
         """Open the memory in ``directory``, creating it if need be.
 
-        Returns as soon as messages can be stored; index and graph follow in the
-        background.
+        Returns as soon as messages can be stored.
 
         Args:
             zone: The time zone of the people who chat.
-            model: Extracts what is worth remembering; without one, conversations are
-                kept and recalled word for word.
+            model: Without one, conversations are kept and recalled word for word.
 
         Raises:
             LockedError: Another process uses the directory.
@@ -146,41 +129,29 @@ class MemoryService:
             DamagedError: The journal has to be replaced by a backup.
         """
         try:
-            return await cls._open(directory, settings, zone, model, now)
+            async with contextlib.AsyncExitStack() as stack:
+                lock = await asyncio.to_thread(_own, directory)
+                stack.callback(lock.release)
+                tombstones = await asyncio.to_thread(Tombstones.read, directory)
+                journal = await open_journal(directory, now, tombstones)
+                stack.push_async_callback(journal.close)
+                context = Context(
+                    journal=journal,
+                    live=LiveSettings(settings),
+                    zone=zone,
+                    now=now,
+                    budget=TokenBudget(journal, zone, now, settings.daily_llm_tokens),
+                    attendance=Attendance(await journal.presences()),
+                    identities=await journal.read(Rows.identities),
+                )
+                service = cls(directory, context, tombstones, model)
+                await service._start(stack)
+                service._stack = stack.pop_all()
+                return service
         except OSError as error:
             text = f"{directory} cannot be used: {error.strerror or error}; free some space"
             wrong = StorageError(f"{text} or make it writable")
             raise wrong.told("directory", path=directory) from error
-
-    @classmethod
-    async def _open(
-        cls,
-        directory: Path,
-        settings: Settings,
-        zone: tzinfo,
-        model: LanguageModel | None,
-        now: Callable[[], float],
-    ) -> MemoryService:
-        async with contextlib.AsyncExitStack() as stack:
-            lock = await asyncio.to_thread(_own, directory)
-            stack.callback(lock.release)
-            tombstones = await asyncio.to_thread(Tombstones.read, directory)
-            journal = await open_journal(directory, now, tombstones)
-            stack.push_async_callback(journal.close)
-            service = cls(
-                directory,
-                settings,
-                journal,
-                Attendance(await journal.presences()),
-                await journal.read(Rows.identities),
-                tombstones,
-                model=model,
-                zone=zone,
-                now=now,
-            )
-            await service._start(stack)
-            service._stack = stack.pop_all()
-        return service
 
     async def _start(self, stack: contextlib.AsyncExitStack) -> None:
         """Start every part; they are closed in the reverse order."""
@@ -213,11 +184,7 @@ class MemoryService:
             self.graph.outdate()
 
     def use_embedder(self, load: Callable[[], Awaitable[Embedder | None]]) -> None:
-        """Load an embedder in the background and use it from then on.
-
-        A loader that fails leaves the one in use (recall goes on without vectors if
-        there is none) and is tried again, after half a minute at first.
-        """
+        """Load an embedder in the background, and again if that fails; then use it."""
         if self._closed:
             raise ClosedError("the memory is closed")
         if self._loading:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from .dates import quiet_hours
 from .errors import SettingError
-from .hours import quiet_hours
 from .scope import Policy, Sharing
 
 T = TypeVar("T")

@@ -6,13 +6,51 @@ import asyncio
 import contextlib
 import logging
 import math
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from .errors import ClosedError, brief
-from .log_once import LogOnce
+from .errors import ClosedError, GraphMemoryError, brief
 
 NEVER = math.inf
 """What a step returns if only :meth:`Supervisor.wake` can bring more to do."""
+
+
+class LogOnce:
+    """A log that is silent about what it has said in the last ``again_after`` seconds."""
+
+    def __init__(
+        self,
+        logger: logging.Logger,
+        level: int = logging.WARNING,
+        *,
+        again_after: float = math.inf,
+    ) -> None:
+        self._logger = logger
+        self._level = level
+        self._again_after = again_after
+        self._logged: dict[str, float] = {}
+
+    def report(self, text: str, error: Exception | None = None, *, key: str = "") -> None:
+        """Log ``text``, and ``error`` if there is one, unless that was done.
+
+        An error that nobody foresaw comes with a traceback.
+
+        Args:
+            key: What counts as the same; the text itself by default.
+        """
+        now, key = time.monotonic(), key or text
+        if now - self._logged.get(key, -math.inf) < self._again_after:
+            return
+        self._logged[key] = now
+        if error is None:
+            self._logger.log(self._level, "%s", text)
+            return
+        trace = None if isinstance(error, GraphMemoryError) else error
+        self._logger.log(self._level, "%s: %s", text, error, exc_info=trace)
+
+    def clear(self, key: str) -> None:
+        """Have the next trouble of this kind logged: it works again."""
+        self._logged.pop(key, None)
 
 
 class Supervisor:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
+from .dates import midnight
 from .errors import HeldBackError
-from .hours import midnight
 from .ports import Answer, LanguageModel, ToolSchema
 from .store import Journal
 from .supervisor import NEVER, Supervisor

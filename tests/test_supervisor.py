@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from graph_memory.errors import ClosedError, StorageError
-from graph_memory.supervisor import NEVER, Supervisor
+from graph_memory.supervisor import NEVER, LogOnce, Supervisor
 
 
 class Job:
@@ -172,3 +172,24 @@ async def test_it_can_be_cancelled_without_waiting(job: Job, supervised: Supervi
     supervised.cancel()
     await turns()
     assert not supervised.is_running
+
+
+def test_trouble_is_logged_until_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    log = LogOnce(logging.getLogger("graph_memory.test"))
+    for _ in range(3):
+        log.report("没有做成", StorageError("磁盘满了"))
+    log.report("别的", key="没有做成")
+    log.clear("没有做成")
+    log.report("没有做成", KeyError("谁也没有料到"))
+    log.report("只是一句话")
+    first, second, third = caplog.records
+    assert (first.getMessage(), first.exc_info) == ("没有做成: 磁盘满了", None)
+    assert second.exc_info
+    assert third.getMessage() == "只是一句话"
+
+
+def test_after_a_while_it_is_logged_again(caplog: pytest.LogCaptureFixture) -> None:
+    log = LogOnce(logging.getLogger("graph_memory.test"), logging.ERROR, again_after=0.0)
+    for _ in range(2):
+        log.report("没有做成", StorageError("磁盘满了"))
+    assert [record.levelno for record in caplog.records] == [logging.ERROR] * 2

@@ -21,11 +21,10 @@ from ..commands.tools import Tools
 from ..commands.usage import unknown
 from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
 from ..locales import explain, say
-from ..log_once import LogOnce
 from ..ports import Embedder
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
-from ..supervisor import Supervisor
+from ..supervisor import LogOnce, Supervisor
 from ..turn import Turn
 from .adapter import Host
 from .handlers import memory_tools

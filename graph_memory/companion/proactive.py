@@ -18,8 +18,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
 from ..context import Context
+from ..dates import midnight, quiet_hours
 from ..errors import ExtractionError, Failure, GraphMemoryError, NotFoundError
-from ..hours import midnight, quiet_hours
 from ..learning import Learning
 from ..locales import say
 from ..model import Basis, Change, Erased, Message, Session, SessionRow, stable_id

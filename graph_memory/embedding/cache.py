@@ -13,8 +13,8 @@ import numpy as np
 
 from ..breaker import Breaker, RefusedError
 from ..errors import ClosedError, EmbeddingError, Failure, StorageError
-from ..log_once import LogOnce
 from ..ports import Embedder, Vectors
+from ..supervisor import LogOnce
 from .vectors import SLICE, text_hash, unit_rows
 
 logger = logging.getLogger("graph_memory.embedding")

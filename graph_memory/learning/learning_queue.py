@@ -30,12 +30,11 @@ from ..errors import (
     brief,
     failure_of,
 )
-from ..log_once import LogOnce
 from ..model import BOT, Batch, Change, Erased, Fact, Message, Session, User
 from ..ports import LanguageModel
 from ..store import Event, QueuedBatch, Rows
 from ..store.pauses import Pauses
-from ..supervisor import Supervisor
+from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
 from ..token_budget import Cost
 from ..turn import Turn

@@ -17,11 +17,11 @@ from typing import TypeVar
 from ..breaker import Breaker, RefusedError
 from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
-from ..log_once import LogOnce
 from ..model import Asker, Change, Erased, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import View
 from ..store import Event
+from ..supervisor import LogOnce
 from .explain import Explanation, Reason, Trace, TracedCandidate, Traces, explain, own
 from .index import Index
 from .index_sync import IndexSync

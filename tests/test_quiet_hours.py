@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.hours import QuietHours, midnight, quiet_hours
+from graph_memory.dates import QuietHours, midnight, quiet_hours
 
 CHINA = timezone(timedelta(hours=8))
 TIMES = st.builds(time, st.integers(0, 23), st.integers(0, 59))
