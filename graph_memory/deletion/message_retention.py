@@ -88,7 +88,7 @@ def thin_some(
     cited = {
         id
         for (id,) in db.execute(
-            "SELECT e.value FROM row f INDEXED BY row_session, json_each(f.data, '$.evidence') e"
+            "SELECT e.value FROM row f, json_each(f.data, '$.evidence') e"
             " WHERE f.kind IN (SELECT value FROM json_each(?)) AND f.session = ?"
             " AND e.value BETWEEN ? AND ?",
             (json.dumps(citing), session, first, last),
@@ -111,7 +111,7 @@ def _told(
 ) -> Iterator[tuple[int, int, float, float]]:
     """What summaries of a Session tell of, as first and last message and time."""
     for (text,) in db.execute(
-        "SELECT data FROM row INDEXED BY row_session WHERE kind = 'episode' AND session = ?"
+        "SELECT data FROM row WHERE kind = 'episode' AND session = ?"
         " AND json_extract(data, '$.summary') != ''"
         " AND json_extract(data, '$.last_message') >= ?"
         " AND json_extract(data, '$.first_message') <= ?",

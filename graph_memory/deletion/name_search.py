@@ -116,7 +116,7 @@ def _names(db: sqlite3.Connection, user: str) -> dict[str, float]:
     rows = db.execute(
         "SELECT name, min(at), max(at) FROM message WHERE sender = :user GROUP BY name UNION ALL"
         " SELECT json_extract(data, '$.text'), json_extract(data, '$.first_at'),"
-        " json_extract(data, '$.last_at') FROM row INDEXED BY row_a"
+        " json_extract(data, '$.last_at') FROM row"
         " WHERE kind = 'name' AND a = :user AND a != ''",
         {"user": user},
     )
@@ -219,8 +219,7 @@ def _told(
     called: dict[str, list[Data]] = defaultdict(list)
     for session in sessions if since else ():
         for kind, text in db.execute(
-            "SELECT kind, data FROM row INDEXED BY row_session"
-            " WHERE kind IN ('name', 'mention') AND session = ?",
+            "SELECT kind, data FROM row WHERE kind IN ('name', 'mention') AND session = ?",
             (session,),
         ):
             data = json.loads(text)

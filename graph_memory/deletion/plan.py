@@ -344,9 +344,9 @@ def orphans(db: sqlite3.Connection, touched: set[str]) -> list[str]:
         for node in touched
         if db.execute("SELECT 1 FROM row WHERE kind = 'entity' AND id = ?", (node,)).fetchone()
         and not db.execute(
-            "SELECT 1 FROM row INDEXED BY row_a WHERE kind IN ('fact', 'name', 'mention')"
+            "SELECT 1 FROM row WHERE kind IN ('fact', 'name', 'mention')"
             " AND a = :node AND a != '' UNION ALL"
-            " SELECT 1 FROM row INDEXED BY row_b WHERE kind = 'fact' AND b = :node AND b != ''"
+            " SELECT 1 FROM row WHERE kind = 'fact' AND b = :node AND b != ''"
             " LIMIT 1",
             {"node": node},
         ).fetchone()

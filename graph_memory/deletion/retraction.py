@@ -214,7 +214,7 @@ def _enter(
     """Enter into a draft what is left of the rows of a Session, but of some kinds."""
     kinds = [each.kind for each in registered() if each.basis not in _DERIVED]
     for kind, id, text in db.execute(
-        "SELECT kind, id, data FROM row INDEXED BY row_session"
+        "SELECT kind, id, data FROM row"
         " WHERE kind IN (SELECT value FROM json_each(?)) AND session = ? ORDER BY kind, id",
         (json.dumps([kind for kind in kinds if kind not in but]), session),
     ).fetchall():

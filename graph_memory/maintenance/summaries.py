@@ -262,7 +262,7 @@ def history(db: sqlite3.Connection, session: str) -> History:
     """The episodes and records of a Session as they stand. Reads."""
     found = History(session)
     rows = db.execute(
-        "SELECT r.data, c.at FROM row r INDEXED BY row_session JOIN change c ON c.id = r.change"
+        "SELECT r.data, c.at FROM row r JOIN change c ON c.id = r.change"
         " WHERE r.kind = 'episode' AND r.session = ?",
         (session,),
     )
@@ -275,9 +275,9 @@ def history(db: sqlite3.Connection, session: str) -> History:
     found.episodes.sort(key=lambda episode: (episode.started_at, episode.id))
     (first,) = db.execute(
         "SELECT min(first) FROM ("
-        " SELECT min(id) first FROM message INDEXED BY message_pending"
+        " SELECT min(id) first FROM message"
         " WHERE session = :session AND batch IS NULL UNION ALL"
-        " SELECT min(m.id) FROM batch b INDEXED BY batch_open CROSS JOIN message m"
+        " SELECT min(m.id) FROM batch b CROSS JOIN message m"
         " ON m.batch = b.id WHERE b.state = 'waiting' AND b.state != 'learned'"
         " AND b.session = :session)",
         {"session": session},

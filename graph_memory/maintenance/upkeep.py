@@ -298,11 +298,11 @@ def _orphans(db: sqlite3.Connection, before: float, limit: int) -> list[Entity]:
     """
     found = db.execute(
         "SELECT e.id FROM row e WHERE e.kind = 'entity'"
-        " AND NOT EXISTS (SELECT 1 FROM row f INDEXED BY row_a"
+        " AND NOT EXISTS (SELECT 1 FROM row f"
         "  WHERE f.kind IN ('fact', 'merge') AND f.a = e.id AND f.a != '')"
-        " AND NOT EXISTS (SELECT 1 FROM row f INDEXED BY row_b"
+        " AND NOT EXISTS (SELECT 1 FROM row f"
         "  WHERE f.kind IN ('fact', 'merge') AND f.b = e.id AND f.b != '')"
-        " AND NOT EXISTS (SELECT 1 FROM row n INDEXED BY row_a"
+        " AND NOT EXISTS (SELECT 1 FROM row n"
         "  WHERE n.kind IN ('name', 'mention') AND n.a = e.id AND n.a != ''"
         "  AND (json_extract(n.data, '$.last_at') >= ? OR json_extract(n.data, '$.type') = 'bot'))"
         " ORDER BY e.id LIMIT ?",

@@ -141,7 +141,7 @@ def answers(db: sqlite3.Connection, message: Message) -> list[int]:
 def by_platform_id(db: sqlite3.Connection, circle: str, id: str) -> int | None:
     """The newest message of a chat window whose reference is ``id``, up to the ``@``."""
     (found,) = db.execute(
-        "SELECT max(m.id) FROM row s CROSS JOIN message m INDEXED BY message_ref"
+        "SELECT max(m.id) FROM row s CROSS JOIN message m"
         " ON m.session = s.id WHERE s.kind = 'session'"
         " AND json_extract(s.data, '$.circle') = :circle"
         " AND m.ref > :first AND m.ref < :last AND m.ref != ''",

@@ -12,6 +12,7 @@ from graph_memory.model import Episode, Fact, Mention, Name
 from graph_memory.store import Rows, queries
 from graph_memory.store.queries import FactFilter
 from graph_memory.store.schema import migrate, open_tables
+from tests.sources import runtime_modules
 
 from ..makers import T0, entity, private, user
 
@@ -71,6 +72,11 @@ def test_the_facts_about_somebody_are_found_by_both_their_keys(db) -> None:
     found = plan(db, lambda: queries.find_facts(db, FactFilter(node=ZHANG), T0))
     assert "INDEX row_a (kind=? AND a=?)" in found
     assert "INDEX row_b (kind=? AND b=?)" in found
+
+
+def test_no_query_names_an_index() -> None:
+    named = [path for path in runtime_modules() if "INDEXED BY" in path.read_text("utf-8")]
+    assert not named, "the planner knows what a large memory looks like, see migration 0007"
 
 
 def test_the_check_sees_a_query_that_reads_all(db) -> None:
