@@ -24,14 +24,12 @@ REBUILT_AFTER = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that was wrong.
+    """Something that was wrong, and whether it is right now.
 
     Attributes:
         code: Of a journal's fault (``store/examine.py``), or ``journal_away``,
             ``graph_away``, ``index_away``.
-        count: How many cases.
         detail: Examples or an error, in English.
-        is_mended: Whether it is right now.
     """
 
     code: str
@@ -42,13 +40,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What an examination found.
+    """What an examination found, and how many ``seconds`` it took.
 
     Attributes:
         documents: How many memories can be recalled.
         vectors: How many of them had a vector of the model in use, before it.
         changes: Number of the last change that the graph reflects.
-        seconds: How long it took.
     """
 
     findings: tuple[Finding, ...]

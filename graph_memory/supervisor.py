@@ -33,10 +33,8 @@ class LogOnce:
     def report(self, text: str, error: Exception | None = None, *, key: str = "") -> None:
         """Log ``text``, and ``error`` if there is one, unless that was done.
 
-        An error that nobody foresaw comes with a traceback.
-
-        Args:
-            key: What counts as the same; the text itself by default.
+        An error that nobody foresaw comes with a traceback. ``key`` is what counts as the
+        same; the text itself by default.
         """
         now, key = time.monotonic(), key or text
         if now - self._logged.get(key, -math.inf) < self._again_after:
@@ -58,14 +56,12 @@ class Supervisor:
 
     A step does what is due now and returns the seconds until there may be more to do:
     ``NEVER`` to wait for :meth:`wake`, ``None`` if the job is done for good. What it raises
-    is logged once until a step succeeds, and it is tried again; ``ClosedError`` ends the job.
+    is logged once (as ``text``) until a step succeeds; ``ClosedError`` ends the job.
 
     Attributes:
         problem: Why the last step failed; empty if it did not.
 
     Args:
-        name: Of the task.
-        logger, text: Where it is logged that the job is held up, and what to call that.
         retry: Seconds until the next attempt after one, two, … failures in a row; the last
             one repeats.
         longest: Most seconds between two steps. The computer's clock may be set meanwhile.

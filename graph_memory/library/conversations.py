@@ -24,11 +24,7 @@ MAX_LINES = 400
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An episode or a summary, with what people need to read it.
-
-    Attributes:
-        people: What those who spoke are called, by user id.
-    """
+    """An episode or a summary, with names of ``people`` who spoke by user id."""
 
     episode: Episode
     session: Session
@@ -96,11 +92,7 @@ class Conversations:
         return {level: counted.get(level, 0) for level in LEVELS}
 
     async def read(self, id: str) -> OpenRecord:
-        """One record, with its messages, or with the records it sums up.
-
-        Raises:
-            NotFoundError: No such record.
-        """
+        """One record with its messages or the records it sums up, or ``NotFoundError``."""
 
         def work(db: sqlite3.Connection) -> OpenRecord:
             rows = Rows(db)
@@ -124,11 +116,7 @@ class Conversations:
         return await self._journal.look(work)
 
     async def scene(self, message: int, before: int = 6, after: int = 6) -> Scene:
-        """A message with what was said around it.
-
-        Raises:
-            NotFoundError: It is not there any more.
-        """
+        """A message with what was said around it; ``NotFoundError`` if it is gone."""
 
         def work(db: sqlite3.Connection) -> Scene:
             lines = queries.around(db, message, before + 1, after + 1)
@@ -176,11 +164,7 @@ class Conversations:
         return await self._journal.look(queries.actors_and_reasons)
 
     async def change(self, number: int) -> Change:
-        """One change, with all it did.
-
-        Raises:
-            NotFoundError: No such change.
-        """
+        """One change, with all it did, or a ``NotFoundError``."""
         found = await self._journal.change(number)
         if found is None:
             raise NotFoundError(f"there is no change {number}")

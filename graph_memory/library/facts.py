@@ -179,18 +179,8 @@ class Library:
 
         return await self._journal.look(work)
 
-    async def found(self, wanted: FactFilter) -> list[str]:
-        """The ids of one page of all facts."""
-        now, rate = self._now(), self._context.settings.time_decay_rate
-        page = await self._journal.look(lambda db: queries.find_facts(db, wanted, now, rate))
-        return [fact.id for fact in page.items]
-
     async def fact(self, id: str) -> FactDetail:
-        """Everything about one fact, as the owner sees it.
-
-        Raises:
-            NotFoundError: No such fact.
-        """
+        """Everything about one fact, or a ``NotFoundError``."""
 
         def work(db: sqlite3.Connection) -> FactDetail:
             rows = Rows(db)
@@ -246,11 +236,7 @@ class Library:
         )
 
     async def node(self, node: str) -> EntityView:
-        """Everything about a person or thing; of merged ones about all of them.
-
-        Raises:
-            NotFoundError: There is no such user or entity.
-        """
+        """Everything about a node and those merged into it, or a ``NotFoundError``."""
         return await self._journal.look(lambda db: self._node(db, node))
 
     def _node(self, db: sqlite3.Connection, wanted: str) -> EntityView:
@@ -337,11 +323,8 @@ class Library:
         """Forget one fact, its conversations' summaries, and the messages it rests on.
 
         Args:
-            asker: May forget what they can see and is about them or was said by them;
-                ``None`` is the owner, who may forget everything.
-
-        Raises:
-            NotFoundError: No such fact, or not the asker's to forget.
+            asker: May forget what they can see and is about them or was said by them, else
+                ``NotFoundError``; ``None`` is the owner, who may forget everything.
         """
 
         def resolve(rows: Rows) -> Draft:
@@ -354,10 +337,8 @@ class Library:
         """No longer recall a message, and forget the summaries that tell of it.
 
         Args:
-            asker: May forget what they can see and wrote; ``None`` is the owner.
-
-        Raises:
-            NotFoundError: No such message, or not the asker's to forget.
+            asker: May forget what they can see and wrote, else ``NotFoundError``; ``None``
+                is the owner.
         """
         found = await self._journal.messages([message])
 
@@ -375,10 +356,7 @@ class Library:
 
         Args:
             turn: If its message is not stored, as that of a command, the words are kept as
-                evidence.
-
-        Raises:
-            NotFoundError: No such fact, or not the asker's to correct.
+                evidence. ``NotFoundError`` if the fact is not the asker's to correct.
         """
         now = self._now()
 
@@ -420,27 +398,16 @@ class Library:
         return await self._journal.read(lambda rows: effect(rows, action, wanted, now))
 
     async def act(self, action: Action, ids: Iterable[str], actor: str) -> Change:
-        """Do one thing with some facts, as one change; the owner's right.
-
-        Raises:
-            NotFoundError: There is none of them that this would change.
-        """
+        """Do one thing with some facts, as one change; ``NotFoundError`` if with none."""
         wanted, now = list(ids), self._now()
         change = await self._journal.commit(lambda rows: handling(rows, action, wanted, actor, now))
         return _done(change, ", ".join(wanted[:3]))
 
     async def amend(self, id: str, words: str, actor: str, *, mute: bool = True) -> Change:
-        """Replace what a fact states by how it really is; the owner's right.
-
-        Whoever could see it sees the new one: it stays in its Session, and of its time.
+        """Replace what a fact states; ``NotFoundError`` if nothing would change.
 
         Args:
-            words: The new statement.
-            mute: Whether the messages it rests on told it wrong, and are not to be
-                recalled any more.
-
-        Raises:
-            NotFoundError: No such fact, or nothing would change.
+            mute: Whether the messages it rests on are not to be recalled any more.
         """
         now = self._now()
 
@@ -450,10 +417,7 @@ class Library:
         return _done(await self._journal.commit(resolve), id)
 
     async def undo(self, change: int | None, actor: str, besides: Collection[int] = ()) -> Change:
-        """Take a change back; without a number the actor's newest.
-
-        Args:
-            besides: Changes that are passed over when the newest is looked for.
+        """Take a change back; without a number the actor's newest but for ``besides``.
 
         Raises:
             NotFoundError: Nothing to undo.

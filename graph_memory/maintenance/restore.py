@@ -65,11 +65,9 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What restoring a backup would do.
+    """What restoring a backup would do: what it holds, and what the journal holds.
 
-    Attributes:
-        then: What the backup holds.
-        now: What the journal holds; ``None`` if it cannot be read.
+    ``now`` is ``None`` if the journal cannot be read.
     """
 
     backup: Backup
@@ -88,11 +86,7 @@ class Preview:
 
 
 def saved(directory: Path) -> list[Backup]:
-    """The backups of a data directory, newest first.
-
-    Raises:
-        JournalError: The folder cannot be read.
-    """
+    """The backups of a data directory, newest first, or a ``JournalError``."""
     folder = copies.folder_of(directory)
     found = []
     try:
@@ -119,8 +113,7 @@ def preview(directory: Path, name: str) -> Preview:
 
     Raises:
         NotFoundError: There is no such backup.
-        DamagedError: It is damaged.
-        JournalError: It cannot be used.
+        JournalError: It cannot be used (``DamagedError`` if it is damaged).
     """
     backup = find(directory, name)
     then = copies.verify(backup.path)
@@ -162,8 +155,7 @@ def stage(directory: Path, name: str, now: float) -> Backup:
 
     Raises:
         NotFoundError: There is no such backup.
-        DamagedError: It is damaged.
-        JournalError: It cannot be used, or there is no room for it.
+        JournalError: It cannot be used (``DamagedError``), or there is no room for it.
     """
     backup = find(directory, name)
     copies.require_space(directory, backup.size)

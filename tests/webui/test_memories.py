@@ -144,9 +144,9 @@ async def test_all_that_was_found_is_archived_and_brought_back(
     assert f"归档 {BULK} 条记忆？" in asked.text
     assert not asked.all("input", name="id")
     (seen,) = [tag["value"] for tag in asked.all("button", name="confirm")]
-    assert len(await service.library.found(FactFilter(text=BOOKS, status="archived"))) == 0
+    assert (await service.library.browse(FactFilter(text=BOOKS, status="archived"))).total == 0
     # What was shown is not what is there now: it is shown again.
-    some = (await service.library.found(FactFilter(text=BOOKS)))[:1]
+    some = [(await service.library.browse(FactFilter(text=BOOKS))).items[0].fact.id]
     early = await service.library.act("archive", some, "owner")
     form = {"every": every, "action": "archive", "confirm": seen}
     again = Markup((await send(owner, "/memories/act", 200, **form)).text)

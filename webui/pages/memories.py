@@ -50,7 +50,8 @@ async def act(request: Request, memory: Memory, pages: View) -> Response:
     action = ACTIONS.get(word or given.get("action", [""])[-1])
     every = "" if only else given.get("every", [""])[-1]
     if every:
-        ids = await memory.library.found(_listed(every).filter(memory.zone, MAX_EVERY))
+        page = await memory.library.browse(_listed(every).filter(memory.zone, MAX_EVERY))
+        ids = [line.fact.id for line in page.items]
     else:
         ids = [only] if only else list(dict.fromkeys(given.get("id", [])))
     if action is None or not ids:
