@@ -1,10 +1,7 @@
 """Batching of buffered messages: when a batch is due and what its claim writes.
 
-The buffer itself is in the journal (messages that no batch has claimed); :class:`Buffers`
-is a picture of it in memory, kept up to date by the journal's events, so that deciding
-what is due costs no query. What a claim writes (people, names, the episode) needs no model:
-conversations are remembered word for word whatever becomes of their extraction. Pure: time
-is always an argument.
+:class:`Buffers` is a picture of the unclaimed messages, kept up to date by the journal's
+events. What a claim writes (people, names, the episode) needs no model. Pure.
 """
 
 from __future__ import annotations
@@ -105,12 +102,7 @@ class Buffers:
         return [id for id in self._buffers if circle in (None, self._sessions[id].circle)]
 
     def put(self, message: Message, now: float, clock: float) -> None:
-        """Note a message that was stored or moved here from another Session.
-
-        Args:
-            now: Seconds since the epoch.
-            clock: Monotonic seconds.
-        """
+        """Note a message that was stored or moved here, at a time of both clocks."""
         self.drop([message.id])
         if message.batch is not None or message.session not in self._sessions:
             return
@@ -141,10 +133,12 @@ class Buffers:
             if not buffer.seen:
                 del self._buffers[session]
 
-    def held(self, session: str) -> list[int]:
-        """Ids of the buffered messages of a Session, in order."""
+    def held(self, session: str, clock: float = math.inf) -> list[int]:
+        """Ids of a Session's buffered messages, in order, that have been left alone."""
         buffer = self._buffers.get(session)
-        return list(buffer.seen) if buffer else []
+        seen = buffer.seen.items() if buffer else ()
+        newest = max((id for id, when in seen if when + self._grace <= clock), default=0)
+        return [id for id, _ in seen if id <= newest]
 
     def wait(self, session: str, now: float, clock: float) -> float:
         """Seconds until a Session is due; 0 or less if it is, ``inf`` if it is empty."""
@@ -166,12 +160,6 @@ class Buffers:
         if asked:
             waits.append(asked[-1] + self._grace - clock)
         return min(waits)
-
-    def stable(self, session: str, clock: float) -> int:
-        """Id of the newest message that will not be moved any more; 0 if there is none."""
-        buffer = self._buffers.get(session)
-        seen = buffer.seen if buffer else {}
-        return max((id for id, when in seen.items() if when + self._grace <= clock), default=0)
 
     def due(self, now: float, clock: float) -> list[str]:
         """The Sessions that are due."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from ..dates import arabic, birthday
 from ..model import SINGLE_VALUED, Fact, Message, Name, Status, stable_id
 from ..retention import initial_half_life
-from ..text import normalise, terms
+from ..text import normalise
 from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
 from .entities import kin_words
@@ -29,26 +29,6 @@ _ENDS = "。.!?,;~、 "
 _SHORTEST = 2
 """Names of one character are part of other words."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_SIGN = re.compile(r"[^\w\s。.!?,;:、~\x1f]+")
-
-_NOTHING = frozenset("的了呢吧啊哦呀嘛是很挺太真蛮超特别非常十分也都还就又最个一位名这那他她它")
-"""Characters that add nothing to what is said of somebody."""
-_NEITHER = frozenset(terms("very really also quite still"))
-_NOT = re.compile(r"[不没无未否]|(?<!特)别|非(?!常)|\b(?:not|no|never|none|hardly)\b|n['’]t\b")
-_SAID_BY = {
-    "likes": "喜欢爱好热衷钟 like love enjoy",
-    "works_as": "职业工作做当担任干行 work",
-    "works_at": "在上班工作就职单位 work",
-    "studies": "在学习读念 studi",
-    "allergic_to": "对会过敏 allerg",
-    "owns": "有 own has",
-    "has_pet": "养有宠物只 pet own has",
-    "skilled_in": "会擅长精通 good skill",
-    "friend_of": "和跟与是好朋友 friend",
-}
-"""Predicates whose object is what there is to say, with words that say no more than the
-predicate does."""
-_PRED_WORDS = {name: frozenset(_HAN.findall(t)) | {*terms(t)} for name, t in _SAID_BY.items()}
 _VAGUE = re.compile(r"[多几余约左右快近将]|about|almost|nearly|over")
 _RANK = re.compile(r"(?:省|市|自治区|特别行政区)(?=.)|(?:省|市|县|区)$|^中国")
 _STREETS = "路街道巷弄里园苑城村湾"
@@ -110,10 +90,7 @@ class FactHistory:
             is_one = self._visible.is_one(fact.object, other.object)
             if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
                 return is_alike and (is_one or self._is_value(fact.predicate, things, other))
-            old = gist(other.statement, names)
-            if new == old or not (is_alike and is_one):
-                return new == old
-            return says_no_more(fact.predicate, gist(new, things), gist(old, things))
+            return new == gist(other.statement, names)
 
         for other in {**self._standing(fact.subject), **written}.values():
             if other.session == here and is_same(other) and self.holds(other):
@@ -241,20 +218,6 @@ def gist(statement: str, names: Iterable[str] = ()) -> str:
     return text
 
 
-def says_no_more(predicate: str, new: str, old: str) -> bool:
-    """Whether a sentence adds nothing to one with the same predicate and nodes.
-
-    Args:
-        new, old: From :func:`gist`, without the names of either.
-    """
-    if predicate not in _PRED_WORDS:
-        return False
-    added, there = _words(predicate, new), _words(predicate, old)
-    # What only the older one says may not be left out if it is the rest of a name (C++).
-    is_less = added <= there and not any(_SIGN.match(word) for word in there - added)
-    return is_less and len(_NOT.findall(new)) == len(_NOT.findall(old))
-
-
 def same_value(predicate: str, new: str, old: str) -> bool:
     """Whether a value of a predicate that has one value says nothing but an older one.
 
@@ -276,13 +239,6 @@ def _without(text: str, name: str) -> str:
     if name.isascii():
         return re.sub(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", "\x1f", text)
     return text.replace(name, "\x1f")
-
-
-def _words(predicate: str, text: str) -> set[str]:
-    """Characters, signs and words that say something beside the predicate."""
-    said = {*_HAN.findall(text), *_SIGN.findall(text)}
-    said |= {word for word in terms(text) if not _HAN.match(word)}
-    return said - _NOTHING - _NEITHER - _PRED_WORDS[predicate]
 
 
 def _age(text: str) -> str:

@@ -1,13 +1,8 @@
 """Learning service: stores what people say and extracts memory in the background.
 
-Everything is in the journal before anything else happens to it. One loop claims what is
-due (``batching.py``) and starts batches (``extractor.py``), a few at a time, those of one
-Session one after the other; after a kill the next start picks up both where they were. No
-lock is held while a model thinks. While the breaker is open nothing is started, and when
-its pause is over one batch finds out for all of them: an outage costs one call a pause,
-however many batches wait, and no batch is given up because of it. Nor is one when the
-day's tokens are spent: all of them wait for midnight, as those of somebody do who has cost
-their share of the day.
+One loop claims what is due (``batching.py``) and has batches extracted (``extractor.py``), a
+few at a time, those of one Session in order. While the breaker is open or the day's tokens
+are spent, none is started and none given up: an outage costs one call a pause.
 """
 
 from __future__ import annotations
@@ -30,9 +25,9 @@ from ..errors import (
     brief,
     failure_of,
 )
-from ..model import BOT, Batch, Change, Erased, Fact, Message, Session, User
+from ..model import BOT, Change, Erased, Fact, Message, Session, User
 from ..ports import LanguageModel
-from ..store import Event, QueuedBatch, Rows
+from ..store import Event, QueuedBatch
 from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
@@ -63,8 +58,7 @@ class LearningStatus:
     Attributes:
         buffered: Messages that no batch has claimed.
         waiting, dead: Batches to be tried (again), and given up.
-        failed, failure: Number of the newest batch that failed and is not learned yet, and
-            why; 0 and empty if there is none.
+        failed, failure: The newest batch that failed and is not learned, and why, if any.
         over_share: Waiting batches of people who have cost their share of the day.
         last_learned_at: Since the start; ``None`` if nothing was.
         calls, tokens_in, tokens_out: Asked of the model today.
@@ -90,9 +84,8 @@ class Learning:
         pauses: Who asked that nothing new be remembered.
 
     Args:
-        model: Extracts what is worth remembering; ``None``: batches are done as soon as
-            they are claimed, and conversations are kept word for word.
-        grace, retry_after: See :data:`GRACE`, :data:`RETRY_AFTER`.
+        model: Extracts what is worth remembering; ``None``: conversations are kept word for
+            word, and batches done as soon as they are claimed.
         likeness, extend: See :class:`Extractor`.
     """
 
@@ -102,7 +95,6 @@ class Learning:
         model: LanguageModel | None,
         *,
         grace: float = GRACE,
-        retry_after: tuple[float, ...] = RETRY_AFTER,
         breaker: Breaker | None = None,
         likeness: Likeness | None = None,
         extend: Extend | None = None,
@@ -111,7 +103,6 @@ class Learning:
         self._journal = context.journal
         self._now = context.now
         self._has_model = model is not None
-        self._retry_after = retry_after
         self.pauses = Pauses(context.journal, context.now)
         self.breaker = breaker or Breaker("the language model that learns")
         self._extractor = Extractor(context, model, self.breaker, likeness, extend)
@@ -123,7 +114,6 @@ class Learning:
         self._urgent: dict[int, asyncio.Future[bool]] = {}
         self._released: set[int] = set()
         self._wanted: set[int] = set()
-        self._tried: set[int] = set()
         self._was_down = False
         self._paused_until = -inf
         self._trouble = LogOnce(logger)
@@ -145,7 +135,7 @@ class Learning:
         self._job.start()
 
     async def close(self) -> None:
-        """Stop; what is not learned stays in the journal. A second time does nothing."""
+        """Stop; what is not learned stays in the journal."""
         self._is_closed = True
         await self._job.close()
         tasks = list(self._running.values())
@@ -169,15 +159,12 @@ class Learning:
     async def hear(self, turn: Turn, *, at: float | None = None) -> Message | None:
         """Store what a person said; when this returns it is on disk.
 
-        A second message with the same ``ref`` is not stored.
-
         Args:
             at: When it was said; now if not given.
 
         Returns:
-            The message; ``None`` if there is nothing to be learned from it: it is
-            empty, said in a group and group learning is off, or by or among people who
-            asked for a pause.
+            The message, stored once for each ``ref``; ``None`` if nothing is to be learned
+            from it: it is empty, group learning is off, or somebody there asked for a pause.
         """
         text, session = clean(turn.text), turn.session
         if not text or (session.is_group and not self._context.settings.enable_group_learning):
@@ -223,24 +210,27 @@ class Learning:
             ClosedError: Learning was not started, or was stopped.
         """
         self._check_open()
+        self.breaker.hurry()
         attempts = await self._retry_waiting(circle)
         for session in self._buffers.waiting(circle):
-            await self._claim_all(session, attempts=attempts)
+            await self._claim_all(session, self._buffers.held(session), attempts)
         # What was claimed by another meanwhile, but nothing a second time.
-        attempts |= await self._retry_waiting(circle, again=False)
+        attempts |= await self._retry_waiting(circle, untried=True)
         if attempts:
             await asyncio.wait(attempts)
         return sum(attempt.result() for attempt in attempts)
 
     async def _retry_waiting(
-        self, circle: str | None, *, again: bool = True
+        self, circle: str | None, *, untried: bool = False
     ) -> set[asyncio.Future[bool]]:
-        queue = await self._journal.queue()
-        batches = [b.id for b in queue if b.state == "waiting" and self._is_in(b.session, circle)]
-        try:
-            return set(self.retry_now(batches, probe=True, again=again, by_admin=True))
-        except ClosedError:  # meanwhile; what waits is learned after the next start
-            return set()
+        batches = [
+            batch.id
+            for batch in await self._journal.queue()
+            if batch.state == "waiting"
+            and not (untried and batch.attempts)
+            and self._is_in(batch.session, circle)
+        ]
+        return set() if self._is_closed else set(self.retry_now(batches, by_admin=True))
 
     async def remember(self, turn: Turn, *, besides: Besides | None = None) -> tuple[Fact, ...]:
         """Learn now what a user asks to be remembered; a change of their own says so.
@@ -258,19 +248,17 @@ class Learning:
         message = await self.hear(replace(turn, text=without_request(clean(turn.text))))
         if message is None:
             return ()
-        await self._claim_all(turn.session.id)
+        await self._claim_all(turn.session.id, self._buffers.held(turn.session.id))
         (claimed,) = await self._journal.messages([message.id]) or [message]
         if claimed.batch is not None and self._has_model:
-            attempt = self.retry_now([claimed.batch], again=False)
-            await asyncio.wait(attempt, timeout=REMEMBER_TIMEOUT)
+            queue = await self._journal.queue()
+            untried = [b.id for b in queue if b.id == claimed.batch and not b.attempts]
+            if attempt := self.retry_now(untried):
+                await asyncio.wait(attempt, timeout=REMEMBER_TIMEOUT)
         if not await self._extractor.confirm(message, besides) and claimed.batch is not None:
             await self._extractor.keep(await self._journal.batch(claimed.batch), message, besides)
-
-        def citing(rows: Rows) -> tuple[Fact, ...]:
-            facts = rows.find(Fact, session=turn.session.id)
-            return tuple(fact for fact in facts if message.id in fact.evidence)
-
-        return await self._journal.read(citing)
+        facts = await self._journal.read(lambda rows: rows.find(Fact, session=turn.session.id))
+        return tuple(fact for fact in facts if message.id in fact.evidence)
 
     async def revive(self) -> int:
         """Let batches that were given up be tried again; returns how many."""
@@ -303,20 +291,11 @@ class Learning:
         self._job.wake()
 
     def retry_now(
-        self,
-        batches: Iterable[int],
-        *,
-        probe: bool = False,
-        again: bool = True,
-        by_admin: bool = False,
+        self, batches: Iterable[int], *, by_admin: bool = False
     ) -> list[asyncio.Future[bool]]:
-        """Have batches tried now, whatever back-off they are in.
-
-        While the model is down they are not tried.
+        """Have batches tried now, whatever back-off they are in, unless the model is down.
 
         Args:
-            probe: Find out with one of them whether it still is.
-            again: Also those that have been tried since the start.
             by_admin: Whatever share of the day their authors have cost.
 
         Returns:
@@ -327,18 +306,12 @@ class Learning:
         """
         if self._is_closed:
             raise ClosedError("learning has stopped")
-        if probe:
-            self.breaker.hurry()
         loop = asyncio.get_running_loop()
         found = []
         for id in batches:
-            found.append(self._urgent.get(id) or loop.create_future())
+            found.append(self._urgent.setdefault(id, loop.create_future()))
             if by_admin:
                 self._wanted.add(id)
-            if id in self._tried and not again and id not in self._urgent:
-                found[-1].set_result(False)
-            else:
-                self._urgent[id] = found[-1]
         self.look_again()
         return found
 
@@ -354,49 +327,40 @@ class Learning:
 
     async def _work_off(self) -> float:
         """Claim what is due and start what can be started; returns seconds until more is."""
-        for session in self._buffers.due(self._now(), time.monotonic()):
-            await self._claim_all(session, self._buffers.stable(session, time.monotonic()))
+        clock = time.monotonic()
+        for session in self._buffers.due(self._now(), clock):
+            await self._claim_all(session, self._buffers.held(session, clock))
         return min(await self.step(), self._buffers.next(self._now(), time.monotonic()))
 
     async def _claim_all(
         self,
         session: str,
-        newest: int | None = None,
+        held: list[int],
         attempts: set[asyncio.Future[bool]] | None = None,
     ) -> None:
         """Make batches of what a Session has buffered.
 
         Args:
-            newest: The newest message to take; ``None`` takes all there is now.
+            held: The messages, in order.
             attempts: If given, the batches are tried now, and whether they were learned
                 is added; a batch may be learned before the next one is made.
         """
-        held = [id for id in self._buffers.held(session) if newest is None or id <= newest]
-        if not held:
-            return
-        while True:
+        zone = self._context.zone
+        while held:
             last = await self._journal.read(lambda rows: rows.episode(session))
-            claimed = await self._journal.claim(
-                session,
-                cutter(last, held[-1], self._context.zone),
-                claim_writer(last, self._context.zone),
-            )
+            writer = claim_writer(last, zone)
+            claimed = await self._journal.claim(session, cutter(last, held[-1], zone), writer)
             if claimed is None:
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)
             self.look_again()
             if attempts is not None:
-                attempts.update(self.retry_now([claimed[0].id], again=False, by_admin=True))
+                attempts.update(self.retry_now([claimed[0].id], by_admin=True))
         # Whatever the journal does not have any more has been removed or claimed.
         self._buffers.drop(held)
 
     async def step(self) -> float:
-        """Start what can be started.
-
-        Returns:
-            Seconds until there may be more to do; ``inf`` if only :meth:`look_again` or
-            a batch that ends will bring it.
-        """
+        """Start what can be started; returns seconds until there may be more to do."""
         pause = self._paused_until - asyncio.get_running_loop().time()
         if pause > 0:
             return pause
@@ -419,8 +383,6 @@ class Learning:
             self._is_stale = False
             queue = await self._journal.queue()
             self._waiting = [b for b in queue if b.state == "waiting"]
-            self._tried.intersection_update(batch.id for batch in queue)
-            self._wanted.intersection_update(batch.id for batch in queue)
         present = {item.id for item in self._waiting}
         for id in [] if self._running else self._urgent.keys() - present:
             self._answer(id, learned=False)
@@ -428,9 +390,6 @@ class Learning:
     def _start_batches(self, most: int) -> float:
         """Start what is to be tried now; returns seconds until the next may be."""
         now = self._now()
-        for item in self._waiting:
-            if self._over_share(item) > 0:
-                self._answer(item.id, learned=False)
         for item in list(self._waiting):
             if len(self._running) >= most:
                 return inf
@@ -447,21 +406,20 @@ class Learning:
         """Seconds for which somebody's batches wait who has cost their share of the day."""
         return self._context.budget.share_blocked_for(author, len(self._people))
 
-    def _over_share(self, item: QueuedBatch) -> float:
-        """Seconds for which a batch is held back, unless an admin asked for it."""
-        return 0.0 if item.id in self._wanted else self._share_pause(item.author)
-
     def _wait(self, item: QueuedBatch, now: float) -> float:
         """Seconds until a batch may be tried."""
-        if over := self._over_share(item):
-            return over
+        share = 0.0 if item.id in self._wanted else self._share_pause(item.author)
+        if share:
+            self._answer(item.id, learned=False)
+            return share
         if item.id in self._urgent or item.id in self._released:
             return 0.0
         wait = item.next_at - now
         # Longer than any back-off: the clock has been set back since.
-        return 0.0 if wait > max(self._retry_after, default=0.0) else wait
+        return 0.0 if wait > RETRY_AFTER[-1] else wait
 
     def _answer(self, id: int, *, learned: bool) -> None:
+        self._wanted.discard(id)
         future = self._urgent.pop(id, None)
         if future is not None and not future.done():
             future.set_result(learned)
@@ -473,47 +431,41 @@ class Learning:
         try:
             learned = await self._attempt(item)
             self._trouble.clear(HELD_UP)
-        except (ClosedError, NotFoundError):
-            pass  # a batch that is gone was erased
+        except ClosedError:
+            pass
         except Exception as error:
             # Not even the failure could be recorded; do not spin.
             self._paused_until = asyncio.get_running_loop().time() + _PAUSE
             self._trouble.report(HELD_UP, error)
         finally:
             del self._running[item.session]
-            self._tried.add(item.id)
             self._answer(item.id, learned=learned)
             self.look_again()
 
     async def _attempt(self, item: QueuedBatch) -> bool:
         await self._journal.probe()  # no call of the model for what cannot be stored
         try:
-            batch = await self._journal.batch(item.id)
-        except NotFoundError as error:  # a damaged journal; it must not stop the others
+            await self._extractor.learn(await self._journal.batch(item.id))
+        except NotFoundError as error:  # it was erased, or the journal is damaged
             await self._journal.fail(item.id, failure_of(error), None)
             return False
-        try:
-            await self._extractor.learn(batch)
-        except (ClosedError, NotFoundError):
-            raise
         except HeldBackError:
             return False  # not an attempt
+        except ClosedError:
+            raise
         except Exception as error:
-            await self._fail(batch, error)
+            await self._fail(item, error)
             return False
         return True
 
-    async def _fail(self, batch: Batch, error: Exception) -> None:
+    async def _fail(self, batch: QueuedBatch, error: Exception) -> None:
         is_ours = not isinstance(error, GraphMemoryError)
         kind = failure_of(error)
         delay = None
         is_down = self.breaker.state is not BreakerState.CLOSED
-        if kind is Failure.RUNAWAY:
-            pass  # asked again, the model would only do it again
-        elif batch.attempts < len(self._retry_after):
-            delay = self._retry_after[batch.attempts]
-        elif is_down and self._retry_after:
-            delay = self._retry_after[-1]
+        # A runaway, asked again, would only do it again.
+        if kind is not Failure.RUNAWAY and (is_down or batch.attempts < len(RETRY_AFTER)):
+            delay = RETRY_AFTER[min(batch.attempts, len(RETRY_AFTER) - 1)]
         logger.log(
             logging.DEBUG if is_down and not is_ours else logging.WARNING,
             "batch %d was not learned (attempt %d, %s): %s",

@@ -7,7 +7,7 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.learning.dedup import gist, same_value, says_no_more
+from graph_memory.learning.dedup import gist, same_value
 from graph_memory.learning.entities import kin_words
 from graph_memory.learning.prompt_context import ranked
 from graph_memory.model import PREDICATES, Fact
@@ -44,38 +44,6 @@ def test_a_sentence_is_the_same_by_whichever_name(one: str, other: str, names: s
 )
 def test_other_sentences_stay_others(one: str, other: str, names: set[str]) -> None:
     assert gist(one, names) != gist(other, names)
-
-
-@pytest.mark.parametrize(
-    ("predicate", "new", "old"),
-    [
-        ("likes", "特别喜欢的", "爱吃"),
-        ("works_as", "现在是一名", "的职业是现在"),
-        ("has_pet", "养了一只", "有养"),
-        ("likes", "really loves", "likes"),
-    ],
-)
-def test_words_that_add_nothing(predicate: str, new: str, old: str) -> None:
-    assert says_no_more(predicate, new, old)
-
-
-@pytest.mark.parametrize(
-    ("predicate", "new", "old"),
-    [
-        ("likes", "喜欢，但只在周末喝", "喜欢"),
-        ("likes", "喜欢看", "喜欢踢"),
-        ("likes", "喜欢", "不喜欢"),
-        ("likes", "不喜欢", "喜欢"),
-        ("likes", "does not like", "likes"),
-        ("likes", "likes", "doesn't like"),
-        ("skilled_in", "会用c", "会用c++"),
-        ("works_at", "在上班三年了", "在上班"),
-        ("other", "喜欢", "喜欢"),
-        ("feels", "很怕", "怕"),
-    ],
-)
-def test_words_that_say_more_or_the_opposite(predicate: str, new: str, old: str) -> None:
-    assert not says_no_more(predicate, new, old)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +103,6 @@ def test_the_gist_of_anything_is_a_text(statement: str, names: set[str]) -> None
 @given(st.sampled_from(PREDICATES), TEXT, TEXT)
 def test_nothing_hostile_breaks_comparing(predicate: str, one: str, other: str) -> None:
     """Whatever two texts are, and a value that says less is never said to be more as well."""
-    says_no_more(predicate, one, other)
     if same_value(predicate, one, other) and len(one) != len(other) and predicate == "age":
         assert same_value(predicate, other, one)
 
@@ -237,14 +204,6 @@ async def test_two_colleagues_of_two_people_are_not_one(journal: Journal) -> Non
     )
     first, second = await room.rows(Fact)
     assert first.subject != second.subject
-
-
-async def test_the_same_thing_in_other_words_and_what_says_more(chat: Chat) -> None:
-    tea = thing("E1", "乌龙茶", "thing")
-    for text in ("我爱喝乌龙茶", "我特别喜欢乌龙茶", "我喜欢乌龙茶但只在周末喝"):
-        await chat.told(text, said("U1", "likes", "E1", text.replace("我", "张三"), 1),
-                        entities=[tea])  # fmt: skip
-    assert await standing(chat) == [("张三喜欢乌龙茶但只在周末喝", 1), ("张三爱喝乌龙茶", 2)]
 
 
 @pytest.mark.parametrize(

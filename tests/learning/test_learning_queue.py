@@ -407,7 +407,7 @@ async def test_two_at_a_time_and_one_of_a_session(world: World):
     for session in (HERE, private("li"), private("wang")):
         await world.hear("早上好", session=session)
     for session in (HERE, private("li"), private("wang")):
-        await world.learning._claim_all(session.id)
+        await world.learning._claim_all(session.id, world.learning._buffers.held(session.id))
     await world.hear("晚上好", session=HERE)
     flushing = asyncio.create_task(world.learning.flush())
     while len(world.script.calls) < 2:

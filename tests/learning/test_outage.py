@@ -139,12 +139,14 @@ async def test_urging_while_it_is_down_costs_nothing_unless_somebody_wants_to_kn
     await shop.work()
     assert [each.result() for each in some] == [False, False]
     assert len(shop.asked) == asked
-    everything = shop.learning.retry_now(range(1, 7), probe=True)
+    shop.breaker.hurry()
+    everything = shop.learning.retry_now(range(1, 7))
     await shop.work()
     assert not any(each.result() for each in everything)
     assert len(shop.asked) == asked + 1
     shop.is_up = True
-    everything = shop.learning.retry_now(range(1, 7), probe=True)
+    shop.breaker.hurry()
+    everything = shop.learning.retry_now(range(1, 7))
     await shop.work()
     assert all(each.result() for each in everything)
 
