@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from .api import imports
@@ -25,7 +25,7 @@ from .pages import (
     node,
     overview,
 )
-from .rendering import FormError, Pages, Preferences
+from .rendering import FormError, Pages
 
 _STATIC = Path(__file__).parent / "static"
 
@@ -36,19 +36,17 @@ def create_app(
     options: settings.Settings,
     tune: fading.Tune | None = None,
 ) -> FastAPI:
-    """The web UI of one memory.
+    """The web UI of one open memory.
 
     Args:
-        memory: Open, and closed by who opened it.
         key: What logs in; who has the key is the owner and sees everything.
-        options: Say in which language the page is for who has chosen none, and where it is.
         tune: Keeps settings; ``None`` if they cannot be changed from here.
     """
     keyring, site = Keyring(key), Site(options.webui_public_url)
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,
-        middleware=[Middleware(Guard, keyring=keyring, site=site), Middleware(Preferences)],
+        middleware=[Middleware(Guard, keyring=keyring, site=site)],
     )
     pages = Pages(keyring, options.language, memory.zone)
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
@@ -58,14 +56,9 @@ def create_app(
     app.include_router(data.router(memory, pages))
     app.include_router(imports.routes(memory), prefix="/api/v1")
     app.mount("/static", StaticFiles(directory=_STATIC))
-    app.add_api_route("/healthz", healthz)
+    app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app, pages)
     return app
-
-
-async def healthz() -> JSONResponse:
-    """Say to who supervises the process that it answers."""
-    return JSONResponse({"status": "ok"})
 
 
 def _handle_errors(app: FastAPI, pages: Pages) -> None:

@@ -16,7 +16,6 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -46,18 +45,6 @@ _Count = tuple[int, float]
 """How many wrong keys, and when the last one came."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What came of trying a key.
-
-    Attributes:
-        wait: Seconds until the next one may be tried; 0 if it may be now.
-    """
-
-    is_right: bool
-    wait: float = 0.0
-
-
 class Throttle:
     """Counts failures by who sent them, in bounded memory."""
 
@@ -68,11 +55,7 @@ class Throttle:
         self._known: OrderedDict[str, None] = OrderedDict()
 
     def wait(self, client: str) -> float:
-        """Seconds until ``client`` may try again; 0 if it may now.
-
-        Args:
-            client: An address, or a known browser.
-        """
+        """Seconds until an address or a known browser may try again; 0 if it may now."""
         name = network_of(client)
         own = self._left(self._failures.get(name, (0, 0.0)), FREE, LONGEST_WAIT)
         if self._is_known(name):
@@ -83,7 +66,8 @@ class Throttle:
         """Count a wrong key."""
         name = network_of(client)
         self._failures[name] = self._more(self._failures.pop(name, (0, 0.0)))
-        _shorten(self._failures)
+        if len(self._failures) > MAX_ADDRESSES:
+            self._failures.popitem(last=False)
         if not self._is_known(name):
             self._everybody = self._more(self._everybody)
 
@@ -93,10 +77,8 @@ class Throttle:
         self._failures.pop(name, None)
         self._known[name] = None
         self._known.move_to_end(name)
-        _shorten(self._known)
-
-    def __len__(self) -> int:
-        return len(self._failures)
+        if len(self._known) > MAX_ADDRESSES:
+            self._known.popitem(last=False)
 
     def _is_known(self, name: str) -> bool:
         return name.startswith(BROWSER) or name in self._known
@@ -112,11 +94,6 @@ class Throttle:
             return 0.0
         pause = min(longest, FIRST_WAIT * 2.0 ** min(failures - free, 16))
         return max(0.0, last + pause - self._now())
-
-
-def _shorten(kept: OrderedDict[str, Any]) -> None:
-    while len(kept) > MAX_ADDRESSES:
-        kept.popitem(last=False)
 
 
 def network_of(address: str) -> str:
@@ -135,8 +112,7 @@ def network_of(address: str) -> str:
 class Keyring:
     """Checks the key, and makes and reads what is signed.
 
-    Everything is signed with a secret that is new for every key, so a changed key logs
-    everyone out.
+    The secret is new for every key, so a changed key logs everyone out.
     """
 
     def __init__(self, access: access.Access, throttle: Throttle | None = None) -> None:
@@ -144,30 +120,30 @@ class Keyring:
         self._throttle = throttle or Throttle()
         self._trying = asyncio.Lock()
         self._csrf = hmac.digest(access.secret, b"csrf", "sha256")
-        self._sessions = URLSafeTimedSerializer(access.secret, salt="session")
-        self._browsers = URLSafeTimedSerializer(access.secret, salt="browser")
-        self._flashes = URLSafeTimedSerializer(access.secret, salt="flash")
+        self._sessions, self._browsers, self._flashes = (
+            URLSafeTimedSerializer(access.secret, salt=salt)
+            for salt in ("session", "browser", "flash")
+        )
         # Browsers send cookies to every port of a host: two bots need two names.
         self.cookie = "gm_" + hmac.digest(access.secret, b"cookie", "sha256").hex()[:8]
         self.browser_cookie = f"{self.cookie}_known"
 
-    async def attempt(self, key: str, address: str, browser: str = "") -> Attempt:
-        """Try a key.
+    async def attempt(self, key: str, address: str, browser: str = "") -> float | None:
+        """Try a key; ``None`` if it is right, else seconds until the next may be tried.
 
         Args:
-            address: Of who sent it.
-            browser: Its cookie that says it logged in before.
+            browser: The cookie that says that one logged in before.
         """
         known = self._read(self._browsers, browser, BROWSER_AGE)
         client = f"{BROWSER}{known}" if known else address
         async with self._trying:  # one after the other, or many would be tried before one counts
             if wait := self._throttle.wait(client):
-                return Attempt(False, wait)
+                return wait
             if await asyncio.to_thread(self._access.matches, key.strip()):
                 self._throttle.clear(client)
-                return Attempt(True)
+                return None
             self._throttle.fail(client)
-            return Attempt(False, self._throttle.wait(client))
+            return self._throttle.wait(client)
 
     async def issue(self) -> str:
         """The value of a new session cookie."""
@@ -201,7 +177,7 @@ class Keyring:
         return hmac.compare_digest(self.token(login).encode(), _bytes(token))
 
     def seal(self, data: dict[str, Any]) -> str:
-        """Small data for a cookie that only this server can have written."""
+        """Data for a cookie that only this server can have written."""
         return str(self._flashes.dumps(data))
 
     def unseal(self, cookie: str) -> dict[str, Any]:

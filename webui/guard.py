@@ -1,9 +1,7 @@
 """Access guard: who gets in, what may change something, what headers go out.
 
-One middleware around everything, closed by default: a route that nobody thought of is
-behind the login as well, and only names that :class:`Site` knows are served. Every request
-that changes something must come from our own pages (``Origin``) and, if a cookie is what
-lets it in, carry that login's token.
+One middleware around everything, closed by default. Every request that changes something
+must come from our own pages (``Origin``) and carry the token of the login that lets it in.
 """
 
 from __future__ import annotations
@@ -24,13 +22,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .auth import Keyring
 from .core import locales
-from .i18n import LANGUAGES
 from .server import PATIENCE
 
 logger = logging.getLogger("graph_memory.webui")
 
 API = "/api/"
-PUBLIC_PATHS = frozenset({"/login", "/healthz"})
+PUBLIC_PATHS = frozenset({"/login", "/preferences", "/healthz"})
 PUBLIC_PREFIX = "/static/"
 MAX_BODY = 64 * 1024
 """Bytes of a request that is read before its handler sees it."""
@@ -82,12 +79,11 @@ def split(url: str) -> SplitResult:
 class Site:
     """Addresses under which the memory page is served, and those that ask for it.
 
-    A name that nobody told us of is refused: any page of the web can let its own name lead
-    here (DNS rebinding) and would be ours to the owner's browser.
+    Other names are refused: any page of the web can let its own name lead here (DNS
+    rebinding) and would be ours to the owner's browser.
 
     Attributes:
-        public_url: What a proxy before the page serves it as, or a name of this machine;
-            empty if there is none.
+        public_url: What a proxy serves the page as, or a name of this machine; may be empty.
     """
 
     public_url: str = ""
@@ -154,10 +150,7 @@ class Guard:
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":
+        if scope["type"] != "http":  # nor is there a lifespan: the server asks for none
             await send({"type": "websocket.close", "code": 1008})
             return
         started = False
@@ -166,7 +159,10 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _protect(MutableHeaders(scope=message), scope["path"])
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                is_static = scope["path"].startswith(PUBLIC_PREFIX)
+                headers["Cache-Control"] = "no-cache" if is_static else "no-store"
             await send(message)
 
         try:
@@ -186,12 +182,13 @@ class Guard:
         """Note the login in the request's state; a response if there is none."""
         headers = Headers(scope=scope)
         if not self._site.serves(headers):
-            hint = (locales.TEXTS[language]["error.host"] for language in LANGUAGES)
-            return problem(421, " · ".join(hint))
+            return problem(421, " · ".join(text["error.host"] for text in locales.TEXTS.values()))
         cookie = cookie_parser(headers.get("cookie", "")).get(self._keyring.cookie, "")
         login = self._keyring.login(cookie) if cookie else ""
         scope.setdefault("state", {})["login"] = login
-        return None if login or is_public(scope["path"]) else _refuse(scope)
+        path = scope["path"]
+        is_public = path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)
+        return None if login or is_public else _refuse(scope)
 
     async def _check_change(
         self, scope: Scope, receive: Receive
@@ -208,23 +205,16 @@ class Guard:
         headers, login = Headers(scope=scope), scope["state"]["login"]
         if not self._site.sent(headers):
             return receive, problem(403, "the request comes from another site")
-        if login and not self._keyring.owns(login, _token(headers, body)):
+        token = headers.get(PROOF_HEADER)
+        if token is None:
+            token = form_of(headers, body).get(PROOF_FIELD, [""])[-1]
+        if login and not self._keyring.owns(login, token):
             return receive, problem(403, "the page is out of date: reload it and try again")
         return _hurried(receive) if is_streamed else _replay(body, receive), None
 
 
-def is_public(path: str) -> bool:
-    """Whether a path answers without the key."""
-    return path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIX)
-
-
 def problem(status: int, detail: str) -> Response:
-    """Error response for scripts and strangers (problem+json, RFC 9457).
-
-    Args:
-        status: HTTP status.
-        detail: What happened and what can be done about it.
-    """
+    """Error response for scripts and strangers (problem+json, RFC 9457)."""
     body = {
         "type": "about:blank",
         "title": http.HTTPStatus(status).phrase,
@@ -254,19 +244,6 @@ def _refuse(scope: Scope) -> Response:
     wanted = scope["path"] + (f"?{query}" if query else "")
     here = "" if wanted == "/" else f"?next={quote(wanted, safe='')}"
     return RedirectResponse(f"/login{here}", status_code=303)
-
-
-def _protect(headers: MutableHeaders, path: str) -> None:
-    for name, value in HEADERS.items():
-        headers[name] = value
-    is_static = path.startswith(PUBLIC_PREFIX)
-    headers["Cache-Control"] = "no-cache" if is_static else "no-store"
-
-
-def _token(headers: Headers, body: bytes) -> str:
-    if PROOF_HEADER in headers:
-        return headers[PROOF_HEADER]
-    return form_of(headers, body).get(PROOF_FIELD, [""])[-1]
 
 
 def form_of(headers: Headers, body: bytes) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
@@ -26,10 +25,7 @@ class Translator:
         return LANGUAGES[self.language]
 
     def __call__(self, key: str, **values: Any) -> str:
-        """The message of ``key``; the key itself if there is none.
-
-        Values are inserted as they are: escaping is the template's business.
-        """
+        """The message of ``key`` or else the key; templates escape its values."""
         message = locales.TEXTS[self.language].get(key, key)
         return message.format(**values) if values else message
 
@@ -42,15 +38,15 @@ class Translator:
         found = locales.TEXTS[self.language].items()
         return {key.removeprefix(prefix): text for key, text in found if key.startswith(prefix)}
 
-    def _at(self, at: float) -> datetime | None:
+    def _at(self, at: float | None) -> datetime | None:
         try:
-            return datetime.fromtimestamp(at, self.zone)
+            return None if at is None else datetime.fromtimestamp(at, self.zone)
         except (OverflowError, ValueError, OSError):
             return None
 
     def day(self, at: float | None) -> str:
         """A date; a dash for none."""
-        found = None if at is None or not math.isfinite(at) else self._at(at)
+        found = self._at(at)
         if found is None:
             return "—"
         if self.language == "zh":
@@ -59,7 +55,7 @@ class Translator:
 
     def moment(self, at: float | None) -> str:
         """A date with the time of day; a dash for none."""
-        found = None if at is None or not math.isfinite(at) else self._at(at)
+        found = self._at(at)
         return "—" if found is None else f"{self.day(at)} {found:%H:%M}"
 
     def iso(self, at: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import tzinfo
 from ipaddress import ip_address
 from itertools import islice
@@ -16,11 +16,11 @@ from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
 from .core import errors, model, service
-from .guard import API, local_path
+from .guard import local_path
 from .i18n import LANGUAGES, Translator
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -28,8 +28,7 @@ LANGUAGE_COOKIE = "gm_language"
 THEME_COOKIE = "gm_theme"
 FLASH_COOKIE = "gm_done"
 THEMES = ("auto", "light", "dark")
-_CHOICES = {"language": (LANGUAGE_COOKIE, tuple(LANGUAGES)), "theme": (THEME_COOKIE, THEMES)}
-_YEAR = 365 * 86_400
+CHOICES = {"language": (LANGUAGE_COOKIE, tuple(LANGUAGES)), "theme": (THEME_COOKIE, THEMES)}
 SLICE = 800
 """Pieces of a page that are written at a time: about 1 ms."""
 PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -42,15 +41,11 @@ PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("tuning", "/tuning", ("/tuning",)),
     ("data", "/data", ("/data", "/changes")),
 )
-"""The main pages: name, address, and what the addresses begin with that belong to them."""
+"""The main pages: name, address, and how the addresses begin that belong to them."""
 
 
 class SlicedPage(HTMLResponse):
-    """Page that is written in slices, so that a chat's recall need not wait for it.
-
-    Args:
-        pieces: Its text, worked out as it is taken.
-    """
+    """Page that is written in slices, so that a chat's recall need not wait for it."""
 
     def __init__(self, pieces: Iterator[str], status: int) -> None:
         super().__init__("", status)
@@ -67,12 +62,7 @@ class SlicedPage(HTMLResponse):
 
 
 class Pages:
-    """Renders pages.
-
-    Args:
-        language: Used for who has not chosen one.
-        zone: In which times are shown.
-    """
+    """Renders pages, in ``language`` for who has not chosen one."""
 
     def __init__(self, keyring: Keyring, language: str, zone: tzinfo | None) -> None:
         self._keyring = keyring
@@ -98,11 +88,7 @@ class Pages:
     def render(
         self, request: Request, template: str, status: int = 200, **context: Any
     ) -> HTMLResponse:
-        """A page.
-
-        Args:
-            context: The template's variables.
-        """
+        """A page from a template and its variables."""
         words = self.words(request)
         theme = request.cookies.get(THEME_COOKIE, "")
         login: str = getattr(request.state, "login", "")
@@ -116,9 +102,8 @@ class Pages:
             login=login,
             token=self._keyring.token(login) if login else "",
             path=request.scope["path"],
-            here=_here(request),
+            here=local_path(request.scope["path"] + f"?{request.url.query}"),
             places=PLACES,
-            switch=lambda **values: _switch(request, values),
             done=done,
             overheard=_is_overheard(request),
             **context,
@@ -132,7 +117,6 @@ class Pages:
         """Go to another page of ours and say there what was done.
 
         Args:
-            url: A path of this server.
             done: ``what`` (key of a message below ``done.``) and ``change`` to undo.
         """
         response = RedirectResponse(url, status_code=303)
@@ -160,13 +144,7 @@ View = Annotated[Pages, Depends(_pages_of)]
 
 
 class FormError(Exception):
-    """A form that came to nothing.
-
-    Attributes:
-        back: The page that says so.
-        what: Key of the message below ``done.``.
-        reason: What is said besides; empty for nothing.
-    """
+    """A form that came to nothing: said on the page ``back`` as ``done.<what>``."""
 
     def __init__(self, back: str, what: str, reason: str = "") -> None:
         super().__init__(reason)
@@ -175,10 +153,9 @@ class FormError(Exception):
 
 @contextlib.contextmanager
 def or_back(back: str, **kinds: type[errors.GraphMemoryError]) -> Iterator[None]:
-    """Have errors of what a form asks for said on a page of ours.
+    """Have errors of what a form asks for said on the page ``back``.
 
     Args:
-        back: The page.
         kinds: Errors by the message that says them. Without any, all but
             :class:`NotFoundError` are, with the error's own words.
     """
@@ -193,40 +170,6 @@ def or_back(back: str, **kinds: type[errors.GraphMemoryError]) -> Iterator[None]
         raise FormError(back, "failed", str(error)[:400]) from error
 
 
-class Preferences:
-    """ASGI middleware: language and theme from any page's address, kept in a cookie.
-
-    ``?language=en`` and ``?theme=dark`` ask for them.
-    They work without scripts and before logging in. Remembering them changes nothing of
-    the memory, so a link may do it.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            scope["type"] != "http"
-            or scope["method"] != "GET"
-            or scope["path"].startswith((API, "/static/"))
-        ):
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope)
-        chosen = {key: value for key, value in request.query_params.items() if key in _CHOICES}
-        if not chosen:
-            await self._app(scope, receive, send)
-            return
-        kept = [(k, v) for k, v in request.query_params.multi_items() if k not in _CHOICES]
-        query = f"?{urlencode(kept)}" if kept else ""
-        response = RedirectResponse(local_path(scope["path"]) + query, status_code=303)
-        for key, value in chosen.items():
-            cookie, accepted = _CHOICES[key]
-            if value in accepted:
-                response.set_cookie(cookie, value, max_age=_YEAR, httponly=True, samesite="lax")
-        await response(scope, receive, send)
-
-
 def memory_url(fact: model.Fact | str) -> str:
     """Address of a fact's own page, by the fact or its id."""
     return f"/memories/{quote(fact if isinstance(fact, str) else fact.id, safe=':')}"
@@ -235,12 +178,6 @@ def memory_url(fact: model.Fact | str) -> str:
 def node_url(node: str) -> str:
     """Address of a person's or a thing's own page."""
     return "/node?" + urlencode({"id": node})
-
-
-def _here(request: Request) -> str:
-    """This page's address, to come back to."""
-    query = request.url.query
-    return local_path(request.scope["path"] + (f"?{query}" if query else ""))
 
 
 def _is_overheard(request: Request) -> bool:
@@ -252,11 +189,3 @@ def _is_overheard(request: Request) -> bool:
     # Who sends this header without a proxy deceives nobody but themselves.
     told = request.headers.get("x-forwarded-proto", request.url.scheme)
     return not is_local and told != "https"
-
-
-def _switch(request: Request, values: Mapping[str, str]) -> str:
-    """This page's address, asking for another language or theme."""
-    if request.method != "GET":
-        return "?" + urlencode(values)
-    kept = [(k, v) for k, v in request.query_params.multi_items() if k not in values]
-    return "?" + urlencode([*kept, *values.items()])

@@ -28,11 +28,23 @@ PATIENCE = 15.0
 """Seconds a client may take for the head of a request, its body, or to read on."""
 
 
+_REASONS = {
+    errno.EADDRINUSE: (
+        "webui_port",
+        "port {port} is used by another program (another bot, or this one before a restart?);"
+        " choose another port, or 0 to turn the web UI off",
+    ),
+    errno.EACCES: (
+        "webui_port",
+        "port {port} may not be used by this account; choose one above 1023",
+    ),
+}
+
+
 class LimitedConnection(H11Protocol):
     """A connection that is dropped when there are too many or its client is too slow.
 
-    One timer runs whenever it is the client's turn: to send the head of a request, or to
-    take what is sent. Bodies are timed by whoever reads them (``guard.py``).
+    One timer runs whenever it is the client's turn. Bodies are timed by ``guard.py``.
     """
 
     _timer: asyncio.TimerHandle | None = None
@@ -50,7 +62,7 @@ class LimitedConnection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self._stop()
+        self._stop_timer()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -72,11 +84,11 @@ class LimitedConnection(H11Protocol):
         """Let the timer run if and only if the client is waited for."""
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if is_answering and not self.flow.write_paused:
-            self._stop()
+            self._stop_timer()
         elif self._timer is None:
             self._timer = self.loop.call_later(PATIENCE, self.transport.abort)
 
-    def _stop(self) -> None:
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -105,16 +117,13 @@ class WebServer:
 
         Args:
             port: 0 takes any free one, see :attr:`port`.
-            host: Address of the interface to listen on.
 
         Raises:
-            SettingError: The port is taken or not allowed, or the address is not this
-                machine's.
+            SettingError: The port is taken or not allowed, or the address is not ours.
         """
         if self._task is not None:
             return
-        # uvicorn ends the whole process when it cannot bind, so it is handed a socket
-        # that is bound already. That is a probe nobody can get ahead of.
+        # uvicorn ends the whole process when it cannot bind: it is handed a bound socket.
         listener = _bind(host, port)
         config = uvicorn.Config(
             self._app,
@@ -162,11 +171,6 @@ class WebServer:
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    """A listening socket.
-
-    Raises:
-        SettingError: It cannot be had.
-    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -177,27 +181,14 @@ def _bind(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
         listener.listen(BACKLOG)
         listener.setblocking(False)
-    except (OSError, OverflowError) as error:
+    except OverflowError as error:
         listener.close()
-        raise _problem(error, host, port) from error
+        raise errors.SettingError("webui_port", f"there is no port {port}") from error
+    except OSError as error:
+        listener.close()
+        setting, reason = _REASONS.get(
+            error.errno or 0, ("webui_host", "cannot listen on {host}, port {port} ({error})")
+        )
+        reason = reason.format(host=host, port=port, error=error)
+        raise errors.SettingError(setting, reason) from error
     return listener
-
-
-def _problem(error: Exception, host: str, port: int) -> errors.SettingError:
-    if isinstance(error, OverflowError):
-        return errors.SettingError("webui_port", f"there is no port {port}")
-    match getattr(error, "errno", None):
-        case errno.EADDRINUSE:
-            return errors.SettingError(
-                "webui_port",
-                f"port {port} is used by another program (another bot, or this one before a"
-                " restart?); choose another port, or 0 to turn the web UI off",
-            )
-        case errno.EACCES:
-            return errors.SettingError(
-                "webui_port", f"port {port} may not be used by this account; choose one above 1023"
-            )
-        case _:
-            return errors.SettingError(
-                "webui_host", f"cannot listen on {host}, port {port} ({error})"
-            )

@@ -1,4 +1,4 @@
-"""Login and logout pages."""
+"""Login, logout, and the choice of language and theme."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from starlette.responses import RedirectResponse, Response
 
 from ..auth import BROWSER_AGE, SESSION_AGE, Keyring
 from ..guard import Site, local_path, read_form
-from ..rendering import View
+from ..rendering import CHOICES, View
+
+_YEAR = 365 * 86_400
 
 routes = APIRouter()
 
@@ -32,8 +34,8 @@ async def enter(request: Request, pages: View) -> Response:
     wanted = local_path(given.get("next", "/"))
     browser = request.cookies.get(keyring.browser_cookie, "")
     address = site.address_of(request.scope)
-    attempt = await keyring.attempt(given.get("key", ""), address, browser)
-    if attempt.is_right:
+    pause = await keyring.attempt(given.get("key", ""), address, browser)
+    if pause is None:
         entered = RedirectResponse(wanted, status_code=303)
         for name, value, age in (
             (keyring.cookie, await keyring.issue(), SESSION_AGE),
@@ -44,7 +46,7 @@ async def enter(request: Request, pages: View) -> Response:
                 name, value, max_age=age, httponly=True, secure=secure, samesite="strict"
             )
         return entered
-    wait = math.ceil(attempt.wait)
+    wait = math.ceil(pause)
     status = 429 if wait else 401
     response = pages.render(request, "login.html", status, next=wanted, wrong=True, wait=wait)
     if wait:
@@ -60,4 +62,15 @@ async def leave(request: Request) -> Response:
         await keyring.revoke(request.state.login)
     response = RedirectResponse("/login", status_code=303)
     response.delete_cookie(keyring.cookie)
+    return response
+
+
+@routes.get("/preferences")
+async def prefer(request: Request) -> Response:
+    """Keep a language or a theme in a cookie, without scripts or a login."""
+    response = RedirectResponse(local_path(request.query_params.get("back", "/")), 303)
+    for name, (cookie, accepted) in CHOICES.items():
+        value = request.query_params.get(name, "")
+        if value in accepted:
+            response.set_cookie(cookie, value, max_age=_YEAR, httponly=True, samesite="lax")
     return response
