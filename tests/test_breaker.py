@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -113,28 +113,6 @@ class Anything(RuleBasedStateMachine):
 
 TestAnything = Anything.TestCase
 TestAnything.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-
-
-@given(st.integers(1, 40), st.floats(0.01, 60), st.floats(60, 3600))
-@settings(max_examples=60, deadline=None)
-def test_what_is_down_is_asked_once_a_pause_and_pauses_double_to_a_limit(
-    attempts: int, first: float, longest: float
-):
-    clock = Clock()
-    breaker = Breaker("模型", threshold=1, first=first, longest=longest, clock=clock)
-    call = breaker.admit()
-    assert call
-    call.end("挂了")
-    for attempt in range(attempts):
-        pause = breaker.retry_in
-        assert pause == pytest.approx(min(longest, first * 2**attempt))
-        clock.now += pause * 0.99
-        assert breaker.admit() is None
-        clock.now += pause * 0.02
-        probe = breaker.admit()
-        assert probe
-        assert breaker.admit() is None, "one at a time"
-        probe.end("还是挂")
 
 
 def opened(clock: Clock) -> Breaker:

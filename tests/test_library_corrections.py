@@ -62,6 +62,10 @@ async def rows(journal: Journal, cls: type[Row]) -> list[Row]:
     return await journal.read(lambda them: them.find(cls))
 
 
+async def muted_in(journal: Journal) -> set[int]:
+    return await journal.read(lambda them: {row.message for row in them.find(Forgotten)})
+
+
 async def stands(journal: Journal, id: str) -> Fact:
     found = await journal.read(lambda them: them.get(Fact, id))
     assert found
@@ -111,7 +115,7 @@ async def test_what_a_correction_is(journal: Journal, library: Library) -> None:
 async def test_the_old_words_do_not_come_back(journal: Journal, library: Library) -> None:
     old = await world(journal)
     new = await newest(journal, await library.correct(*correction(old, "我现在不吃辣了")))
-    muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
+    muted = await muted_in(journal)
     assert muted == {1, *new.evidence}
     assert [row.summary for row in await rows(journal, Episode) if isinstance(row, Episode)] == [""]
 
@@ -123,8 +127,7 @@ async def test_undo_brings_everything_back(journal: Journal, library: Library) -
     (said,) = [m for m in await journal.newest_messages(9) if "海鲜" in m.text]
     await library.undo(None, ZHANG)
     assert [await rows(journal, cls) for cls in (Fact, Episode, Name)] == before
-    muted = [row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)]
-    assert muted == [said.id], "the command's words were never chat"
+    assert await muted_in(journal) == {said.id}, "the command's words were never chat"
     with pytest.raises(NotFoundError):
         await library.undo(None, ZHANG)
 
@@ -158,7 +161,7 @@ async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(
     in_private = await library.mine(asker_of(HOME, ZHANG))
     assert [line.fact.id for line in in_private] == [new.id]
     assert [line.fact for line in await library.mine(asker_of(ROOM, ZHANG))] == [there]
-    muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
+    muted = await muted_in(journal)
     assert appended.message.id not in muted
 
 
@@ -220,7 +223,7 @@ async def test_evidence_that_is_in_the_journal(journal: Journal, library: Librar
         journal, await library.correct(*correction(old, "张三怕辣", message=said.id))
     )
     assert (new.evidence, new.said_at, new.statement) == ((said.id,), T0 + 60, "张三怕辣")
-    muted = {row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)}
+    muted = await muted_in(journal)
     assert muted == {1}, "what was said in the chat stays what was said"
     with pytest.raises(NotFoundError):
         await library.correct(*correction(new, "还是爱吃辣", message=99))
@@ -244,8 +247,7 @@ async def test_own_words_alone_are_unsaid(journal: Journal, library: Library) ->
     theirs = (await journal.append(message(ROOM, LI, "我迟到了"), ROOM)).message
     me = asker_of(HOME, ZHANG)
     await library.unsay(mine.id, me, ZHANG)
-    muted = [row.message for row in await rows(journal, Forgotten) if isinstance(row, Forgotten)]
-    assert muted == [mine.id]
+    assert await muted_in(journal) == {mine.id}
 
     async def refused(message: Message, asker: Asker) -> None:
         with pytest.raises(NotFoundError):

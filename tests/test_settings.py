@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import pytest
@@ -15,12 +14,9 @@ from graph_memory.scope import Policy, Sharing
 from graph_memory.settings import SETTINGS, Settings, read
 
 
-def test_every_setting_is_a_field_and_its_default_is_accepted():
-    assert {s.name for s in SETTINGS} == {f.name for f in dataclasses.fields(Settings)}
+def test_every_default_is_accepted():
     for setting in SETTINGS:
         assert setting.check(setting.default) == setting.default
-        assert type(setting.default) is setting.type
-    assert len(SETTINGS) <= 28
 
 
 @pytest.mark.parametrize(
