@@ -283,16 +283,10 @@ def predicates(db: sqlite3.Connection) -> dict[str, int]:
 
 def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
     """What nodes, or those that are one with them, were called last, anywhere."""
-    identities = Rows(db).identities()
-    groups = {node: identities.nodes(node) for node in set(nodes)}
-    query = "SELECT node, text FROM name WHERE node IN (SELECT value FROM json_each(?))"
-    every = json.dumps(sorted(set().union(*groups.values())))
-    newest: dict[str, tuple[int, str]] = {}
-    found = db.execute(f"{query} ORDER BY last_at DESC, id", (every,))
-    for number, (node, text) in enumerate(found):
-        newest.setdefault(node, (number, text))
-    called = {node: [newest[id] for id in ids if id in newest] for node, ids in groups.items()}
-    return {node: min(known)[1] for node, known in called.items() if known}
+    rows = Rows(db)
+    identities = rows.identities()
+    called = {node: rows.called(*identities.nodes(node)) for node in set(nodes)}
+    return {node: text for node, text in called.items() if text}
 
 
 def most_known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict[str, int]]:

@@ -142,10 +142,10 @@ class Rows:
         """Who and what is one with whom."""
         return Identities((*self.scan(Merge), *self.scan(Link)))
 
-    def called(self, node: str) -> str:
-        """What a node was called last, anywhere (owner's view); empty if it has no name."""
-        names = self.find(Name, a=node)
-        newest = max(names, key=lambda name: (name.last_at, name.id), default=None)
+    def called(self, *nodes: str) -> str:
+        """What nodes that are one were called last, anywhere (owner's view); may be empty."""
+        names = [name for node in nodes for name in self.find(Name, a=node)]
+        newest = min(names, key=lambda name: (-name.last_at, name.id), default=None)
         return newest.text if newest else ""
 
     def has_messages(self, ids: Iterable[int]) -> bool:

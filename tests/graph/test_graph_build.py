@@ -120,49 +120,32 @@ NASTY = [
 TEXT = st.one_of(st.sampled_from(NASTY), st.text(st.characters(exclude_categories=["Cs"])))
 
 
-@settings(max_examples=25)
-@example(NASTY)
-@given(st.lists(TEXT, min_size=1, max_size=20))
-def test_hostile_text_survives_exactly(texts: list[str]) -> None:
-    rows: list[Row] = [
-        replace(fact(CHAT, ZHANG, YOGA, "x"), id=f"f:{i}", statement=text, predicate=text)
-        for i, text in enumerate(texts)
-    ]
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NUMBER = st.tuples(FINITE, st.one_of(st.none(), FINITE), st.integers(-(2**53), 2**53))
+HOSTILE = st.lists(st.tuples(TEXT, NUMBER), min_size=1, max_size=20)
+
+
+@settings(max_examples=40)
+@example([(text, (0.1, None, 1)) for text in NASTY])
+@given(HOSTILE)
+def test_hostile_text_and_numbers_survive_exactly(
+    given: list[tuple[str, tuple[float, float | None, int]]],
+) -> None:
+    texts = [text for text, _ in given]
+    rows: list[Row] = []
+    for i, (text, (at, until, count)) in enumerate(given):
+        said = replace(fact(CHAT, ZHANG, YOGA, "x"), statement=text, predicate=text)
+        rows.append(replace(said, id=f"f:{i}", recorded_at=at, valid_to=until, use_count=count))
     rows += [replace(name(CHAT, f"qq:{i}", text), id=f"n:{i}") for i, text in enumerate(texts)]
     rows += [User(f"qq:{i}") for i in range(len(texts))]
     rows += [User(f"hostile id {text}") for text in set(texts)]
     with tempfile.TemporaryDirectory() as folder:
         found = asyncio.run(built(Path(folder), rows))
-    assert {record[2]: record[4:6] for record in found["KNOWS"]} == {
-        f"f:{i}": (text, text) for i, text in enumerate(texts)
-    }
+    facts = {r[2]: (r[4], r[5], (r[10], r[8], r[7])) for r in found["KNOWS"]}
+    assert facts == {f"f:{i}": (text, text, n) for i, (text, n) in enumerate(given)}
     names = {record[0]: record[1] for record in found["User"]}
     assert [names[f"qq:{i}"] for i in range(len(texts))] == texts
     assert {f"hostile id {text}" for text in texts} <= names.keys()
-
-
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
-NUMBERS = st.tuples(FINITE, st.one_of(st.none(), FINITE), st.integers(-(2**53), 2**53))
-
-
-@settings(max_examples=25)
-@given(st.lists(NUMBERS, min_size=1, max_size=20))
-def test_numbers_survive_exactly(numbers: list[tuple[float, float | None, int]]) -> None:
-    rows: list[Row] = [
-        replace(
-            fact(CHAT, ZHANG, YOGA, "x"),
-            id=f"f:{i}",
-            recorded_at=at,
-            valid_to=until,
-            use_count=count,
-        )
-        for i, (at, until, count) in enumerate(numbers)
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        found = asyncio.run(built(Path(folder), rows))
-    assert {record[2]: (record[10], record[8], record[7]) for record in found["KNOWS"]} == {
-        f"f:{i}": each for i, each in enumerate(numbers)
-    }
 
 
 @pytest.mark.parametrize("folder", ["a b", "[1]", "a*?b", "{x,y}", "引'号\"", "back\\slash", "#%"])

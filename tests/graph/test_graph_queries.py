@@ -73,12 +73,6 @@ async def test_the_neighbourhood_of_a_person(graph: GraphStore) -> None:
     assert said["张三讨厌 Docker"].status == "archived"
 
 
-async def test_edges_point_from_subject_to_object(graph: GraphStore) -> None:
-    found = await around(graph, YOGA)
-    assert {(edge.source, edge.target) for edge in found.edges} == {(ZHANG, YOGA), (DOCKER, YOGA)}
-    assert set(ids(found)) == {YOGA, ZHANG, DOCKER}
-
-
 async def test_what_a_newer_fact_replaces_is_superseded(tmp_path: Path) -> None:
     old = replace(fact(CHAT, ZHANG, YOGA, "张三喜欢瑜伽"), valid_to=T0 + 0.25)
     newer = fact(GROUP, ZHANG, DOCKER, "张三改学 Docker 了", at=T0 + 9, supersedes=(old.id,))

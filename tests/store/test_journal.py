@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import pytest_asyncio
 
@@ -240,15 +239,6 @@ async def test_a_snapshot_stands_still_while_others_write(journal: Journal):
         await journal.commit(put(User(user("later"))))
         assert before.last_change() == 1
         assert list(before.scan(User)) == people
-
-
-async def test_vectors_are_kept_by_model_and_text(journal: Journal):
-    vector = np.arange(4, dtype=np.float32)
-    await journal.put_vectors("m1", {b"a": vector})
-    found = await journal.vectors("m1", [b"a", b"b"])
-    assert list(found) == [b"a"]
-    assert np.array_equal(found[b"a"], vector)
-    assert await journal.vectors("m2", [b"a"]) == {}
 
 
 async def test_notes(journal: Journal):
