@@ -169,6 +169,9 @@ async def play(journal: Journal, history: History) -> None:
             await write(journal, replace(step, evidence=kept))
         elif isinstance(step, Forgotten):
             await write(journal, replace(step, message=numbers.get(step.message, 999)))
+        elif isinstance(step, Episode):  # no number that another message may get one day
+            first, last = (numbers.get(of, 999) for of in (step.first_message, step.last_message))
+            await write(journal, replace(step, first_message=first, last_message=last))
         else:
             await write(journal, step)
 
