@@ -15,15 +15,22 @@ from hypothesis import strategies as st
 from graph_memory.errors import FormatError, JournalError, NotFoundError
 from graph_memory.transfer import files
 
+from .support import put
+
+
+def sent(directory: Path, name: str, data: bytes = b"{}") -> Path:
+    file = files.Incoming(directory, name)
+    try:
+        file.write(data)
+        return file.keep()
+    finally:
+        file.drop()
+
 
 def test_only_what_is_in_the_folder_or_is_named_in_full(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.json"
-    secret.write_text("{}")
-    data = tmp_path / "data"
+    secret, data = put(tmp_path / "secret.json", "{}"), tmp_path / "data"
     assert files.waiting(data) == []
-    good = data / "imports" / "deep" / "a.json"
-    good.parent.mkdir()
-    good.write_text("{}")
+    good = put(data / "imports" / "deep" / "a.json", "{}")
     (data / "imports" / "link.json").symlink_to(secret)
     (data / "imports" / "inner.json").symlink_to(good)
     assert files.find(data, "deep/a.json") == good.resolve()
@@ -47,20 +54,6 @@ def test_a_file_is_there_whole_and_private_or_not_at_all(tmp_path: Path) -> None
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert files.target(tmp_path, "everything", 0.0) != path
-
-
-def _fail(path: Path) -> None:
-    with files.writing(path) as file:
-        file.write("a")
-        raise OSError("kaputt")
-
-
-def test_no_room_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a"
-    path.write_text("a")
-    monkeypatch.setattr("graph_memory.store.copies.MIN_FREE", 1 << 60)
-    with pytest.raises(JournalError):
-        files.require_room(tmp_path, path)
 
 
 @pytest.mark.parametrize(
@@ -92,13 +85,9 @@ def test_what_is_sent_in_gets_a_harmless_name(tmp_path: Path, called: str, name:
 def test_no_name_leads_out_of_the_folder(tmp_path_factory: pytest.TempPathFactory, name: str):
     folder = tmp_path_factory.mktemp("in")
     try:
-        file = files.Incoming(folder, name)
+        path = sent(folder, name)
     except FormatError:
         return
-    try:
-        path = file.keep()
-    finally:
-        file.drop()
     assert path.parent == folder / "imports"
     assert files.waiting(folder) == [path]
 
@@ -106,14 +95,10 @@ def test_no_name_leads_out_of_the_folder(tmp_path_factory: pytest.TempPathFactor
 def test_what_is_sent_in_replaces_nothing_and_leaves_nothing_half(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = []
-    for text in (b"1", b"22", b"333"):
-        file = files.Incoming(tmp_path, "a.tar.gz")
-        file.write(text)
-        kept.append(file.keep())
-        file.drop()
+    texts = [b"1", b"22", b"333"]
+    kept = [sent(tmp_path, "a.tar.gz", text) for text in texts]
     assert [path.name for path in kept] == ["a.tar.gz", "a.tar-2.gz", "a.tar-3.gz"]
-    assert [path.read_bytes() for path in kept] == [b"1", b"22", b"333"]
+    assert [path.read_bytes() for path in kept] == texts
     monkeypatch.setattr(files, "MAX_SENT", 4)
     file = files.Incoming(tmp_path, "b.json")
     file.write(b"1234")
@@ -126,6 +111,12 @@ def test_what_is_sent_in_replaces_nothing_and_leaves_nothing_half(
     assert sorted((tmp_path / "imports").iterdir()) == sorted(kept)
 
 
+def _fail(path: Path) -> None:
+    with files.writing(path) as file:
+        file.write("a")
+        raise OSError("kaputt")
+
+
 def test_no_more_files_wait_than_can_be_looked_through(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,7 +126,7 @@ def test_no_more_files_wait_than_can_be_looked_through(
         files.Incoming(tmp_path, "c.json")  # those that are on their way count, too
     second.drop()
     first.keep()
-    (tmp_path / "imports" / "by hand.json").write_text("{}")
+    put(tmp_path / "imports" / "by hand.json", "{}")
     with pytest.raises(FormatError, match="delete"):
         files.Incoming(tmp_path, "c.json")
     files.discard(tmp_path, "a.json")
@@ -143,12 +134,14 @@ def test_no_more_files_wait_than_can_be_looked_through(
     assert [path.name for path in files.waiting(tmp_path)] == ["by hand.json"]
 
 
-def test_what_is_sent_in_leaves_room_for_the_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_room_is_left_for_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path / "a", "a")
+    files.require_room(tmp_path, path)
     file = files.Incoming(tmp_path, "a.json")
     file.write(b"1")
     monkeypatch.setattr("graph_memory.store.copies.MIN_FREE", 1 << 60)
+    with pytest.raises(JournalError):
+        files.require_room(tmp_path, path)
     with pytest.raises(JournalError, match=r"no room for a\.json"):
         file.write(b"2")
     file.drop()
@@ -156,13 +149,10 @@ def test_what_is_sent_in_leaves_room_for_the_journal(
 
 
 def test_only_what_waits_is_deleted(tmp_path: Path) -> None:
-    outside = tmp_path / "outside.json"
-    outside.write_text("{}")
-    folder = tmp_path / "imports"
-    (folder / "deep").mkdir(parents=True)
-    (folder / "deep" / "a.json").write_text("{}")
+    outside, folder = put(tmp_path / "outside.json", "{}"), tmp_path / "imports"
+    put(folder / "deep" / "a.json", "{}")
+    put(folder / ".draft.tmp", "")
     (folder / "link.json").symlink_to(outside)
-    (folder / ".draft.tmp").write_text("")
     before = sorted(tmp_path.rglob("*"))
     for name in ("../outside.json", str(outside), "deep", "deep/a.json", ".draft.tmp", "", "x"):
         with pytest.raises(NotFoundError):
@@ -174,9 +164,7 @@ def test_only_what_waits_is_deleted(tmp_path: Path) -> None:
 
 
 def test_a_name_that_cannot_be_shown_hides_only_itself(tmp_path: Path) -> None:
-    folder = tmp_path / "imports"
-    folder.mkdir()
-    (folder / "a.json").write_text("{}")
+    folder = put(tmp_path / "imports" / "a.json", "{}").parent
     with contextlib.suppress(OSError):  # some systems have no such names
         (folder / os.fsdecode("历史.json".encode("gbk"))).write_text("{}")
     assert [path.name for path in files.waiting(tmp_path)] == ["a.json"]
@@ -186,10 +174,9 @@ def test_what_a_kill_left_half_sent_is_swept_and_nothing_else(tmp_path: Path) ->
     files.sweep(tmp_path, time.time() + 1)  # nothing was ever sent
     coming = files.Incoming(tmp_path, "a.json")
     coming.write(b"12")
-    (tmp_path / "imports" / ".0123456789abcdef.tmp").write_bytes(b"half")
-    (tmp_path / "imports" / "b.tmp").write_bytes(b"whole")
-    (tmp_path / "moving").mkdir()  # of an import by version 1.0
-    (tmp_path / "moving" / "0123.sqlite3").write_bytes(b"half")
+    put(tmp_path / "imports" / ".0123456789abcdef.tmp", b"half")
+    put(tmp_path / "imports" / "b.tmp", b"whole")
+    put(tmp_path / "moving" / "0123.sqlite3", b"half")  # of an import by version 1.0
     files.sweep(tmp_path, time.time() + 1)
     assert coming.keep().read_bytes() == b"12"
     names = sorted(path.name for path in (tmp_path / "imports").iterdir())

@@ -17,11 +17,12 @@ from tests.makers import QQ, T0, group, message, private, undo, user
 from .support import brought, exported, hear, opened, put
 
 OLD, NEW = group("9"), group("10")
+LEAVING = message(OLD, user("1"), "我们换群吧", T0 - 100)
 
 
 async def test_a_group_that_moved(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal, opened(tmp_path / "b") as other:
-        await hear(journal, OLD, message(OLD, user("1"), "我们换群吧", T0 - 100))
+        await hear(journal, OLD, LEAVING)
         plan = await preview_renaming(journal, OLD.circle, NEW.circle)
         assert plan.circles == {OLD.circle: NEW.circle}
         change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
@@ -50,8 +51,7 @@ async def presences(journal: Journal) -> list[Presence]:
 
 async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal:
-        said = [message(OLD, user("1"), "我们换群吧", T0 - 100)]
-        await hear(journal, OLD, *said, message(OLD, user("2"), "好", T0 - 90))
+        await hear(journal, OLD, LEAVING, message(OLD, user("2"), "好", T0 - 90))
         secret = message(NEW, user("3"), "这里只有我们", T0 - 50)
         await hear(journal, NEW, secret, message(NEW, user("2"), "来了", T0 - 40))
         before = await presences(journal)
@@ -99,7 +99,7 @@ async def test_a_chat_that_is_spoken_in_again_is_its_own_again(tmp_path: Path) -
 
 async def test_who_spoke_where_a_chat_was_moved_to_has_been_there(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as journal:
-        await hear(journal, OLD, message(OLD, user("1"), "我们换群吧", T0 - 100))
+        await hear(journal, OLD, LEAVING)
         change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
         assert change is not None
         await hear(journal, NEW, message(NEW, user("1"), "我来了", T0 + 50))
