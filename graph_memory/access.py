@@ -33,13 +33,12 @@ _PROCESS = secrets.token_bytes(32)
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What the file says.
+    """What the file says, in hexadecimal.
 
     Attributes:
-        salt, hash: Of the key, in hexadecimal; slow, since a file can be guessed against.
-        secret: Signs cookies, in hexadecimal; a new one for every key, so that a changed
-            key logs everyone out.
-        is_own: Whether the key is the owner's, from the settings, and was not made.
+        hash: Of the key; slow, since a file can be guessed against.
+        secret: New for every key, so that a changed key logs everyone out.
+        is_own: Whether the key is from the settings and was not made.
         logins: Hashes of the ids of the logins that are good, the newest last.
     """
 
@@ -55,7 +54,7 @@ class Access:
 
     Attributes:
         secret: Signs cookies.
-        new_key: The key, if it was made just now; this is the only time it can be shown.
+        new_key: The key, if it was made just now: it is kept nowhere.
     """
 
     def __init__(self, path: Path, kept: _Kept, new_key: str = "") -> None:
@@ -69,11 +68,11 @@ class Access:
 
     @classmethod
     def open(cls, directory: Path, own_key: str, plain_key: str = "") -> Access:
-        """The access to the memory in ``directory``. Blocks: hashing takes about 50 ms.
+        """The access to the memory in ``directory``. Blocks for about 50 ms.
 
         Args:
-            own_key: The key of the settings; if there is none, one is made and kept.
-            plain_key: One that an earlier version made and kept as it is; stays good.
+            own_key: The key of the settings; if there is none, one is made.
+            plain_key: One that an earlier version made; stays good.
 
         Raises:
             SettingError: The key of the settings is too short.
@@ -110,10 +109,7 @@ class Access:
         return _name(login) in self._logins
 
     def add(self, login: str) -> None:
-        """Let a login be good. Blocks.
-
-        On a full disk it lasts until the plugin is reloaded: the page says what to do then.
-        """
+        """Let a login be good; on a full disk until the plugin is reloaded. Blocks."""
         with self._lock:
             self._logins[_name(login)] = None
             while len(self._logins) > MAX_LOGINS:

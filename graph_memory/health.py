@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import partial
 
 from .breaker import Breaker, BreakerState
 from .errors import Failure, GraphMemoryError
@@ -22,15 +23,11 @@ class Health:
     Attributes:
         counts: Rows of each kind, messages, buffered messages, changes, records, and how
             many messages went because they were old (``thinned``).
-        graph: State of the graph (``ready``, ``building``, …) and the change it reflects.
+        graph_applied: The change that the graph reflects.
         embedder: Name of the model in use; empty while there is none.
-        index_items, index_vectors: Documents in the recall index, and how many of them
-            have a vector of the model in use.
-        storage, storage_kind: Whether messages can be stored, and why not (see
-            ``store/connection.py``).
-        breakers: Whether ``embedding``, ``learning`` or ``rewriting`` is left alone because
-            its model keeps failing.
-        problems: What else is wrong, for people.
+        index_vectors: How many of the index's documents have a vector of that model.
+        storage_kind: Why messages cannot be stored (see ``store/connection.py``).
+        breakers: By ``embedding``, ``learning`` or ``rewriting``.
         spending: What models were asked for today.
     """
 
@@ -55,16 +52,16 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     """What an admin is told.
 
     Args:
-        language: ``zh`` or ``en``.
         web: Where the memory page is; empty if it is off.
     """
+    tell = partial(say, language)
     counts, learning = health.counts, health.learning
-    never = health.upkeep_at is None or not math.isfinite(health.upkeep_at)
-    when = f"{datetime.fromtimestamp(health.upkeep_at or 0.0, zone):%Y-%m-%d %H:%M}"
+    when = tell("never")
+    if health.upkeep_at is not None and math.isfinite(health.upkeep_at):
+        when = f"{datetime.fromtimestamp(health.upkeep_at, zone):%Y-%m-%d %H:%M}"
     lines = [
-        say(language, "health_title"),
-        say(
-            language,
+        tell("health_title"),
+        tell(
             "health_counts",
             facts=counts.get("fact", 0),
             episodes=counts.get("episode", 0),
@@ -72,33 +69,24 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
             messages=counts.get("messages", 0),
             buffered=counts.get("buffered", 0),
         ),
-        say(
-            language,
+        tell(
             "health_index",
-            state=say(language, "ready" if health.recall_ready else "building"),
+            state=tell("ready" if health.recall_ready else "building"),
             items=health.index_items,
             vectors=health.index_vectors,
         ),
-        say(language, "health_embedder", name=health.embedder or say(language, "none")),
-        say(
-            language,
-            "health_graph",
-            state=say(language, f"graph_{health.graph}"),
-            applied=health.graph_applied,
-        ),
-        say(language, "health_learning", waiting=learning.waiting, dead=learning.dead),
+        tell("health_embedder", name=health.embedder or tell("none")),
+        tell("health_graph", state=tell(f"graph_{health.graph}"), applied=health.graph_applied),
+        tell("health_learning", waiting=learning.waiting, dead=learning.dead),
     ]
     if learning.failed:
         lines.append(learning_failure(learning, language))
     lines.append(_spending(health.spending, language))
-    thinned = counts.get("thinned", 0)
-    when = say(language, "never") if never else when
-    lines.append(say(language, "health_upkeep", when=when, thinned=thinned))
+    lines.append(tell("health_upkeep", when=when, thinned=counts.get("thinned", 0)))
     if web:
-        lines.append(say(language, "health_web", url=web))
+        lines.append(tell("health_web", url=web))
     lines += _troubles(health, language)
-    lines += [say(language, "health_problem", problem=problem) for problem in health.problems]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(tell("health_problem", problem=each) for each in health.problems)])
 
 
 def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: int) -> list[str]:
@@ -121,42 +109,38 @@ def learning_failure(learning: LearningStatus, language: str) -> str:
 
 def _spending(account: Account, language: str) -> str:
     """Calls and tokens of today, by purpose."""
-    purposes = [
-        say(
-            language,
-            "health_purpose",
-            purpose=TEXTS[language].get(f"purpose_{purpose}", purpose),
-            calls=cost.calls,
-            tokens=cost.tokens,
+    tell = partial(say, language)
+    purposes = []
+    for key, cost in sorted(account.costs.items()):
+        purpose = TEXTS[language].get(f"purpose_{key}", key)
+        purposes.append(
+            tell("health_purpose", purpose=purpose, calls=cost.calls, tokens=cost.tokens)
         )
-        for purpose, cost in sorted(account.costs.items())
-    ]
-    return say(
-        language,
+    return tell(
         "health_spending",
-        purposes=say(language, "list_comma").join(purposes) or say(language, "nothing_spent"),
+        purposes=tell("list_comma").join(purposes) or tell("nothing_spent"),
         tokens=account.tokens,
-        limit=account.limit or say(language, "no_limit"),
+        limit=account.limit or tell("no_limit"),
     )
 
 
 def _troubles(health: Health, language: str) -> list[str]:
     """What is wrong with the disk and with the models, and what to do."""
-    lines = [say(language, f"storage_{health.storage_kind}")] if health.storage_kind else []
+    tell = partial(say, language)
+    lines = [tell(f"storage_{health.storage_kind}")] if health.storage_kind else []
     if health.spending.blocked_for:
-        lines.append(say(language, "spent", limit=health.spending.limit))
+        lines.append(tell("spent", limit=health.spending.limit))
     if count := health.learning.over_share:
-        lines.append(say(language, "over_share", count=count))
+        lines.append(tell("over_share", count=count))
     for key, breaker in health.breakers.items():
         if breaker.state is not BreakerState.CLOSED:
             lines.append(
-                say(
-                    language,
+                tell(
                     "breaker",
-                    what=say(language, f"breaker_{key}"),
+                    what=tell(f"breaker_{key}"),
                     failures=breaker.failures,
                     seconds=math.ceil(breaker.retry_in),
-                    reason=say(language, f"failure_{Failure.read(breaker.reason)}"),
+                    reason=tell(f"failure_{Failure.read(breaker.reason)}"),
                 )
             )
     return lines

@@ -51,10 +51,7 @@ class Barriers:
             self._views[session.id] = seen, akin
 
     def of(self, row: SessionRow | Message) -> Barrier | None:
-        """Why the asker does not see a row; ``None`` if they do, or it has no Session.
-
-        What neither audience nor persona would show is put down to the audience.
-        """
+        """Why the asker does not see a row (audience first); ``None`` if they do."""
         if row.session not in self._views:
             return None
         seen, akin = self._views[row.session]
@@ -67,13 +64,7 @@ class Barriers:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Askers there are to view as.
-
-    Attributes:
-        people: Users and what they are called, in order of names.
-        groups: Circles of groups and their titles.
-        personas: Personas that have memories.
-    """
+    """Users, groups and personas to view as: ids and names, in order of names."""
 
     people: list[tuple[str, str]]
     groups: list[tuple[str, str]]
@@ -155,15 +146,10 @@ class ViewAs:
         return await self._context.journal.look(work)
 
     def asker(self, user: str, group: str, persona: str) -> Asker:
-        """Who asks.
-
-        Args:
-            user: Their id, or :data:`NOBODY`.
-            group: Circle of the group in which they ask; empty: in private.
-            persona: Whom they ask; :data:`STRANGER` is one that knows nothing yet.
+        """Who asks, in the group of a circle or, if that is empty, in private.
 
         Raises:
-            NotFoundError: Nobody asks in private.
+            NotFoundError: :data:`NOBODY` asks in private.
         """
         accounts = self._context.identities.accounts(user) if user else frozenset[str]()
         if group:

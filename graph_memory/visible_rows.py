@@ -86,8 +86,7 @@ class VisibleRows:
         """A fact that the asker may see and has a say in: about them, or said by them.
 
         Raises:
-            NotFoundError: There is none. Whether it does not exist, is not to be seen or
-                is somebody else's makes no difference.
+            NotFoundError: There is none, whatever the reason.
         """
         fact = self.rows.get(Fact, id)
         people = {fact.subject, fact.object, fact.speaker} if fact else set[str]()
@@ -109,8 +108,7 @@ class VisibleRows:
 class LearnerRows(VisibleRows):
     """Rows that the Session which is learned into may see as its own.
 
-    Whatever learning offers to the model, resolves a name to, strengthens or replaces is
-    among them; rows of other personas let in by ``cross_persona_search`` are not.
+    Rows of other personas let in by ``cross_persona_search`` are not among them.
     """
 
     def __init__(
@@ -130,14 +128,8 @@ class LearnerRows(VisibleRows):
         found = self.session(session)
         return found is not None and found.circle == self.here.circle
 
-    # ---------------------------------------------------------------- nodes
-
     def canonical(self, node: str) -> str:
-        """The node under which this Session knows a node.
-
-        Of merged entities the survivor, of all accounts of a private chat's owner the one
-        that owns it.
-        """
+        """The merged entity's survivor, or the account that owns a private chat."""
         if node in self.asker.accounts:
             return self.here.owner
         return self._identities.canonical(node)
@@ -154,15 +146,12 @@ class LearnerRows(VisibleRows):
     def type_of(self, entity: str) -> EntityType | None:
         """What an entity is, by where it was mentioned; ``None`` if it never was."""
         here = self.here.id
-        seen = self.find(Mention, self.nodes(entity))
         last = max(
-            seen,
+            self.find(Mention, self.nodes(entity)),
             key=lambda m: (m.session == here, m.entity == entity, m.last_at, m.id),
             default=None,
         )
         return EntityType(last.type) if last else None
-
-    # ---------------------------------------------------------------- facts
 
     def facts_of(self, subject: str, limit: int) -> list[Fact]:
         """The newest visible facts about a node, those of this Session first."""
@@ -202,8 +191,6 @@ class LearnerRows(VisibleRows):
         """Whether a visible fact replaces this one."""
         return any(fact.id in newer.supersedes for newer in self.history(fact.subject))
 
-    # ---------------------------------------------------------------- names
-
     def names(self, norm: str) -> list[Name]:
         """The visible names that read ``norm``."""
         return [name for name in self.rows.find(Name, b=norm) if self.shows(name)]
@@ -224,9 +211,7 @@ class LearnerRows(VisibleRows):
         return self._called[node]
 
     def bearers(self, norm: str, *, seen: bool = False) -> set[str]:
-        """The users of this chat window who are called that.
-
-        Who goes by another name now counts for a year after the name was last theirs.
+        """The users of this chat window who are called that, or were within a year.
 
         Args:
             seen: Only as far as may be seen, for what the model is shown; else whatever
@@ -243,9 +228,8 @@ class LearnerRows(VisibleRows):
     def _spoke(self, user: str, seen: bool) -> float:
         """When a user last spoke in this chat window."""
         found = (row for node in self.nodes(user) for row in self.rows.find(Participation, a=node))
-        return max(
-            (row.last_at for row in found if self._is_here(row, seen=seen)), default=math.inf
-        )
+        here = (row.last_at for row in found if self._is_here(row, seen=seen))
+        return max(here, default=math.inf)
 
     def _is_here(self, row: Name | Participation, *, seen: bool) -> bool:
         return self.is_same_circle(row.session) and (not seen or self.shows(row))

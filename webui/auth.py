@@ -1,10 +1,8 @@
 """Authentication: the key, signed cookies, and slowing down of guesses.
 
-A wrong key counts twice: for who sent it, and for everybody. After a few, whoever sent them
-waits, twice as long each time. After many, from however many addresses, everybody waits,
-for at most a minute, and so one guess is made in that time. It must not be the owner who
-is kept out: a browser that logged in before is known by a cookie of its own, whatever its
-address, and waits for its own mistakes only.
+After a few wrong keys, whoever sent them waits, twice as long each time; after many, from
+however many addresses, every stranger waits. A browser that logged in before is known by a
+cookie, whatever its address, and waits for its own mistakes only.
 """
 
 from __future__ import annotations

@@ -115,10 +115,9 @@ class Site:
         return is_public and self.public_url.startswith("https://")
 
     def address_of(self, scope: Scope) -> str:
-        """Address of who asks.
+        """Address of who asks, or for whom the proxy asks.
 
-        A proxy says for whom it asks. Who reaches the port past it may claim to be
-        another; against such guesses there is the limit for everybody (``auth.py``).
+        Who reaches the port past it may claim any; the limit for everybody holds then.
         """
         address = str((scope.get("client") or ("",))[0])
         told = Headers(scope=scope).get("x-forwarded-for", "").rpartition(",")[2].strip()
@@ -226,10 +225,7 @@ def problem(status: int, detail: str) -> Response:
 
 
 def local_path(wanted: str) -> str:
-    """``wanted`` as a path of this server, whatever it was meant to be.
-
-    Browsers read ``//host`` and ``/\\host`` as other servers; neither survives.
-    """
+    """``wanted`` as a path of this server, be it meant as ``//host`` or ``/\\host``."""
     parts = split(wanted.replace("\\", "/"))
     path = "/" + quote(parts.path.lstrip("/"), safe="/:%")
     return f"{path}?{quote(parts.query, safe='=&%+:')}" if parts.query else path

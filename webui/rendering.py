@@ -127,14 +127,12 @@ class Pages:
         return response
 
 
-async def _memory_of(request: Request) -> service.MemoryService:
-    memory: service.MemoryService = request.app.state.memory
-    return memory
+async def _memory_of(request: Request) -> Any:
+    return request.app.state.memory
 
 
-async def _pages_of(request: Request) -> Pages:
-    pages: Pages = request.app.state.pages
-    return pages
+async def _pages_of(request: Request) -> Any:
+    return request.app.state.pages
 
 
 Memory = Annotated[service.MemoryService, Depends(_memory_of)]

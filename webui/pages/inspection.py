@@ -59,11 +59,7 @@ class ViewAsQuery(PageQuery):
     hidden: Offset = 0
 
     def asker(self, memory: service.MemoryService) -> model.Asker:
-        """Who asks.
-
-        Raises:
-            NotFoundError: Nobody asks in private.
-        """
+        """Who asks; :class:`NotFoundError` if nobody does, in private."""
         user = view_as.NOBODY if self.user == NONE else self.user
         persona = view_as.STRANGER if self.persona == NONE else self.persona
         return memory.view_as.asker(user, self.group, persona)
@@ -71,12 +67,7 @@ class ViewAsQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True)
 class SightingPage:
-    """A page of one of the two lists.
-
-    Attributes:
-        items: Facts as they are shown, and how each looks to the asker.
-        before, after: Where the pages before and after begin; ``None`` if there is none.
-    """
+    """A page of one of the two lists, and where those before and after it begin."""
 
     items: list[tuple[library.FactLine, view_as.Sighting]]
     start: int

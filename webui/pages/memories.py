@@ -108,11 +108,7 @@ async def amend(request: Request, id: Id, memory: Memory, pages: View) -> Respon
 
 
 def _listed(address: str) -> FactListing:
-    """The list that an address of the table shows, from its beginning.
-
-    Raises:
-        RequestValidationError: There is no such list.
-    """
+    """The list that an address of the table shows, from its beginning."""
     given = dict(parse_qsl(split(address).query)) | {"cursor": ""}
     try:
         return FactListing.model_validate(given)
