@@ -66,7 +66,6 @@ class Tombstone:
 
     Attributes:
         id: Salted hash of the user's id.
-        at: When, seconds since the epoch.
         done: Whether nothing is left of the user in any file.
     """
 
@@ -121,9 +120,7 @@ class Tombstones:
 
     def find(self, user: str) -> Tombstone | None:
         """The tombstone of a user, if there is one."""
-        if not self.stones:
-            return None
-        id = self.hash(user)
+        id = self.hash(user) if self.stones else ""
         return next((stone for stone in self.stones if stone.id == id), None)
 
     def finish(self, stones: Iterable[Tombstone]) -> None:
@@ -151,7 +148,7 @@ class Tombstones:
     def match(self, users: Iterable[str]) -> dict[str, str]:
         """Those of ``users`` that have a tombstone, by its id."""
         wanted = {stone.id for stone in self.stones}
-        return {id: user for user in users if wanted and (id := self.hash(user)) in wanted}
+        return {id: user for user in users if (id := self.hash(user)) in wanted} if wanted else {}
 
     @property
     def _salt(self) -> bytes:
@@ -177,16 +174,14 @@ class Tombstones:
 
 
 class Outcome(StrEnum):
-    """How far a wish to be forgotten got.
-
-    ``DONE``: nothing is in the memory any more. ``RECORDED``: nothing was deleted yet, but
-    it will be, even after a restart. ``NOTED``: nothing was deleted and not even the wish
-    could be written; it is tried again until the bot is stopped.
-    """
+    """How far a wish to be forgotten got."""
 
     DONE = "done"
+    """Nothing is in the memory any more."""
     RECORDED = "recorded"
+    """Nothing was deleted yet, but it will be, even after a restart."""
     NOTED = "noted"
+    """Not even the wish could be written; it is tried again until the bot is stopped."""
 
 
 class ForgetMe:
@@ -302,14 +297,11 @@ def clean_journal(path: Path, tombstones: Tombstones, now: float) -> bool:
         return False
     with _altering(path) as db:
         due = _due(db, path, tombstones)
-        users = _users(db, due, tombstones)
         if due or marks:
-            _clean(db, path, due, users, marks, now)
+            _clean(db, path, due, marks, now)
         # A kill may have left in the log what was erased from the file.
         erasure.empty_log(db)
-    if users:
-        logger.info("who asked to be forgotten stays forgotten")
-    return bool(users)
+    return any(due.values())
 
 
 def purge(
@@ -326,7 +318,7 @@ def purge(
     deleted if somebody is to be forgotten.
 
     Args:
-        marks: What retracted messages are known by.
+        marks: Of retracted messages.
 
     Raises:
         JournalError: Some could not be rewritten (no room, not writable); the others were.
@@ -350,10 +342,9 @@ def purge(
 
 
 def discard_others(directory: Path) -> None:
-    """Delete what is no copy of the journal and may name whoever is to be forgotten.
+    """Delete exports, waiting imports and damaged journals. Blocks.
 
-    That is what was exported, what is about to be imported (``transfer/``) and damaged
-    journals that were set aside. Blocks.
+    They are no copies of the journal and may name whoever is to be forgotten.
     """
     folders = (directory / "exports", directory / "moving")
     found = [path for folder in folders for path in folder.glob("*") if path.is_file()]
@@ -366,27 +357,24 @@ def _purge(path: Path, tombstones: Tombstones, marks: Collection[str], now: floa
     try:
         with closing(open_to_read(path)) as db:
             due = _due(db, path, tombstones)
-            users = _users(db, due, tombstones)
             held = bool(retraction.held(db, marks))
     except sqlite3.Error as error:
         raise failure(f"{path.name} cannot be read", error) from error
-    if not users and not held:
-        if due:
-            with _altering(path) as db:
-                _clean(db, path, due, {}, (), now)  # a mark is all it needs
-        return
-    with _rewriting(path) as draft, _altering(draft) as db:
-        _clean(db, draft, due, users, marks if held else (), now)
-        erasure.compact(db)
-        erasure.empty_log(db)
-    logger.info("%s was cleaned of what is to be forgotten", path.name)
+    if any(due.values()) or held:
+        with _rewriting(path) as draft, _altering(draft) as db:
+            _clean(db, draft, due, marks if held else (), now)
+            erasure.compact(db)
+            erasure.empty_log(db)
+        logger.info("%s was cleaned of what is to be forgotten", path.name)
+    elif due:
+        with _altering(path) as db:
+            _clean(db, path, due, (), now)  # a mark is all it needs
 
 
 def _clean(
     db: sqlite3.Connection,
     path: Path,
-    due: list[Tombstone],
-    users: dict[str, str],
+    due: dict[Tombstone, str],
     marks: Collection[str],
     now: float,
 ) -> None:
@@ -394,32 +382,26 @@ def _clean(
     if marks:
         migrate(db, path)
     db.execute("BEGIN IMMEDIATE")
-    for stone in due:
-        if stone.id in users:
-            erasure.erase(db, users[stone.id], stone.at)
+    for stone, user in due.items():
+        if user:
+            erasure.erase(db, user, stone.at)
         erasure.mark(db, stone.id, stone.at)
     if marks:
         retraction.retract_again(db, marks, now)
     db.execute("COMMIT")
 
 
-def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> list[Tombstone]:
-    """The tombstones that a journal is not marked with."""
+def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> dict[Tombstone, str]:
+    """The tombstones that a journal is not marked with, and who in it is meant, if anybody."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise DamagedError(f"{path} is not a journal of this plugin")
     if migrations_of(db) - {name for name, _ in MIGRATIONS}:
         raise JournalError(f"{path} is of a newer version; update the plugin")
     marks = erasure.marks(db)
-    return [stone for stone in tombstones.stones if marks.get(stone.id, stone.at - 1) < stone.at]
-
-
-def _users(db: sqlite3.Connection, due: list[Tombstone], tombstones: Tombstones) -> dict[str, str]:
-    """Users of a journal who are to be erased, by the id of their tombstone."""
-    if not due:
-        return {}
-    found = tombstones.match(erasure.users(db))
-    return {stone.id: found[stone.id] for stone in due if stone.id in found}
+    due = [stone for stone in tombstones.stones if marks.get(stone.id, stone.at - 1) < stone.at]
+    found = tombstones.match(erasure.users(db)) if due else {}
+    return {stone: found.get(stone.id, "") for stone in due}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 
 from ..embedding import text_hash
 from ..model import Basis, Erased, Session, registered
@@ -45,24 +46,14 @@ async def thin(journal: Journal, before: float, pause: Pause) -> int:
         after, is_more = 0, True
         while is_more:
             await pause()
-            count, after = await journal.alter(_slice(session, before, after))
+            count, after = await journal.alter(partial(thin_some, session, before, after))
             thinned += count
             is_more = after > 0
     return thinned
 
 
-def _slice(
-    session: str, before: float, after: int
-) -> Callable[[sqlite3.Connection, Tell], tuple[int, int]]:
-    return lambda db, tell: thin_some(db, session, before, after, tell)
-
-
 def thin_some(
-    db: sqlite3.Connection,
-    session: str,
-    before: float,
-    after: int,
-    tell: Tell,
+    session: str, before: float, after: int, db: sqlite3.Connection, tell: Tell
 ) -> tuple[int, int]:
     """Delete old messages of a Session inside the open transaction, a slice of them.
 
@@ -190,16 +181,12 @@ async def prune(journal: Journal, used: str, now: float, pause: Pause) -> int:
     last = {model: min(now, float(known.get(model, now))) for model in there} | {used: now}
     pruned = 0
     for model in [model for model, at in last.items() if now - at >= SPARE]:
-        while count := await journal.alter(_some(model)):
+        while count := await journal.alter(partial(_prune, model)):
             pruned += count
             await pause()
         del last[model]
     await journal.set_note(_MODELS, json.dumps(last))
     return pruned
-
-
-def _some(model: str) -> Callable[[sqlite3.Connection, object], int]:
-    return lambda db, _: _prune(db, model, PRUNED)
 
 
 def models_of(db: sqlite3.Connection) -> list[str]:
@@ -214,10 +201,10 @@ def models_of(db: sqlite3.Connection) -> list[str]:
         found.append(model)
 
 
-def _prune(db: sqlite3.Connection, model: str, limit: int) -> int:
+def _prune(model: str, db: sqlite3.Connection, _tell: Tell) -> int:
     """Delete some vectors of a model; returns how many."""
     return db.execute(
         "DELETE FROM vector WHERE model = :model AND text_hash IN"
         " (SELECT text_hash FROM vector WHERE model = :model LIMIT :limit)",
-        {"model": model, "limit": limit},
+        {"model": model, "limit": PRUNED},
     ).rowcount

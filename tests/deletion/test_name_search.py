@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from graph_memory.companion import InnerState, Mood
 from graph_memory.deletion import erasure
-from graph_memory.deletion.name_search import is_ordinary, pattern
+from graph_memory.deletion.plan import is_ordinary, pattern
 from graph_memory.model import BOT, Entity, Episode, Fact, Mention, Name, Session, User
 from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise

@@ -23,7 +23,7 @@ from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.deletion import name_search, plan
+from graph_memory.deletion import plan
 from graph_memory.errors import GraphMemoryError, NotFoundError
 from graph_memory.library import edits
 from graph_memory.model import NO_PERSONA, Fact, Session
@@ -243,7 +243,7 @@ def test_nobody_else_is_harmed(trial: Trial, before: str, acts: list[Harm]) -> N
 
 def names_are_looked_for_everywhere(bench: Bench) -> None:
     """Whoever calls themselves 小红 takes along what the bot said of her to anybody."""
-    places = name_search._places
+    places = plan._places
 
     def everywhere(db: Any, user: str) -> Any:
         found = places(db, user)
@@ -251,8 +251,8 @@ def names_are_looked_for_everywhere(bench: Bench) -> None:
         groups = {f"circle of {id}": {id} for (id,) in rows}
         return replace(found, groups=groups, strangers=set())
 
-    bench.set(name_search, "_places", everywhere)
-    bench.set(name_search, "_names", lambda db, user: dict.fromkeys(WHO, 0.0))
+    bench.set(plan, "_places", everywhere)
+    bench.set(plan, "_names", lambda db, user: dict.fromkeys(WHO, 0.0))
 
 
 def anybody_may_correct(bench: Bench) -> None:
