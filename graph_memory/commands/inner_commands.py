@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..companion import InnerState, bring_back, inner_id, seed
+from ..companion import FollowUp, InnerState, bring_back, inner_id, seed
 from ..errors import NotFoundError
 from ..model import decode
 from ..store import Draft, Rows, queries
@@ -25,8 +25,6 @@ _CANCEL = frozenset({"cancel", "取消"})
 
 class InnerCommands(Answers):
     """``/memory inner`` and ``/memory proactive``."""
-
-    # ------------------------------------------------------------- inner state
 
     async def inner(self, turn: Turn, what: str = "") -> str:
         """What the persona has understood, what it was before, or that again."""
@@ -69,8 +67,12 @@ class InnerCommands(Answers):
         rows: dict[InnerState, InnerState] = {}
         for data in found:
             row = decode(InnerState.kind, data)
-            # What was taken back left a version without words.
-            if isinstance(row, InnerState) and row.session == turn.session.id and _says(row):
+            if (
+                isinstance(row, InnerState)
+                and row.session == turn.session.id
+                # What was taken back left a version without words.
+                and (row.itself or row.other or row.bond)
+            ):
                 rows.setdefault(replace(row, version=0, at=0.0), row)
         return list(rows.values())[:LISTED]
 
@@ -100,8 +102,6 @@ class InnerCommands(Answers):
             return unknown
         return self._say("inner_back")
 
-    # ---------------------------------------------------------- speaking first
-
     async def proactive(self, turn: Turn, what: str = "") -> str:
         """When the persona means to speak first in this chat, or not any more."""
         care = self.memory.companion.proactive
@@ -115,7 +115,7 @@ class InnerCommands(Answers):
             return self._say("care_what")
         found = await care.standing(turn.session)
         if not verb:
-            return self._plans([(row.due_at, row.reason) for row in found])
+            return self._plans(found)
         if not 0 < int(number) <= len(found):
             return self._say("care_number", number=number)
         row = found[int(number) - 1]
@@ -125,20 +125,16 @@ class InnerCommands(Answers):
             return self._say("care_number", number=number)
         return self._say("care_cancelled", reason=one_line(row.reason, MAX_TEXT))
 
-    def _plans(self, plans: list[tuple[float, str]]) -> str:
+    def _plans(self, plans: list[FollowUp]) -> str:
         if not plans:
             return self._say("care_none")
         lines = [
             self._say(
                 "care_line",
                 number=number,
-                when=self._moment(due),
-                reason=one_line(reason, MAX_TEXT),
+                when=self._moment(row.due_at),
+                reason=one_line(row.reason, MAX_TEXT),
             )
-            for number, (due, reason) in enumerate(plans, 1)
+            for number, row in enumerate(plans, 1)
         ]
         return "\n".join([self._say("care_title"), *lines, self._say("care_hint")])
-
-
-def _says(row: InnerState) -> bool:
-    return bool(row.itself or row.other or row.bond)

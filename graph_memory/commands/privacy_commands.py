@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 
-from ..recall import Explained
 from ..service import MemoryService
 from ..store.queries import is_known
 from ..text import one_line
@@ -28,8 +27,6 @@ class PrivacyCommands(Answers):
         super().__init__(memory)
         self._wishes: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
 
-    # --------------------------------------------------------------------- why
-
     async def why(self, turn: Turn) -> str:
         """What the last reply in this chat was reminded of, and why.
 
@@ -40,56 +37,44 @@ class PrivacyCommands(Answers):
             return self._say("why_none")
         if found.problem:
             return self._say("why_problem")
-        lines = [self._why(number, line) for number, line in enumerate(found.shown, 1)]
+        comma, joint = ("，", "、") if self._language == "zh" else (", ", ", ")
+        lines = [
+            self._say(
+                "why_line",
+                number=number,
+                text=one_line(line.text, MAX_LINE),
+                date=self._date(line.at),
+                reasons=joint.join(self._say(f"why_{reason}") for reason in line.reasons),
+            )
+            for number, line in enumerate(found.shown, 1)
+        ]
         lines.insert(0, self._say("why_title" if lines else "why_empty"))
         if found.dropped:
             counts = [
                 self._say("why_count", count=count, reason=self._say(f"why_{reason.value}"))
                 for reason, count in found.dropped.items()
             ]
-            comma = "，" if self._language == "zh" else ", "
             lines.append(self._say("why_dropped", what=comma.join(counts)))
         return "\n".join(lines)
 
-    def _why(self, number: int, line: Explained) -> str:
-        joint = "、" if self._language == "zh" else ", "
-        return self._say(
-            "why_line",
-            number=number,
-            text=one_line(line.text, MAX_LINE),
-            date=self._date(line.at),
-            reasons=joint.join(self._say(f"why_{reason}") for reason in line.reasons),
-        )
-
-    # ------------------------------------------------------------------- pause
-
     async def pause(self, turn: Turn, what: str = "") -> str:
         """Store nothing new of the speaker, or (for admins) of this group."""
-        if what and not _is_group(what):
-            return misused(self._language, "pause", what, _GROUP)
-        pauses = self.memory.learning.pauses
-        if not _is_group(what):
-            await pauses.pause("user", turn.user)
-            return self._say("paused")
-        if not (turn.is_admin and turn.session.is_group):
-            return self._say("pause_admins")
-        await pauses.pause("circle", turn.session.circle)
-        return self._say("paused_group")
+        return await self._set_pause(turn, what, "pause", "paused")
 
     async def resume(self, turn: Turn, what: str = "") -> str:
         """Store what is said again."""
-        if what and not _is_group(what):
-            return misused(self._language, "resume", what, _GROUP)
-        pauses = self.memory.learning.pauses
-        if not _is_group(what):
-            await pauses.resume("user", turn.user)
-            return self._say("resumed")
-        if not (turn.is_admin and turn.session.is_group):
-            return self._say("pause_admins")
-        await pauses.resume("circle", turn.session.circle)
-        return self._say("resumed_group")
+        return await self._set_pause(turn, what, "resume", "resumed")
 
-    # ------------------------------------------------------------------ forget
+    async def _set_pause(self, turn: Turn, what: str, command: str, done: str) -> str:
+        is_group = what.strip().casefold() in _GROUP
+        if what and not is_group:
+            return misused(self._language, command, what, _GROUP)
+        if is_group and not (turn.is_admin and turn.session.is_group):
+            return self._say("pause_admins")
+        pauses = self.memory.learning.pauses
+        act = pauses.pause if command == "pause" else pauses.resume
+        await act("circle" if is_group else "user", turn.session.circle if is_group else turn.user)
+        return self._say(f"{done}_group" if is_group else done)
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker (or whom an owner names) for good, once that is confirmed.
@@ -136,7 +121,3 @@ class PrivacyCommands(Answers):
         if not await self.memory.journal.look(lambda db: is_known(db, user)):
             return self._say("no_account", user=one_line(user, MAX_LINE))
         return ""
-
-
-def _is_group(what: str) -> bool:
-    return what.strip().casefold() in _GROUP

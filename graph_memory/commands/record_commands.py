@@ -40,8 +40,6 @@ class RecordCommands(Answers):
     def _companion(self) -> Companion:
         return self.memory.companion
 
-    # -------------------------------------------------------------------- tools
-
     async def search(self, turn: Turn, keyword: str, person: str = "", time: str = "") -> str:
         """Messages of any age that have words in them, fenced as data, with their records."""
         wanted = TranscriptQuery(
@@ -76,15 +74,26 @@ class RecordCommands(Answers):
 
     async def open(self, turn: Turn, id: str, page: str = "") -> str:
         """A record that was shown, word for word."""
-        memory = self.memory.references.cited(turn, id)
-        if memory is None or memory.kind != Episode.kind:
+        found = await self._open(turn, id, page)
+        if found is None:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
+        lines, note = found
+        return "\n".join([OPEN, self._say("record_note"), *lines, CLOSE, note])
+
+    async def _open(self, turn: Turn, which: str, page: str) -> tuple[list[str], str] | None:
+        """The lines of a page of a record, by its short id or its number, and which it is."""
+        references = self.memory.references
+        is_number = which.isdecimal() and len(which) < 6
+        memory = (
+            references.numbered(turn, int(which)) if is_number else references.cited(turn, which)
+        )
+        if memory is None or memory.kind != Episode.kind:
+            return None
         try:
             found = await self._companion.transcripts.open(turn.asker, memory.id)
         except NotFoundError:
-            return self._say("record_unknown", id=one_line(id, MAX_NAME))
-        lines, note = await self._page(turn, found, page)
-        return "\n".join([OPEN, self._say("record_note"), *lines, CLOSE, note])
+            return None
+        return await self._page(turn, found, page)
 
     async def _page(self, turn: Turn, found: Transcript, page: str) -> tuple[list[str], str]:
         """The lines of a page, and which one it is."""
@@ -112,8 +121,6 @@ class RecordCommands(Answers):
         text = escape(clean(message.text)).replace("\n", "\n    ")
         return f"{said:%H:%M} 〔{who}〕{text}"
 
-    # ----------------------------------------------------------------- commands
-
     async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
         if not self._companion.has("records"):
@@ -122,7 +129,11 @@ class RecordCommands(Answers):
         if page.strip() and not page.strip().isdecimal():
             return misused(self._language, "records", page)
         if which:
-            return await self._read(turn, which, page.strip())
+            opened = await self._open(turn, which, page.strip())
+            if opened is None:
+                return self._say("record_number", number=one_line(which, MAX_NAME))
+            lines, note = opened
+            return "\n".join([self._say("record_title", note=note), *lines])
         found = await self._companion.transcripts.recent(turn.asker, turn.session)
         if not found:
             return self._say("records_none")
@@ -147,23 +158,6 @@ class RecordCommands(Answers):
         if self._companion.transcripts.goes_on(record):
             return (told + self._say("records_open")).lstrip()
         return told or self._say("records_untold")
-
-    async def _read(self, turn: Turn, which: str, page: str) -> str:
-        is_number = which.isdecimal() and len(which) < 6
-        memory = (
-            self.memory.references.numbered(turn, int(which))
-            if is_number
-            else self.memory.references.cited(turn, which)
-        )
-        unknown = self._say("record_number", number=one_line(which, MAX_NAME))
-        if memory is None or memory.kind != Episode.kind:
-            return unknown
-        try:
-            found = await self._companion.transcripts.open(turn.asker, memory.id)
-        except NotFoundError:
-            return unknown
-        lines, note = await self._page(turn, found, page)
-        return "\n".join([self._say("record_title", note=note), *lines])
 
     async def core(self, turn: Turn, what: str = "") -> str:
         """The turn's core facts in this chat, or a change to one of them."""

@@ -392,7 +392,7 @@ def _clean(
 
 
 def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> dict[Tombstone, str]:
-    """The tombstones that a journal is not marked with, and who in it is meant, if anybody."""
+    """The tombstones that a journal is not marked with, and who in it is meant."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise DamagedError(f"{path} is not a journal of this plugin")

@@ -59,11 +59,6 @@ class Named:
     nodes: set[tuple[str, str]] = field(default_factory=set)
     patterns: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
 
-    def is_in(self, session: str, text: str) -> bool:
-        """Whether a text of a Session names the person."""
-        known = self.patterns.get(session)
-        return bool(known and text) and any(p.search(normalise(text)) for p in known or ())
-
 
 @dataclass(slots=True)
 class DeletionPlan:
@@ -92,12 +87,6 @@ class DeletionPlan:
                 self.ids.add(id)
                 found[session].append(id)
         self.messages = {session: sorted(ids) for session, ids in found.items()}
-
-    def take_named(self, named: Named) -> None:
-        """Let go what names the user; conversations without the user stay otherwise."""
-        lines = [line for line in named.lines if line[1] not in self.ids]
-        self.named = replace(named, lines=lines)
-        self.ids.update(id for _, id in lines)
 
     @property
     def places(self) -> set[str]:
@@ -140,7 +129,9 @@ class DeletionPlan:
 
     def is_named(self, session: str, text: str) -> bool:
         """Whether a text of a Session names the user."""
-        return self.named.is_in(session, text)
+        known = self.named.patterns.get(session, ())
+        said = normalise(text) if known else ""
+        return any(pattern.search(said) for pattern in known)
 
 
 def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
@@ -154,7 +145,11 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
         found.take(db.execute("SELECT session, id FROM message WHERE session = ?", (session,)))
     for (session,) in said:
         found.take(_answers(db, session, user))
-    found.take_named(named(db, user))
+    named = _named(db, user)
+    # Of conversations without the user, only the lines that name them go.
+    lines = [line for line in named.lines if line[1] not in found.ids]
+    found.named = replace(named, lines=lines)
+    found.ids.update(id for _, id in lines)
     spans = _spans_of(db, user)
     places = found.places | spans.keys()
     there = _standing(db, places)
@@ -400,7 +395,7 @@ class _Places:
     strangers: set[str]
 
 
-def named(db: sqlite3.Connection, user: str) -> Named:
+def _named(db: sqlite3.Connection, user: str) -> Named:
     """Where a user is named, in a journal of any version.
 
     Names are free: anybody may call themselves 今天 or Al, and then ask to be forgotten. So a
