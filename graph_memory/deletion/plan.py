@@ -555,8 +555,7 @@ def _called(
     called: dict[str, list[Data]] = defaultdict(list)
     for session in sessions if since else ():
         for kind, text in db.execute(
-            "SELECT kind, data FROM row"
-            " WHERE kind IN ('name', 'mention') AND session = ?",
+            "SELECT kind, data FROM row WHERE kind IN ('name', 'mention') AND session = ?",
             (session,),
         ):
             data = json.loads(text)
