@@ -59,13 +59,13 @@ class PrivacyCommands(Answers):
 
     async def pause(self, turn: Turn, what: str = "") -> str:
         """Store nothing new of the speaker, or (for admins) of this group."""
-        return await self._set_pause(turn, what, "pause", "paused")
+        return await self._set_pause(turn, what, "pause", "paused", "paused_group")
 
     async def resume(self, turn: Turn, what: str = "") -> str:
         """Store what is said again."""
-        return await self._set_pause(turn, what, "resume", "resumed")
+        return await self._set_pause(turn, what, "resume", "resumed", "resumed_group")
 
-    async def _set_pause(self, turn: Turn, what: str, command: str, done: str) -> str:
+    async def _set_pause(self, turn: Turn, what: str, command: str, *done: str) -> str:
         is_group = what.strip().casefold() in _GROUP
         if what and not is_group:
             return misused(self._language, command, what, _GROUP)
@@ -74,7 +74,7 @@ class PrivacyCommands(Answers):
         pauses = self.memory.learning.pauses
         act = pauses.pause if command == "pause" else pauses.resume
         await act("circle" if is_group else "user", turn.session.circle if is_group else turn.user)
-        return self._say(f"{done}_group" if is_group else done)
+        return self._say(done[is_group])
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker (or whom an owner names) for good, once that is confirmed.
