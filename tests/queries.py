@@ -22,6 +22,7 @@ REVIEWED = {
     "graph_memory/store/schema.py:_apply": "the statements of MIGRATIONS",
     "graph_memory/store/queries.py:paginate": "queries made of constants",
     "graph_memory/store/schema.py:open_tables": "names of the classes and fields of rows",
+    "graph_memory/transfer/sources/source.py:pages": "queries are constants of the sources",
     "graph_memory/store/rows.py:find": "formats the names of its own parameters",
 }
 """Functions that format something else, and why that is safe."""

@@ -23,8 +23,8 @@ from ..store import Journal, contents
 from ..store.connection import reading
 from . import files
 from .file_format import Piece, end, header, line, pack
+from .files import Stop
 from .importer import Progress
-from .sources.source import Stop
 
 _TOLD = 1_000
 """Lines between two reports."""

@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,9 +19,10 @@ from pathlib import Path
 from typing import TextIO
 
 from .. import private
-from ..errors import FormatError, JournalError, NotFoundError
+from ..errors import ClosedError, FormatError, JournalError, NotFoundError
 from ..store import copies
 from ..text import clean
+from .file_format import is_storable
 
 IMPORTS, EXPORTS = "imports", "exports"
 MINE = "mine"
@@ -40,6 +42,19 @@ _OURS = secrets.token_hex(4)
 """Tells the drafts of this process from those that a kill left."""
 
 
+class Stop:
+    """Asked between two pieces of work whether to go on."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self.set = self._event.set
+
+    def look(self) -> None:
+        """Raise ``ClosedError`` once it was set."""
+        if self._event.is_set():
+            raise ClosedError("the import was stopped")
+
+
 def waiting(directory: Path) -> list[Path]:
     """The files in ``imports/``, which is made if it is not there.
 
@@ -48,13 +63,13 @@ def waiting(directory: Path) -> list[Path]:
     folder = directory / IMPORTS
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return sorted(path for path in folder.iterdir() if path.is_file() and _is_told(path.name))
+        return sorted(
+            path
+            for path in folder.iterdir()
+            if path.is_file() and path.name[0] != "." and is_storable(path.name)
+        )
     except OSError as error:
         raise JournalError(f"{folder} cannot be read: {error}") from error
-
-
-def _is_told(name: str) -> bool:
-    return name[0] != "." and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def find(directory: Path, name: str) -> Path:
@@ -78,13 +93,12 @@ def find(directory: Path, name: str) -> Path:
             raise FormatError(f"there is no file {name[:200]}").told("no_file", name=name[:200])
         size = path.stat().st_size
     except (OSError, ValueError, RuntimeError):
-        raise FormatError(f"there is no file {name[:200]}").told(
-            "no_file", name=name[:200]
-        ) from None
+        error = FormatError(f"there is no file {name[:200]}")
+        raise error.told("no_file", name=name[:200]) from None
     if size > MAX_SIZE:
-        raise FormatError(f"{path.name} is larger than {MAX_SIZE >> 30} GiB").told(
-            "too_large", name=path.name, size=f"{MAX_SIZE >> 30} GiB"
-        )
+        most = f"{MAX_SIZE >> 30} GiB"
+        error = FormatError(f"{path.name} is larger than {most}")
+        raise error.told("too_large", name=path.name, size=most)
     return path
 
 

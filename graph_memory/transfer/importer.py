@@ -1,7 +1,7 @@
 """Import of one file: counted first, then written straight into the journal.
 
 A message that is there already is found by what its platform calls it, or by who said what
-when, and gets no second place. So an import that was killed is simply done again.
+when. So an import that was killed is simply done again.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..store.pauses import pause
 from ..store.rows import Draft, write
 from . import files
 from .deduplication import Held
+from .files import Stop
 from .import_runs import OWNER, Run, Tell, saved
 from .intake import Intake
 from .row_merge import join, referred, requoted
-from .sources import OWN_FORMAT
-from .sources.source import Options, Source, Stop
+from .sources import OWN_FORMAT, SOURCES, Options
 
 logger = logging.getLogger("graph_memory.transfer")
 
@@ -40,7 +40,7 @@ than one of them takes."""
 EXAMPLES = 5
 
 Progress = Callable[[int, int], None]
-"""Told how many pieces are done, of how many."""
+"""Called with how many pieces are done, of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,7 @@ class Plan:
     """What an import would bring.
 
     Attributes:
-        run: Its id.
-        format: What the source is.
-        messages, new: How many messages the source holds, and how many are not here yet.
+        messages, new: How many messages the file holds, and how many are not here yet.
         rows: How many rows of each kind.
         chats: Title or circle, persona, and how many messages, of each Session.
         since, until: First and last message; ``None`` if there is none.
@@ -80,50 +78,35 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What an import brought that was not here.
-
-    Attributes:
-        run: The import, with what earlier attempts at it brought.
-    """
+    """What an import brought that was not here; ``run`` counts earlier attempts as well."""
 
     run: Run
     messages: int
     rows: int
 
 
+@dataclass(slots=True)
 class Importer:
-    """One import of one source.
+    """One import of one file.
 
-    Args:
+    Attributes:
         directory: The data directory.
-        source: What to import.
-        options: What the owner says about it.
+        format: Kind of the file, a key of ``SOURCES``.
         learns: Whether it is to be learned from, in the background.
-        now: Clock.
         stop: Set it to have either end soon.
     """
 
-    def __init__(
-        self,
-        directory: Path,
-        journal: Journal,
-        source: Source,
-        options: Options,
-        *,
-        now: Callable[[], float],
-        learns: bool = False,
-        stop: Stop | None = None,
-    ) -> None:
-        self._directory = directory
-        self._journal = journal
-        self._source = source
-        self._options = options
-        self._now = now
-        self._learns = learns
-        self._stop = stop or Stop()
+    directory: Path
+    journal: Journal
+    path: Path
+    format: str
+    options: Options
+    now: Callable[[], float]
+    learns: bool = False
+    stop: Stop = field(default_factory=Stop)
 
     async def preview(self) -> Plan:
-        """Read and check all of the source; nothing is written to the memory.
+        """Read and check all of the file; nothing is written to the memory.
 
         Raises:
             FormatError: It is not what it should be: what is wrong, and where.
@@ -132,7 +115,7 @@ class Importer:
         return await asyncio.to_thread(self._preview)
 
     def _preview(self) -> Plan:
-        with reading(self._journal.path) as db:
+        with reading(self.journal.path) as db:
             intake = self._take_in(db)
             try:
                 return _plan(db, intake, self._run(db))
@@ -140,7 +123,7 @@ class Importer:
                 intake.close()
 
     async def run(self, progress: Progress | None = None) -> Brought:
-        """Bring everything in that is not here yet. Harmless a second time.
+        """Bring everything in that is not here yet; a second time changes nothing.
 
         Raises:
             FormatError: As :meth:`preview`; nothing has changed.
@@ -149,9 +132,10 @@ class Importer:
         """
         intake, run, deleted = await asyncio.to_thread(self._begin)
         before = run.count, run.rows
-        run.learns = run.learns or self._learns
+        run.learns = run.learns or self.learns
         try:
-            await _ImportTask(intake, self._journal, run, deleted, self._now, progress).run()
+            task = _ImportTask(intake, self.journal, run, deleted, self.now, progress)
+            await task.run()
         except asyncio.CancelledError:  # the journal's thread may be reading from it still
             raise
         except BaseException:
@@ -162,27 +146,38 @@ class Importer:
         return Brought(run, run.count - before[0], run.rows - before[1])
 
     def _begin(self) -> tuple[Intake, Run, set[tuple[str, str]]]:
-        with reading(self._journal.path) as db:
+        with reading(self.journal.path) as db:
             return self._take_in(db), self._run(db), _deleted(db)
 
     def _run(self, db: sqlite3.Connection) -> Run:
-        """The run of this source as it was left, or a new one."""
-        source = self._source
-        id = _digest(source.path, f"{source.format}:{self._options.key}", self._stop)
+        """The run of this file as an earlier attempt left it, or a new one."""
+        id = self._digest()
         found = next((run for run in saved(db) if run.id == id and run.state != "undone"), None)
-        return found or Run(id, source.format, self._now(), "new")
+        return found or Run(id, self.format, self.now(), "new")
+
+    def _digest(self) -> str:
+        """What stands for a file's contents and how they are read."""
+        key = f"{self.format}:{self.options.key}"
+        found = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8)
+        for part in (self.path, self.path.with_name(f"{self.path.name}-wal")):
+            if part.is_file():
+                with part.open("rb") as file:
+                    while block := file.read(1 << 20):
+                        found.update(block)
+                        self.stop.look()
+        return found.hexdigest()
 
     def _take_in(self, db: sqlite3.Connection) -> Intake:
-        """All of the source, checked, without those who asked to be forgotten."""
-        intake = Intake(self._source.format, self._options.zone)
+        """All of the file, checked, without those who asked to be forgotten."""
+        intake = Intake(self.format, self.options.zone)
         try:
-            files.require_room(self._directory, self._source.path)
-            for number, piece in enumerate(self._source.read(self._options)):
+            files.require_room(self.directory, self.path)
+            for number, piece in enumerate(SOURCES[self.format](self.path, self.options)):
                 if number % STEP == 0:
-                    self._stop.look()
+                    self.stop.look()
                 intake.add(piece)
             intake.finish(partial(_held, db))
-            intake.erase(self._directory, retraction.all_marks(db))
+            intake.erase(self.directory, retraction.all_marks(db))
             lines = contents.messages_of(db, list(contents.sessions(intake.db)))
             intake.stand((m.id, m) for m in lines if not m.ref)
         except BaseException as error:
@@ -204,18 +199,6 @@ def _readable(error: BaseException) -> BaseException:
             return JournalError(f"the file cannot be taken in: {error}")
         case _:
             return error
-
-
-def _digest(path: Path, key: str, stop: Stop) -> str:
-    """What stands for a file's contents and how they are read."""
-    found = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8)
-    for part in (path, path.with_name(f"{path.name}-wal")):
-        if part.is_file():
-            with part.open("rb") as file:
-                while block := file.read(1 << 20):
-                    found.update(block)
-                    stop.look()
-    return found.hexdigest()
 
 
 def _held(db: sqlite3.Connection, circle: str) -> Iterator[Held]:
@@ -272,9 +255,8 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
 
 
 def _new(db: sqlite3.Connection, intake: Intake) -> int:
-    """How many messages are not here yet."""
     new = after = 0
-    while page := intake.page(after, STEP):
+    while page := mail.later(intake.db, after, STEP):
         after = page[-1].id
         for message in page:
             number = _found(db, intake, message, keeps=False)
@@ -311,7 +293,7 @@ class _ImportTask:
     async def run(self) -> None:
         await self._step(self._begin, 0)
         after = 0
-        while page := self._intake.page(after, STEP):
+        while page := mail.later(self._intake.db, after, STEP):
             after = page[-1].id
             await self._step(partial(self._messages, page), len(page))
         await self._step(self._presences, 0)

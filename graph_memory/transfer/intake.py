@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
-from itertools import islice
 from pathlib import Path
 
 from ..deletion import Tombstones, erasure, retraction
@@ -99,14 +98,28 @@ _HIGHEST = (
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A chat window.
+
+    Attributes:
+        platform: Platform type.
+        group: Group id; empty in a private chat.
+        account: Whose private chat it is; empty in a group.
+    """
+
+    platform: str
+    group: str
+    account: str
+    umo: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceLine:
     """Something that was said, as another program wrote it down.
 
     Attributes:
-        key: Tells it apart from every other line of its source, for good.
-        platform: Platform type.
-        group: Group id; empty in a private chat.
-        account: Whose private chat it is; empty in a group.
+        key: Tells it apart from every other line of its file, for good.
         sender: Account of who spoke; ``bot`` for the bot; empty if nobody knows.
         at: When, seconds since the epoch.
         slack: Seconds by which ``at`` may be wrong.
@@ -114,29 +127,19 @@ class SourceLine:
     """
 
     key: str
-    platform: str
-    group: str
-    account: str
+    place: Place
     persona: str
     sender: str
     name: str
     text: str
     at: float
     slack: float = EXACT
-    title: str = ""
-    umo: str = ""
     repeats: bool = False
-
-    @property
-    def session(self) -> Session:
-        """Where it was said."""
-        about = {"title": clean(self.title), "umo": self.umo}
-        return session_of(self.platform, self.group, self.account, self.persona, **about)
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something that a source leaves out, and why."""
+    """Something that is left out, and why."""
 
     reason: str
     count: int = 1
@@ -208,23 +211,22 @@ class Intake:
             raise FormatError(f"{row.kind} {row.id[:80]} is there twice", 0, "id")
 
     def _add_line(self, line: SourceLine) -> None:
-        text, session = clean(line.text), line.session
+        text, place = clean(line.text), line.place
         if not text:
             self.skipped["empty"] += 1
             return
+        about = {"title": clean(place.title), "umo": place.umo}
+        session = session_of(place.platform, place.group, place.account, line.persona, **about)
         known = self._sessions.get(session.id)
         if known is None or (session.title and not known.title):
             self._sessions[session.id] = session
         is_bot = line.sender == BOT
-        sender = BOT if is_bot else user_id(line.platform, line.sender or line.account or NOBODY)
+        sender = BOT if is_bot else user_id(place.platform, line.sender or place.account or NOBODY)
         name = "" if is_bot else clean_name(line.name)
         times = 1
         while not self.db.execute(
             "INSERT OR IGNORE INTO line VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(self._reference(line.key, times), session.id, sender, name, text),
-                *(line.at, line.slack),
-            ),
+            (self._reference(line.key, times), session.id, sender, name, text, line.at, line.slack),
         ).rowcount:
             if not line.repeats:
                 self.skipped["double"] += 1
@@ -283,29 +285,19 @@ class Intake:
     def _cut(self, session: Session) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""
         last: Episode | None = None
-        waiting: list[Message] = []
-        lines = self._lines(session.id)
-        while True:
-            waiting += islice(lines, _PAGE - len(waiting))
-            if not waiting:
-                return
-            count = cutter(last, None, self._zone)(waiting)
-            taken, waiting = waiting[:count], waiting[count:]
+        after = 0
+        query = (
+            "SELECT id, session, sender, name, text, at, ref FROM message"
+            " WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
+        )
+        while page := self.db.execute(query, (session.id, after, _PAGE)).fetchall():
+            waiting = [Message(*each) for each in page]
+            taken = waiting[: cutter(last, None, self._zone)(waiting)]
+            after = taken[-1].id
             draft = claim_writer(last, self._zone)(Rows(self.db), session, taken)
             write(self.db, draft, taken[-1].at)
             last = next(row for row in draft.put if isinstance(row, Episode))
             self._claim(session, taken)
-
-    def _lines(self, session: str) -> Iterator[Message]:
-        """The messages of a Session, in order."""
-        after = 0
-        while page := self.db.execute(
-            "SELECT id, session, sender, name, text, at, ref FROM message"
-            " WHERE session = ? AND id > ? ORDER BY id LIMIT ?",
-            (session, after, _PAGE),
-        ).fetchall():
-            after = page[-1][0]
-            yield from (Message(*each) for each in page)
 
     def _claim(self, session: Session, taken: list[Message]) -> None:
         """Make a batch that counts as learned until somebody wants it to be."""
@@ -320,12 +312,7 @@ class Intake:
             self.tokens += OVERHEAD + ANSWER + sum(tokens(m.name + m.text) for m in taken)
 
     def erase(self, directory: Path, retracted: Iterable[str]) -> None:
-        """Erase whoever asked this memory to be forgotten, and messages it retracted.
-
-        Args:
-            directory: The data directory.
-            retracted: Marks of retracted messages.
-        """
+        """Erase who asked to be forgotten here, and messages with a mark in ``retracted``."""
         tombstones = Tombstones.read(directory)
         found = tombstones.match(erasure.users(self.db)) if tombstones.stones else {}
         for user in found.values():
@@ -335,10 +322,6 @@ class Intake:
             retraction.retract_again(self.db, marks, 0.0)
 
     # ----------------------------------------------------------------- reading
-
-    def page(self, after: int, limit: int) -> list[Message]:
-        """Messages that follow a number, in order."""
-        return mail.later(self.db, after, limit)
 
     @property
     def highest(self) -> int:

@@ -18,11 +18,11 @@ from ..store.connection import reading
 from ..supervisor import Supervisor
 from . import files, import_runs, personal_export
 from .export import Exporter
+from .files import Stop
 from .import_learning import ImportLearning
 from .import_runs import Run
 from .importer import Brought, Importer, Progress
 from .sources import Options, detect
-from .sources.source import Stop
 
 logger = logging.getLogger("graph_memory.transfer")
 
@@ -172,15 +172,9 @@ class TransferService:
             FormatError: There is no such file, or nobody knows its kind.
         """
         path = await asyncio.to_thread(files.find, self._directory, name)
-        source = await asyncio.to_thread(detect, path, format)
+        kind = await asyncio.to_thread(detect, path, format)
         return Importer(
-            self._directory,
-            self._journal,
-            source,
-            options,
-            now=self._now,
-            learns=learns,
-            stop=self._stop,
+            self._directory, self._journal, path, kind, options, self._now, learns, self._stop
         )
 
     def begin(self, importer: Importer) -> asyncio.Task[Brought]:

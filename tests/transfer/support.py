@@ -56,8 +56,8 @@ async def exported(journal: Journal, person: str = "") -> bytes:
 def importer(
     journal: Journal, path: Path, options: Options = OPTIONS, format: str = "", **more: Any
 ) -> Importer:
-    source = detect(path, format)
-    return Importer(journal.path.parent, journal, source, options, now=lambda: T0, **more)
+    kind = detect(path, format)
+    return Importer(journal.path.parent, journal, path, kind, options, lambda: T0, **more)
 
 
 async def brought(

@@ -21,7 +21,7 @@ from graph_memory.model import BOT, Episode, Fact, Mention, Name
 from graph_memory.store import Journal
 from graph_memory.transfer.import_learning import next_batch
 from graph_memory.transfer.sources import astrbot_history
-from graph_memory.transfer.sources.qq_chat_exporter import QQChatExporter
+from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
 from tests.makers import T0, group, message, private, user
 
 from .support import OPTIONS, brought, everything, exported, hear, importer, opened, put
@@ -678,4 +678,4 @@ def test_a_chat_from_qq_that_is_cut_off_is_none(data: st.DataObject) -> None:
         file.write(text[: data.draw(st.integers(0, len(text)))])
         file.flush()
         with pytest.raises(FormatError):
-            list(QQChatExporter(Path(file.name)).read(OPTIONS))
+            list(read_qq_chat(Path(file.name), OPTIONS))

@@ -8,28 +8,31 @@ from pathlib import Path
 
 from ...errors import FormatError
 from ..file_format import FORMAT
-from .astrbot_history import AstrBotHistory
-from .chat_lines import ChatLines
-from .graphmemory_05 import GraphMemory05
-from .livingmemory import LivingMemory
-from .own_file import OwnFile
-from .qq_chat_exporter import QQChatExporter
-from .source import Options, Source, Stop, split_circle
+from .astrbot_history import read_astrbot_history
+from .chat_lines import read_chat_lines
+from .graphmemory_05 import read_graphmemory_05
+from .livingmemory import read_livingmemory
+from .own_file import read_own_file
+from .qq_chat_exporter import read_qq_chat
+from .source import Options, Pieces, split_circle
 
-SOURCES: dict[str, Callable[[Path], Source]] = {
-    each.format: each
-    for each in (OwnFile, AstrBotHistory, ChatLines, LivingMemory, GraphMemory05, QQChatExporter)
+OWN_FORMAT = "memory"
+SOURCES: dict[str, Callable[[Path, Options], Pieces]] = {
+    OWN_FORMAT: read_own_file,
+    "astrbot": read_astrbot_history,
+    "chat": read_chat_lines,
+    "livingmemory": read_livingmemory,
+    "graphmemory": read_graphmemory_05,
+    "qq": read_qq_chat,
 }
-OWN_FORMAT = OwnFile.format
-_SQLITE = b"SQLite format 3\0"
-_HEAD = 4_096
+"""Readers of files by the name of their kind; they block, and raise ``FormatError``."""
 
 
-def detect(path: Path, format: str = "") -> Source:
-    """The source that a file is.
+def detect(path: Path, format: str = "") -> str:
+    """The kind of file, a key of :data:`SOURCES`.
 
     Args:
-        format: A key of :data:`SOURCES`; empty: by what the file looks like.
+        format: What the owner says it is; empty: by what the file looks like.
 
     Raises:
         FormatError: Nobody knows this kind of file.
@@ -39,16 +42,16 @@ def detect(path: Path, format: str = "") -> Source:
         kinds = ", ".join(SOURCES)
         error = FormatError(f"what kind of file this is, is not known; {kinds}?")
         raise error.told("kind", kinds=kinds)
-    return SOURCES[name](path)
+    return name
 
 
 def _guess(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(4_096)
     except OSError as error:
         raise FormatError(f"the file cannot be read: {error}").told("unreadable") from error
-    if head.startswith(_SQLITE):
+    if head.startswith(b"SQLite format 3\0"):
         return "astrbot" if path.name.startswith("data_v") else "livingmemory"
     text = head.decode("utf-8", "ignore").lstrip("\ufeff \r\n\t")
     try:
@@ -57,7 +60,7 @@ def _guess(path: Path) -> str:
         first = None
     if isinstance(first, dict):
         if first.get("format") == FORMAT:
-            return "memory"
+            return OWN_FORMAT
         if "text" in first and "time" in first:
             return "chat"
     if '"chatInfo"' in text:
@@ -65,4 +68,4 @@ def _guess(path: Path) -> str:
     return "graphmemory" if '"entities"' in text else ""
 
 
-__all__ = ["OWN_FORMAT", "SOURCES", "Options", "Source", "Stop", "detect", "split_circle"]
+__all__ = ["OWN_FORMAT", "SOURCES", "Options", "detect", "split_circle"]

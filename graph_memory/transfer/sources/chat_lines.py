@@ -1,7 +1,4 @@
-"""Source: plain chat, a line of JSON for each message.
-
-``{"time", "sender", "name", "text", "group"?}``; ``docs/data-format.md`` has the rest.
-"""
+"""Source: plain chat, a line of JSON for each message (``docs/data-format.md``)."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT
 from ..file_format import Key, Text, lines_of, parse, validate
-from ..intake import SourceLine
+from ..intake import Place, SourceLine
 from .source import Options, Pieces
 
 
@@ -24,7 +21,7 @@ class ChatLine(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     sender: Key = ""
-    text: Annotated[Text, Field(strict=True)]
+    text: Annotated[Text, Field(strict=True)] = ""
     name: Key = ""
     group: Key = ""
     private: Key = ""
@@ -34,27 +31,17 @@ class ChatLine(BaseModel):
     title: Key = ""
 
 
-class ChatLines:
-    """A file of chat lines."""
+def read_chat_lines(path: Path, options: Options) -> Pieces:
+    """Every line.
 
-    format = "chat"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, options: Options) -> Pieces:
-        """Every line.
-
-        Raises:
-            FormatError: One is not as it should be.
-        """
-        with self.path.open("rb") as file:
-            for number, text in enumerate(lines_of(file), 1):
-                if not text.strip():
-                    continue
-                data = parse(text, number)
+    Raises:
+        FormatError: One is not as it should be.
+    """
+    with path.open("rb") as file:
+        for number, text in enumerate(lines_of(file), 1):
+            if text.strip():
                 try:
-                    yield _line(data, options)
+                    yield _line(parse(text, number), options)
                 except FormatError as error:
                     again = FormatError(error.reason, number, error.field)
                     raise again.told(error.code, **error.values) from None
@@ -64,31 +51,25 @@ def _line(data: dict[str, Any], options: Options) -> SourceLine:
     at = timestamp(data.get("time"), options.zone)
     if at is None:
         raise FormatError("is no time", 0, "time").told("no_time")
-    for field in ("text", "sender"):
-        if field not in data:
-            raise FormatError("is missing", 0, field).told("missing")
     line: ChatLine = validate(ChatLine, data)
     sender = BOT if line.sender in options.bots else line.sender
     platform = line.platform or options.platform
     account = "" if line.group else line.private or sender
     missing = {
+        "text": "text" not in data,
         "sender": not sender,
         "platform": not platform,
         "private": account == BOT,  # whose private chat is this?
     }
     for field in (name for name, is_missing in missing.items() if is_missing):
         raise FormatError("is missing", 0, field).told("missing")
-    where = f"{platform}:{line.group}:{account}"
     return SourceLine(
-        key=line.id or f"{where}:{sender}:{at}:{line.text}",
-        platform=platform,
-        group=line.group,
-        account=account,
+        key=line.id or f"{platform}:{line.group}:{account}:{sender}:{at}:{line.text}",
+        place=Place(platform, line.group, account, title=line.title),
         persona=line.persona or options.persona,
         sender=sender,
         name=line.name,
         text=line.text,
         at=at,
-        title=line.title,
         repeats="id" not in data,
     )

@@ -1,7 +1,7 @@
 """Source: JSON exports of GraphMemory 0.3 to 0.5, entities and relations.
 
-It does not say who told what to whom, so all of it goes where the owner says; only if it
-names a single chat, that is where it came from.
+They do not say who told what to whom, so all of it goes where the owner says; only a file
+that names a single chat belongs there by itself.
 """
 
 from __future__ import annotations
@@ -26,68 +26,54 @@ from ...model import (
 )
 from ...retention import initial_half_life
 from ...text import clean, is_chinese, normalise, one_line
-from .source import Options, Pieces, origin
+from .source import Options, Pieces, place_of
 
 MAX_SIZE = 256 << 20
 """Bytes of a file: it is read as a whole."""
-_TYPES = {
-    "person": EntityType.PERSON,
-    "place": EntityType.PLACE,
-    "thing": EntityType.THING,
-    "event": EntityType.EVENT,
-}
+_TYPES = {each.value: each for each in EntityType if each is not EntityType.BOT}
 
 
-class GraphMemory05:
-    """An export of the predecessor, as its command or its page made it."""
+def read_graphmemory_05(path: Path, options: Options) -> Pieces:
+    """Entities, and what is said about them, as facts.
 
-    format = "graphmemory"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, options: Options) -> Pieces:
-        """Entities, and what is said about them, as facts.
-
-        Raises:
-            FormatError: It is no such export, or nobody says where it belongs.
-        """
-        data = self._read()
-        session = options.session() or _only_session(data, options)
-        if session is None:
-            raise FormatError(
-                "the file does not say in which chat it was learned; choose one", 0, "into"
-            ).told("whose")
-        work = _RowBuilder(session, options.now)
-        for number, each in enumerate(data["entities"], 1):
-            work.entity(each, number)
-        for number, each in enumerate(data["relations"], 1):
-            work.relation(each, number)
-        yield session
-        yield from work.rows.values()
-
-    def _read(self) -> dict[str, Any]:
-        if self.path.stat().st_size > MAX_SIZE:
-            raise FormatError(f"is larger than {MAX_SIZE >> 20} MiB").told(
-                "too_large", name=self.path.name, size=f"{MAX_SIZE >> 20} MiB"
-            )
-        try:
-            data = json.loads(self.path.read_text(encoding="utf-8-sig"))
-            content = data.get("content") if isinstance(data, dict) else None
-            data = json.loads(content) if isinstance(content, str) else data
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"is no JSON: {error}").told("no_json") from None
-        if not isinstance(data, dict):
-            raise FormatError("is no object")
-        for name in ("entities", "relations", "sessions"):
-            if not isinstance(data.setdefault(name, []), list):
-                raise FormatError("is no list", 0, name)
-        return data
+    Raises:
+        FormatError: It is no such export, or nobody says where it belongs.
+    """
+    data = _data(path)
+    session = options.session() or _only_session(data["sessions"], options)
+    if session is None:
+        reason = "the file does not say in which chat it was learned; choose one"
+        raise FormatError(reason, 0, "into").told("whose")
+    builder = _RowBuilder(session, options.now)
+    for number, each in enumerate(data["entities"], 1):
+        builder.entity(each, f"entities[{number}]")
+    for number, each in enumerate(data["relations"], 1):
+        builder.relation(each, f"relations[{number}]")
+    yield session
+    yield from builder.rows.values()
 
 
-def _only_session(data: dict[str, Any], options: Options) -> Session | None:
-    found = [each for each in data["sessions"] if isinstance(each, dict)]
-    place = origin(str(found[0].get("id") or ""), options.platforms) if len(found) == 1 else None
+def _data(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > MAX_SIZE:
+        size = f"{MAX_SIZE >> 20} MiB"
+        raise FormatError(f"is larger than {size}").told("too_large", name=path.name, size=size)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = data.get("content") if isinstance(data, dict) else None
+        data = json.loads(content) if isinstance(content, str) else data
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"is no JSON: {error}").told("no_json") from None
+    if not isinstance(data, dict):
+        raise FormatError("is no object")
+    for name in ("entities", "relations", "sessions"):
+        if not isinstance(data.setdefault(name, []), list):
+            raise FormatError("is no list", 0, name)
+    return data
+
+
+def _only_session(sessions: list[Any], options: Options) -> Session | None:
+    found = [each for each in sessions if isinstance(each, dict)]
+    place = place_of(found[0].get("id"), options.platforms) if len(found) == 1 else None
     if place is None:
         return None
     persona = found[0].get("persona_id")
@@ -106,12 +92,12 @@ class _RowBuilder:
 
     def __init__(self, session: Session, at: float) -> None:
         self.rows: dict[tuple[str, str], Row] = {}
-        self._session = session
+        self._here = session
         self._at = at
 
-    def entity(self, data: Any, number: int) -> None:
+    def entity(self, data: Any, where: str) -> None:
         """An entity, and its description as a fact."""
-        name = _text(data, "name", f"entities[{number}]")
+        name = _text(data, "name", where)
         node = self._node(name, str(data.get("type") or ""))
         description = clean(str(data.get("description") or ""), 300)
         if description:
@@ -119,11 +105,10 @@ class _RowBuilder:
             told = description if name in description else f"{name}{colon}{description}"
             self._fact(node, "other", node, told, data.get("importance"))
 
-    def relation(self, data: Any, number: int) -> None:
+    def relation(self, data: Any, where: str) -> None:
         """A relation of two entities as a fact."""
-        place = f"relations[{number}]"
-        ends = [_text(data, end, place) for end in ("from", "to")]
-        relation = one_line(_text(data, "relation", place), 64)
+        ends = [_text(data, end, where) for end in ("from", "to")]
+        relation = one_line(_text(data, "relation", where), 64)
         subject, object = (self._node(end, "") for end in ends)
         predicate = relation.casefold() if relation.casefold() in PREDICATES else "other"
         evidence = clean(str(data.get("evidence") or ""), 300)
@@ -132,34 +117,32 @@ class _RowBuilder:
         self._fact(subject, predicate, object, told, data.get("strength"))
 
     def _node(self, name: str, type: str) -> str:
-        norm = normalise(name)
-        here, at = self._session, self._at
+        norm, here, at = normalise(name), self._here, self._at
         node = stable_id("e", here.circle, norm)  # nobody says whether it is known elsewhere
         kind = _TYPES.get(type.casefold(), EntityType.TOPIC)
         self._put(Entity(node))
         self._put(Name(Name.key(here.id, node, norm), here.id, node, name, norm, at, at))
-        known = self.rows.get((Mention.kind, Mention.key(here.id, node)))
-        if known is None or kind is not EntityType.TOPIC:
-            id = Mention.key(here.id, node)
+        id = Mention.key(here.id, node)
+        if (Mention.kind, id) not in self.rows or kind is not EntityType.TOPIC:
             self._put(Mention(id, here.id, node, kind.value, at, at))
         return node
 
     def _fact(self, subject: str, predicate: str, object: str, told: str, weight: Any) -> None:
         is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
         importance = min(1.0, max(0.0, float(weight))) if is_number else 0.5
-        here = self._session
+        here, at = self._here, self._at
         self._put(
             Fact(
-                id=stable_id("f", here.id, subject, predicate, object, normalise(told), "0.5"),
-                session=here.id,
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                statement=told,
+                stable_id("f", here.id, subject, predicate, object, normalise(told), "0.5"),
+                here.id,
+                subject,
+                predicate,
+                object,
+                told,
                 speaker=here.owner or BOT,
-                said_at=self._at,
-                recorded_at=self._at,
-                last_used=self._at,
+                said_at=at,
+                recorded_at=at,
+                last_used=at,
                 half_life=initial_half_life(importance),
                 importance=importance,
             )
@@ -169,9 +152,9 @@ class _RowBuilder:
         self.rows[row.kind, row.id] = row
 
 
-def _text(data: Any, name: str, place: str) -> str:
+def _text(data: Any, name: str, where: str) -> str:
     found = data.get(name) if isinstance(data, dict) else None
     text = one_line(found, 200) if isinstance(found, str) else ""
     if not text:
-        raise FormatError("is missing or no text", 0, f"{place}.{name}")
+        raise FormatError("is missing or no text", 0, f"{where}.{name}")
     return text

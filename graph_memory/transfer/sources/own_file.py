@@ -9,39 +9,29 @@ from .. import file_format
 from .source import Options, Pieces
 
 
-class OwnFile:
-    """A memory that was exported; messages keep their numbers."""
+def read_own_file(path: Path, _options: Options) -> Pieces:
+    """All pieces of the file.
 
-    format = "memory"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, options: Options) -> Pieces:
-        """All pieces of the file.
-
-        Raises:
-            FormatError: Something is not as it could have been written, and where.
-        """
-        number = 0
-        ended = False
-        with self.path.open("rb") as file:
-            for number, text in enumerate(file_format.lines_of(file), 1):
-                data = file_format.parse(text, number)
-                if ended:
-                    raise FormatError("follows the end", number)
-                if number == 1:
-                    _check_header(data)
-                elif data.get("kind") == "end":
-                    if data.get("lines") != number - 1:
-                        raise FormatError("is not how many lines there are", number, "lines")
-                    ended = True
-                else:
-                    yield file_format.unpack(data, number)
-        if not ended:
-            raise FormatError("the file is cut off: its last line is missing", number).told(
-                "cut_off"
-            )
+    Raises:
+        FormatError: Something is not as it could have been written, and where.
+    """
+    number, ended = 0, False
+    with path.open("rb") as file:
+        for number, text in enumerate(file_format.lines_of(file), 1):
+            data = file_format.parse(text, number)
+            if ended:
+                raise FormatError("follows the end", number)
+            if number == 1:
+                _check_header(data)
+            elif data.get("kind") == "end":
+                if data.get("lines") != number - 1:
+                    raise FormatError("is not how many lines there are", number, "lines")
+                ended = True
+            else:
+                yield file_format.unpack(data, number)
+    if not ended:
+        error = FormatError("the file is cut off: its last line is missing", number)
+        raise error.told("cut_off")
 
 
 def _check_header(data: file_format.Data) -> None:

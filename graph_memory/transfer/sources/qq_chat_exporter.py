@@ -1,7 +1,7 @@
 """Source: QQChatExporter, a JSON file of a chat or its manifest.
 
-Whoever exported it is ``self``. If that is not the bot, a private chat of theirs is none of
-the bot's, unless it is with the bot: so the owner has to say which account the bot has.
+The person who exported it is ``self``. If that is not the bot, a private chat of theirs is
+none of the bot's, unless it is with the bot: so the owner has to name the bot's account.
 """
 
 from __future__ import annotations
@@ -17,40 +17,32 @@ from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT, GROUP, PRIVATE
 from ..file_format import lines_of, parse
-from ..intake import Skipped, SourceLine
-from .source import Options, Origin, Pieces, split_circle
+from ..intake import Place, Skipped, SourceLine
+from .source import Options, Pieces, split_circle
 
 PLATFORM = "aiocqhttp"
 _PICTURE = re.compile(r"\[(?:图片|表情|动画表情|视频|语音|文件|商城表情)[^\]\n]{0,80}\]")
 
 
-class QQChatExporter:
-    """One exported chat."""
+def read_qq_chat(path: Path, options: Options) -> Pieces:
+    """Every message that somebody said.
 
-    format = "qq"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, options: Options) -> Pieces:
-        """Every message that somebody said.
-
-        Raises:
-            FormatError: It is no such export, or nobody says which chat it is.
-        """
-        info = next(_values(self.path, "chatInfo"), None)
-        if not isinstance(info, dict):
-            raise FormatError("is missing or no object", 0, "chatInfo").told("missing")
-        place, title = _place(info, options), str(info.get("name") or "")
-        number = 0
-        for number, item in enumerate(_messages(self.path), 1):
-            yield _line(item, place, title, options, f"messages[{number}]")
-        if not number:
-            raise FormatError("is missing", 0, "messages").told("missing")
+    Raises:
+        FormatError: It is no such export, or nobody says which chat it is.
+    """
+    info = next(_values(path, "chatInfo"), None)
+    if not isinstance(info, dict):
+        raise FormatError("is missing or no object", 0, "chatInfo").told("missing")
+    place = _place(info, options)
+    number = 0
+    for number, item in enumerate(_messages(path), 1):
+        yield _line(item, place, options, f"messages[{number}]")
+    if not number:
+        raise FormatError("is missing", 0, "messages").told("missing")
 
 
 def _values(path: Path, prefix: str) -> Iterator[Any]:
-    """What a large JSON file has at a place, one value after the other."""
+    """The values that a large JSON file has at a place, one after the other."""
     with path.open("rb") as file:
         if file.read(3) != b"\xef\xbb\xbf":  # some write that first
             file.seek(0)
@@ -78,8 +70,8 @@ def _messages(path: Path) -> Iterator[Any]:
                     yield parse(text, number)
 
 
-def _place(info: dict[str, Any], options: Options) -> Origin:
-    """Which chat window an export is of."""
+def _place(info: dict[str, Any], options: Options) -> Place:
+    """The chat window that an export is of."""
     own, peer = (str(info.get(key) or "") for key in ("selfUin", "peerUin"))
     platform, kind, key = PLATFORM, PRIVATE, ""
     if options.into:
@@ -93,12 +85,12 @@ def _place(info: dict[str, Any], options: Options) -> Origin:
     if not key:
         error = FormatError("it does not say which chat this is; choose one", 0, "into")
         raise error.told("whose")
-    return Origin(platform, key if kind == GROUP else "", key if kind == PRIVATE else "", "")
+    if kind == GROUP:
+        return Place(platform, key, "", title=str(info.get("name") or ""))
+    return Place(platform, "", key)
 
 
-def _line(
-    item: Any, place: Origin, title: str, options: Options, where: str
-) -> SourceLine | Skipped:
+def _line(item: Any, place: Place, options: Options, where: str) -> SourceLine | Skipped:
     if not isinstance(item, dict) or not isinstance(item.get("sender"), dict):
         raise FormatError("is no message", 0, where)
     if item.get("system") or item.get("recalled"):
@@ -106,38 +98,30 @@ def _line(
     at = timestamp(item.get("timestamp"), options.zone)
     if at is None:
         raise FormatError("is no time", 0, f"{where}.timestamp").told("no_time")
-    sender, text = item["sender"], _words(item)
+    sender, text = item["sender"], _words(item.get("content"))
     account = str(sender.get("uin") or sender.get("uid") or "")
     return SourceLine(
         key=str(item.get("id") or f"{account}:{at}:{text}"),
-        platform=place.platform,
-        group=place.group,
-        account=place.account,
+        place=place,
         persona=options.persona,
         sender=BOT if account in options.bots else account,
         name=str(sender.get("groupCard") or sender.get("name") or sender.get("nickname") or ""),
         text=text,
         at=at,
-        title=title if place.group else "",
     )
 
 
-def _words(item: dict[str, Any]) -> str:
+def _words(content: Any) -> str:
     """What somebody said themselves: no quotes of others, no pictures, no cards."""
-    content = item.get("content")
     content = content if isinstance(content, dict) else {}
     elements = content.get("elements")
     if not isinstance(elements, list) or not elements:
         return _PICTURE.sub("", str(content.get("text") or ""))
-    return "".join(_word(each) for each in elements if isinstance(each, dict))
-
-
-def _word(element: dict[str, Any]) -> str:
-    data = element.get("data")
-    if not isinstance(data, dict):
-        return ""
-    if element.get("type") == "text":
-        return str(data.get("text") or "")
-    if element.get("type") == "at":
-        return f"@{str(data.get('name') or data.get('uid') or '').removeprefix('@')} "
-    return ""
+    found = ""
+    for each in (each for each in elements if isinstance(each, dict)):
+        data = each.get("data")
+        if isinstance(data, dict) and each.get("type") == "text":
+            found += str(data.get("text") or "")
+        elif isinstance(data, dict) and each.get("type") == "at":
+            found += f"@{str(data.get('name') or data.get('uid') or '').removeprefix('@')} "
+    return found

@@ -1,34 +1,38 @@
-"""Source: a file that can be imported, and what its owner says about it."""
+"""Source: what is common to all kinds of files that can be imported."""
 
 from __future__ import annotations
 
+import json
 import re
-import threading
-from collections.abc import Callable, Iterator, Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from ...errors import ClosedError, FormatError
+from ...errors import FormatError
 from ...model import GROUP, NO_PERSONA, PRIVATE, Session, session_of
+from ...store.connection import open_to_read
 from ..file_format import Piece
-from ..intake import Skipped, SourceLine
+from ..intake import Place, Skipped, SourceLine
 
 _SHARED = re.compile(r"(\d+)_(\d+)")
 """Session id of a group under AstrBot's ``unique_session``: sender and group."""
+_PAGE = 500
 
 Pieces = Iterator[Piece | SourceLine | Skipped]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the owner says about a source.
+    """What the owner says about a file.
 
     Attributes:
         zone: Of times that name none.
         persona: Of conversations that name none.
-        platform: Type of the platform whose accounts a source names.
+        platform: Type of the platform whose accounts a file names.
         platforms: Platform type by id, as AstrBot's settings have them.
         bots: Accounts of the bot.
         into: Circle of what does not say where it was said; empty: it stays outside.
@@ -58,73 +62,24 @@ class Options:
         return session_of(platform, group, account, self.persona)
 
 
-class Source(Protocol):
-    """Something a memory can be fed from.
+def place_of(umo: Any, platforms: Mapping[str, str]) -> Place | None:
+    """The chat window behind a unified message origin of AstrBot.
 
-    Attributes:
-        format: Its name.
-        path: Where it is.
+    ``None`` for another form and for an unknown platform.
     """
-
-    format: str
-    path: Path
-
-    def read(self, options: Options) -> Pieces:
-        """All of it, piece by piece. Blocks.
-
-        Raises:
-            FormatError: It is not what it should be.
-        """
-
-
-class Stop:
-    """Asked between two pieces of work whether to go on."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def set(self) -> None:
-        """Go on no longer."""
-        self._event.set()
-
-    def look(self) -> None:
-        """Raise if that was said.
-
-        Raises:
-            ClosedError: It was.
-        """
-        if self._event.is_set():
-            raise ClosedError("the import was stopped")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A chat window as AstrBot names it."""
-
-    platform: str
-    group: str
-    account: str
-    umo: str
-
-
-def origin(umo: str, platforms: Mapping[str, str]) -> Origin | None:
-    """The chat window behind a unified message origin.
-
-    ``None`` if nobody can tell: another form, an unknown platform.
-    """
-    platform, kind, session = [*umo.split(":", 2), "", ""][:3]
+    platform, kind, session = [*str(umo or "").split(":", 2), "", ""][:3]
     type = platforms.get(platform, "")
     if not type or not session:
         return None
     if kind == "GroupMessage":
         shared = _SHARED.fullmatch(session)
         group = shared[2] if shared else session
-        return Origin(type, group, "", f"{platform}:{kind}:{group}")
+        return Place(type, group, "", f"{platform}:{kind}:{group}")
     if kind != "FriendMessage":
         return None
     # A web chat's session is made of the user's name and a number.
     account = session.split("!")[1] if session.startswith("webchat!") else session
-    return Origin(type, "", account, umo) if account else None
+    return Place(type, "", account, str(umo)) if account else None
 
 
 def split_circle(circle: str) -> tuple[str, str, str]:
@@ -140,13 +95,40 @@ def split_circle(circle: str) -> tuple[str, str, str]:
     return platform, kind, key
 
 
-def pages(read: Callable[[int], list[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
-    """Rows of a table, one page after the other.
+@contextmanager
+def database(path: Path, *tables: str) -> Iterator[tuple[sqlite3.Connection, set[str]]]:
+    """A database that another program may be using, and the names of its tables.
+
+    Raises:
+        FormatError: It cannot be read, or has none of ``tables``.
+    """
+    try:
+        with closing(open_to_read(path)) as db:
+            db.execute("BEGIN")
+            query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+            found = {name for (name,) in db.execute(query)}
+            if found.isdisjoint(tables):
+                raise FormatError(f"it has none of the tables {', '.join(tables)}").told("alien")
+            yield db, found
+    except sqlite3.Error as error:
+        raise FormatError(f"the database cannot be read: {error}").told("unreadable") from error
+
+
+def pages(db: sqlite3.Connection, query: str, limit: int = _PAGE) -> Iterator[tuple[Any, ...]]:
+    """Rows of a table, page by page.
 
     Args:
-        read: The page that follows the row of a number, which is the first column.
+        query: Takes the number after which to go on, the first column, and a limit.
     """
     after = -1
-    while page := read(after):
+    while page := db.execute(query, (after, limit)).fetchall():
         after = page[-1][0]
         yield from page
+
+
+def parsed(text: Any) -> Any:
+    """What a JSON text says; ``None`` if it is none."""
+    try:
+        return json.loads(text) if isinstance(text, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
