@@ -29,11 +29,7 @@ class Held(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A line that is about to come in.
-
-    Attributes:
-        slack: By how many seconds ``at`` may be wrong.
-    """
+    """A line that is about to come in; ``at`` may be wrong by ``slack`` seconds."""
 
     ref: str
     sender: str

@@ -32,12 +32,7 @@ _TOLD = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written, and where.
-
-    Attributes:
-        lines: How many lines.
-        counts: How many messages, rows of each kind, …
-    """
+    """What was written, and where; ``counts`` of messages and each kind of row."""
 
     path: Path
     lines: int
@@ -46,12 +41,7 @@ class Exported:
 
 @dataclass(slots=True)
 class Exporter:
-    """Writes a file of a memory into ``exports/``; others go on meanwhile.
-
-    Args:
-        directory: The data directory.
-        person: User id of whom to take out; empty takes everything.
-    """
+    """Writes a memory, or what there is of one person, into ``exports/``."""
 
     directory: Path
     journal: Journal

@@ -12,6 +12,7 @@ import json
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import count
 from typing import Annotated, Any, BinaryIO, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -62,21 +63,13 @@ def line(data: Mapping[str, Any]) -> str:
 
 
 def header(scope: str, person: str = "") -> Data:
-    """The first line.
-
-    Args:
-        scope: ``everything`` or ``person``.
-    """
+    """The first line; ``scope`` is ``everything`` or ``person``."""
     about = {"person": person} if person else {}
     return {"kind": "header", "format": FORMAT, "version": VERSION, "scope": scope} | about
 
 
 def end(lines: int) -> Data:
-    """The last line; without it a file is cut off.
-
-    Args:
-        lines: How many come before it, the header included.
-    """
+    """The last line, which counts those before it; without it a file is cut off."""
     return {"kind": "end", "lines": lines}
 
 
@@ -101,14 +94,11 @@ def pack(piece: Piece) -> Data:
 
 
 def lines_of(file: BinaryIO) -> Iterator[str]:
-    """The lines of a file.
-
-    Raises:
-        FormatError: One is too long or no UTF-8.
-    """
-    number = 0
-    while block := file.readline(MAX_LINE + 1):
-        number += 1
+    """The lines of a file; raises ``FormatError`` if one is too long or no UTF-8."""
+    for number in count(1):
+        block = file.readline(MAX_LINE + 1)
+        if not block:
+            return
         if len(block) > MAX_LINE:
             raise FormatError(f"is longer than {MAX_LINE} bytes", number)
         try:
@@ -118,11 +108,7 @@ def lines_of(file: BinaryIO) -> Iterator[str]:
 
 
 def parse(text: str, number: int) -> Data:
-    """The object on one line.
-
-    Raises:
-        FormatError: There is none.
-    """
+    """The object on one line; raises ``FormatError`` if there is none."""
     try:
         data = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -301,11 +287,7 @@ class _MessageLine(Strict):
 
 
 def validate(model: type[BaseModel], data: Any) -> Any:
-    """What a model makes of data.
-
-    Raises:
-        FormatError: They are not what they should be; it names the field.
-    """
+    """What a model makes of data; raises ``FormatError`` with the field that is wrong."""
     try:
         return model.model_validate(data)
     except ValidationError as error:

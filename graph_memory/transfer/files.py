@@ -73,10 +73,7 @@ def waiting(directory: Path) -> list[Path]:
 
 
 def find(directory: Path, name: str) -> Path:
-    """The file that an owner means.
-
-    Args:
-        name: A path below ``imports/``, or an absolute one.
+    """The file that an owner means, by a path below ``imports/`` or an absolute one.
 
     Raises:
         FormatError: There is none, or it is not where it says, or too large.
@@ -137,13 +134,10 @@ def sweep(directory: Path, before: float) -> None:
 class Incoming:
     """A file that is sent into ``imports/`` piece by piece, whole or not at all.
 
-    Blocks, and is used by one thread at a time.
-
-    Args:
-        name: What its owner calls it; there it may be called a little differently.
+    Blocks, and is used by one thread at a time. In ``imports/`` its name may differ a little.
 
     Raises:
-        FormatError: That is no name for a file, or too many wait already.
+        FormatError: The name is none for a file, or too many wait already.
         JournalError: It cannot be written.
     """
 
@@ -167,12 +161,7 @@ class Incoming:
             self._file = open(handle, "wb")  # noqa: SIM115 - closed by keep or drop
 
     def write(self, piece: bytes) -> None:
-        """Add a piece.
-
-        Raises:
-            FormatError: The file is too large.
-            JournalError: The disk is as good as full, or failed.
-        """
+        """Add a piece; raises ``FormatError`` if the file is too large."""
         self._size += len(piece)
         if self._size > MAX_SENT:
             raise FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
@@ -207,11 +196,7 @@ def _told(name: str) -> Iterator[None]:
 
 
 def require_room(directory: Path, path: Path) -> None:
-    """See to it that a file can be imported.
-
-    Raises:
-        JournalError: There is no room on the disk.
-    """
+    """Raise ``JournalError`` if there is no room on the disk to import a file."""
     copies.require_space(directory, path.stat().st_size * SLACK)
 
 
@@ -233,10 +218,6 @@ def _free(wanted: Path) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
-    """A file that gets its name once it is complete, readable for nobody else.
-
-    Raises:
-        JournalError: It could not be written; nothing is left of it.
-    """
+    """A file that gets its name once it is complete, readable for nobody else."""
     with _told(path.name), private.writing(path) as file:
         yield file

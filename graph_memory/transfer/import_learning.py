@@ -1,7 +1,6 @@
 """Learning from imported messages, in the background.
 
-One batch at a time, when nothing that was heard is waiting, and never with more than half
-of what models may cost in a day.
+One batch at a time, when nothing that was heard is waiting, with at most half of a day's tokens.
 """
 
 from __future__ import annotations
@@ -24,11 +23,7 @@ SHARE = 0.5
 
 
 class ImportLearning:
-    """Learns from the imports that are to be learned from.
-
-    Args:
-        pause: See :data:`PAUSE`.
-    """
+    """Learns from the imports that are to be learned from."""
 
     def __init__(self, context: Context, learning: Learning, *, pause: float = PAUSE) -> None:
         self._journal = context.journal
@@ -42,16 +37,13 @@ class ImportLearning:
         self.close = self._job.close
 
     async def step(self) -> float:
-        """Let one more batch be learned, if this is the time.
-
-        Returns:
-            Seconds until the next look; :data:`NEVER` if nothing is left.
-        """
+        """Let one more batch be learned, if this is the time; see ``Supervisor``."""
         batch = await self._journal.look(next_batch)
         if batch is None:
             return NEVER
         if not self._is_dear() and not (await self._learning.status()).waiting:
-            await self._journal.alter(lambda db, _tell: _ask(db, batch))
+            query = "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0 WHERE id = ?"
+            await self._journal.alter(lambda db, _tell: db.execute(query, (batch,)))
             self._learning.look_again()
         return self._pause
 
@@ -71,10 +63,3 @@ def next_batch(db: sqlite3.Connection) -> int | None:
         (json.dumps(runs),),
     ).fetchone()
     return int(found[0]) if found[0] is not None else None
-
-
-def _ask(db: sqlite3.Connection, batch: int) -> None:
-    """Let a batch that was only recorded be learned."""
-    db.execute(
-        "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0 WHERE id = ?", (batch,)
-    )

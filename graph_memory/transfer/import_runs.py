@@ -1,6 +1,4 @@
-"""Import runs: what was imported when, and the undo of one.
-
-All of it runs inside the journal's transactions.
+"""Import runs: what was imported when, and the undo of one in one transaction.
 
 Messages, batches and intervals of presence carry the id of their import, and its changes
 are named after it; so an undo deletes exactly what carries it.
@@ -71,7 +69,7 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """Reason of its changes that write new rows."""
+        """Reason of its changes that write new rows; see :attr:`widening`."""
         return f"import {self.id}"
 
     @property
@@ -144,10 +142,9 @@ def undo(db: sqlite3.Connection, tell: Tell, *, id: str, at: float) -> tuple[Run
 def _take_back_rows(
     db: sqlite3.Connection, run: Run, at: float, tell: Tell
 ) -> tuple[int, set[str]]:
-    """Undo what an import did to rows that stand as it left them, nodes apart.
+    """Undo what an import did to rows, nodes apart, that stand as it left them.
 
-    Returns:
-        How many rows stay because they were altered since, and the episodes that went.
+    Returns how many were altered since and stay, and the episodes that went.
     """
     kept = 0
     episodes: set[str] = set()
@@ -213,10 +210,7 @@ def _is_used(db: sqlite3.Connection, kind: str, id: str) -> bool:
 def _forget_words(
     db: sqlite3.Connection, gone: set[int], episodes: set[str], at: float, tell: Tell
 ) -> None:
-    """Take messages out of the rows that rest on them.
-
-    Rows that rest on them alone go. So do records that sum up one of ``episodes``, which are gone.
-    """
+    """Take messages out of rows that rest on them; those without another basis go."""
     rows, draft = Rows(db), Draft(OWNER, "undo import")
     for fact in rows.scan(Fact):
         others = tuple(id for id in fact.evidence if id not in gone)

@@ -78,7 +78,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What an import brought that was not here; ``run`` counts earlier attempts as well."""
+    """What an import brought; ``run`` counts earlier attempts at it as well."""
 
     run: Run
     messages: int

@@ -98,7 +98,7 @@ _HIGHEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChatWindow:
     """A chat window.
 
     Attributes:
@@ -127,7 +127,7 @@ class SourceLine:
     """
 
     key: str
-    place: Place
+    place: ChatWindow
     persona: str
     sender: str
     name: str

@@ -38,14 +38,11 @@ async def preview_renaming(journal: Journal, old: str, new: str) -> Renaming:
 
     Args:
         old, new: Two circles of a kind, two user ids (their private chats), or two
-            platforms (all chats there).
-
-    Raises:
-        FormatError: They are not that.
+            platforms (all chats there); anything else raises ``FormatError``.
     """
     way = _way(old, new)
     sessions = await journal.look(partial(_sessions, old=way[0]))
-    circles = {each.circle: _renamed(each.circle, *way) for each in sessions}
+    circles = {each.circle: way[1] + each.circle.removeprefix(way[0]) for each in sessions}
     return Renaming(circles, len(sessions))
 
 
@@ -54,12 +51,8 @@ async def rename_chat(journal: Journal, old: str, new: str, at: float) -> Change
 
     Accounts whose private chats are renamed are linked to the new ones: they are one
     person's.
-
-    Raises:
-        FormatError: As :func:`preview_renaming`.
     """
-    way = _way(old, new)
-    return await journal.alter(partial(_rename, way=way, at=at))
+    return await journal.alter(partial(_rename, way=_way(old, new), at=at))
 
 
 def _way(old: str, new: str) -> tuple[str, str]:
@@ -67,7 +60,7 @@ def _way(old: str, new: str) -> tuple[str, str]:
     if kinds[0] != kinds[1] or old == new:
         raise FormatError("old and new must be of a kind, and not the same").told("way")
     if kinds[0] == "user":
-        old, new = (_private(each) for each in (old, new))
+        old, new = (each.replace(":", f":{PRIVATE}:", 1) for each in (old, new))
     return old, new
 
 
@@ -81,18 +74,9 @@ def _kind(place: str) -> str:
     return "user" if colons == 1 else split_circle(place)[1]
 
 
-def _private(user: str) -> str:
-    platform, account = user.split(":", 1)
-    return f"{platform}:{PRIVATE}:{account}"
-
-
 def _sessions(db: sqlite3.Connection, old: str) -> list[Session]:
     found = contents.sessions(db).values()
     return [each for each in found if f"{each.circle}:".startswith(f"{old}:")]
-
-
-def _renamed(circle: str, old: str, new: str) -> str:
-    return new if circle == old else f"{new}{circle.removeprefix(old)}"
 
 
 def _rename(
@@ -100,7 +84,7 @@ def _rename(
 ) -> Change | None:
     rows: list[Row] = []
     for session in _sessions(db, way[0]):
-        circle = _renamed(session.circle, *way)
+        circle = way[1] + session.circle.removeprefix(way[0])
         platform, kind, key = split_circle(circle)
         owner = "" if kind == GROUP else user_id(platform, key)
         # Where to write to is not known until somebody speaks there.

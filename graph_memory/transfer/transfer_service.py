@@ -51,11 +51,7 @@ class TransferService:
 
     Attributes:
         learning: Learns from what was imported.
-        problem: Why the last import stopped; empty if it did not.
-        failure: The error that said so.
-
-    Args:
-        directory: The data directory.
+        problem, failure: Why the last import stopped, and the error; empty if it did not.
     """
 
     def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
@@ -111,7 +107,6 @@ class TransferService:
         Raises:
             JournalError: It cannot be written.
         """
-
         context = self._context
         policy, attendance = context.settings.policy, context.attendance
 
@@ -137,10 +132,7 @@ class TransferService:
         return await asyncio.to_thread(files.waiting, self._directory)
 
     async def receive(self, name: str, pieces: AsyncIterable[bytes]) -> Path:
-        """Put a file that comes in pieces into ``imports/``.
-
-        Returns:
-            Where it is; nothing is there if ``pieces`` broke off.
+        """Put a file that comes in pieces into ``imports/``, whole or not at all.
 
         Raises:
             FormatError: ``name`` is none, the file is too large, or too many wait already.
@@ -217,10 +209,7 @@ class TransferService:
         return await self._journal.look(import_runs.saved)
 
     async def undo(self, id: str = "") -> Undone:
-        """Take an import back; what was altered since stays.
-
-        Args:
-            id: Of the run; empty takes the newest that there is.
+        """Take an import back, the newest without an id; what was altered since stays.
 
         Raises:
             NotFoundError: There is none, or an older version made it.

@@ -11,7 +11,7 @@ from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT
 from ..file_format import Key, Text, lines_of, parse, validate
-from ..intake import Place, SourceLine
+from ..intake import ChatWindow, SourceLine
 from .source import Options, Pieces
 
 
@@ -65,7 +65,7 @@ def _line(data: dict[str, Any], options: Options) -> SourceLine:
         raise FormatError("is missing", 0, field).told("missing")
     return SourceLine(
         key=line.id or f"{platform}:{line.group}:{account}:{sender}:{at}:{line.text}",
-        place=Place(platform, line.group, account, title=line.title),
+        place=ChatWindow(platform, line.group, account, title=line.title),
         persona=line.persona or options.persona,
         sender=sender,
         name=line.name,

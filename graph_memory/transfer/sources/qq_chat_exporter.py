@@ -17,7 +17,7 @@ from ...dates import timestamp
 from ...errors import FormatError
 from ...model import BOT, GROUP, PRIVATE
 from ..file_format import lines_of, parse
-from ..intake import Place, Skipped, SourceLine
+from ..intake import ChatWindow, Skipped, SourceLine
 from .source import Options, Pieces, split_circle
 
 PLATFORM = "aiocqhttp"
@@ -70,7 +70,7 @@ def _messages(path: Path) -> Iterator[Any]:
                     yield parse(text, number)
 
 
-def _place(info: dict[str, Any], options: Options) -> Place:
+def _place(info: dict[str, Any], options: Options) -> ChatWindow:
     """The chat window that an export is of."""
     own, peer = (str(info.get(key) or "") for key in ("selfUin", "peerUin"))
     platform, kind, key = PLATFORM, PRIVATE, ""
@@ -86,11 +86,11 @@ def _place(info: dict[str, Any], options: Options) -> Place:
         error = FormatError("it does not say which chat this is; choose one", 0, "into")
         raise error.told("whose")
     if kind == GROUP:
-        return Place(platform, key, "", title=str(info.get("name") or ""))
-    return Place(platform, "", key)
+        return ChatWindow(platform, key, "", title=str(info.get("name") or ""))
+    return ChatWindow(platform, "", key)
 
 
-def _line(item: Any, place: Place, options: Options, where: str) -> SourceLine | Skipped:
+def _line(item: Any, place: ChatWindow, options: Options, where: str) -> SourceLine | Skipped:
     if not isinstance(item, dict) or not isinstance(item.get("sender"), dict):
         raise FormatError("is no message", 0, where)
     if item.get("system") or item.get("recalled"):

@@ -16,7 +16,7 @@ from ...errors import FormatError
 from ...model import GROUP, NO_PERSONA, PRIVATE, Session, session_of
 from ...store.connection import open_to_read
 from ..file_format import Piece
-from ..intake import Place, Skipped, SourceLine
+from ..intake import ChatWindow, Skipped, SourceLine
 
 _SHARED = re.compile(r"(\d+)_(\d+)")
 """Session id of a group under AstrBot's ``unique_session``: sender and group."""
@@ -62,7 +62,7 @@ class Options:
         return session_of(platform, group, account, self.persona)
 
 
-def place_of(umo: Any, platforms: Mapping[str, str]) -> Place | None:
+def place_of(umo: Any, platforms: Mapping[str, str]) -> ChatWindow | None:
     """The chat window behind a unified message origin of AstrBot.
 
     ``None`` for another form and for an unknown platform.
@@ -74,12 +74,12 @@ def place_of(umo: Any, platforms: Mapping[str, str]) -> Place | None:
     if kind == "GroupMessage":
         shared = _SHARED.fullmatch(session)
         group = shared[2] if shared else session
-        return Place(type, group, "", f"{platform}:{kind}:{group}")
+        return ChatWindow(type, group, "", f"{platform}:{kind}:{group}")
     if kind != "FriendMessage":
         return None
     # A web chat's session is made of the user's name and a number.
     account = session.split("!")[1] if session.startswith("webchat!") else session
-    return Place(type, "", account, str(umo)) if account else None
+    return ChatWindow(type, "", account, str(umo)) if account else None
 
 
 def split_circle(circle: str) -> tuple[str, str, str]:
