@@ -91,10 +91,6 @@ class Attendance:
         found = [w for account in accounts for w in self._windows.get((circle, account), ())]
         return tuple(sorted(found))
 
-    def is_present(self, circle: str, user: str) -> bool:
-        """Whether ``user`` is known to be in ``circle`` and not known to have left."""
-        return any(end == math.inf for _, end in self._windows.get((circle, user), ()))
-
 
 def view(session: Session, asker: Asker, policy: Policy, attendance: Attendance) -> View | None:
     """What ``asker`` may see of ``session``; ``None`` if nothing."""
