@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from ..learning.batching import asks_to_remember, without_request
 from ..learning.parse import line_of, numbers
-from ..learning.prompt_context import PromptContext
+from ..learning.prompt import PromptContext
 from ..model import Basis, Batch, Fact, SessionRow, stable_id
 from ..store import Draft, Rows
 from ..text import fenced, normalise, one_line, tokens

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from ..errors import NotFoundError
 from ..learning.parse import line_of
-from ..learning.prompt import ExtractionExtension, language
-from ..learning.prompt_context import PromptContext
+from ..learning.prompt import ExtractionExtension, PromptContext, language
 from ..locales import say
 from ..model import Basis, Batch, SessionRow, stable_id
 from ..store import Draft, Rows

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..context import Context
 from ..errors import JournalError, NotFoundError
-from ..learning.prompt import Extend, ExtractionExtension
-from ..learning.prompt_context import PromptContext
+from ..learning.prompt import Extend, ExtractionExtension, PromptContext
 from ..locales import say
 from ..model import Asker, Batch, Change, Episode, Fact, Message, Row, Session, register
 from ..recall import Recaller, language_of

@@ -19,9 +19,17 @@ from ..text import is_chinese, one_line, terms
 from ..visible_rows import LearnerRows
 from .batching import asks_to_remember, without_request
 from .parse import Extraction, FactClaim, parse
-from .prompt import VERSION, Extend, ExtractionExtension, ExtractionRequest, compose
-from .prompt_context import ContextBuilder, PromptContext, speakers
-from .resolver import changes_of, resolve
+from .prompt import (
+    VERSION,
+    ContextBuilder,
+    Extend,
+    ExtractionExtension,
+    ExtractionRequest,
+    PromptContext,
+    compose,
+    speakers,
+)
+from .resolver import resolve
 
 PURPOSE = "learn"
 """What the calls are counted under."""
@@ -39,11 +47,9 @@ as that is known."""
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """All that extracting a batch needs of the journal, from one read.
+    """What extracting a batch needs of the journal: without what was forgotten, in one read.
 
     Attributes:
-        batch: Without what was forgotten.
-        erasures: As they stood.
         builder: ``None`` if nothing was said that a model could learn from.
     """
 
@@ -99,7 +105,10 @@ class Extractor:
         extraction: Extraction | None = None
         known = PromptContext()
         if self._model is not None and material.builder is not None:
-            known = await self._filled(material.batch, material.builder)
+            said = [m.id for m in material.batch.messages if m.is_human]
+            facts = [fact.id for fact in material.builder.facts]
+            likeness = await self._likeness(said, facts) if self._likeness else {}
+            known = material.builder.fill(likeness)
             extraction = await self._extract(self._model, material, known)
         return await self._commit(batch, material, extraction, known)
 
@@ -117,13 +126,6 @@ class Extractor:
         builder = ContextBuilder(visible, batch, self._context.zone)
         extension = self._extend(rows, batch, builder.context) if self._extend else None
         return _Material(batch, erasures, builder, extension)
-
-    async def _filled(self, batch: Batch, builder: ContextBuilder) -> PromptContext:
-        likeness: Mapping[str, float] = {}
-        if self._likeness:
-            said = [m.id for m in batch.messages if m.is_human]
-            likeness = await self._likeness(said, [fact.id for fact in builder.facts])
-        return builder.fill(likeness)
 
     async def _extract(
         self, model: LanguageModel, material: _Material, known: PromptContext
@@ -148,9 +150,12 @@ class Extractor:
             is_whole = rows.has_messages(held) and rows.erasures() == material.erasures
             if not is_whole:
                 return None
-            found = resolve(rows, material.batch, extraction, known, self._context, now)
-            found.prompt = VERSION if extraction else 0
-            if material.extension and extraction:
+            if extraction is None:
+                return Draft("learn", "learned", batch=whole.id)
+            changes = resolve(rows, material.batch, extraction, known, self._context, now)
+            found = changes.draft("learn", "learned", batch=whole.id)
+            found.prompt = VERSION
+            if material.extension:
                 material.extension.write(rows, found, extraction.extra, now)
             return found
 
@@ -163,11 +168,7 @@ class Extractor:
     async def confirm(self, message: Message, besides: Besides | None = None) -> bool:
         """Enter what was learned from a message as a change of its author's, who asked.
 
-        Args:
-            besides: Adds to the change.
-
-        Returns:
-            Whether anything was learned from it.
+        ``besides`` adds to the change. Returns whether anything was learned from it.
         """
 
         def draft(rows: Rows) -> Draft:
@@ -188,7 +189,7 @@ class Extractor:
         def draft(rows: Rows) -> Draft | None:
             if not rows.has_messages([message.id]):
                 return None  # taken back meanwhile
-            changes = changes_of(rows, batch, answer, known, self._context, self._context.now())
+            changes = resolve(rows, batch, answer, known, self._context, self._context.now())
             made = changes.draft(message.sender, ASKED)
             if besides:
                 besides(rows, made)
@@ -213,18 +214,14 @@ class Extractor:
             raise HeldBackError("what models may cost today is spent")
         try:
             with self._breaker.call():
-                return await _ask_in_time(model, request, where)
+                async with asyncio.timeout(ASK_TIMEOUT):
+                    tool = request.tool
+                    return await model.ask(request.system, request.prompt, tool=tool, where=where)
         except RefusedError as error:
             raise HeldBackError(f"the model is left alone for a while: {error}") from None
-
-
-async def _ask_in_time(model: LanguageModel, request: ExtractionRequest, where: str) -> Answer:
-    try:
-        async with asyncio.timeout(ASK_TIMEOUT):
-            return await model.ask(request.system, request.prompt, tool=request.tool, where=where)
-    except TimeoutError as error:
-        reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
-        raise ExtractionError(reason, Failure.TIMEOUT) from error
+        except TimeoutError as error:
+            reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
+            raise ExtractionError(reason, Failure.TIMEOUT) from error
 
 
 def _said(batch: Batch) -> dict[str, int]:

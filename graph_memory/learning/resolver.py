@@ -1,14 +1,8 @@
-"""Resolution of claims into rows: what of a model's answer becomes memory.
+"""Resolution of claims into rows: what of a model's answer becomes memory. Pure.
 
-Pure: it reads rows and returns a draft, inside the journal's own transaction. Whatever
-it writes belongs to the batch's Session; the only other rows it touches are visible
-ones that were put to use, and of those only the strength.
-
-- A fact rests on a message that a person wrote; the bot's lines prove its promises only.
-- What somebody says about himself is replaced by nobody else's word.
-- A fact that was said before is strengthened, one that no longer holds is replaced by a
-  row that says so; what a row states is never altered, because it may be seen by people
-  who were not there when it changed.
+A fact rests on a message that a person wrote; the bot's lines prove its promises only. What
+is told again is strengthened, what no longer holds replaced by a row that says so: what a
+row states is never altered, as people may see it who were not there when it changed.
 """
 
 from __future__ import annotations
@@ -22,14 +16,14 @@ from ..context import Context
 from ..dates import moment
 from ..model import BOT, Batch, Entity, EntityType, Episode, Fact, Message, Status, User, is_entity
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
-from ..store import Draft, Rows
+from ..store import Rows
 from ..text import is_chinese, normalise, one_line, terms
 from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
 from .entities import EntityResolver, Node
-from .parse import EntityClaim, Extraction, FactClaim
-from .prompt_context import PromptContext
+from .parse import Extraction, FactClaim
+from .prompt import PromptContext
 
 _LITERAL = frozenset({"is_named", "age", "birthday"})
 """Their object is a value, even if something goes by that name."""
@@ -47,42 +41,24 @@ _LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
 def resolve(
     rows: Rows,
     batch: Batch,
-    extraction: Extraction | None,
-    known: PromptContext,
-    context: Context,
-    now: float,
-) -> Draft:
-    """The change that a batch makes.
-
-    Args:
-        rows: As they stand now; ``known`` may have been gathered from older ones.
-        extraction: ``None`` if no model was asked: the change is empty.
-        known: What the model was shown.
-        now: When the facts are recorded.
-    """
-    if extraction is None:
-        return Draft("learn", "learned", batch=batch.id)
-    changes = changes_of(rows, batch, extraction, known, context, now)
-    return changes.draft("learn", "learned", batch=batch.id)
-
-
-def changes_of(
-    rows: Rows,
-    batch: Batch,
     extraction: Extraction,
     known: PromptContext,
     context: Context,
     now: float,
 ) -> ChangeBuilder:
-    """The rows that an answer about a batch makes; see :func:`resolve`."""
+    """The rows that an answer about a batch makes, all in the batch's Session.
+
+    Args:
+        rows: As they stand now; ``known`` may have been gathered from older ones.
+        known: What the model was shown.
+        now: When the facts are recorded.
+    """
     visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
     work = _Resolution(visible, batch, extraction, known, context, now)
     if extraction.worth:
         for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
             work.learn(claim)
-        for entity in extraction.entities:
-            work.come_across(entity)
-        work.summarise(extraction.summary)
+        work.summarise(extraction)
     work.follow_marks(extraction)
     return work.changes
 
@@ -153,14 +129,20 @@ class _Resolution:
             subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN
         ):
             return None
-        object = self._object(claim, evidence[0])
+        topic = self._nodes.topic(self._plain(claim.statement))
+        if claim.predicate in _LITERAL:
+            text = self._nodes.text(claim.object)
+            object = self._nodes.topic(text) if text else topic
+        else:
+            known = claim.object and self._nodes.find(claim.object, evidence[0], is_object=True)
+            object = known or topic
         if is_entity(subject.id) and not is_entity(object.id):
             if claim.predicate in _SYMMETRIC:
                 subject, object = object, subject
             else:  # entities are related to entities only; the statement keeps the name
-                object = self._nodes.topic(self._plain(claim.statement))
+                object = topic
         if object.id == subject.id:  # a place by the name that it is said to have
-            object = self._nodes.topic(self._plain(claim.statement))
+            object = topic
         return None if object.id == subject.id else (subject, object, speaker)
 
     def _fact(
@@ -187,13 +169,6 @@ class _Resolution:
             evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
         )
 
-    def _object(self, claim: FactClaim, said: Message) -> Node:
-        text = self._nodes.text(claim.object)
-        if claim.predicate in _LITERAL:
-            return self._nodes.topic(text or self._plain(claim.statement))
-        found = self._nodes.find(claim.object, said, is_object=True) if claim.object else None
-        return found or self._nodes.topic(self._plain(claim.statement))
-
     def _validity(self, claim: FactClaim, said: float) -> tuple[str, float | None, float | None]:
         """The predicate that a claim has in the end, and when it is true."""
         date, predicate = moment(claim.date, self._context.zone), claim.predicate
@@ -207,17 +182,15 @@ class _Resolution:
             return "plans" if predicate in _STATES else predicate, said, None
         return predicate, min(date, said), None
 
-    def come_across(self, claim: EntityClaim) -> None:
-        """Note an entity that people named, though no fact is about it."""
-        message = self._nodes.first_said(claim.name)
-        node = self._nodes.claimed(claim, message) if message else None
-        if message and node and is_entity(node.id):
-            self._anchor(node, message.at)
-
-    def summarise(self, summary: str) -> None:
-        """Let the episode be summed up by the answer."""
-        id, rows = self._known.episode, self._visible.rows
-        episode = rows.get(Episode, id) if id else None
+    def summarise(self, extraction: Extraction) -> None:
+        """Note entities that people named, and let the episode be summed up."""
+        for claim in extraction.entities:
+            message = self._nodes.first_said(claim.name)
+            node = self._nodes.claimed(claim, message) if message else None
+            if message and node and is_entity(node.id):
+                self._anchor(node, message.at)
+        id, summary = self._known.episode, extraction.summary
+        episode = self._visible.rows.get(Episode, id) if id else None
         if episode is not None and summary:
             self.changes.put(replace(episode, summary=self._plain(summary)))
 
@@ -273,10 +246,7 @@ class _Resolution:
         """The message that a mark without evidence rests on; empty if unclear.
 
         That is the one about the fact's subject that shares most words with it, else the
-        last one if only one person speaks.
-
-        Args:
-            speaker: The only one whose word counts, if not anybody's.
+        last one if only one person speaks. ``speaker`` is the only one who counts, if any.
         """
         words = set(terms(fact.statement))
         names = self._history.names(fact.subject)
@@ -284,7 +254,9 @@ class _Resolution:
         spoken = [m for m in self._humans if speaker is None or is_one(m.sender, speaker)]
 
         def likeness(message: Message) -> tuple[bool, float, int]:
-            shared = _shared(words, message.text)
+            said = set(terms(message.text))
+            # What says more than the fact has less in common with it.
+            shared = len(words & said) / math.sqrt(len(said) or 1)
             told = normalise(message.text)
             is_about = is_one(message.sender, fact.subject) or any(n in told for n in names)
             return is_about and shared > 0, shared, message.id
@@ -343,9 +315,3 @@ class _Resolution:
         for name in node.names:
             said = self._nodes.first_said(name)
             self.changes.name(self._session.id, node.id, name, said.at if said else at)
-
-
-def _shared(words: set[str], text: str) -> float:
-    """How much a text has in common with ``words``; what says more than that has less."""
-    said = set(terms(text))
-    return len(words & said) / math.sqrt(len(said) or 1)

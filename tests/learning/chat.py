@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from graph_memory.learning.batching import claim_writer, cutter
 from graph_memory.learning.parse import parse
-from graph_memory.learning.prompt_context import ContextBuilder, PromptContext
+from graph_memory.learning.prompt import ContextBuilder, PromptContext
 from graph_memory.learning.resolver import resolve
 from graph_memory.model import (
     BOT,
@@ -110,7 +110,9 @@ class Chat:
         assert batch
         extraction = parse(Answer("", answer))
         change = await self.journal.commit(
-            lambda rows: resolve(rows, batch, extraction, self.known, self.context, self.at)
+            lambda rows: resolve(rows, batch, extraction, self.known, self.context, self.at).draft(
+                "learn", "learned", batch=batch.id
+            )
         )
         assert change
         return change

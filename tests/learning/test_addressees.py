@@ -7,9 +7,18 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from graph_memory.learning import prompt_context as known_module
-from graph_memory.learning.prompt import QUOTE, compose
-from graph_memory.model import BOT, Addressee, Entity, Fact, Forgotten, Message, Quote, stable_id
+from graph_memory.learning.prompt import BUDGET, QUOTE, compose
+from graph_memory.model import (
+    BOT,
+    Addressee,
+    Entity,
+    Fact,
+    Forgotten,
+    Message,
+    Name,
+    Quote,
+    stable_id,
+)
 from graph_memory.store import Draft, Journal
 from graph_memory.text import tokens
 
@@ -99,7 +108,7 @@ async def test_many_mentions_stay_within_the_budget(room: Chat):
     await room.say("zhang", " ".join(f"@{one.name}" for one in crowd), "张三", to=crowd)
     known = await room.show()
     assert 1 < len(known.people) < 40
-    assert tokens("\n".join(known.lines(CHINA))) <= known_module.BUDGET
+    assert tokens("\n".join(known.lines(CHINA))) <= BUDGET
 
 
 async def test_a_mention_makes_nobody_present(room: Chat, journal: Journal):
@@ -150,7 +159,7 @@ async def test_a_word_for_anybody_is_nobody(room: Chat, word: str):
         entities=[thing("E1", word, "person")],
     )
     assert [fact.subject for fact in await room.rows(Fact)] == [ZHANG]
-    names = {name.norm for name in await room.rows(known_module.Name)}
+    names = {name.norm for name in await room.rows(Name)}
     assert word.casefold() not in names
 
 

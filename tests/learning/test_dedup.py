@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph_memory.learning.dedup import gist, same_value
 from graph_memory.learning.entities import kin_words
-from graph_memory.learning.prompt_context import ranked
+from graph_memory.learning.prompt import ranked
 from graph_memory.model import PREDICATES, Fact
 from graph_memory.store import Journal
 

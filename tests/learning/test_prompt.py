@@ -7,9 +7,15 @@ import json
 
 import pytest
 
-from graph_memory.learning import prompt_context as known_module
-from graph_memory.learning.prompt import INSTRUCTIONS, TOOL, VERSION, compose
-from graph_memory.learning.prompt_context import PromptContext, speakers
+from graph_memory.learning.prompt import (
+    BUDGET,
+    INSTRUCTIONS,
+    TOOL,
+    VERSION,
+    PromptContext,
+    compose,
+    speakers,
+)
 from graph_memory.model import BOT, Batch, Session
 from graph_memory.store import Journal
 from graph_memory.text import tokens
@@ -150,7 +156,7 @@ async def test_known_items_stay_within_their_budget(journal: Journal):
     known = await chat.show()
     assert len(known.facts) > 3
     assert len(known.things) > 3
-    assert tokens("\n".join(known.lines(CHINA))) <= known_module.BUDGET
+    assert tokens("\n".join(known.lines(CHINA))) <= BUDGET
 
 
 async def test_names_are_found_as_whole_words(journal: Journal):

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory import embedding
-from graph_memory.learning.prompt_context import ContextBuilder, ranked
+from graph_memory.learning.prompt import ContextBuilder, ranked
 from graph_memory.model import Entity, Fact
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings

@@ -9,7 +9,7 @@ from graph_memory.companion import CoreFact, CoreKind, FollowUp, InnerState, Moo
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.learning.batching import claim_writer, cutter
 from graph_memory.learning.parse import EntityClaim, Extraction, FactClaim
-from graph_memory.learning.prompt_context import ContextBuilder
+from graph_memory.learning.prompt import ContextBuilder
 from graph_memory.learning.resolver import resolve
 from graph_memory.model import (
     PREDICATES,
@@ -226,7 +226,9 @@ class Director:
             visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
             known = ContextBuilder(visible, batch, context.zone).fill({})
             answer = extraction(batch, tuple(known.facts), step.replaces, step.restates)
-            return resolve(rows, batch, answer, known, context, self.at)
+            return resolve(rows, batch, answer, known, context, self.at).draft(
+                "learn", "learned", batch=batch.id
+            )
 
         change = await self.memory.journal.commit(draft)
         for op in change.ops if change else ():

@@ -11,8 +11,7 @@ from typing import Any
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
 from graph_memory.graph import GraphState
-from graph_memory.learning.prompt import compose
-from graph_memory.learning.prompt_context import ContextBuilder
+from graph_memory.learning.prompt import ContextBuilder, compose
 from graph_memory.learning.resolver import resolve
 from graph_memory.model import Batch, Message, encode
 from graph_memory.recall import Recall, RecallOptions
@@ -119,7 +118,8 @@ class Surfaces:
             ).fill({})
             numbers = tuple(known.facts)
             answer = extraction(batch, numbers, replaces=True, restates=True)
-            draft = resolve(rows, batch, answer, known, memory.context, now)
+            made = resolve(rows, batch, answer, known, memory.context, now)
+            draft = made.draft("learn", "learned", batch=batch.id)
             teach = memory.companion.teacher()
             lesson = teach(rows, batch, known) if teach else None
             return {

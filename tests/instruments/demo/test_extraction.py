@@ -7,8 +7,7 @@ from datetime import UTC
 import pytest
 
 from graph_memory.learning.parse import parse
-from graph_memory.learning.prompt import TOOL, compose
-from graph_memory.learning.prompt_context import PromptContext, speakers
+from graph_memory.learning.prompt import TOOL, PromptContext, compose, speakers
 from graph_memory.model import BOT, PREDICATES, Batch, Message, session_of
 from graph_memory.ports import Answer
 from tests.e2e.harness import ChatCall
