@@ -93,9 +93,9 @@ class Buffers:
         """Note what a Session is; before its first message."""
         self._sessions[session.id] = session
 
-    def session(self, id: str) -> Session | None:
-        """A Session by id."""
-        return self._sessions.get(id)
+    def sessions(self, circle: str | None = None) -> set[str]:
+        """Ids of the Sessions of one chat window, or of all."""
+        return {s.id for s in self._sessions.values() if circle in (None, s.circle)}
 
     def waiting(self, circle: str | None = None) -> list[str]:
         """The Sessions, of one chat window or all, that have buffered messages."""
@@ -200,10 +200,7 @@ class ChangeBuilder:
         self.put(_seen(known, at, text=text if at >= known.last_at else known.text))
 
     def mention(self, session: str, entity: str, type: EntityType, at: float) -> None:
-        """Write that an entity came up in a Session; call once for each batch.
-
-        A type that says something replaces the default one, never another.
-        """
+        """Write that an entity came up in a batch; a type replaces only the default one."""
         id = Mention.key(session, entity)
         known = self.get(Mention, id) or Mention(id, session, entity, type.value, at, at, 0)
         is_what = type.value if known.type == EntityType.TOPIC else known.type
@@ -222,14 +219,19 @@ def _seen(row: S, at: float, **more: Any) -> S:
 def cutter(
     last: Episode | None, newest: int | None, zone: tzinfo
 ) -> Callable[[list[Message]], int]:
-    """How many of a Session's buffered messages make the next batch.
-
-    A batch stays inside one episode and below :data:`MAX_TOKENS`.
+    """How many of a Session's buffered messages make the next batch, of one episode.
 
     Args:
         last: The Session's latest episode, which the messages may continue.
         newest: Id of the newest message that may be taken; ``None`` takes all.
     """
+
+    def is_full(first: Message, message: Message, taken: int) -> bool:
+        """Whether the batch has filled the episode that it continues."""
+        if last is None or not _extends(last, first, zone):
+            return False
+        at = message.at
+        return not continues(last.started_at, at, last.messages + taken, at, zone)
 
     def cut(waiting: list[Message]) -> int:
         free = [m for m in waiting if newest is None or m.id <= newest]
@@ -237,20 +239,12 @@ def cutter(
         taken = spent = 0
         for message in run:
             spent += tokens(message.text)
-            if taken and (spent > MAX_TOKENS or _ends(last, run[0], message, taken, zone)):
+            if taken and (spent > MAX_TOKENS or is_full(run[0], message, taken)):
                 break
             taken += 1
         return taken
 
     return cut
-
-
-def _ends(last: Episode | None, first: Message, message: Message, taken: int, zone: tzinfo) -> bool:
-    """Whether the batch has filled the episode that it continues."""
-    if last is None or not _extends(last, first, zone):
-        return False
-    at = message.at
-    return not continues(last.started_at, at, last.messages + taken, at, zone)
 
 
 def _extends(last: Episode, message: Message, zone: tzinfo) -> bool:
@@ -264,8 +258,7 @@ def upcoming(
 ) -> list[Episode]:
     """Episodes that claims will write of a Session's buffered messages, in order.
 
-    Args:
-        last: The Session's latest episode; if the messages continue it, it comes first.
+    The latest one, ``last``, comes first if they continue it.
     """
     found: dict[str, Episode] = {}
     for message in waiting:
@@ -286,7 +279,13 @@ def claim_writer(
         changes.put(_episode(standing, session.id, taken, zone))
         for message in taken:
             if message.is_human:
-                _person(changes, session.id, message)
+                sender, at = message.sender, message.at
+                changes.put(User(sender))
+                id = stable_id("p", session.id, sender)
+                found = changes.get(Participation, id)
+                found = found or Participation(id, session.id, sender, at, at, 0)
+                changes.put(_seen(found, at, messages=found.messages + 1))
+                changes.name(session.id, sender, message.name, at)
         return changes.draft("chat", "episode")
 
     return draft
@@ -306,13 +305,3 @@ def _episode(last: Episode | None, session: str, taken: list[Message], zone: tzi
         messages=last.messages + len(taken),
         participants=tuple(dict.fromkeys([*last.participants, *people])),
     )
-
-
-def _person(changes: ChangeBuilder, session: str, message: Message) -> None:
-    """Add, or bring up to date, the rows about a message's sender."""
-    sender, at = message.sender, message.at
-    changes.put(User(sender))
-    id = stable_id("p", session, sender)
-    found = changes.get(Participation, id) or Participation(id, session, sender, at, at, 0)
-    changes.put(_seen(found, at, messages=found.messages + 1))
-    changes.name(session, sender, message.name, at)

@@ -1,10 +1,8 @@
 """Deduplication and supersession of facts: what says the same, what replaces what.
 
-Nothing here is likeness: two sentences are the same if they are equal once everything that
-has several names goes by one of them, if what one adds is on a closed list of words that
-add nothing, or if two values are one value written in two ways. What a row states is never
-altered, because it may be seen by people who were not there when things changed: a newer
-row replaces it (``Fact.supersedes``), for those who may see the newer one.
+Nothing here is likeness: sentences are the same if they are equal once everything that has
+several names goes by one of them. What a row states is never altered: a newer row replaces
+it (``Fact.supersedes``), for those who may see the newer one.
 """
 
 from __future__ import annotations
@@ -38,11 +36,7 @@ _STREETS = "路街道巷弄里园苑城村湾"
 def fact_id(
     session: str, subject: str, predicate: str, object: str, statement: str, message: int
 ) -> str:
-    """Id of a fact.
-
-    Args:
-        message: The first it rests on: what holds again after it did not is a new row.
-    """
+    """Id of a fact; resting on another first message, it is another row."""
     norm = normalise(statement)
     return stable_id("f", session, subject, predicate, object, norm, str(message))
 
@@ -73,8 +67,8 @@ class FactHistory:
     ) -> Fact | None:
         """The row of this Session that holds and says the same as ``fact``.
 
-        The same is the same sentence, by whichever of its names the subject goes and whatever
-        the model hangs it on this time; where there is only one value, it is the same value.
+        That is the same sentence, by whichever of its names the subject goes; where there is
+        only one value, it is the same value.
 
         Args:
             subject, object: What they are called besides, in what is about to be written.
@@ -89,7 +83,10 @@ class FactHistory:
             is_alike = fact.predicate == other.predicate
             is_one = self._visible.is_one(fact.object, other.object)
             if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
-                return is_alike and (is_one or self._is_value(fact.predicate, things, other))
+                values = self.names(other.object)
+                return is_alike and (
+                    is_one or any(same_value(fact.predicate, a, b) for a in things for b in values)
+                )
             return new == gist(other.statement, names)
 
         for other in {**self._standing(fact.subject), **written}.values():
@@ -97,16 +94,8 @@ class FactHistory:
                 return other
         return None
 
-    def _is_value(self, predicate: str, values: set[str], other: Fact) -> bool:
-        old = self.names(other.object)
-        return any(same_value(predicate, a, b) for a in values for b in old)
-
     def names(self, node: str, called: Iterable[str] = ()) -> set[str]:
-        """What a node is called, normalised, with what this change calls it.
-
-        Args:
-            called: What it is called besides.
-        """
+        """What a node is called, normalised, with what this change calls it."""
         if node not in self._called:
             self._called[node] = self._visible.norms(node)
         is_one = self._visible.is_one
@@ -126,38 +115,30 @@ class FactHistory:
         return self._known[subject]
 
     def place(self, fact: Fact, replaces: Iterable[Fact]) -> Fact:
-        """A new fact with what it replaces; over at once if something newer stands.
-
-        Args:
-            replaces: What the model says it replaces.
-        """
+        """A new fact with what it replaces; over at once if something newer stands."""
         if fact.valid_to is not None:
             return fact
         older = {old.id for old in replaces if self.may_replace(fact, old)}
-        rivals = self._rivals(fact) if fact.predicate in SINGLE_VALUED else []
+        rivals: list[Fact] = []
+        if fact.predicate in SINGLE_VALUED:  # the other values of what has one
+            standing = self._visible.history(fact.subject, fact.predicate)
+            known = {**{row.id: row for row in standing}, **self._written(fact.subject)}
+            is_one = self._visible.is_one
+            rivals = [
+                other
+                for other in known.values()
+                if other.predicate == fact.predicate
+                and not is_one(other.object, fact.object)
+                and other.valid_to is None
+            ]
         newer = [o for o in rivals if _is_newer(o, fact) and self.may_replace(o, fact)]
         if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
             return replace(fact, valid_to=fact.said_at)
         older |= {old.id for old in rivals if _is_newer(fact, old) and self.may_replace(fact, old)}
         return replace(fact, supersedes=tuple(sorted(older)[:_MAX_REPLACED]))
 
-    def _rivals(self, fact: Fact) -> list[Fact]:
-        """The other values of a predicate that has one value."""
-        standing = self._visible.history(fact.subject, fact.predicate)
-        known = {**{row.id: row for row in standing}, **self._written(fact.subject)}
-        return [
-            other
-            for other in known.values()
-            if other.predicate == fact.predicate
-            and not self._visible.is_one(other.object, fact.object)
-            and other.valid_to is None
-        ]
-
     def may_replace(self, new: Fact, old: Fact) -> bool:
-        """Whether the speaker of ``new`` has a say about ``old``.
-
-        What people say about themselves is replaced by nobody else's word.
-        """
+        """Whether ``new`` has a say about ``old``: nobody else has about one's own word."""
         is_one = self._visible.is_one
         is_own_word = is_one(old.speaker, old.subject)
         is_about = is_one(new.subject, old.subject) and new.id != old.id
@@ -207,14 +188,13 @@ def _is_newer(new: Fact, old: Fact) -> bool:
 
 
 def gist(statement: str, names: Iterable[str] = ()) -> str:
-    """A sentence without what does not change its meaning.
-
-    Args:
-        names: Those of what it is about, normalised; whichever is used, it is the same.
-    """
+    """A sentence in which every name (normalised) of what it is about reads the same."""
     text = normalise(statement).rstrip(_ENDS)
     for name in sorted({*names}, key=lambda name: (-len(name), name)):
-        text = _without(text, name)
+        if len(name) >= _SHORTEST and name.isascii():
+            text = re.sub(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", "\x1f", text)
+        elif len(name) >= _SHORTEST:
+            text = text.replace(name, "\x1f")
     return text
 
 
@@ -231,14 +211,6 @@ def same_value(predicate: str, new: str, old: str) -> bool:
     if predicate in ("lives_in", "from"):
         return one == other or _is_part(one, other)
     return bool(one) and one == other
-
-
-def _without(text: str, name: str) -> str:
-    if len(name) < _SHORTEST:
-        return text
-    if name.isascii():
-        return re.sub(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", "\x1f", text)
-    return text.replace(name, "\x1f")
 
 
 def _age(text: str) -> str:

@@ -1,10 +1,8 @@
 """Entity resolution: from what a model calls somebody to the node that is meant.
 
-Labels first, then names as they are used where the batch was said. Names resolve when
-they are equal (``text.normalise``), never because they are similar, and a name that two
-users of the chat window share resolves to neither of them, whoever is speaking: what is
-said of it is told of somebody who does not chat. Nor does the label of such a user, but
-for what they say themselves and for what mentions or quotes their account.
+Labels first, then names as they are used in the chat window: equal, never similar. A name
+that two of its users share means neither of them, but somebody who does not chat; so does
+their label, but for what they say themselves and what mentions or quotes their account.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, Name, is_entity, stable_id
+from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, terms
 from ..visible_rows import LearnerRows
 from .parse import EntityClaim, FactClaim
@@ -40,6 +38,7 @@ BOT_WORDS = _words("""
     bot chatbot the-bot assistant the-assistant ai-assistant
 """)
 """The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
+_GENERIC = NOBODY | FIRST | SECOND | BOT_WORDS
 KIN = _words("""
     妈妈 妈 母亲 爸爸 爸 父亲 爸妈 父母 爷爷 奶奶 外公 外婆 姥姥 姥爷 哥哥 哥 弟弟 姐姐 姐 妹妹
     儿子 女儿 孩子 孙子 孙女 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友
@@ -74,29 +73,18 @@ _QUOTES = "@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?�
 
 
 def kin(circle: str, user: str, word: str) -> str:
-    """Id of somebody's mother, boss …: one for each person in each chat window.
-
-    Args:
-        word: One of :data:`KIN`; 妈妈 and 母亲 are one.
-    """
+    """Id of somebody's mother, boss …: one for each person in each chat window."""
     return stable_id("e", f"{circle}\x1e{user}", _SAME_KIN.get(word, word))
 
 
 def of(name: str, word: str) -> str:
-    """What somebody's mother, boss … is called with whose they are.
-
-    Args:
-        name: Of that somebody; empty: the word alone.
-    """
+    """What the mother, boss … of somebody (by name, if any) is called."""
     full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
     return full if name else word
 
 
 def relative(visible: LearnerRows, user: str, word: str) -> str | None:
     """Who is known as somebody's mother, boss …; ``None`` if nobody is.
-
-    That is a person of their own, or one who was known by name before it was said what
-    they are to that somebody.
 
     Args:
         word: One of :data:`KIN`.
@@ -140,8 +128,7 @@ def occurs(norm: str, text: str) -> bool:
 
 def is_generic(norm: str) -> bool:
     """Whether a normalised name is a word for anybody."""
-    words = (NOBODY, FIRST, SECOND, BOT_WORDS)
-    return any(norm in known for known in words) or _NUMBERED.fullmatch(norm) is not None
+    return norm in _GENERIC or _NUMBERED.fullmatch(norm) is not None
 
 
 def kin_words(names: Iterable[str]) -> set[str]:
@@ -170,11 +157,7 @@ class Thing:
 
 @dataclass(slots=True)
 class Labels:
-    """People and things by the labels under which a model is shown them.
-
-    Attributes:
-        people: Speakers first, in order of appearance, then others who are named.
-    """
+    """People (speakers first) and things by the labels a model is shown."""
 
     people: dict[str, Person] = field(default_factory=dict)
     things: dict[str, Thing] = field(default_factory=dict)
@@ -187,12 +170,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node with what it is called here.
-
-    Attributes:
-        names: What it was called, the plainest name first.
-        type: ``None`` for users.
-    """
+    """A node with what it is called here, the plainest name first; users have no type."""
 
     id: str
     names: tuple[str, ...] = ()
@@ -218,25 +196,18 @@ class EntityResolver:
         self._said = normalise("\n".join(m.text for m in batch.messages if m.is_human))
         to = [one for m in batch.messages for one in m.to if one.user not in ("", BOT)]
         self._mentioned = {one.user: one.name for one in sorted(to, key=lambda one: one.name)}
-        self.bot = self._bot()
-
-    def _bot(self) -> Node:
         persona = self._session.persona
-        name = BOT.upper() if persona in ("", NO_PERSONA) else one_line(persona, 64)
-        id = stable_id("e", f"bot:{persona}", BOT)
-        return Node(self._visible.canonical(id), (name or BOT.upper(),), EntityType.BOT)
+        called = "" if persona in ("", NO_PERSONA) else one_line(persona, 64)
+        bot = visible.canonical(stable_id("e", f"bot:{persona}", BOT))
+        self.bot = Node(bot, (called or BOT.upper(),), EntityType.BOT)
 
     def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
-        """The node that is meant.
+        """The node that is meant in a message; ``None`` if nobody in particular is.
 
         Args:
             reference: A label, a pronoun or a name.
-            message: Where it is meant.
             is_object: It may be a thing that happens to read like a label (the band U2);
                 it is, if somebody spoke of it.
-
-        Returns:
-            The node, which may be new; ``None`` if nobody in particular is meant.
         """
         speaker = message.sender
         word = normalise(reference.strip(_QUOTES + " "))
@@ -350,11 +321,10 @@ class EntityResolver:
     def _is_called(self, node: str, claim: EntityClaim) -> bool:
         """Whether a known label was used for what it stands for."""
         wanted = {normalise(name) for name in (claim.name, *claim.aliases)}
-        called = self._visible.called(node)
-        if called is not None and called.norm in wanted:
-            return True
-        is_one = self._visible.is_one
-        return any(is_one(n.node, node) for norm in wanted for n in self._visible.names(norm))
+        called, is_one = self._visible.called(node), self._visible.is_one
+        return (called is not None and called.norm in wanted) or any(
+            is_one(n.node, node) for norm in wanted for n in self._visible.names(norm)
+        )
 
     def _named(
         self, text: str, type: EntityType | None, aliases: tuple[str, ...], message: Message
@@ -375,33 +345,12 @@ class EntityResolver:
         return self._somebody(text, type, aliases)
 
     def _somebody(self, text: str, type: EntityType | None, aliases: tuple[str, ...]) -> Node:
-        """Whoever or whatever is called that and is no user."""
+        """Whoever or whatever is called that and is no user; somebody new if nobody is."""
         norm = normalise(text)
-        entity, is_what = self._entity(self._visible.names(norm), norm, type)
-        return Node(self._visible.canonical(entity), (text, *aliases), is_what)
-
-    def _person(self, norm: str, message: Message | None = None) -> str | None:
-        """The one user of this chat window who is called that.
-
-        Args:
-            message: Of several it is the one whom it mentions or quotes.
-        """
-        mentioned = {user for user, name in self._mentioned.items() if normalise(name) == norm}
-        users = self._visible.bearers(norm) | mentioned
-        if message and len(users) > 1:
-            users &= {*message.mentions}
-        seen = mentioned.union(self._visible.canonical(n.node) for n in self._visible.names(norm))
-        return users.pop() if len(users) == 1 and users <= seen else None
-
-    def _entity(
-        self, names: list[Name], norm: str, type: EntityType | None
-    ) -> tuple[str, EntityType]:
-        """The entity that is called that; a new one if there is none."""
         is_person = type is EntityType.PERSON
-        domain = self._session.circle if is_person else ""
-        own = stable_id("e", domain, norm)
-        best: tuple[tuple[bool, bool, float, str], str, EntityType] | None = None
-        for name in names:
+        own = stable_id("e", self._session.circle if is_person else "", norm)
+        best: tuple[tuple[bool, bool, float, str], EntityType] | None = None
+        for name in self._visible.names(norm):
             if not is_entity(name.node):
                 continue
             is_what = self._visible.type_of(name.node) or EntityType.TOPIC
@@ -413,10 +362,20 @@ class EntityResolver:
             here = name.session == self._session.id
             key = (name.node == own, here, name.last_at, name.node)
             if best is None or key > best[0]:
-                best = (key, name.node, is_what)
-        if best is None:
-            return own, type or EntityType.TOPIC
-        return best[1], type if type and best[2] is EntityType.TOPIC else best[2]
+                best = (key, is_what)
+        found, is_what = (best[0][-1], best[1]) if best else (own, EntityType.TOPIC)
+        if type and is_what is EntityType.TOPIC:
+            is_what = type
+        return Node(self._visible.canonical(found), (text, *aliases), is_what)
+
+    def _person(self, norm: str, message: Message | None = None) -> str | None:
+        """The one user of this chat window who is called that, or whom ``message`` means."""
+        mentioned = {user for user, name in self._mentioned.items() if normalise(name) == norm}
+        users = self._visible.bearers(norm) | mentioned
+        if message and len(users) > 1:
+            users &= {*message.mentions}
+        seen = mentioned.union(self._visible.canonical(n.node) for n in self._visible.names(norm))
+        return users.pop() if len(users) == 1 and users <= seen else None
 
     def _kin(self, norm: str, speaker: str) -> Node | None:
         """Somebody's mother is a person of her own, whatever others call theirs."""
@@ -460,8 +419,13 @@ class EntityResolver:
         own = {norm for norm in self._visible.norms(relative.id) if not kin_words([norm])}
         known = self._visible.called(relative.id) is not None
         if named and not known:
+            here = [n for norm in named for n in self._visible.names(norm)]
             before = {
-                self._visible.canonical(node) for norm in named for node in self._people(norm)
+                self._visible.canonical(n.node)
+                for n in here
+                if self._visible.is_same_circle(n.session)
+                and is_entity(n.node)
+                and self._visible.type_of(n.node) is EntityType.PERSON
             }
             if len(before) == 1:
                 found = self.by_id(before.pop())
@@ -471,12 +435,3 @@ class EntityResolver:
             called = next(alias for alias in aliases if normalise(alias) in named)
             return self._named(called, EntityType.PERSON, (), message)
         return replace(relative, names=(*relative.names, *aliases))
-
-    def _people(self, norm: str) -> set[str]:
-        """The people of this chat window who do not chat and are called that."""
-        here = (n for n in self._visible.names(norm) if self._visible.is_same_circle(n.session))
-        return {
-            n.node
-            for n in here
-            if is_entity(n.node) and self._visible.type_of(n.node) is EntityType.PERSON
-        }

@@ -47,7 +47,7 @@ as that is known."""
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """What extracting a batch needs of the journal: without what was forgotten, in one read.
+    """What extracting a batch needs of the journal, without what was forgotten.
 
     Attributes:
         builder: ``None`` if nothing was said that a model could learn from.

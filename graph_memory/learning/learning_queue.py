@@ -225,10 +225,8 @@ class Learning:
     ) -> set[asyncio.Future[bool]]:
         batches = [
             batch.id
-            for batch in await self._journal.queue()
-            if batch.state == "waiting"
-            and not (untried and batch.attempts)
-            and self._is_in(batch.session, circle)
+            for batch in await self._queue(circle)
+            if batch.state == "waiting" and not (untried and batch.attempts)
         ]
         return set() if self._is_closed else set(self.retry_now(batches, by_admin=True))
 
@@ -269,7 +267,7 @@ class Learning:
     async def status(self, circle: str | None = None) -> LearningStatus:
         """How learning is doing; of batches, in one chat window or everywhere."""
         cost = self._context.budget.today().costs.get(PURPOSE, Cost())
-        queue = [b for b in await self._journal.queue() if self._is_in(b.session, circle)]
+        queue = await self._queue(circle)
         waiting = [batch for batch in queue if batch.state == "waiting"]
         failed = next((batch for batch in reversed(queue) if batch.error), None)
         return LearningStatus(
@@ -319,9 +317,10 @@ class Learning:
         if not self._job.is_running:
             raise ClosedError("learning has stopped")
 
-    def _is_in(self, session: str, circle: str | None) -> bool:
-        found = self._buffers.session(session)
-        return circle is None or (found is not None and found.circle == circle)
+    async def _queue(self, circle: str | None) -> list[QueuedBatch]:
+        """Batches that are not learned, of one chat window or all."""
+        queue, here = await self._journal.queue(), self._buffers.sessions(circle)
+        return [batch for batch in queue if circle is None or batch.session in here]
 
     # ----------------------------------------------------------------- the loop
 
@@ -364,7 +363,12 @@ class Learning:
         pause = self._paused_until - asyncio.get_running_loop().time()
         if pause > 0:
             return pause
-        await self._read_queue()
+        while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
+            self._is_stale = False
+            self._waiting = [b for b in await self._journal.queue() if b.state == "waiting"]
+        present = {item.id for item in self._waiting}
+        for id in [] if self._running else self._urgent.keys() - present:
+            self._answer(id, learned=False)
         pause, held = self.breaker.retry_in, self._context.budget.blocked_for
         if pause > 0 or held > 0:
             self._was_down = self._was_down or pause > 0
@@ -376,16 +380,6 @@ class Learning:
             self._was_down = False
             self._released = {item.id for item in self._waiting}
         return self._start_batches(1 if is_down else CONCURRENCY)
-
-    async def _read_queue(self) -> None:
-        """Read which batches wait, and answer for those that are gone."""
-        while self._is_stale:  # again if a batch ended meanwhile: it may be on the list still
-            self._is_stale = False
-            queue = await self._journal.queue()
-            self._waiting = [b for b in queue if b.state == "waiting"]
-        present = {item.id for item in self._waiting}
-        for id in [] if self._running else self._urgent.keys() - present:
-            self._answer(id, learned=False)
 
     def _start_batches(self, most: int) -> float:
         """Start what is to be tried now; returns seconds until the next may be."""

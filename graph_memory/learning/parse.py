@@ -1,9 +1,7 @@
 """Parsing of a model's answer into claims, however broken it is.
 
-Models fence their JSON, talk around it, stop in the middle of it and confuse types;
-``json-repair`` mends the syntax, this module the rest. An item that cannot be used is
-left out, the others stay. Nothing in a claim is trusted: ``resolver.py`` decides what of it
-becomes rows.
+``json-repair`` mends the syntax, this module the types. An item that cannot be used is left
+out, the others stay. Nothing in a claim is trusted: ``resolver.py`` decides about it.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ _TYPE_TEXT = """
     organization=organisation,org,company,组织,公司 thing=object,product,food,物品
     animal=pet,动物,宠物 work=book,movie,song,作品 event=活动,事件
 """
-_TYPES = {
+_TYPES = {type.value: type for type in EntityType} | {
     word: EntityType(line.partition("=")[0])
     for line in _TYPE_TEXT.split()
     for word in line.partition("=")[2].split(",")
@@ -57,11 +55,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class EntityClaim:
-    """Something that facts are about.
-
-    Attributes:
-        id: The label the model gave it (``E3``).
-    """
+    """Something that facts are about; ``id`` is the label the model gave it (``E3``)."""
 
     id: str
     name: str
@@ -77,8 +71,8 @@ class FactClaim:
         subject, object: Labels (``U1``, ``BOT``, ``E3``) or names.
         importance: 0…1.
         evidence: Numbers of messages in the batch, from 1.
-        date: When it began or happened, as the model wrote it; see :func:`dates.moment`.
-        past: It is over: a late "I used to live in…".
+        date: When it began or happened, as the model wrote it.
+        past: It is over.
         replaces: Numbers of known facts that it replaces.
     """
 
@@ -99,9 +93,7 @@ class Extraction:
 
     Attributes:
         worth: Whether there is anything worth remembering.
-        summary: The conversation in one line.
-        restated, used, ended: Numbers of known facts that were said again, that the
-            bot made use of, that no longer hold.
+        restated, used, ended: Numbers of known facts.
         extra: Fields that an extension asked for, as the model gave them.
     """
 
@@ -182,14 +174,10 @@ def _answer_of(data: Any, depth: int = 3) -> dict[str, Any] | None:
         return None
     if any(_is_fact(item) for item in data):
         return {"facts": data}
-    return _wrapped(data[:8], depth - 1)
-
-
-def _wrapped(items: list[Any], depth: int) -> dict[str, Any] | None:
-    """The answer in one of some values: as an object, else as text."""
-    objects = [item for item in items if isinstance(item, dict | list)]
-    texts = [item for item in items if isinstance(item, str) and "{" in item]
-    found = (_answer_of(item, depth) for item in (*objects, *texts))
+    # In one of some values: as an object, else as text.
+    objects = [item for item in data[:8] if isinstance(item, dict | list)]
+    texts = [item for item in data[:8] if isinstance(item, str) and "{" in item]
+    found = (_answer_of(item, depth - 1) for item in (*objects, *texts))
     return next((item for item in found if item), None)
 
 
@@ -208,15 +196,15 @@ def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) ->
 
 def _entity(data: dict[str, Any]) -> EntityClaim | None:
     name = line_of(data.get("name"), MAX_NAME)
-    id = line_of(data.get("id"), MAX_NAME)
     if not name:
         return None
+    word = normalise(line_of(data.get("type"), MAX_NAME))
     parts = (p for a in _list(data.get("aliases"))[:10] for p in _SEPARATOR.split(line_of(a, 200)))
     aliases = (line_of(part, MAX_NAME) for part in parts)
     return EntityClaim(
-        id=id or name,
+        id=line_of(data.get("id"), MAX_NAME) or name,
         name=name,
-        type=_type(data.get("type")),
+        type=_TYPES.get(word, EntityType.TOPIC),
         aliases=tuple(dict.fromkeys(alias for alias in aliases if alias)),
     )
 
@@ -240,26 +228,14 @@ def _fact(data: dict[str, Any]) -> FactClaim | None:
     )
 
 
-def _type(value: Any) -> EntityType:
-    word = normalise(line_of(value, MAX_NAME))
-    try:
-        return EntityType(word)
-    except ValueError:
-        return _TYPES.get(word, EntityType.TOPIC)
-
-
 def line_of(value: Any, limit: int) -> str:
     """A text on one line, empty if it is none."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
-        value = _digits(value)
+        # Python refuses to write out integers of thousands of digits.
+        value = str(value) if abs(value) < 1e15 else ""
     return one_line(value[: 8 * limit], limit) if isinstance(value, str) else ""
-
-
-def _digits(value: float) -> str:
-    """A number as text; Python refuses to write out integers of thousands of digits."""
-    return str(value) if abs(value) < 1e15 else ""
 
 
 def _flag(value: Any) -> bool:

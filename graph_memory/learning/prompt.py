@@ -244,7 +244,7 @@ class ContextBuilder:
                 self._quote(id)
 
     def fill(self, likeness: Mapping[str, float]) -> PromptContext:
-        """Choose what is shown; ``likeness`` of facts to the batch, by id, helps to order them."""
+        """Choose what is shown; ``likeness`` to the batch, by id, orders facts."""
         # Facts before things: only what is shown can be recognised as said again, while a
         # thing that is named again resolves by its name.
         known = self.context
