@@ -11,9 +11,11 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import metadata
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -101,12 +103,22 @@ def test_commands_take_all_that_follows(main: ModuleType) -> None:
         for parameter in inspect.signature(handler.handler).parameters.values()
         if parameter.annotation is main.GreedyStr
     }
-    own = {"pause", "resume", "forgetme", "restore", "people", "correct", "records", "core"}
-    own |= {"inner", "proactive"}
-    moves = {"export", "import_", "move"}
-    alone = {"status", "mine", "undo", "why", "preview", "backup", "doctor"}  # to refuse it
-    named = {"search", "remember", "forget", "flush", "persona", "new"}
-    assert greedy == named | own | moves | alone
+    apart = {"restore", "export", "import_", "persona", "new"}
+    assert greedy == apart | {command.name for command in main.host.COMMANDS}
+
+
+def test_every_command_is_a_method(main: ModuleType) -> None:
+    assert {command.name for command in main.host.COMMANDS} > main.host.ADMINS
+    memory: Any = MagicMock()
+    memory.settings.language = "zh"
+    commands = sys.modules[f"{PACKAGE}.graph_memory.commands.memory_commands"].Commands(memory)
+    for command in main.host.COMMANDS:
+        method = inspect.signature(attrgetter(command.method or command.name)(commands))
+        method.bind(
+            *(1,)
+            if command.name in sys.modules[f"{PACKAGE}.graph_memory.commands.memory_commands"].ALONE
+            else (1, 2)
+        )
 
 
 def test_every_requirement_is_checked_at_import(main: ModuleType) -> None:
@@ -148,23 +160,25 @@ def test_metadata(main: ModuleType) -> None:
 async def test_a_hook_never_fails(main: ModuleType) -> None:
     reported: list[tuple[str, Exception]] = []
     memory = SimpleNamespace(problems={"broken": "before"})
-    runtime = SimpleNamespace(memory=memory, report=lambda *what: reported.append(what))
-    plugin = SimpleNamespace(runtime=runtime)
+    runtime = SimpleNamespace(host=None, memory=memory, report=lambda *what: reported.append(what))
 
-    async def broken(_self: Any, _event: Any, _memory: Any, error: Exception | None) -> None:
+    async def broken(_host: Any, _memory: Any, _event: Any, error: Exception | None) -> None:
         if error:
             raise error
 
-    guarded = main.hook(broken)
+    async def attend(error: Exception | None) -> None:
+        await main.host.Runtime.attend(runtime, broken, None, error)
+
     error = RuntimeError("disk full")
-    await guarded(plugin, None, error)
+    await attend(error)
     assert reported == [("broken", error)]
-    await guarded(plugin, None, main.ClosedError("unloaded"))
+    errors = sys.modules[f"{PACKAGE}.graph_memory.errors"]
+    await attend(errors.ClosedError("unloaded"))
     assert len(reported) == 1
-    await guarded(plugin, None, None)
+    await attend(None)
     assert memory.problems == {}  # what works again is no problem any more
     runtime.memory = None
-    await guarded(plugin, None, error)
+    await attend(error)
     assert len(reported) == 1
 
 

@@ -1,21 +1,19 @@
-"""AstrBot, and nothing but AstrBot: the only room that knows its types.
+"""AstrBot, and nothing but AstrBot: the only room that knows its types."""
 
-``astrbot.py`` says who speaks where, ``providers.py`` adapts its models, ``handlers.py``
-what goes into its registries, ``log.py`` where the log goes, ``file_transfer.py`` what an import
-needs of it, ``hooks.py`` and ``control.py`` what its hooks do, ``page.py`` what its
-dashboard shows; ``voice.py`` speaks first, ``runtime.py`` is the plugin's life.
-"""
-
-from . import hooks
+from ..commands.memory_commands import ADMINS, COMMANDS, Command
 from .adapter import Host
-from .file_transfer import hand_over, surroundings
 from .handlers import Mistyped, Never, Unclaimed, WithWords, own_chat
+from .hooks import decorate, go_on, hear, remind, reply, settle
 from .page import NAME
-from .runtime import Runtime, Tune, Web
+from .runtime import Hook, Runtime, Tune, Web
 from .speech import speech
 
 __all__ = [
+    "ADMINS",
+    "COMMANDS",
     "NAME",
+    "Command",
+    "Hook",
     "Host",
     "Mistyped",
     "Never",
@@ -24,9 +22,12 @@ __all__ = [
     "Unclaimed",
     "Web",
     "WithWords",
-    "hand_over",
-    "hooks",
+    "decorate",
+    "go_on",
+    "hear",
     "own_chat",
+    "remind",
+    "reply",
+    "settle",
     "speech",
-    "surroundings",
 ]

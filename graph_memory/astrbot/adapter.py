@@ -12,13 +12,16 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from astrbot.api import FunctionTool, ToolSet
 from astrbot.core.agent.message import TextPart
 from astrbot.core.utils.active_event_registry import active_event_registry
+from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
+from ..commands.transfers import ImportEnvironment
 from ..model import NO_PERSONA, Session, persona_id, session_of, user_id, whole
 from ..ports import ToolSchema
 from ..text import clean_name
@@ -35,6 +38,7 @@ GET_TIMEOUT = 5.0
 """Seconds for asking the platform what a message said."""
 PROVIDERS_TIMEOUT = 90.0
 """Seconds after the plugin's start in which AstrBot has its providers ready."""
+DATABASE = "data_v4.db"
 READS_SYSTEM_PROMPT = ("deerflow",)
 """Runners besides AstrBot's own whose model is shown the system prompt of every request.
 
@@ -163,6 +167,20 @@ class Host:
         persona, definition, forced, *_ = found
         id = persona_id(persona) if persona and definition else persona or NO_PERSONA
         return id, bool(forced), definition
+
+    async def surroundings(self, event: Any) -> ImportEnvironment:
+        """What AstrBot knows about its platforms, its history and its personas."""
+        metas = [each.meta() for each in self._context.platform_manager.platform_insts]
+        umo = f"{event.get_platform_id()}:FriendMessage:"
+        persona, _, _ = await self._resolve(umo, event.get_platform_name(), None)
+        path = Path(get_astrbot_data_path()) / DATABASE
+        own = str(event.get_self_id() or "")
+        return ImportEnvironment(
+            astrbot=path if path.is_file() else None,
+            platforms={str(meta.id): str(meta.name) for meta in metas},
+            persona=persona,
+            bots=frozenset({own} if own else ()),
+        )
 
     def is_command(self, event: Any) -> bool:
         """Whether a message is a command of any plugin."""

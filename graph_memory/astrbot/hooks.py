@@ -1,20 +1,42 @@
-"""AstrBot's hooks: store messages, add memories to requests, store replies."""
+"""AstrBot's hooks: store messages, add memories to requests, obey control words.
+
+What a model wrote is in the history before any hook is asked, so each place is cleaned by
+itself: the response, the result, and the history when the run is done. AstrBot saves no
+turn without an answer, so a silent reply is a remark in the history.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import time
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
+from astrbot.api.event import MessageChain
+from astrbot.api.message_components import Plain
+from astrbot.core.agent.message import TextPart
+
+from ..companion import Reply, Word, neutral, read
 from ..errors import JournalError
+from ..locales import say
 from ..recall import RecallOptions
 from ..service import MemoryService
 from ..turn import Turn
 from .adapter import TURN, Host
-from .control import decorate, go_on, heed, prepare, settle, stands, teach
 
-__all__ = ["decorate", "go_on", "hear", "remind", "reply", "settle"]
+logger = logging.getLogger("graph_memory.plugin")
+
+PURPOSE = "continue"
+ASK_TIMEOUT = 60.0
+"""Seconds for which a user's next message may wait for the end of this one's answer."""
+LOOK_TIMEOUT = 1.0
+"""Seconds for which an answer may wait for a disk that does not move."""
+_WHOLE, _WORDS = "graph_memory_whole", "graph_memory_words"
+_REPLY, _RUN = "graph_memory_reply", "graph_memory_run"
+_SILENT = "graph_memory_silent"
 
 
 async def hear(host: Host, memory: MemoryService, event: Any) -> None:
@@ -62,7 +84,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
         host.inject(event, request, recall.block)
 
 
-async def reply(memory: MemoryService, event: Any, response: Any) -> None:
+async def reply(host: Host, memory: MemoryService, event: Any, response: Any) -> None:
     """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing."""
     turn: Turn | None = event.get_extra(TURN)
     said = heed(event, response)
@@ -72,3 +94,148 @@ async def reply(memory: MemoryService, event: Any, response: Any) -> None:
         await memory.learning.reply(turn.session, said.text, to=turn.user)
     if said.intent:
         await memory.companion.proactive.plan(turn.session, turn.user, said.intent)
+
+
+def prepare(host: Host, memory: MemoryService, event: Any, turn: Turn) -> None:
+    """Have the answer whole before any of it is sent, if it may hold control words."""
+    if memory.companion.words(turn.session) and host.is_local(event.unified_msg_origin):
+        event.set_extra("enable_streaming", False)
+        event.set_extra(_WHOLE, True)
+
+
+def teach(memory: MemoryService, event: Any, request: Any, turn: Turn) -> None:
+    """Tell the model of the words that are on; what others typed is made plain text."""
+    words = memory.companion.words(turn.session)
+    # Somebody else may have turned streaming on again.
+    is_whole = event.get_extra(_WHOLE) and event.get_extra("enable_streaming") is False
+    if not words or not is_whole or event.get_extra("action_type") == "live":
+        return
+    # A reply of nothing but words is a silent one, whichever they are.
+    event.set_extra(_WORDS, words | {Word.SILENCE})
+    language = memory.settings.language
+    event.set_extra(_SILENT, say(language, "control_silent"))
+    lines = [say(language, "control_intro")]
+    lines += [say(language, f"control_{word.name.lower()}") for word in Word if word in words]
+    request.system_prompt = "\n\n".join(filter(None, [request.system_prompt, "\n".join(lines)]))
+    request.prompt = request.prompt and neutral(request.prompt)
+    for part in request.extra_user_content_parts:
+        if isinstance(part, TextPart):
+            part.text = neutral(part.text)
+
+
+def heed(event: Any, response: Any) -> Reply:
+    """What the model says and wants; the response is left with what it says."""
+    text = response.completion_text or ""
+    words = event.get_extra(_WORDS)
+    if not words or response.role != "assistant":
+        return Reply(text)
+    reply = read(text, words)
+    event.set_extra(_REPLY, reply)
+    if reply.words:
+        response.completion_text = reply.text or Word.SILENCE.value
+    return reply
+
+
+async def settle(host: Host, memory: MemoryService, event: Any, run: Any, *_: Any) -> None:
+    """Take control words out of the history."""
+    words = event.get_extra(_WORDS)
+    if not words:
+        return
+    event.set_extra(_RUN, run)
+    silent = event.get_extra(_SILENT)
+    for message in takewhile(lambda each: each.role != "user", reversed(run.messages)):
+        if message.role == "assistant":
+            content = message.content
+            if isinstance(content, str):
+                message.content = _left(content, words, silent)
+            for part in content if isinstance(content, list) else ():
+                if isinstance(part, TextPart):
+                    part.text = _left(part.text, words, silent)
+
+
+def _left(text: str, words: frozenset[Word], silent: str) -> str:
+    """What the history holds of what the model said."""
+    reply = read(text, words)
+    return reply.text or silent if reply.words else text
+
+
+async def decorate(host: Host, memory: MemoryService, event: Any) -> None:
+    """Let no control word be sent, and nothing where nothing is left."""
+    words, result = event.get_extra(_WORDS), event.get_result()
+    if not words or result is None:
+        return
+    kept: list[Any] = []
+    for part in result.chain:
+        if isinstance(part, Plain):
+            reply = read(part.text, words)
+            if reply.is_silent:
+                continue
+            if reply.words:
+                part.text = reply.text
+        kept.append(part)
+    if len(kept) < len(result.chain):
+        result.chain = kept
+
+
+async def stands(memory: MemoryService, turn: Turn) -> bool:
+    """Whether what is answered is there still: it may be taken back meanwhile."""
+    message = turn.message
+    if not message:
+        return True
+    try:
+        async with asyncio.timeout(LOOK_TIMEOUT):
+            return await memory.journal.read(lambda rows: rows.has_messages([message.id]))
+    except TimeoutError:
+        return True  # it was there when it was heard; storing the answer has a limit of its own
+
+
+async def go_on(host: Host, memory: MemoryService, event: Any) -> None:
+    """Let the model add one message if it wants to; what was said is sent by now."""
+    reply, run = event.get_extra(_REPLY), event.get_extra(_RUN)
+    turn: Turn | None = event.get_extra(TURN)
+    if not turn or not reply or not run or Word.WANT_MORE not in reply.words:
+        return
+    event.set_extra(_REPLY, None)  # once
+    if reply.is_silent or memory.spending.blocked_for or not await stands(memory, turn):
+        return
+    more = await _more(host, memory, event, run)
+    if not more:
+        return
+    await event.send(MessageChain().message(more))
+    _append(run, more)
+    await memory.learning.reply(turn.session, more, to=turn.user)
+
+
+async def _more(host: Host, memory: MemoryService, event: Any, run: Any) -> str:
+    """What the model adds; empty if nothing."""
+    provider = await host.current_chat_provider(event.unified_msg_origin)
+    nudge = say(memory.settings.language, "control_more")
+    said = [
+        message.model_copy(deep=True)
+        for message in run.messages
+        if message.role != "tool" and not message.tool_calls
+    ]
+    try:
+        async with asyncio.timeout(ASK_TIMEOUT):
+            answer = await host.generate(provider, "", nudge, after=said)
+    except Exception as error:  # whatever the provider's SDK raises: one message fewer
+        logger.info("the model could not be asked to go on: %r", error)
+        return ""
+    usage = answer.usage
+    cost = (usage.input_other + usage.input_cached, usage.output) if usage else (0, 0)
+    memory.spending.add(PURPOSE, *cost)
+    if answer.role != "assistant":
+        return ""
+    reply = read(answer.completion_text or "", frozenset(Word))
+    return "" if Word.SILENCE in reply.words else reply.text.strip()
+
+
+def _append(run: Any, more: str) -> None:
+    """Make both messages one in the history; two answers in a row upset some models."""
+    last = run.messages[-1]
+    if isinstance(last.content, str):
+        last.content = f"{last.content}\n\n{more}"
+        return
+    parts = [part for part in last.content or () if isinstance(part, TextPart)]
+    if parts:
+        parts[-1].text = f"{parts[-1].text}\n\n{more}"

@@ -1,13 +1,17 @@
-"""AstrBot's chat and embedding providers behind this package's own interfaces."""
+"""AstrBot's models and chats behind this package's own interfaces."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from astrbot.api.event import MessageChain
+from astrbot.core.utils.session_lock import session_lock_manager
 
 from .. import embedding
 from ..errors import (
@@ -19,9 +23,13 @@ from ..errors import (
     failure_of,
     status_of,
 )
+from ..locales import say
+from ..model import Session
 from ..ports import Answer, Embedder, ToolSchema, Vectors
 from ..settings import Settings
 from .adapter import Host
+
+logger = logging.getLogger("graph_memory.plugin")
 
 
 class ProviderModel:
@@ -124,6 +132,56 @@ class ProviderEmbedder:
 
     async def close(self) -> None:
         """Nothing to free: the provider is AstrBot's."""
+
+
+class AstrBotVoice:
+    """Sends messages that answer nothing.
+
+    Args:
+        context: AstrBot's ``Context``.
+        language: Of what stands in the history for a user who said nothing.
+    """
+
+    def __init__(self, context: Any, host: Host, language: str) -> None:
+        self._context = context
+        self._host = host
+        self._language = language
+
+    async def persona(self, session: Session) -> str | None:
+        """The prompt of a Session's persona; ``None`` if another one is on there now."""
+        await self._host.providers_ready()
+        platform = session.circle.split(":", 1)[0]
+        persona, prompt = await self._host.persona_at(session.umo, platform)
+        return prompt if persona == session.persona else None
+
+    def turn(self, session: Session) -> AbstractAsyncContextManager[None]:
+        """AstrBot's own lock: it reads and writes the history of a chat under it."""
+        lock: AbstractAsyncContextManager[None] = session_lock_manager.acquire_lock(session.umo)
+        return lock
+
+    async def say(self, session: Session, text: str) -> bool:
+        """Send a message and let it be part of AstrBot's conversation."""
+        try:
+            sent = await self._context.send_message(session.umo, MessageChain().message(text))
+        except Exception as error:  # whatever an adapter raises
+            logger.info("a message could not be sent: %r", error)
+            return False
+        if sent:
+            await self._note(session, text)
+        return bool(sent)
+
+    async def _note(self, session: Session, text: str) -> None:
+        manager = self._context.conversation_manager
+        try:
+            current = await manager.get_curr_conversation_id(session.umo)
+            if current:
+                await manager.add_message_pair(
+                    current,
+                    {"role": "user", "content": say(self._language, "care_turn")},
+                    {"role": "assistant", "content": text},
+                )
+        except Exception as error:  # it is said, and in the journal
+            logger.warning("AstrBot's history does not have what was said first: %r", error)
 
 
 async def load_embedder(

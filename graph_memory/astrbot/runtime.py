@@ -7,19 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Protocol
 
+from astrbot.api.message_components import File, Plain
+
 from ..access import Access
 from ..commands.backup_commands import BackupCommands
-from ..commands.memory_commands import Commands
+from ..commands.memory_commands import Command, Commands
 from ..commands.persona_commands import PersonaCommands
 from ..commands.tools import Tools
+from ..commands.transfers import ExportAnswer
 from ..commands.usage import unknown
-from ..errors import DamagedError, GraphMemoryError, JournalError, SettingError, StorageError, brief
+from ..errors import (
+    ClosedError,
+    DamagedError,
+    GraphMemoryError,
+    JournalError,
+    SettingError,
+    StorageError,
+    brief,
+)
 from ..locales import explain, say
 from ..ports import Embedder
 from ..service import MemoryService
@@ -30,8 +41,7 @@ from .adapter import Host
 from .handlers import memory_tools
 from .log import LogBridge
 from .page import address, register
-from .providers import ProviderModel, load_embedder, wrong_choices
-from .voice import AstrBotVoice
+from .providers import AstrBotVoice, ProviderModel, load_embedder, wrong_choices
 
 logger = logging.getLogger("graph_memory.plugin")
 
@@ -41,6 +51,8 @@ being restarted holds the lock for a moment), full or read-only; the last one re
 
 REPEAT_AFTER = 600.0
 """Seconds for which the same trouble is not logged again."""
+SEND_FILES = frozenset({"aiocqhttp", "telegram", "discord", "slack", "lark", "webchat"})
+"""Platforms on which AstrBot can send a file."""
 CLOSING = 20.0
 """Seconds for which a reload waits for the memory to close. A disk that is stuck may take
 longer; the lock on the directory is held until then, and opening is tried again."""
@@ -64,6 +76,8 @@ class Web(Protocol):
 
 Ask = Callable[[Commands, Turn], Awaitable[str]]
 """A command, given who speaks: what it answers."""
+Hook = Callable[..., Coroutine[Any, Any, None]]
+"""A hook, given the host, the memory, the event and what AstrBot gives besides."""
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Keeps some settings and goes by them from now on."""
 Serve = Callable[[MemoryService, Access, Settings, Tune | None], Awaitable[Web]]
@@ -90,7 +104,7 @@ class Runtime:
         self._context, self._config = context, config
         self.settings, self._wrong = read(config)
         self.host = Host(context)
-        self.personas = PersonaCommands(self.host, self.settings.language)
+        self._personas = PersonaCommands(self.host, self.settings.language)
         self.memory: MemoryService | None = None
         self.commands: Commands | None = None
         self._directory = directory
@@ -278,7 +292,20 @@ class Runtime:
     def _told(self, error: Exception) -> str:
         return explain(self.settings.language, error)
 
-    # ----------------------------------------------------------------- answers
+    # ------------------------------------------------------- hooks and commands
+
+    async def attend(self, hook: Hook, event: Any, *given: Any) -> None:
+        """Call a hook, if there is a memory; never fails."""
+        memory, name = self.memory, hook.__name__
+        if memory is None:
+            return
+        try:
+            await hook(self.host, memory, event, *given)
+            memory.problems.pop(name, None)
+        except ClosedError:
+            pass  # the plugin was unloaded meanwhile
+        except Exception as error:
+            self.report(name, error)
 
     def report(self, where: str, error: Exception) -> None:
         """Log what went wrong while the memory is open, and show it in the status.
@@ -302,13 +329,13 @@ class Runtime:
         if self.commands is None:
             key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
             return say(language, key, reason=self.problem)
-        return await self.answered(self._answer(self.commands, event, ask, text))
+        return await self._answered(self._answer(self.commands, event, ask, text))
 
     async def _answer(self, commands: Commands, event: Any, ask: Ask, text: str | None) -> str:
         turn = await self.host.turn(event, text=text)
         return await ask(commands, turn) if turn else say(self.settings.language, "unknown_sender")
 
-    async def answered(self, answer: Awaitable[str]) -> str:
+    async def _answered(self, answer: Awaitable[str]) -> str:
         """An answer, or that there is none; never raises."""
         try:
             return await answer
@@ -317,6 +344,58 @@ class Runtime:
                 return say(self.settings.language, f"storage_{error.kind}")
             self.report("command", error)
             return say(self.settings.language, "failed")
+
+    async def command(self, event: Any, command: Command, words: str) -> str:
+        """What a command of the group answers."""
+
+        async def ask(commands: Commands, turn: Turn) -> str:
+            return await command.answer(commands, turn, words)
+
+        return await self.ask(event, ask, words)
+
+    async def import_(self, event: Any, what: str) -> str:
+        """What ``/memory import`` answers."""
+
+        async def ask(commands: Commands, turn: Turn) -> str:
+            return await commands.moves.import_(turn, what, await self.host.surroundings(event))
+
+        return await self.ask(event, ask)
+
+    async def export(self, event: Any, what: str) -> str:
+        """Answer ``/memory export`` and send the file, which is deleted then.
+
+        Returns:
+            What is left to say; empty if nothing is.
+        """
+        taken = ExportAnswer("")
+
+        async def ask(commands: Commands, turn: Turn) -> str:
+            nonlocal taken
+            taken = await commands.exports.export(turn, what)
+            return taken.text
+
+        text = await self.ask(event, ask)
+        path = taken.path
+        if path is None:
+            return text
+        if event.get_platform_name() in SEND_FILES:
+            file = File(name=path.name, file=str(path))
+            try:
+                await event.send(event.chain_result([Plain(text), file]))
+            except Exception as error:  # whatever an adapter makes of it
+                logger.warning("a file could not be sent: %s", error)
+            else:
+                await asyncio.to_thread(path.unlink, True)
+                return ""
+        return await self.ask(event, lambda commands, turn: commands.exports.unsent(turn, path))
+
+    async def choose_persona(self, event: Any, name: str) -> str:
+        """What ``/persona`` answers; with or without a memory."""
+        return await self._answered(self._personas.choose(event, name))
+
+    async def begin_conversation(self, event: Any, name: str) -> str:
+        """What ``/new`` with a persona answers; with or without a memory."""
+        return await self._answered(self._personas.begin(event, name))
 
     def mistyped(self, event: Any) -> str:
         """What is said to a command that there is not."""

@@ -8,6 +8,8 @@ private chat only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
 
 from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
@@ -64,7 +66,7 @@ class Commands(Answers):
 
     # ------------------------------------------------------------------ asking
 
-    async def help(self, turn: Turn) -> str:
+    async def help(self, turn: Turn, words: str = "") -> str:
         """What there is."""
         return help_text(self._language)
 
@@ -159,7 +161,7 @@ class Commands(Answers):
             return self._say("remember_paused")
         return ""
 
-    async def remember(self, turn: Turn) -> str:
+    async def remember(self, turn: Turn, words: str = "") -> str:
         """Remember at once what a turn says."""
         if not turn.text:
             return self._say("remember_what")
@@ -277,3 +279,66 @@ class Commands(Answers):
                 strength = round(line.strength * 100)
                 lines.append(self._say("preview_line", statement=statement, strength=strength))
         return lines
+
+
+ALONE = frozenset({"status", "mine", "undo", "why", "preview", "backup", "doctor"})
+"""Commands that take no words: with some, they show their usage."""
+ADMINS = frozenset({"people", "flush", "preview", "backup", "doctor", "move"})
+"""Commands for admins only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the ``memory`` group.
+
+    Attributes:
+        aliases: Other names, separated by spaces.
+        about: What the host's lists show of it, in both languages.
+        method: Path of the method of ``Commands``; the name by default. It is given the
+            turn and the words behind the command, if it takes any.
+    """
+
+    name: str
+    aliases: str
+    about: str
+    method: str = ""
+
+    async def answer(self, commands: Commands, turn: Turn, words: str) -> str:
+        """Run it, or show its usage."""
+        method = attrgetter(self.method or self.name)(commands)
+        if self.name not in ALONE:
+            return str(await method(turn, words))
+        if words.strip():
+            return misused(commands.memory.settings.language, self.name, words)
+        return str(await method(turn))
+
+
+COMMANDS = (
+    Command("help", "帮助", "有哪些指令 · what there is"),
+    Command("status", "状态", "记忆的状态 · how the memory is doing"),
+    Command("mine", "我的", "关于我的记忆 · what is known about me"),
+    Command("search", "查找 搜索", "查找记忆 · look something up"),
+    Command("remember", "记住", "记住一件事 · remember something"),
+    Command("forget", "忘掉 忘记", "忘掉列出的一条 · forget a listed line"),
+    Command("correct", "更正 纠正", "更正列出的一条 · say how a listed line really is"),
+    Command("records", "记录", "最近的对话记录 · recent conversations", "records.records"),
+    Command("core", "核心", "始终记得的要点 · what is always kept in mind", "records.core"),
+    Command("undo", "撤销", "撤销上一次改动 · take the last change back"),
+    Command("why", "为什么", "上次回复想起了什么 · what the last reply recalled", "privacy.why"),
+    Command("pause", "暂停", "不再记我说的话 · remember nothing I say", "privacy.pause"),
+    Command("resume", "继续", "又开始记 · remember again", "privacy.resume"),
+    Command("forgetme", "忘记我", "彻底删除我 · delete me for good", "privacy.forget_me"),
+    Command("inner", "内心", "我的内心 · my inner state", "inner.inner"),
+    Command("proactive", "主动", "打算主动说的话 · when I mean to speak first", "inner.proactive"),
+    Command(
+        "people",
+        "人物",
+        "合并人物、关联账号（管理员）· merge people, link accounts (admins)",
+        "people.answer",
+    ),
+    Command("flush", "学习", "立刻学习（管理员）· learn now (admins)"),
+    Command("preview", "预览", "哪些将被淡忘（管理员）· what would fade (admins)"),
+    Command("backup", "备份", "立即备份（管理员）· back up now (admins)"),
+    Command("doctor", "检查", "检查并修复（管理员）· check and mend (admins)"),
+    Command("move", "迁移", "聊天换了号（管理员）· a chat has moved (admins)", "moves.move"),
+)

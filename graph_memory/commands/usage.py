@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from ..locales import TEXTS, say
 from ..text import one_line
@@ -64,16 +63,3 @@ def misused(language: str, command: str, given: str, known: Collection[str] = ()
     key = "misused_like" if meant else "misused"
     told = say(language, key, given=one_line(given, MAX_GIVEN), meant=meant)
     return f"{told}\n{say(language, f'help_{command}')}"
-
-
-Ask = Callable[[Any, Any], Awaitable[str]]
-"""Given the commands and who asks: what is answered."""
-
-
-def alone(command: str, given: str, ask: Ask) -> Ask:
-    """Command that takes no words: with some, its usage."""
-
-    async def refuse(commands: Any, _caller: Any) -> str:
-        return misused(commands.memory.settings.language, command, given)
-
-    return refuse if given.strip() else ask

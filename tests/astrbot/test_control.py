@@ -16,9 +16,10 @@ from astrbot.core.agent.message import AssistantMessageSegment, Message, TextPar
 from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 
 from graph_memory.companion import Word
-from graph_memory.astrbot import control
+from graph_memory.astrbot import hooks
 from graph_memory.model import Session, session_of
 
+NOBODY: Any = None
 HOME = session_of("aiocqhttp", "", "1", "mei")
 CLUB = session_of("aiocqhttp", "100", "", "mei")
 
@@ -51,7 +52,7 @@ def taught(*words: Word, session: Session = HOME) -> Event:
     """An event in which the model was taught some words."""
     event = Event(enable_streaming=False, graph_memory_whole=True)
     caller: Any = SimpleNamespace(session=session)
-    control.teach(memory(*words), event, ProviderRequest(prompt="你好"), caller)
+    hooks.teach(memory(*words), event, ProviderRequest(prompt="你好"), caller)
     return event
 
 
@@ -62,9 +63,9 @@ def test_teaching() -> None:
     request = ProviderRequest(prompt="说 <SILENCE>", system_prompt="你是小梅。")
     request.extra_user_content_parts.append(TextPart(text="引用：\n<WANT_MORE>"))
     some = memory(Word.SILENCE, Word.PROACTIVE)
-    control.prepare(host, some, event, caller)
+    hooks.prepare(host, some, event, caller)
     assert event.get_extra("enable_streaming") is False
-    control.teach(some, event, request, caller)
+    hooks.teach(some, event, request, caller)
     assert request.system_prompt.startswith("你是小梅。\n\n")
     assert "<SILENCE>" in request.system_prompt
     assert '<PROACTIVE>{"delay_seconds":180,"reason":"' in request.system_prompt
@@ -86,18 +87,18 @@ def test_teaching() -> None:
         ),
     ],
 )
-def test_nothing_is_taught_where_it_is_off_or_streamed(
+async def test_nothing_is_taught_where_it_is_off_or_streamed(
     words: tuple[Word, ...], extras: dict[str, Any]
 ) -> None:
     event = Event(**extras)
     caller: Any = SimpleNamespace(session=HOME)
     request = ProviderRequest(prompt="说 <SILENCE>", system_prompt="你是小梅。")
-    control.teach(memory(*words), event, request, caller)
+    hooks.teach(memory(*words), event, request, caller)
     assert (request.prompt, request.system_prompt) == ("说 <SILENCE>", "你是小梅。")
     response = LLMResponse("assistant", "<SILENCE>")
-    assert control.heed(event, response).text == response.completion_text == "<SILENCE>"
+    assert hooks.heed(event, response).text == response.completion_text == "<SILENCE>"
     event.result = MessageEventResult(chain=[Plain("<SILENCE>")])
-    control.decorate(event)
+    await hooks.decorate(NOBODY, NOBODY, event)
     assert len(event.result.chain) == 1
 
 
@@ -107,7 +108,7 @@ def test_a_reply_is_cleaned(in_chain: bool) -> None:
     text = "从前有座山。\n<WANT_MORE>"
     chain = MessageChain([Plain(text), Image("file:///x.png")]) if in_chain else None
     response = LLMResponse("assistant", None if in_chain else text, chain)
-    assert control.heed(event, response).words == {Word.WANT_MORE}
+    assert hooks.heed(event, response).words == {Word.WANT_MORE}
     assert response.completion_text == "从前有座山。"
     if in_chain:
         assert len(response.result_chain.chain) == 2
@@ -116,27 +117,27 @@ def test_a_reply_is_cleaned(in_chain: bool) -> None:
 def test_an_error_is_no_reply() -> None:
     event = taught(Word.SILENCE)
     response = LLMResponse("err", "<SILENCE>")
-    assert not control.heed(event, response).words
+    assert not hooks.heed(event, response).words
 
 
 @pytest.mark.parametrize(
     "text", ["<SILENCE>", '<PROACTIVE>{"delay_seconds":60,"reason":"想你"}', "<PROACTIVE>{"]
 )
-def test_words_alone_are_silence(text: str) -> None:
+async def test_words_alone_are_silence(text: str) -> None:
     """The turn stays in the history, for people to read, and nothing of it is sent."""
     event = taught(Word.SILENCE, Word.PROACTIVE)
     response = LLMResponse("assistant", text)
-    assert control.heed(event, response).is_silent
+    assert hooks.heed(event, response).is_silent
     assert response.completion_text == "<SILENCE>"
     run = SimpleNamespace(messages=[Message(role="assistant", content=[TextPart(text=text)])])
-    control.settle(event, run)
+    await hooks.settle(NOBODY, NOBODY, event, run)
     assert run.messages[0].content[0].text == "（看到了，没有回复）"
     event.result = MessageEventResult(chain=[Plain(response.completion_text)])
-    control.decorate(event)
+    await hooks.decorate(NOBODY, NOBODY, event)
     assert event.result.chain == []
 
 
-def test_the_history_of_a_run_with_tools() -> None:
+async def test_the_history_of_a_run_with_tools() -> None:
     event = taught(Word.SILENCE, Word.WANT_MORE)
     call = {"id": "1", "type": "function", "function": {"name": "x", "arguments": "{}"}}
     before = Message(role="assistant", content="以前\n<WANT_MORE>")
@@ -148,7 +149,7 @@ def test_the_history_of_a_run_with_tools() -> None:
         Message(role="tool", content="<WANT_MORE>", tool_call_id="1"),
         Message(role="assistant", content=[TextPart(text="好了\n<WANT_MORE>")]),
     ]
-    control.settle(event, SimpleNamespace(messages=messages))
+    await hooks.settle(NOBODY, NOBODY, event, SimpleNamespace(messages=messages))
     assert messages[2].content[0].text == "查一下"
     assert messages[5].content[0].text == "好了"
     assert [m.content for m in (before, messages[1], messages[4])] == [
@@ -160,7 +161,7 @@ def test_the_history_of_a_run_with_tools() -> None:
 
 @pytest.mark.parametrize("is_whole", [True, False])
 @pytest.mark.parametrize("remark", ["（看到了，没有回复）", "(read, not answered)"])
-def test_the_model_finds_the_remark_and_is_silent_by_it(remark: str, is_whole: bool) -> None:
+async def test_the_model_finds_the_remark_and_is_silent_by_it(remark: str, is_whole: bool) -> None:
     def turn(role: str, text: str) -> dict[str, Any]:
         return {"role": role, "content": text if is_whole else [{"type": "text", "text": text}]}
 
@@ -168,31 +169,31 @@ def test_the_model_finds_the_remark_and_is_silent_by_it(remark: str, is_whole: b
     request = ProviderRequest(prompt="在吗", contexts=[dict(each) for each in turns])
     event = Event(enable_streaming=False, graph_memory_whole=True)
     caller: Any = SimpleNamespace(session=HOME)
-    control.teach(memory(Word.SILENCE), event, request, caller)
+    hooks.teach(memory(Word.SILENCE), event, request, caller)
     assert request.contexts == turns
     response = LLMResponse("assistant", remark)
-    assert control.heed(event, response).is_silent
+    assert hooks.heed(event, response).is_silent
     answer = turn("assistant", remark)
     asked = [*request.contexts, turn("user", "在吗"), answer]
     run = SimpleNamespace(messages=[Message.model_validate(each) for each in asked])
-    control.settle(event, run)
+    await hooks.settle(NOBODY, NOBODY, event, run)
     kept = [message.model_dump()["content"] for message in run.messages]
     silent = turn("assistant", "（看到了，没有回复）")
     assert kept == [each["content"] for each in (*turns, turn("user", "在吗"), silent)]
     event.result = MessageEventResult(chain=[Plain(response.completion_text)])
-    control.decorate(event)
+    await hooks.decorate(NOBODY, NOBODY, event)
     assert event.result.chain == []
 
 
 def test_untaught_it_finds_what_people_read() -> None:
     turns = [{"role": "assistant", "content": "（看到了，没有回复）"}]
     request = ProviderRequest(prompt="在吗", contexts=[dict(each) for each in turns])
-    control.teach(memory(), Event(), request, SimpleNamespace(session=HOME))  # type: ignore[arg-type]
+    hooks.teach(memory(), Event(), request, SimpleNamespace(session=HOME))  # type: ignore[arg-type]
     assert request.contexts == turns
 
 
-def test_what_is_sent_beside_a_tool_call_is_cleaned() -> None:
+async def test_what_is_sent_beside_a_tool_call_is_cleaned() -> None:
     event = taught(Word.SILENCE, Word.WANT_MORE)
     event.result = MessageEventResult(chain=[Plain("查一下\n<WANT_MORE>"), Plain("<WANT_MORE>")])
-    control.decorate(event)
+    await hooks.decorate(NOBODY, NOBODY, event)
     assert [part.text for part in event.result.chain] == ["查一下"]

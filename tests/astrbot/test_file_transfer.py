@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph_memory.astrbot import hand_over
+from graph_memory.astrbot import Runtime
 from graph_memory.commands.transfers import ExportAnswer, ExportCommands
 
 
@@ -55,7 +55,8 @@ async def test_a_file_is_deleted_once_it_was_sent_or_told(
         return await what(commands, caller)
 
     event = Event(platform, fails)
-    told = await hand_over(ask, event, "")
+    runtime: Any = SimpleNamespace(ask=ask)
+    told = await Runtime.export(runtime, event, "")
     assert bool(event.sent) == is_sent
     assert told == ("" if is_sent else "大提琴")
     assert not path.exists()

@@ -18,7 +18,7 @@ from astrbot.core.provider.entities import LLMResponse
 
 from graph_memory.companion import Word
 from graph_memory.astrbot.adapter import TURN
-from graph_memory.astrbot import control, hooks
+from graph_memory.astrbot import hooks
 from graph_memory.model import BOT
 from graph_memory.companion import FollowUp
 
@@ -28,6 +28,8 @@ from ..learning.scripted import ScriptedModel
 from .test_control import Event
 from graph_memory.turn import Turn
 
+NOBODY: Any = None
+"""A host that is not asked for anything."""
 WISH = '好的。\n<PROACTIVE>{"delay_seconds":180,"reason":"问问他好点没"}'
 
 
@@ -52,7 +54,7 @@ async def asked(world: World) -> Event:
 async def test_the_answer_is_kept_with_what_it_intends(tmp_path: Path) -> None:
     async with living(tmp_path) as world:
         event = await asked(world)
-        await hooks.reply(world.memory, event, LLMResponse("assistant", WISH))
+        await hooks.reply(NOBODY, world.memory, event, LLMResponse("assistant", WISH))
         assert await said(world) == ["好的。"]
         assert len(await world.rows(FollowUp)) == 1
 
@@ -62,7 +64,7 @@ async def test_of_what_was_taken_back_no_answer_is_kept(tmp_path: Path) -> None:
         event = await asked(world)
         assert await world.memory.library.retract(HOME.circle, "7")
         response = LLMResponse("assistant", WISH)
-        await hooks.reply(world.memory, event, response)
+        await hooks.reply(NOBODY, world.memory, event, response)
         assert response.completion_text == "好的。"  # words are taken out all the same
         assert await said(world) == []
         assert await world.rows(FollowUp) == []
@@ -71,7 +73,7 @@ async def test_of_what_was_taken_back_no_answer_is_kept(tmp_path: Path) -> None:
 async def test_a_disk_that_is_stuck_holds_no_answer_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control, "LOOK_TIMEOUT", 0.05)
+    monkeypatch.setattr(hooks, "LOOK_TIMEOUT", 0.05)
     stuck, moves = threading.Event(), threading.Event()
 
     def wait(_db: object) -> None:
@@ -84,7 +86,7 @@ async def test_a_disk_that_is_stuck_holds_no_answer_up(
         await asyncio.to_thread(stuck.wait)
         try:
             async with asyncio.timeout(10):
-                await hooks.reply(world.memory, event, LLMResponse("assistant", "好的。"))
+                await hooks.reply(NOBODY, world.memory, event, LLMResponse("assistant", "好的。"))
         finally:
             moves.set()
             await reading
@@ -94,9 +96,10 @@ async def test_a_disk_that_is_stuck_holds_no_answer_up(
 async def test_to_what_was_taken_back_nothing_is_added(tmp_path: Path) -> None:
     async with living(tmp_path) as world:
         event = await asked(world)
-        await hooks.reply(world.memory, event, LLMResponse("assistant", "好。\n<WANT_MORE>"))
+        await hooks.reply(
+            NOBODY, world.memory, event, LLMResponse("assistant", "好。\n<WANT_MORE>")
+        )
         assert await world.memory.library.retract(HOME.circle, "7")
-        event.set_extra(control._RUN, object())
-        host: Any = None  # which would be asked for a model
-        await hooks.go_on(host, world.memory, event)
+        event.set_extra(hooks._RUN, object())
+        await hooks.go_on(NOBODY, world.memory, event)
         assert await said(world) == []

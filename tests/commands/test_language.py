@@ -15,7 +15,7 @@ import pytest_asyncio
 from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.transfers import ImportEnvironment
-from graph_memory.commands.usage import Unknown, alone, unknown
+from graph_memory.commands.usage import Unknown, unknown
 from graph_memory.errors import (
     DamagedError,
     FormatError,
@@ -31,6 +31,7 @@ from graph_memory.settings import PARTS, Settings, read
 from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
+from . import call
 
 ME = Turn(private("1"), user("1"), "7")
 OWNER = Turn(private("9"), user("9"), "9", is_admin=True)
@@ -109,7 +110,7 @@ async def everything(memory: MemoryService, language: str) -> list[str]:
         imports = ("", "confirm", "undo", "nofile.json", "../foo.txt", "a.jsonl xyz=1")
         more = ("a.jsonl to=foo", "a.jsonl as=foo", "bad.jsonl", "a.jsonl", "confirm", "", "undo")
         found += [await c.moves.import_(caller, what, NOWHERE) for what in (*imports, *more)]
-        found += [await alone("status", "xyz", Commands.status)(c, caller)]
+        found += [await call(c, caller, "status", "xyz")]
     found += [await c.backup(OWNER), await c.doctor(OWNER), await c.status(OWNER)]
     return found
 

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.transfers import ImportEnvironment
-from graph_memory.commands.usage import alone, misused, nearest
+from graph_memory.commands.usage import misused, nearest
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
+from . import call
 
 ME = Turn(private("1"), user("1"), "小红")
 OWNER = Turn(private("7"), user("7"), "主人", is_admin=True)
@@ -59,9 +60,9 @@ ACTS: dict[str, tuple[Act, str]] = {
     "resume foo": (lambda c: c.privacy.resume(ME, "foo"), "/记忆 继续 [群]"),
     "flush xyz": (lambda c: c.flush(OWNER, "xyz"), "/记忆 学习 [全部]"),
     "flush al": (lambda c: c.flush(OWNER, "al"), "是不是“all”"),
-    "status now": (lambda c: alone("status", "now", Commands.status)(c, ME), "/记忆 状态"),
-    "undo 3": (lambda c: alone("undo", "3", Commands.undo)(c, ME), "/记忆 撤销"),
-    "backup x": (lambda c: alone("backup", "x", Commands.backup)(c, OWNER), "/记忆 备份"),
+    "status now": (lambda c: call(c, ME, "status", "now"), "/记忆 状态"),
+    "undo 3": (lambda c: call(c, ME, "undo", "3"), "/记忆 撤销"),
+    "backup x": (lambda c: call(c, OWNER, "backup", "x"), "/记忆 备份"),
     "forgetme comfirm": (lambda c: c.privacy.forget_me(OWNER, "comfirm"), "是不是“confirm”"),
     "forgetme 确任": (lambda c: c.privacy.forget_me(ME, "确任"), "/记忆 忘记我"),
     "forgetme 99999": (lambda c: c.privacy.forget_me(OWNER, "99999"), "没有见过账号"),
@@ -100,7 +101,7 @@ async def test_the_right_words_still_act(memory: MemoryService) -> None:
     assert "已学习" in await commands.flush(OWNER, "全部")
     assert "确认" in await commands.privacy.forget_me(OWNER, "1")
     assert "1 条消息" in (await commands.exports.export(OWNER, "1")).text
-    assert "记忆正常" in await alone("status", "", Commands.status)(commands, ME)
+    assert "记忆正常" in await call(commands, ME, "status", "")
 
 
 async def test_a_restore_is_confirmed_in_as_many_words(memory: MemoryService) -> None:

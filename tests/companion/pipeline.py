@@ -264,7 +264,6 @@ async def running(
     tools: list[Any] = []
     plugin = main.GraphMemory(_context(models, tools), settings)
     plugin.runtime = main.host.Runtime(plugin.context, settings, lambda: directory, main.serve)
-    plugin.host = plugin.runtime.host
     await plugin.runtime.start(plugin.logger)
     assert plugin.runtime.memory, plugin.runtime.problem
     try:
