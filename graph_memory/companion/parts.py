@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
@@ -13,7 +13,7 @@ from ..context import Context
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import Extend, ExtractionExtension, PromptContext
 from ..locales import say
-from ..model import Asker, Batch, Change, Episode, Fact, Message, Row, Session, register
+from ..model import Asker, Batch, Change, Episode, Fact, Row, Session, register
 from ..recall import Recaller, language_of
 from ..retention import DAY
 from ..scope import Rank, View, span
@@ -136,11 +136,7 @@ class Companion:
         now = self._now()
         try:
             async with asyncio.timeout(PATIENCE):
-                state = await self._journal.look(
-                    lambda db: _read(
-                        db, turn.session.id, turn.asker.accounts, turn.message, now, self._zone
-                    )
-                )
+                state = await self._journal.look(lambda db: _read(db, turn, now, self._zone))
         except (TimeoutError, JournalError):
             return Lead()
         return self._lead(turn, state, view, cite)
@@ -234,21 +230,9 @@ class Companion:
         return done
 
 
-def _read(
-    db: sqlite3.Connection,
-    session: str,
-    users: Collection[str],
-    message: Message | None,
-    now: float,
-    zone: tzinfo,
-) -> SessionState:
-    """Read what is known of a Session.
-
-    Args:
-        users: The accounts of who speaks.
-        message: What they said, if it was stored.
-    """
-    rows = Rows(db)
+def _read(db: sqlite3.Connection, turn: Turn, now: float, zone: tzinfo) -> SessionState:
+    """What is known of the Session of a turn."""
+    rows, session, message = Rows(db), turn.session.id, turn.message
     records = newest_records(db, session, 2, zone)
     first = records[0].first_message if records else 0
     told = queries.newest_episodes(db, session, EPISODES, told=True)
@@ -261,7 +245,7 @@ def _read(
         visits += [(each.started_at, list(each.participants)) for each in records]
         days = {_day(at, zone) for at, people in visits if message.sender in people}
     return SessionState(
-        standing(rows, session, users),
+        standing(rows, session, turn.asker.accounts),
         rows.get(Mood, mood_id(session)),
         rows.get(InnerState, inner_id(session)),
         [each for each in told if each.last_message < first],

@@ -1,33 +1,14 @@
-"""What the call that learns is asked besides: little, explained, and only when it is on."""
+"""What the call that learns is asked besides is explained and takes no other field."""
 
 from __future__ import annotations
-
-import json
-from dataclasses import replace
 
 import pytest
 
 from graph_memory.companion.core_facts import CoreFactExtension
 from graph_memory.companion.inner_state import MoodExtension
 from graph_memory.learning.prompt import TOOL
-from graph_memory.text import tokens
 
 LESSONS = (CoreFactExtension, MoodExtension)
-
-
-def size(properties: dict[str, object]) -> int:
-    tool = replace(TOOL, parameters={**TOOL.parameters, "properties": properties})
-    return tokens(json.dumps([tool.name, tool.description, tool.parameters], ensure_ascii=False))
-
-
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_they_cost_little(language: str) -> None:
-    plain = TOOL.parameters["properties"]
-    words = sum(tokens(lesson._INSTRUCTIONS[language]) for lesson in LESSONS)
-    fields = {name: s for lesson in LESSONS for name, s in lesson.properties.items()}
-    schema = size({**plain, **fields}) - size(plain)
-    print(f"core facts and mood: {words} + {schema} tokens ({language})")
-    assert words + schema <= 380
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

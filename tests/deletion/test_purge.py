@@ -22,13 +22,8 @@ from graph_memory.store.schema import MIGRATIONS, migrations_of
 from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
-from ..learning.scripted import answer, said, thing
-from ..makers import T0, group
-
-CLUB = group("读书会")
-PLANTED = "蓝鲸暗号"
-"""In everything that rests on what was taken back, and nowhere else."""
-KEPT = "李四喜欢爬山"
+from ..makers import T0
+from .test_retraction import CLUB, PLANTED, learned
 
 
 class Clock:
@@ -61,23 +56,9 @@ def told(path: Path) -> list[str]:
         return [text for (text,) in db.execute("SELECT text FROM message ORDER BY id")]
 
 
-async def learned(memory: MemoryService) -> None:
-    chat = Chat(memory.journal, CLUB)
-    await chat.say("zhang", f"我的{PLANTED}是七号仓库，别外传", "张三", ref="1@5")
-    await chat.say("li", "我喜欢爬山", "李四", ref="2@6")
-    await chat.learn(
-        answer(
-            said("我", "owns", "E1", f"张三的{PLANTED}是七号仓库", 1),
-            said("我", "likes", "爬山", KEPT, 2),
-            entities=[thing("E1", PLANTED, "thing", f"我的{PLANTED}")],
-            summary=f"张三说了{PLANTED}，李四爱爬山。",
-        )
-    )
-
-
 async def taken_back(memory: MemoryService, wait: Callable[[], None] = lambda: None) -> None:
     """Learned, in three backups and a prepared restore, and, after a wait, taken back."""
-    await learned(memory)
+    await learned(Chat(memory.journal, CLUB))
     await memory.settle()
     await memory.backups.tend()
     manual = await memory.backups.make()
