@@ -1,6 +1,6 @@
 """Transfer: export of a memory, import of histories, and renaming of a chat.
 
-``file_format.py`` is the file, ``export.py`` and ``personal_export.py`` write it,
+``file_format.py`` is the file, ``export.py`` writes it,
 ``sources/`` read everybody's files into an ``intake.py``, ``importer.py`` writes that into
 the journal. ``docs/data-format.md`` says what files look like.
 """

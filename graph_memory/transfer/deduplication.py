@@ -1,4 +1,4 @@
-"""Deduplication of imported lines that the memory heard itself (pure).
+"""Deduplication of what comes in against what the memory holds (pure).
 
 The other program may not know when something was said, nor by whom, and other plugins may
 have put words around it before it was written down. So lines are compared from the newest
@@ -10,10 +10,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..model import BOT, NOBODY
+from ..model import (
+    BOT,
+    NOBODY,
+    Addressee,
+    Episode,
+    Fact,
+    Mention,
+    Message,
+    Name,
+    Participation,
+    Row,
+    encode,
+)
 
 _NEAR = 50
 """Lines before the one recognised last in which words with others around them are sought."""
@@ -120,3 +133,63 @@ def _holds(text: str, words: str) -> bool:
     end = start + len(words)
     around = text[max(0, start - 1) : start], text[end : end + 1]
     return start >= 0 and not any(character.isalnum() for character in around)
+
+
+def _either(standing: Any, coming: Any) -> Any:
+    return standing or coming
+
+
+def _known(standing: Any, coming: Any) -> Any:
+    return coming if standing is None else standing
+
+
+def _union(standing: tuple[Any, ...], coming: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys((*standing, *coming)))
+
+
+_WIDER: dict[str, Callable[[Any, Any], Any]] = {
+    "first_at": min,
+    **dict.fromkeys(("last_at", "ended_at", "last_used", "last_message"), max),
+    **dict.fromkeys(("count", "messages", "half_life", "use_count"), max),
+    **dict.fromkeys(("participants", "parts", "supersedes", "evidence"), _union),
+    **dict.fromkeys(("summary", "pinned"), _either),
+    "valid_to": _known,
+}
+"""How a field of two rows is joined; every other one stays as it stands."""
+_JOINED = (Name, Mention, Participation, Episode, Fact)
+
+
+def join(standing: Row | None, coming: Row) -> Row:
+    """The union of two rows; what comes in never narrows what stands.
+
+    A second time it adds nothing. Whether a fact is in use is this memory's to say.
+    """
+    if standing is None:
+        return coming
+    if not isinstance(standing, _JOINED):
+        return standing
+    new = encode(coming)
+    wider = {
+        field: rule(getattr(standing, field), getattr(coming, field))
+        for field, rule in _WIDER.items()
+        if field in new
+    }
+    if isinstance(standing, Name) and isinstance(coming, Name):
+        wider["text"] = max((standing.last_at, standing.text), (coming.last_at, coming.text))[1]
+    return replace(standing, **wider)
+
+
+def referred(piece: Row | Message) -> tuple[int, ...]:
+    """The messages that a piece refers to one by one."""
+    if isinstance(piece, Message):
+        return tuple(each.quoted for each in piece.to if each.quoted)
+    return piece.cited
+
+
+def requoted(message: Message, numbers: dict[int, int]) -> Message:
+    """A message whose quotes have the new numbers; 0 if the quoted one is gone."""
+    to = tuple(
+        Addressee(each.user, each.name, numbers.get(each.quoted, 0)) if each.quoted else each
+        for each in message.to
+    )
+    return replace(message, to=to)

@@ -25,11 +25,10 @@ from ..store.connection import reading
 from ..store.pauses import pause
 from ..store.rows import Draft, write
 from . import files
-from .deduplication import Held
+from .deduplication import Held, join, referred, requoted
 from .files import Stop
 from .import_runs import OWNER, Run, Tell, saved
 from .intake import Intake
-from .row_merge import join, referred, requoted
 from .sources import OWN_FORMAT, SOURCES, Options
 
 logger = logging.getLogger("graph_memory.transfer")

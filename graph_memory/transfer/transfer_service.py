@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import sqlite3
 import time
 from collections.abc import AsyncIterable
 from dataclasses import dataclass
@@ -15,12 +17,11 @@ from ..errors import JournalError, brief
 from ..learning import Learning
 from ..model import Asker
 from ..store.connection import reading
-from ..supervisor import Supervisor
-from . import files, import_runs, personal_export
-from .export import Exporter
+from ..supervisor import NEVER, Supervisor
+from . import files, import_runs
+from .export import Exporter, lines_for
 from .files import Stop
-from .import_learning import ImportLearning
-from .import_runs import Run
+from .import_runs import Run, saved
 from .importer import Brought, Importer, Progress
 from .sources import Options, detect
 
@@ -30,6 +31,10 @@ MAX_OWN = 64 << 20
 """Bytes that one person may take out at a time."""
 HANDED_OVER = 600.0
 """Seconds after which a file that was to be handed over has been, or never is."""
+PAUSE = 5.0
+"""Seconds between two looks at whether there is time to learn."""
+SHARE = 0.5
+"""Of what may be spent in a day; the rest is for what is being said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class TransferService:
             path = files.target(self._directory, files.MINE, self._now())
             size = 0
             with reading(self._journal.path) as db, files.writing(path) as file:
-                for text in personal_export.lines(db, asker, policy, attendance, context.zone):
+                for text in lines_for(db, asker, policy, attendance, context.zone):
                     self._stop.look()
                     size += len(text)
                     if size > MAX_OWN:
@@ -206,7 +211,7 @@ class TransferService:
 
     async def runs(self) -> list[Run]:
         """All imports, oldest first."""
-        return await self._journal.look(import_runs.saved)
+        return await self._journal.look(saved)
 
     async def undo(self, id: str = "") -> Undone:
         """Take an import back, the newest without an id; what was altered since stays.
@@ -217,3 +222,46 @@ class TransferService:
         async with self._lock:
             work = partial(import_runs.undo, id=id, at=self._now())
             return Undone(*await self._journal.alter(work))
+
+
+class ImportLearning:
+    """Learns from the imports that are to be learned from."""
+
+    def __init__(self, context: Context, learning: Learning, *, pause: float = PAUSE) -> None:
+        self._journal = context.journal
+        self._budget = context.budget
+        self._learning = learning
+        self._pause = pause
+        text = "what was imported is not learned at the moment"
+        self._job = Supervisor("gm-import-learning", self.step, logger, text, retry=(pause,))
+        self.start = self._job.start
+        self.wake = self._job.wake
+        self.close = self._job.close
+
+    async def step(self) -> float:
+        """Let one more batch be learned, if this is the time; see ``Supervisor``."""
+        batch = await self._journal.look(next_batch)
+        if batch is None:
+            return NEVER
+        if not self._is_dear() and not (await self._learning.status()).waiting:
+            query = "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0 WHERE id = ?"
+            await self._journal.alter(lambda db, _tell: db.execute(query, (batch,)))
+            self._learning.look_again()
+        return self._pause
+
+    def _is_dear(self) -> bool:
+        today = self._budget.today()
+        return bool(today.limit and today.tokens >= today.limit * SHARE)
+
+
+def next_batch(db: sqlite3.Connection) -> int | None:
+    """The first batch of an import that is to be learned and was not yet."""
+    runs = [run.id for run in saved(db) if run.learns and run.state == "done"]
+    found = db.execute(
+        "SELECT min(id) FROM batch WHERE import IN (SELECT value FROM json_each(?))"
+        " AND import != '' AND state = 'learned' AND error = ''"
+        " AND NOT EXISTS (SELECT 1 FROM change WHERE batch = batch.id)"
+        " AND EXISTS (SELECT 1 FROM message WHERE batch = batch.id)",
+        (json.dumps(runs),),
+    ).fetchone()
+    return int(found[0]) if found[0] is not None else None

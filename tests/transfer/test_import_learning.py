@@ -15,8 +15,8 @@ from graph_memory.ports import Answer, ToolSchema
 from graph_memory.supervisor import NEVER
 from graph_memory.token_budget import TokenBudget
 from graph_memory.transfer import TransferService
-from graph_memory.transfer.import_learning import next_batch
 from graph_memory.transfer.import_runs import saved
+from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, context, group, message, private, user
 
 from .support import OPTIONS, hear, importer, opened, put

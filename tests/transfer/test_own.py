@@ -40,7 +40,7 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.store import Journal
-from graph_memory.transfer.row_merge import referred
+from graph_memory.transfer.deduplication import referred
 from tests.makers import T0, context, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
 

@@ -16,7 +16,7 @@ from graph_memory.companion import CoreFact, Mood
 from graph_memory.model import Asker, Episode, Fact, Forgotten, Message, Session, asker_of
 from graph_memory.scope import Attendance, Policy, Rank, span, view
 from graph_memory.store import Journal
-from graph_memory.transfer import personal_export
+from graph_memory.transfer.export import lines_for
 from tests.makers import T0, fact, group, message, private, user
 from tests.recall.histories import SESSIONS, History, histories
 
@@ -28,7 +28,7 @@ async def seen(
 ) -> list[dict[str, Any]]:
     attendance = Attendance(await journal.presences())
     text = await journal.look(
-        lambda db: list(personal_export.lines(db, asker, policy or Policy(), attendance, UTC))
+        lambda db: list(lines_for(db, asker, policy or Policy(), attendance, UTC))
     )
     return [json.loads(line) for line in text]
 

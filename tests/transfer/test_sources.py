@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from graph_memory.errors import FormatError
 from graph_memory.model import BOT, Episode, Fact, Mention, Name
 from graph_memory.store import Journal
-from graph_memory.transfer.import_learning import next_batch
 from graph_memory.transfer.sources import astrbot_history
 from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
+from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, group, message, private, user
 
 from .support import OPTIONS, brought, everything, exported, hear, importer, opened, put
