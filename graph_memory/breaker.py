@@ -44,12 +44,10 @@ class Breaker:
     """Counts how calls of one dependency end, and decides whether there is another.
 
     Attributes:
-        failures: In a row, until now.
+        failures: In a row, until now; ``threshold`` of them open it.
         reason: What kind the last failure was (``errors.Failure``); empty when closed.
 
     Args:
-        name: What it guards, for the log.
-        threshold: Failures in a row that open it.
         first, longest: Seconds of the first and the longest pause.
         clock: Monotonic seconds.
     """
@@ -99,13 +97,7 @@ class Breaker:
 
     @contextmanager
     def call(self) -> Iterator[Call]:
-        """A call whose end is reported by how the block ends.
-
-        An exception is a failure, a cancellation is neither a failure nor a success.
-
-        Raises:
-            RefusedError: It was not admitted.
-        """
+        """A call that ends as the block does, or a ``RefusedError``."""
         call = self.admit()
         if call is None:
             raise RefusedError(self.reason)

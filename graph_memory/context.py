@@ -18,10 +18,8 @@ class Context:
     """What the parts of one memory share; made by ``MemoryService``.
 
     Attributes:
-        live: The settings in use, some of which can change; see :attr:`settings`.
         zone: Of the people who chat: whose midnight ends a day.
         now: Clock, seconds since the epoch.
-        budget: Where calls of models are counted, and whose limit holds.
         attendance, identities: Kept up to date by the service.
     """
 

@@ -64,12 +64,7 @@ class Account:
 
 
 class TokenBudget:
-    """The account of model calls; kept in the journal.
-
-    Args:
-        zone: Whose midnight begins a day.
-        limit: See :class:`Account`.
-    """
+    """The account of model calls, kept in the journal, by days of a zone."""
 
     def __init__(
         self, journal: Journal, zone: tzinfo, now: Callable[[], float], limit: int = 0
@@ -127,12 +122,7 @@ class TokenBudget:
         return self._until_midnight() if share and spent >= share else 0.0
 
     def charge(self, said: Mapping[str, int], request: str, answer: Answer) -> None:
-        """Put what an answer has cost down to people, by how much each of them said.
-
-        Args:
-            said: Characters by user id.
-            request: All that the model was sent.
-        """
+        """Put what an answer has cost down to people, by how many characters each said."""
         day, cost = self._day(), sum(_cost(request, answer))
         self._by_person = {key: spent for key, spent in self._by_person.items() if key[0] == day}
         for user, characters in said.items():

@@ -33,13 +33,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class OpenRecord:
-    """A record, opened.
+    """A record, opened: a summary with its parts, or an episode with what was said.
 
     Attributes:
-        parts: Of a summary: the records it sums up.
-        messages: Of an episode: what was said, the first :data:`MAX_LINES`.
-        facts: The facts that rest on each message.
-        missing: How many of its messages are not there any more, or not shown.
+        messages: The first :data:`MAX_LINES`, with the ``facts`` that rest on each.
+        missing: How many messages are not there any more, or not shown.
     """
 
     record: Record

@@ -104,17 +104,6 @@ class FilterOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Alias:
-    """What a node (of merged ones, one of them) is called in a Session."""
-
-    text: str
-    node: str
-    session: Session
-    first_at: float
-    last_at: float
-
-
-@dataclass(frozen=True, slots=True)
 class Whereabouts:
     """Where somebody spoke or something came up, and how often."""
 
@@ -150,7 +139,7 @@ class EntityView:
     node: str
     name: str
     type: str
-    names: list[Alias]
+    names: list[tuple[Name, Session]]
     members: list[Called]
     accounts: list[Called]
     places: list[Whereabouts]
@@ -248,20 +237,17 @@ class Library:
         nodes = sorted(identities.nodes(node))
         facts = queries.find_facts(db, FactFilter(node=node, limit=MAX_FACTS), 0.0)
         names = [name for each in nodes for name in rows.find(Name, a=each)]
+        names.sort(key=lambda name: (-name.last_at, name.text))
         mentions = [each for one in nodes for each in rows.find(Mention, a=one)]
         spoken = [] if is_thing else rows.find(Participation, a=node)
         newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
         accounts = set() if is_thing else identities.accounts(node) - {node}
         about = {each: len(rows.about(each)) for each in (*nodes, *sorted(accounts))}
-        aliases = [
-            Alias(each.text, each.node, session_of(rows, each.session), each.first_at, each.last_at)
-            for each in names
-        ]
         return EntityView(
             node,
             queries.names(db, [node]).get(node, node),
             newest.type if newest else "" if is_thing else "user",
-            sorted(aliases, key=lambda alias: (-alias.last_at, alias.text)),
+            [(name, session_of(rows, name.session)) for name in names],
             [
                 Called(each, rows.called(each) or each, about[each])
                 for each in nodes

@@ -87,11 +87,7 @@ class Backups:
         await asyncio.to_thread(self._thread.shutdown)
 
     async def alone(self, work: Callable[[], T]) -> T:
-        """Run ``work`` while nothing else touches the backups.
-
-        Raises:
-            ClosedError: This was closed.
-        """
+        """Run ``work`` while nothing else touches the backups, or ``ClosedError``."""
         if self._stop.is_set():
             raise ClosedError("the memory is closed")
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
@@ -104,8 +100,7 @@ class Backups:
         """Make a backup now, and delete those in excess.
 
         Raises:
-            DamagedError: The journal is damaged; the backups there are stay.
-            JournalError: It could not be made: no room, not writable.
+            JournalError: It could not be made: no room, not writable, a damaged journal.
             ClosedError: This was closed meanwhile.
         """
         return await self.alone(lambda: self._make(kind))
@@ -139,11 +134,7 @@ class Backups:
         return LOOK
 
     async def tend(self) -> Backup | None:
-        """Make the daily backup if it is due; ``None`` if it is not, or nothing is there.
-
-        Raises:
-            GraphMemoryError: As :meth:`make`.
-        """
+        """Make the daily backup if it is due and there is something; purge and trim."""
         made = None
         if not await self.due_in() and not (await self._journal.look(copies.contents)).is_empty:
             made = await self.make("")

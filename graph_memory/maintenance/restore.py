@@ -196,8 +196,6 @@ async def open_journal(
 ) -> Journal:
     """Carry out a prepared restore, purge what it brings back, open the journal.
 
-    The caller holds the directory's lock.
-
     Raises:
         DamagedError: The journal is damaged, foreign or lost; says which backup is good.
         JournalError: It cannot be used for another reason.

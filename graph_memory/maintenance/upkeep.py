@@ -48,13 +48,7 @@ _LAST_RUN = "upkeep.last_run"
 
 
 class IdleGate:
-    """Waits until nobody has said anything for a while.
-
-    Args:
-        quiet, longest: See :data:`QUIET`, :data:`LONGEST`.
-        clock: Monotonic seconds.
-        sleep: Passes the time.
-    """
+    """Waits until nobody has said anything for a while; ``clock`` is monotonic."""
 
     def __init__(
         self,
@@ -219,8 +213,7 @@ class Upkeep:
 
         Args:
             limit: Most facts to list for each.
-            rate, threshold: The settings ``time_decay_rate`` and
-                ``min_importance_threshold`` to try out; default: those in use.
+            rate, threshold: Settings to try out; default: those in use.
         """
         now, settings = self._now(), self._context.settings
         rate = settings.time_decay_rate if rate is None else rate
