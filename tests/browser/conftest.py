@@ -142,8 +142,14 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
     visits: list[Visit] = []
 
     async def enter(
-        width: int = 1280, scheme: str = "light", language: str = "zh", motion: str = "reduce"
+        width: int = 1280,
+        scheme: str = "light",
+        language: str = "zh",
+        motion: str = "reduce",
+        at: str = "",
+        node: str = "",
     ) -> Visit:
+        """A browser; logged in if it is to be at a page, or at a node of the graph."""
         context = await browser.new_context(
             viewport={"width": width, "height": 800},
             color_scheme=scheme,  # type: ignore[arg-type]
@@ -155,6 +161,9 @@ async def visit(base: str, browser: Browser) -> AsyncIterator[Opener]:
         found = Visit(await context.new_page(), base)
         found.watch()
         visits.append(found)
+        if at or node:
+            await found.log_in()
+            await (found.graph(node) if node else found.go(at))
         return found
 
     yield enter

@@ -23,9 +23,7 @@ async def test_a_file_is_sent_seen_brought_in_and_taken_back(
     ]
     text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
     before = (await service.journal.counts())["messages"]
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/data")
+    seen = await visit(at="/data")
     page = seen.page
     file = {"name": "吉他<b>.jsonl", "mimeType": "application/octet-stream", "buffer": text}
     await page.get_by_label("选一个文件上传").set_input_files(files=[file])  # type: ignore[list-item]
@@ -49,9 +47,7 @@ async def test_a_file_is_sent_seen_brought_in_and_taken_back(
 
 
 async def test_a_file_that_is_refused_is_said_and_can_be_sent_again(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/data")
+    seen = await visit(at="/data")
     page = seen.page
     field, state = page.locator("#file"), page.locator("#send-state")
     file = {"name": "x.json", "mimeType": "application/json", "buffer": b"{}"}

@@ -217,9 +217,7 @@ async def test_every_page_in_every_dress(
 
 async def test_what_is_looked_for_would_be_found(visit: Opener, axe: str) -> None:
     """The test of the tests: faults that are planted are told."""
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/memories")
+    seen = await visit(at="/memories")
     await seen.page.evaluate(axe)
     assert await _look(seen, "light", with_axe=True) == []
     await seen.page.evaluate(PLANTED)

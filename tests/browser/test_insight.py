@@ -31,9 +31,7 @@ async def remember_asking(service: MemoryService) -> None:
 
 
 async def test_more_neighbours_come_and_nobody_moves(visit: Opener) -> None:
-    seen = await visit(motion="reduce")
-    await seen.log_in()
-    await seen.graph(ZHANG)
+    seen = await visit(motion="reduce", node=ZHANG)
     page = seen.page
     places = """() => Object.fromEntries([...document.querySelectorAll("#picture .node")]
       .map((node) => [node.dataset.node, node.getAttribute("transform")]))"""
@@ -49,9 +47,7 @@ async def test_more_neighbours_come_and_nobody_moves(visit: Opener) -> None:
 
 
 async def test_arrows_expand_and_collapse_and_facts_light_their_edges(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph(LI)
+    seen = await visit(node=LI)
     page = seen.page
     item = page.locator("#neighbours .neighbour", has_text="晨光设计")
     await item.focus()
@@ -71,9 +67,7 @@ async def test_arrows_expand_and_collapse_and_facts_light_their_edges(visit: Ope
 
 
 async def test_an_answer_is_shown_in_the_graph(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/graph/ask/path")
+    seen = await visit(at="/graph/ask/path")
     page = seen.page
     await page.get_by_label("从", exact=True).fill("李四")
     await page.get_by_label("到", exact=True).fill("年糕")
@@ -88,9 +82,7 @@ async def test_an_answer_is_shown_in_the_graph(visit: Opener) -> None:
 
 
 async def test_the_slider_by_keyboard_goes_back_in_time(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go(EYES)
+    seen = await visit(at=EYES)
     page = seen.page
     figure = page.locator("#seen .sight-figure")
     now = int(await figure.inner_text())
@@ -112,9 +104,7 @@ async def test_the_slider_by_keyboard_goes_back_in_time(visit: Opener) -> None:
 
 
 async def test_choosing_another_persona_shows_another_side(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go(EYES)
+    seen = await visit(at=EYES)
     before = await seen.page.locator("#hidden .sight-figure").inner_text()
     await seen.page.get_by_label("问哪个人格").select_option("life_advisor")
     await seen.page.wait_for_url("**persona=life_advisor**")
@@ -128,9 +118,7 @@ async def test_a_reply_is_opened_and_hostile_text_does_not_run(
     visit: Opener, service: MemoryService
 ) -> None:
     await remember_asking(service)
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/why")
+    seen = await visit(at="/why")
     page = seen.page
     await page.locator(".replies a", has_text="周末去哪里爬山？").first.click()
     await page.locator(".reply-query", has_text="周末去哪里爬山？").wait_for()
@@ -147,9 +135,7 @@ async def test_a_reply_is_opened_and_hostile_text_does_not_run(
 
 
 async def test_turning_a_knob_redraws(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/tuning")
+    seen = await visit(at="/tuning")
     page = seen.page
     line = page.locator(".decay").first
     before = await line.get_attribute("points") or ""
@@ -171,9 +157,7 @@ async def test_turning_a_knob_redraws(visit: Opener) -> None:
 async def test_the_curve_can_be_read_in_every_width(
     visit: Opener, width: int, language: str
 ) -> None:
-    seen = await visit(width, language=language)
-    await seen.log_in()
-    await seen.go("/tuning")
+    seen = await visit(width, language=language, at="/tuning")
     sizes, places = await seen.page.evaluate(
         """() => {
           const curve = document.getElementById("curve");

@@ -17,9 +17,7 @@ FOCUSED = "document.activeElement.closest('tr')?.querySelector('.row-link').text
 
 
 async def test_rows_are_walked_selected_and_archived_by_keyboard(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/memories?persona=life_advisor&sort=importance")
+    seen = await visit(at="/memories?persona=life_advisor&sort=importance")
     page, keyboard = seen.page, seen.page.keyboard
     names = await page.locator(".row-link").all_inner_texts()
     for key, index in (("j", 0), ("j", 1), ("ArrowDown", 2), ("k", 1), ("ArrowUp", 0), ("k", 0)):
@@ -48,9 +46,7 @@ async def test_rows_are_walked_selected_and_archived_by_keyboard(visit: Opener) 
 
 
 async def test_one_row_is_handled_by_its_keys(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/memories?q=静电容")
+    seen = await visit(at="/memories?q=静电容")
     page, keyboard = seen.page, seen.page.keyboard
     await keyboard.press("j")
     await keyboard.press("p")
@@ -68,9 +64,7 @@ async def test_one_row_is_handled_by_its_keys(visit: Opener) -> None:
 
 
 async def test_keys_are_explained_and_not_taken_from_fields(visit: Opener) -> None:
-    seen = await visit(language="en")
-    await seen.log_in()
-    await seen.go("/memories")
+    seen = await visit(language="en", at="/memories")
     page, keyboard = seen.page, seen.page.keyboard
     await page.focus("#q")
     await keyboard.type("jxp?")
@@ -84,9 +78,7 @@ async def test_keys_are_explained_and_not_taken_from_fields(visit: Opener) -> No
 
 
 async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None:
-    seen = await visit(language="en")
-    await seen.log_in()
-    await seen.go("/memories")
+    seen = await visit(language="en", at="/memories")
     page, keyboard = seen.page, seen.page.keyboard
     dialog, opener = page.locator("#keys"), page.locator("[data-opens=keys]")
     inside = "document.activeElement.closest('dialog') !== null"
@@ -106,9 +98,7 @@ async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None
 
 
 async def test_all_that_was_found_is_selected_by_keyboard_and_archived(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/memories?q=收藏")
+    seen = await visit(at="/memories?q=收藏")
     page, keyboard = seen.page, seen.page.keyboard
     every = page.get_by_label(f"全部 {BULK} 条结果")
     await expect(every).to_be_hidden()
@@ -134,9 +124,7 @@ async def test_all_that_was_found_is_selected_by_keyboard_and_archived(visit: Op
 
 
 async def test_a_menu_opens_one_at_a_time_and_closes_again(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/memories")
+    seen = await visit(at="/memories")
     page = seen.page
     menus = page.locator("details.menu")
     await menus.nth(0).locator("summary").click()
@@ -148,9 +136,7 @@ async def test_a_menu_opens_one_at_a_time_and_closes_again(visit: Opener) -> Non
 
 
 async def test_a_phone_shows_cards_with_everything_in_reach(visit: Opener) -> None:
-    seen = await visit(360)
-    await seen.log_in()
-    await seen.go("/memories")
+    seen = await visit(360, at="/memories")
     page = seen.page
     rows = page.locator(".memories > tbody > tr")
     assert await rows.first.evaluate("(row) => getComputedStyle(row).display") == "grid"
@@ -166,9 +152,7 @@ async def test_a_phone_shows_cards_with_everything_in_reach(visit: Opener) -> No
 
 
 async def test_a_fact_is_corrected_and_its_words_are_opened(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go(f"/memories/{fact_id(LIFE, '年糕喜欢吃鸡肉冻干')}")
+    seen = await visit(at=f"/memories/{fact_id(LIFE, '年糕喜欢吃鸡肉冻干')}")
     page = seen.page
     await page.get_by_role("link", name="编辑").click()
     await page.get_by_label("应该是").fill("年糕喜欢吃鸭肉冻干")

@@ -52,9 +52,7 @@ async def test_a_wrong_key_is_said_and_the_right_one_leads_on(visit: Opener) -> 
 
 
 async def test_forget_and_undo_with_the_pointer(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go(f"/memories/{fact_id(LIFE, '张三打算国庆和小雨去云南旅行')}")
+    seen = await visit(at=f"/memories/{fact_id(LIFE, '张三打算国庆和小雨去云南旅行')}")
     await seen.page.get_by_role("button", name="忘记").click()
     await seen.page.get_by_text("忘记 1 条记忆？").wait_for()
     await seen.page.get_by_role("button", name="忘记").click()
@@ -64,9 +62,7 @@ async def test_forget_and_undo_with_the_pointer(visit: Opener) -> None:
 
 
 async def test_filters_apply_when_chosen_and_leave_a_clean_address(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/memories")
+    seen = await visit(at="/memories")
     await seen.page.get_by_text("更多筛选").click()
     await seen.page.select_option("#f-persona", "life_advisor")
     await seen.page.wait_for_url("**persona=life_advisor**")
@@ -115,9 +111,7 @@ async def test_who_wants_no_motion_gets_none(visit: Opener) -> None:
 
 
 async def test_picture_and_list_follow_each_other(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph(HONG)
+    seen = await visit(node=HONG)
     page = seen.page
     nodes = page.locator("#picture .node")
     before = await nodes.count()
@@ -142,9 +136,7 @@ async def test_picture_and_list_follow_each_other(visit: Opener) -> None:
 
 
 async def test_the_graph_by_keyboard_alone(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph(HONG)
+    seen = await visit(node=HONG)
     page, keyboard = seen.page, seen.page.keyboard
     await page.locator("#neighbours .neighbour").first.focus()
     for _ in range(20):
@@ -164,9 +156,7 @@ async def test_the_graph_by_keyboard_alone(visit: Opener) -> None:
 
 
 async def test_a_busy_person_is_shown_truthfully_and_quickly(visit: Opener) -> None:
-    seen = await visit(motion="no-preference")
-    await seen.log_in()
-    await seen.graph(ZHANG)
+    seen = await visit(motion="no-preference", node=ZHANG)
     page = seen.page
     note = await page.locator("#shown").inner_text()
     shown, total = (int(word) for word in note.split() if word.isdigit())
@@ -182,9 +172,7 @@ async def test_a_busy_person_is_shown_truthfully_and_quickly(visit: Opener) -> N
 
 
 async def test_zoom_and_drag_move_the_picture(visit: Opener) -> None:
-    seen = await visit()
-    await seen.log_in()
-    await seen.graph(HONG)
+    seen = await visit(node=HONG)
     page = seen.page
     world = page.locator("#picture > g")
     first = await world.get_attribute("transform")
@@ -234,9 +222,7 @@ async def test_stored_text_does_not_run(visit: Opener) -> None:
 
 async def test_even_a_page_that_forgot_to_escape_runs_nothing(visit: Opener) -> None:
     """The second wall: what the content security policy alone stops."""
-    seen = await visit()
-    await seen.log_in()
-    await seen.go("/memories")
+    seen = await visit(at="/memories")
     ran = await seen.page.evaluate(
         """async () => {
           const stopped = [];

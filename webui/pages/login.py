@@ -66,9 +66,9 @@ async def leave(request: Request) -> Response:
 
 
 @routes.get("/preferences")
-async def prefer(request: Request) -> Response:
+async def prefer(request: Request, back: str = "/") -> Response:
     """Keep a language or a theme in a cookie, without scripts or a login."""
-    response = RedirectResponse(local_path(request.query_params.get("back", "/")), 303)
+    response = RedirectResponse(local_path(back), 303)
     for name, (cookie, accepted) in CHOICES.items():
         value = request.query_params.get(name, "")
         if value in accepted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Annotated
@@ -121,43 +121,37 @@ class Timeline:
         some = list(threads)
         starts = [library.begun(line) for thread in some for line in thread.lines]
         first = min([*filter(math.isfinite, starts), now - 30 * retention.DAY])
-        scale = _TimeScale(first, max(now, first + retention.DAY))
+        last = max(now, first + retention.DAY)
+
+        def scale(at: float) -> float:
+            return 100.0 * min(1.0, max(0.0, (at - first) / (last - first)))
+
         rows = [ThreadBars(thread, _bars(thread, scale, now)) for thread in some]
         return cls(
             tuple(row for row in rows if not row.is_over),
             tuple(row for row in rows if row.is_over),
-            tuple(_ticks(scale, zone)),
+            tuple((round(scale(at), 2), y, m) for at, y, m in _ticks(first, last, zone)),
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _TimeScale:
-    first: float
-    last: float
-
-    def at(self, moment: float) -> float:
-        share = (moment - self.first) / (self.last - self.first)
-        return 100.0 * min(1.0, max(0.0, share))
-
-
-def _bars(thread: library.Thread, scale: _TimeScale, now: float) -> tuple[Bar, ...]:
+def _bars(thread: library.Thread, scale: Callable[[float], float], now: float) -> tuple[Bar, ...]:
     made = []
     for number, line in enumerate(thread.lines):
         start, end = library.begun(line), line.fact.valid_to
         if end is None and line.superseded:
             later = [library.begun(each) for each in thread.lines[number + 1 :]]
             end = max(start, min(later, default=now))
-        x = min(scale.at(start), 100.0 - LEAST)
-        width = max(LEAST, scale.at(now if end is None else end) - x)
+        x = min(scale(start), 100.0 - LEAST)
+        width = max(LEAST, scale(now if end is None else end) - x)
         is_over = line.superseded or (end is not None and end <= now)
         made.append(Bar(line, round(x, 2), round(width, 2), is_over, start, end))
     return tuple(made)
 
 
-def _ticks(scale: _TimeScale, zone: tzinfo) -> Iterable[tuple[float, int, int]]:
+def _ticks(begin: float, end: float, zone: tzinfo) -> Iterable[tuple[float, int, int]]:
+    """When which months begin, or years (month 0), at most :data:`MAX_TICKS` or so."""
     try:
-        first = datetime.fromtimestamp(scale.first, zone)
-        last = datetime.fromtimestamp(scale.last, zone)
+        first, last = datetime.fromtimestamp(begin, zone), datetime.fromtimestamp(end, zone)
     except (OverflowError, ValueError, OSError):
         return
     months = (last.year - first.year) * 12 + last.month - first.month
@@ -165,10 +159,8 @@ def _ticks(scale: _TimeScale, zone: tzinfo) -> Iterable[tuple[float, int, int]]:
     if not step:
         return
     count = first.year * 12 + first.month - 1
-    count += -count % step
-    while count < last.year * 12 + last.month:
-        year, month = divmod(count, 12)
-        begin = datetime(year, month + 1, 1, tzinfo=zone).timestamp()
-        if scale.first <= begin <= scale.last:
-            yield round(scale.at(begin), 2), year, month + 1 if step < 12 else 0
-        count += step
+    for number in range(count + -count % step, last.year * 12 + last.month, step):
+        year, month = divmod(number, 12)
+        at = datetime(year, month + 1, 1, tzinfo=zone).timestamp()
+        if begin <= at <= end:
+            yield at, year, month + 1 if step < 12 else 0
