@@ -6,28 +6,15 @@ same scale, :class:`CachedEmbedder` keeps what was computed and leaves alone wha
 
 from .cache import CachedEmbedder
 from .local_models import BUNDLED, NONE, load
-from .vectors import (
-    MAX_PASSAGE,
-    MAX_QUERY,
-    SLICE,
-    CalibratedEmbedder,
-    RawEmbedder,
-    calibrate,
-    fit,
-    text_hash,
-)
+from .vectors import SLICE, CalibratedEmbedder, calibrate, text_hash
 
 __all__ = [
     "BUNDLED",
-    "MAX_PASSAGE",
-    "MAX_QUERY",
     "NONE",
     "SLICE",
     "CachedEmbedder",
     "CalibratedEmbedder",
-    "RawEmbedder",
     "calibrate",
-    "fit",
     "load",
     "text_hash",
 ]

@@ -106,8 +106,7 @@ class CachedEmbedder:
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found, shape ``(len(texts), dim)``, rows of length 1.
 
-        What the store has is read, the rest is computed and kept slice by slice: after a
-        failure or a kill only the last slice is computed again.
+        What the store does not have is computed and kept slice by slice.
 
         Raises:
             EmbeddingError: The model failed.
@@ -128,8 +127,13 @@ class CachedEmbedder:
             keys = missing[start : start + SLICE]
             rows = await self._compute([wanted[key] for key in keys])
             computed = dict(zip(keys, rows, strict=True))
-            await self._keep(computed)
             found.update(computed)
+            try:
+                await self._store.put_vectors(self.name, computed)
+            except StorageError as error:
+                self._log.report(UNCACHED, error)
+            else:
+                self._log.clear(UNCACHED)
         return np.stack([found[key] for key in hashes])
 
     async def close(self) -> None:
@@ -195,11 +199,3 @@ class CachedEmbedder:
             for key, row in found.items()
             if row.shape == (self._width,) and np.isfinite(row).all()
         }
-
-    async def _keep(self, vectors: dict[bytes, Vectors]) -> None:
-        try:
-            await self._store.put_vectors(self.name, vectors)
-        except StorageError as error:
-            self._log.report(UNCACHED, error)
-        else:
-            self._log.clear(UNCACHED)

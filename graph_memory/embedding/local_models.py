@@ -167,7 +167,7 @@ def sentence_transformer(model: str) -> ThreadedEmbedder:
 
 
 def _encoders(loaded: Any, model: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """How queries and how passages are encoded: by named prompts, E5 by its two words."""
+    """How queries and passages are encoded: by named prompts, E5 by its two words."""
     prompts = getattr(loaded, "prompts", None) or {}
     if not any(prompts.values()) and _E5.search(model.lower()):
         prefixed = partial(loaded.encode, show_progress_bar=False)

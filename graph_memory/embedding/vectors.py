@@ -87,20 +87,18 @@ QUANTILE = 0.98
 _DIRECTIONLESS = 1e-3
 
 
-def _calibration_texts() -> tuple[int, list[str], list[str]]:
-    """Version, everyday statements and messages, each in Chinese and then in English.
+_DATA = json.loads(Path(__file__).with_name("calibration_texts.json").read_text("utf-8"))
+VERSION: int = _DATA["version"]
+"""Calibrated vectors are stored by it."""
+STATEMENTS, MESSAGES = (
+    [text for half in zip(*_DATA[key], strict=True) for text in half]
+    for key in ("statements", "messages")
+)
+"""What is remembered and what is said, each in Chinese and then in English.
 
-    Every message is foreign to every statement; both halves say the same, so that their
-    difference is the language. Calibrated vectors are stored by the version.
-    """
-    path = Path(__file__).with_name("calibration_texts.json")
-    data = json.loads(path.read_text(encoding="utf-8"))
-    halves = ([*zip(*data[key], strict=True)] for key in ("statements", "messages"))
-    statements, messages = ([*zh, *en] for zh, en in halves)
-    return data["version"], statements, messages
-
-
-VERSION, STATEMENTS, MESSAGES = _calibration_texts()
+Every message is foreign to every statement; both halves say the same, so that their
+difference is the language.
+"""
 
 
 class RawEmbedder(Protocol):

@@ -41,16 +41,14 @@ ASKED_IMPORTANCE = 0.8
 Besides = Callable[[Rows, Draft], None]
 """Adds rows to a change that says what somebody asked to be remembered."""
 Likeness = Callable[[list[int], list[str]], Awaitable[Mapping[str, float]]]
-"""Given ids of messages and of facts: how like one of the messages each fact is, as far
-as that is known."""
+"""Given ids of messages and of facts: how like a message each fact is, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Material:
     """What extracting a batch needs of the journal, without what was forgotten.
 
-    Attributes:
-        builder: ``None`` if nothing was said that a model could learn from.
+    There is no builder if nothing was said that a model could learn from.
     """
 
     batch: Batch
@@ -86,11 +84,10 @@ class Extractor:
         self.last_at: float | None = None
 
     async def learn(self, batch: Batch) -> None:
-        """Learn a batch; nothing happens if it has been learned already.
+        """Learn a batch, if it is not learned.
 
         Raises:
-            HeldBackError: The model was not asked: it has been failing, or today's
-                tokens are spent.
+            HeldBackError: The model was not asked: it fails, or today's tokens are spent.
             ExtractionError: It failed or answered nonsense.
             JournalError: The change could not be written.
         """
@@ -102,14 +99,18 @@ class Extractor:
     async def _learn(self, batch: Batch) -> bool:
         """Learn a batch; nothing, and false, if it is not what it was in the end."""
         material = await self._journal.read(lambda rows: self._material(rows, batch))
-        extraction: Extraction | None = None
-        known = PromptContext()
-        if self._model is not None and material.builder is not None:
-            said = [m.id for m in material.batch.messages if m.is_human]
-            facts = [fact.id for fact in material.builder.facts]
-            likeness = await self._likeness(said, facts) if self._likeness else {}
-            known = material.builder.fill(likeness)
-            extraction = await self._extract(self._model, material, known)
+        if self._model is None or material.builder is None:
+            return await self._commit(batch, material, None, PromptContext())
+        said = [m.id for m in material.batch.messages if m.is_human]
+        facts = [fact.id for fact in material.builder.facts]
+        likeness = await self._likeness(said, facts) if self._likeness else {}
+        known, extension = material.builder.fill(likeness), material.extension
+        request = compose(material.batch, known, self._context.zone, extension)
+        answer = await self._ask(self._model, request, batch.session.umo)
+        self._context.budget.charge(_said(material.batch), request.system + request.prompt, answer)
+        # In a thread: what a model writes may take half a second to be mended.
+        fields = tuple(extension.properties) if extension else ()
+        extraction = await asyncio.to_thread(parse, answer, fields)
         return await self._commit(batch, material, extraction, known)
 
     def _material(self, rows: Rows, batch: Batch) -> _Material:
@@ -126,17 +127,6 @@ class Extractor:
         builder = ContextBuilder(visible, batch, self._context.zone)
         extension = self._extend(rows, batch, builder.context) if self._extend else None
         return _Material(batch, erasures, builder, extension)
-
-    async def _extract(
-        self, model: LanguageModel, material: _Material, known: PromptContext
-    ) -> Extraction:
-        batch, extension = material.batch, material.extension
-        request = compose(batch, known, self._context.zone, extension)
-        answer = await self._ask(model, request, batch.session.umo)
-        self._context.budget.charge(_said(batch), request.system + request.prompt, answer)
-        # In a thread: what a model writes may take half a second to be mended.
-        fields = tuple(extension.properties) if extension else ()
-        return await asyncio.to_thread(parse, answer, fields)
 
     async def _commit(
         self, whole: Batch, material: _Material, extraction: Extraction | None, known: PromptContext
@@ -227,7 +217,6 @@ class Extractor:
 def _said(batch: Batch) -> dict[str, int]:
     """How many characters each person said in a batch."""
     said: Counter[str] = Counter()
-    for message in batch.messages:
-        if message.is_human:
-            said[message.sender] += len(message.text)
+    for message in (each for each in batch.messages if each.is_human):
+        said[message.sender] += len(message.text)
     return said

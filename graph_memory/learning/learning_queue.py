@@ -199,12 +199,10 @@ class Learning:
     # ----------------------------------------------------------------- on request
 
     async def flush(self, circle: str | None = None) -> int:
-        """Learn now what is buffered or waiting, in one chat window or everywhere.
-
-        For admins: what the chats have cost today is not asked about.
+        """Learn now, for admins, what one chat window or all have buffered or waiting.
 
         Returns:
-            How many batches were learned.
+            How many batches were learned, whatever the chats have cost today.
 
         Raises:
             ClosedError: Learning was not started, or was stopped.
@@ -233,8 +231,7 @@ class Learning:
     async def remember(self, turn: Turn, *, besides: Besides | None = None) -> tuple[Fact, ...]:
         """Learn now what a user asks to be remembered; a change of their own says so.
 
-        If the model finds nothing in it, or is not there, it is kept as it was said.
-        ``besides`` adds to that change.
+        What the model finds nothing in is kept as it was said. ``besides`` adds to the change.
 
         Returns:
             The facts it became; empty if nothing may be stored here (see :meth:`hear`).
@@ -341,8 +338,7 @@ class Learning:
 
         Args:
             held: The messages, in order.
-            attempts: If given, the batches are tried now, and whether they were learned
-                is added; a batch may be learned before the next one is made.
+            attempts: If given, each batch is tried at once, and whether that learned it added.
         """
         zone = self._context.zone
         while held:

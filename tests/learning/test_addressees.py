@@ -22,7 +22,7 @@ from graph_memory.model import (
 from graph_memory.store import Draft, Journal
 from graph_memory.text import tokens
 
-from ..makers import T0, group, private, user
+from ..makers import T0, group, user
 from .chat import CHINA, Chat
 from .scripted import answer, said, thing
 
@@ -139,13 +139,6 @@ async def test_you_is_who_was_answered(room: Chat):
     await room.learn(answer(said("你", "plans", "北京", "小红要去北京", 2)))
     (fact,) = await room.rows(Fact)
     assert (fact.subject, fact.speaker) == (RED, ZHANG)
-
-
-async def test_you_is_the_bot_in_private(journal: Journal):
-    chat = Chat(journal, private("zhang"))
-    await chat.told("你喜欢猫", said("你", "likes", "猫", "喜欢猫", 1))
-    (fact,) = await chat.rows(Fact)
-    assert fact.subject == stable_id("e", "bot:mei", BOT)
 
 
 @pytest.mark.parametrize(

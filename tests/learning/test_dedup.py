@@ -192,20 +192,6 @@ async def test_a_mother_with_two_names_is_one(chat: Chat) -> None:
     assert len({fact.subject for fact in await chat.rows(Fact)}) == 1
 
 
-async def test_two_colleagues_of_two_people_are_not_one(journal: Journal) -> None:
-    room = Chat(journal, group("100"))
-    await room.say("zhang", "我同事喜欢打羽毛球", "张三")
-    await room.told(
-        "我同事也喜欢打羽毛球",
-        said("同事", "likes", "羽毛球", "同事喜欢打羽毛球", 1),
-        said("同事", "likes", "羽毛球", "同事喜欢打羽毛球", 2),
-        account="li",
-        name="李四",
-    )
-    first, second = await room.rows(Fact)
-    assert first.subject != second.subject
-
-
 @pytest.mark.parametrize(
     ("predicate", "first", "again"),
     [
@@ -221,12 +207,6 @@ async def test_one_value_told_in_two_ways_is_kept_once(
     for value in (first, again):
         await chat.told(f"我：{value}", said("U1", predicate, value, f"张三：{value}", 1))
     assert await standing(chat) == [(f"张三：{first}", 2)]
-
-
-async def test_another_value_replaces_as_before(chat: Chat) -> None:
-    for value in ("杭州", "宁波"):
-        await chat.told(f"我住{value}", said("U1", "lives_in", value, f"张三住{value}", 1))
-    assert await standing(chat) == [("张三住宁波", 1)]
 
 
 @pytest.mark.parametrize(("one", "other"), [("妈妈", "母亲"), ("下属", "手下")])

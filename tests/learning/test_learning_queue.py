@@ -359,29 +359,12 @@ async def test_what_is_to_be_remembered_is_tried_once(
     assert len(world.script.calls) == 1
 
 
-async def test_a_flush_does_not_wait_for_the_back_off(world: World):
-    world.script.script = [ExtractionError("超时"), CATS]
-    await world.hear("我喜欢猫")
-    assert await world.learning.flush() == 0
-    assert await world.learning.flush() == 1
-
-
 async def test_a_model_that_breaks_in_an_unknown_way_is_a_failure_too(world: World):
     world.script.script = [ZeroDivisionError("?"), CATS]
     await world.hear("我喜欢猫")
     assert await world.learning.flush() == 0
     assert (await world.learning.status()).failure == "other"
     assert await world.learning.flush() == 1
-
-
-async def test_a_batch_that_fails_does_not_hold_up_the_next(world: World):
-    world.script.script = [ExtractionError("内容被拦截"), CATS]
-    await world.hear("……骂人的话……")
-    assert await world.learning.flush() == 0
-    await world.hear("我喜欢猫", "真的", "很喜欢", "非常")
-    await world.learning.settle()
-    assert len(await world.facts()) == 1
-    assert [q.attempts for q in await world.journal.queue()] == [1]
 
 
 async def test_without_a_model_conversations_are_kept_word_for_word(tmp_path: Path):
@@ -507,15 +490,6 @@ async def test_usage_is_counted_by_day_and_survives_a_restart(world: World):
     assert (status.calls, status.tokens_in, status.tokens_out) == (2, 200, 20)
     world.time += 86_400
     assert (await world.learning.status()).calls == 0
-
-
-async def test_a_damaged_account_of_usage_starts_anew(world: World):
-    await world.journal.set_note("usage", '{"2026-09-21": [1]}')
-    await world.close()
-    await world.open()
-    await world.hear("我喜欢猫")
-    await world.learning.flush()
-    assert (await world.learning.status()).calls == 1
 
 
 async def test_a_flush_that_is_cancelled_cancels_no_other(world: World):

@@ -192,14 +192,6 @@ async def test_nicknames_resolve_to_users_of_the_same_chat(journal: Journal, roo
     assert fact.subject == entity("小红", other.session.circle)
 
 
-async def test_two_people_of_one_name_are_not_confused(room: Chat):
-    await room.say("li", "我是小明", "小明")
-    await room.say("wang", "我也是小明", "小明")
-    await room.learn({"worth": False})
-    await room.told("小明喜欢猫", said("小明", "likes", "猫", "小明喜欢猫", 1))
-    assert not {f.subject for f in (await room.facts()).values()} & {LI, user("wang")}
-
-
 async def test_everybody_has_a_mother_of_his_own(room: Chat):
     await room.say("zhang", "我妈妈是老师", "张三")
     await room.say("li", "我妈妈是医生", "李四")
@@ -286,14 +278,6 @@ async def test_the_same_sentence_is_the_same_fact(
     await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     await chat.told("我很喜欢猫", said("U1", predicate, object, statement, 1))
     assert [(f.statement, f.use_count) for f in await chat.rows(Fact)] == [("张三喜欢猫", 2)]
-
-
-async def test_sentences_that_differ_in_a_sign_are_not_the_same(chat: Chat):
-    await chat.told("我会C", said("U1", "skilled_in", "编程", "张三会用C", 1))
-    await chat.told("我会C++", said("U1", "skilled_in", "编程", "张三会用C++", 1))
-    await chat.told("3度", said("U1", "other", "气温", "张三那里3度", 1))
-    await chat.told("-3度", said("U1", "other", "气温", "张三那里-3度", 1))
-    assert len(await chat.rows(Fact)) == 4
 
 
 async def test_the_model_may_say_by_number_that_a_fact_was_restated_or_used(chat: Chat):
@@ -566,13 +550,8 @@ lines = st.lists(
     min_size=1,
     max_size=3,
 )
-SESSIONS = [
-    private("zhang"),
-    private("zhang", "ruo"),
-    group("100"),
-    group("100", "ruo"),
-    group("2"),
-]
+SESSIONS = [private("zhang"), private("zhang", "ruo"), group("100"), group("100", "ruo")]
+SESSIONS.append(group("2"))
 steps = st.lists(st.tuples(st.integers(0, 4), lines, answers), min_size=1, max_size=4)
 
 
