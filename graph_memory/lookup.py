@@ -1,10 +1,7 @@
 """Lookup: deeper than a reminder, and along the graph.
 
-What is found by words, person and time is recall's; from there facts lead on to what
-belongs to it: how two people know each other, who else likes it. The graph says where a
-fact leads, and nothing more: every fact that is walked over or shown is one that recall
-shows the asker (``Recaller.inspect``), so what the graph has too much, or has not dropped
-yet, is never shown.
+What is found by words, person and time is recall's; from there facts lead on. The graph
+only says where: every fact that is walked over or shown is one that recall shows the asker.
 """
 
 from __future__ import annotations
@@ -14,30 +11,15 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
-from functools import partial
 from typing import TypeVar
 
+from .context import Context
 from .dates import periods
 from .errors import GraphError
 from .graph import HOPS, GraphStore
 from .model import Asker, Fact, Message
 from .paths import Hop, Path, PathSearch
-from .recall import (
-    Excerpt,
-    Index,
-    Inquiry,
-    Item,
-    Recaller,
-    Telling,
-    VisibleSet,
-    excerpt,
-    signed,
-    standing,
-    told,
-    wording,
-)
-from .settings import Settings
+from .recall import Excerpt, Item, PersonalIndex, Recaller, wording
 
 T = TypeVar("T")
 logger = logging.getLogger("graph_memory.lookup")
@@ -106,20 +88,11 @@ class Overview:
 class Lookup:
     """Lookup in one memory."""
 
-    def __init__(
-        self,
-        recall: Recaller,
-        graph: GraphStore,
-        settings: Settings,
-        *,
-        zone: tzinfo,
-        now: Callable[[], float],
-    ) -> None:
+    def __init__(self, context: Context, recall: Recaller, graph: GraphStore) -> None:
+        self._context = context
         self._recall = recall
         self._graph = graph
-        self._telling = Telling(wording("", settings.language), zone)
-        self._zone = zone
-        self._now = now
+        self._words = wording("", context.settings.language)
 
     async def find(
         self,
@@ -142,18 +115,15 @@ class Lookup:
         Raises:
             ClosedError: The memory is closed.
         """
-        spans = periods(time, self._now(), self._zone) if time else []
+        spans = periods(time, self._context.now(), self._context.zone) if time else []
         asked = query if person in query else f"{person} {query}"
         wide = WIDE if person or spans else limit
         ranked: tuple[Item, ...] = ()
         if query:
             ranked = (await self._recall.search(asker, asked, wide, exclude=exclude)).items
-        inquiry = Inquiry(asker, query, person, spans, limit, exclude)
-
-        def choose(index: Index, visible: VisibleSet) -> Excerpt:
-            return excerpt(index, visible, inquiry, ranked, self._telling)
-
-        found = await self._recall.inspect(asker, choose)
+        found = await self._inspect(
+            asker, lambda mine: mine.excerpt(ranked, query, person, spans, limit, exclude)
+        )
         is_dated = bool(spans) or not time
         if not found.is_known:
             return LookupResult((), is_known=False, is_dated=is_dated)
@@ -162,21 +132,18 @@ class Lookup:
         return LookupResult(found.items, paths or (), is_dated=is_dated, is_whole=whole)
 
     async def overview(self, asker: Asker) -> Overview:
-        """Who and what is central in what the asker may know, and who joins groups.
-
-        Raises:
-            ClosedError: The memory is closed.
-        """
+        """Who and what is central in what the asker may know, and who joins groups."""
         return await self._patiently(self._survey(asker)) or Overview(is_whole=False)
 
     async def signed(self, asker: Asker, said: Sequence[Fact | Message]) -> list[str]:
-        """Who said each of some facts and messages, as the asker is told.
+        """Who said each of some facts and messages, as the asker is told."""
+        return await self._inspect(asker, lambda mine: mine.signed(said))
 
-        Raises:
-            ClosedError: The memory is closed.
-        """
+    async def _inspect(self, asker: Asker, work: Callable[[PersonalIndex], T]) -> T:
+        """Run ``work`` on what an asker sees, on the index's thread."""
+        words, zone = self._words, self._context.zone
         return await self._recall.inspect(
-            asker, lambda index, visible: signed(index, visible, asker, said, self._telling)
+            asker, lambda index, visible: work(PersonalIndex(index, visible, asker, words, zone))
         )
 
     async def _patiently(self, work: Awaitable[T]) -> T | None:
@@ -198,13 +165,13 @@ class Lookup:
         search = PathSearch([*seeds, *myself])
         for _ in range(HOPS // 2):  # two that meet have gone that far together
             hops = await self._hops(asker, search.frontier)
-            search.advance(await self._recall.inspect(asker, partial(_seen, asker, hops)))
+            search.advance(await self._seen(asker, hops))
         meetings = search.meetings(HOPS) if others else []
         known = {item.id for item in found.items}
         known.update(fact for path in meetings for fact in path.facts)
         onward = search.onward(seeds, known, asker.accounts)
         paths = [*meetings, *onward][:PATHS]
-        return await self._recall.inspect(asker, partial(self._routes, asker, paths))
+        return await self._inspect(asker, lambda mine: _routes(mine, paths))
 
     async def _hops(self, asker: Asker, nodes: Collection[str] | None = None) -> list[Hop]:
         """Where facts lead from some nodes, or all of them; nobody has checked them yet."""
@@ -218,55 +185,51 @@ class Lookup:
         both = [*hops, *(Hop(hop.fact, hop.target, hop.source) for hop in hops)]
         seen: list[Hop] = []
         for start in range(0, len(both), CHUNK):  # so that reminders get their turn meanwhile
-            chunk = partial(_seen, asker, both[start : start + CHUNK])
-            seen += await self._recall.inspect(asker, chunk)
-        return await self._recall.inspect(asker, partial(self._overview, asker, seen))
+            seen += await self._seen(asker, both[start : start + CHUNK])
+        return await self._inspect(asker, lambda mine: _overview(mine, seen))
 
-    def _overview(
-        self, asker: Asker, seen: Sequence[Hop], index: Index, visible: VisibleSet
-    ) -> Overview:
-        beside: dict[str, set[str]] = defaultdict(set)
-        groups: dict[str, dict[str, Hop]] = defaultdict(dict)
-        known = {hop.target for hop in seen}
-        for hop in sorted(seen, key=lambda hop: (-hop.at, hop.fact)):
-            if hop.source not in known:
-                continue
-            beside[hop.source].add(hop.target)
-            if hop.group:
-                groups[hop.source].setdefault(hop.group, hop)
-        called = {node: index.called(node, visible.views) for node in beside}
-        order = sorted(filter(called.get, beside), key=lambda n: (-len(beside[n]), called[n]))
-        joining = [node for node in order if len(groups[node]) > 1 and node not in asker.accounts]
-        joining.sort(key=lambda node: -len(groups[node]))
-        bridges = [
-            Path((node,), tuple(hop.fact for hop in groups[node].values()))
-            for node in joining[:BRIDGES]
-        ]
-        return Overview(
-            tuple((called[node], len(beside[node])) for node in order[:CENTRAL]),
-            self._routes(asker, bridges, index, visible),
+    async def _seen(self, asker: Asker, hops: Sequence[Hop]) -> list[Hop]:
+        return await self._inspect(asker, lambda mine: _visible_hops(mine, hops))
+
+
+def _overview(mine: PersonalIndex, seen: Sequence[Hop]) -> Overview:
+    beside: dict[str, set[str]] = defaultdict(set)
+    groups: dict[str, dict[str, Hop]] = defaultdict(dict)
+    known = {hop.target for hop in seen}
+    for hop in sorted(seen, key=lambda hop: (-hop.at, hop.fact)):
+        if hop.source not in known:
+            continue
+        beside[hop.source].add(hop.target)
+        if hop.group:
+            groups[hop.source].setdefault(hop.group, hop)
+    called = {node: mine.index.called(node, mine.visible.views) for node in beside}
+    order = sorted(filter(called.get, beside), key=lambda n: (-len(beside[n]), called[n]))
+    joining = [n for n in order if len(groups[n]) > 1 and n not in mine.asker.accounts]
+    joining.sort(key=lambda node: -len(groups[node]))
+    bridges = [
+        Path((node,), tuple(hop.fact for hop in groups[node].values()))
+        for node in joining[:BRIDGES]
+    ]
+    central = tuple((called[node], len(beside[node])) for node in order[:CENTRAL])
+    return Overview(central, _routes(mine, bridges))
+
+
+def _routes(mine: PersonalIndex, paths: Sequence[Path]) -> tuple[Route, ...]:
+    lines = mine.told(sorted({fact for path in paths for fact in path.facts}))
+    return tuple(
+        Route(
+            tuple(mine.index.called(node, mine.visible.views) for node in path.nodes),
+            tuple(lines[fact] for fact in path.facts),
         )
-
-    def _routes(
-        self, asker: Asker, paths: Sequence[Path], index: Index, visible: VisibleSet
-    ) -> tuple[Route, ...]:
-        ids = {fact for path in paths for fact in path.facts}
-        lines = told(index, visible, asker, sorted(ids), self._telling)
-        return tuple(
-            Route(
-                tuple(index.called(node, visible.views) for node in path.nodes),
-                tuple(lines[fact] for fact in path.facts),
-            )
-            for path in paths
-            if all(fact in lines for fact in path.facts)
-        )
+        for path in paths
+        if all(fact in lines for fact in path.facts)
+    )
 
 
-def _seen(asker: Asker, hops: Iterable[Hop], index: Index, visible: VisibleSet) -> list[Hop]:
+def _visible_hops(mine: PersonalIndex, hops: Iterable[Hop]) -> list[Hop]:
     """Those hops whose fact the asker sees and that lead to a node they know."""
-    hops = list(hops)
-    facts = standing(index, visible, dict.fromkeys(hop.fact for hop in hops))
-    one = index.identities.canonical
+    index, one = mine.index, mine.index.identities.canonical
+    facts = mine.standing(dict.fromkeys(hop.fact for hop in hops))
     seen: list[Hop] = []
     for hop in hops:
         fact = facts.get(hop.fact)
@@ -275,7 +238,7 @@ def _seen(asker: Asker, hops: Iterable[Hop], index: Index, visible: VisibleSet) 
             continue
         if source == target:
             continue
-        if target in asker.accounts or index.knows(target, visible.views):
+        if target in mine.asker.accounts or index.knows(target, mine.visible.views):
             session = index.sessions.get(fact.session)
             group = session.circle if session and session.is_group else ""
             seen.append(Hop(hop.fact, source, target, fact.said_at, group))

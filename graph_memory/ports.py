@@ -16,13 +16,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a language model answered.
-
-    Attributes:
-        text: Plain text; may be empty.
-        arguments: Arguments of the tool call, if the model made one.
-        tokens_in, tokens_out: As counted by the provider; 0 if unknown.
-    """
+    """What a language model answered; ``arguments`` are those of its tool call, if any."""
 
     text: str
     arguments: dict[str, Any] | None = None
@@ -45,13 +39,7 @@ class LanguageModel(Protocol):
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
     ) -> Answer:
-        """Ask once.
-
-        Args:
-            system: System prompt.
-            prompt: User prompt.
-            tool: If given, the answer is wanted as a call of this tool.
-            where: Session's ``umo``; providers may be chosen per chat window.
+        """Ask once, for a call of ``tool`` if given, in the chat window ``where`` (``umo``).
 
         Raises:
             ExtractionError: No provider, or it failed.

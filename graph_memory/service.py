@@ -94,7 +94,7 @@ class MemoryService:
         self.graph = GraphStore(directory, journal, idle=gate.wait)
         self.backups = Backups(self.context, directory, tombstones, self.graph.rebuild)
         self.view_as = ViewAs(self.context, self.recall)
-        self.lookup = Lookup(self.recall, self.graph, settings, zone=zone, now=now)
+        self.lookup = Lookup(self.context, self.recall, self.graph)
         self.references = References(can_open=settings.enable_function_calling)
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
         self.moving = TransferService(directory, self.context, self.learning)

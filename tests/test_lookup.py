@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
@@ -46,6 +47,7 @@ from .recall.test_interference import askers, policies, shows, views_of
 
 T = TypeVar("T")
 NOW = T0 + 90_000
+CONTEXT = SimpleNamespace(settings=Settings(), zone=SHANGHAI, now=lambda: NOW)
 
 
 class Eyes:
@@ -110,7 +112,7 @@ def look_up(
     **more: str,
 ) -> LookupResult:
     eyes = Eyes(index_of(steps), views)
-    door = Lookup(eyes, graph, Settings(), zone=SHANGHAI, now=lambda: NOW)  # type: ignore[arg-type]
+    door = Lookup(CONTEXT, eyes, graph)  # type: ignore[arg-type]
     return asyncio.run(door.find(asker, query, **more))  # type: ignore[arg-type]
 
 
@@ -118,7 +120,7 @@ def overview_of(
     steps: list[Row | Message], graph: object, asker: Asker, views: Mapping[str, View]
 ) -> Overview:
     eyes = Eyes(index_of(steps), views)
-    door = Lookup(eyes, graph, Settings(), zone=SHANGHAI, now=lambda: NOW)  # type: ignore[arg-type]
+    door = Lookup(CONTEXT, eyes, graph)  # type: ignore[arg-type]
     return asyncio.run(door.overview(asker))
 
 

@@ -8,10 +8,10 @@ order, ``selection.py`` chooses, ``render.py`` writes the block, ``explain.py`` 
 """
 
 from .explain import Explained, Explanation, Reason, Trace, TracedCandidate
-from .filters import Excerpt, Inquiry, Telling, called, excerpt, signed, standing, told
+from .filters import Excerpt, PersonalIndex, called
 from .index import Index
-from .recaller import EMBEDDING_SHARE, Item, Recall, Recaller
-from .render import CLOSE, OPEN, language_of, wording
+from .recaller import EMBEDDING_SHARE, Recall, Recaller
+from .render import CLOSE, OPEN, Item, language_of, wording
 from .selection import RecallOptions
 from .visible import VisibleSet
 
@@ -23,21 +23,16 @@ __all__ = [
     "Explained",
     "Explanation",
     "Index",
-    "Inquiry",
     "Item",
+    "PersonalIndex",
     "Reason",
     "Recall",
     "RecallOptions",
     "Recaller",
-    "Telling",
     "Trace",
     "TracedCandidate",
     "VisibleSet",
     "called",
-    "excerpt",
     "language_of",
-    "signed",
-    "standing",
-    "told",
     "wording",
 ]

@@ -1,9 +1,7 @@
 """Documents that can be recalled, with their columns and vectors.
 
-A document is a live fact, a human message or a summarised episode. Columns of numbers
-stand beside the objects, so that scope and ranking work on whole arrays. A document
-keeps its number (its position in the columns) for life; numbers of removed documents
-are used again.
+A document is a live fact, a human message or a summarised episode. It keeps its number, its
+position in the columns, for life; numbers of removed documents are used again.
 """
 
 from __future__ import annotations
@@ -29,11 +27,7 @@ _CHUNK = 512
 class GrowableArray:
     """An array that grows along its first axis, by half when it is full.
 
-    Room is reserved with ``np.zeros``, which the system commits only when it is
-    written to.
-
-    Attributes:
-        size: How many rows are in use.
+    ``np.zeros`` reserves room that the system commits only when it is written to.
     """
 
     def __init__(self, dtype: DTypeLike, width: int = 0) -> None:
@@ -90,12 +84,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something that can be recalled.
-
-    Attributes:
-        key: Unique among all documents.
-        text: What is searched and embedded; not necessarily what is shown.
-    """
+    """Something that can be recalled; ``text`` is what is searched and embedded."""
 
     kind: Kind
     key: str
@@ -123,9 +112,7 @@ def message_key(id: int) -> str:
 def document(source: Source, owner: str = "") -> Document:
     """The document that makes ``source`` findable.
 
-    Args:
-        owner: The user of the private chat ``source`` is from. Their name is left out
-            of their own lines: it says nothing where every line is theirs.
+    The name of the ``owner`` of a private chat is left out of their own lines.
     """
     match source:
         case Fact():
@@ -139,15 +126,12 @@ def document(source: Source, owner: str = "") -> Document:
 
 
 class SessionDocuments:
-    """The documents of one Session: messages in the order of their ids, then the rest.
-
-    The order depends on nothing but what stands there.
-    """
+    """The documents of one Session: messages by id, then the rest by id."""
 
     def __init__(self) -> None:
-        self._ids: list[int] = []
+        self._ids: list[Any] = []
         self._messages = GrowableArray(np.intp)
-        self._keys: list[str] = []
+        self._keys: list[Any] = []
         self._others = GrowableArray(np.intp)
         self._numbers: Numbers | None = None
 
@@ -162,27 +146,22 @@ class SessionDocuments:
 
     def add(self, number: int, source: Source) -> None:
         """Put a document in its place."""
-        self._numbers = None
-        if isinstance(source, Message):
-            at = bisect_left(self._ids, source.id)
-            self._ids.insert(at, source.id)
-            self._messages.insert(at, number)
-        else:
-            at = bisect_left(self._keys, source.id)
-            self._keys.insert(at, source.id)
-            self._others.insert(at, number)
+        ids, numbers, at = self._place(source)
+        ids.insert(at, source.id)
+        numbers.insert(at, number)
 
     def remove(self, source: Source) -> None:
         """Take a document away."""
+        ids, numbers, at = self._place(source)
+        del ids[at]
+        numbers.delete(at)
+
+    def _place(self, source: Source) -> tuple[list[Any], GrowableArray, int]:
+        """The ids and numbers that a document is among, and where."""
         self._numbers = None
-        if isinstance(source, Message):
-            at = bisect_left(self._ids, source.id)
-            del self._ids[at]
-            self._messages.delete(at)
-        else:
-            at = bisect_left(self._keys, source.id)
-            del self._keys[at]
-            self._others.delete(at)
+        is_message = isinstance(source, Message)
+        ids, numbers = (self._ids, self._messages) if is_message else (self._keys, self._others)
+        return ids, numbers, bisect_left(ids, source.id)
 
 
 class Documents:
@@ -241,7 +220,13 @@ class Documents:
 
     def add(self, item: Document, length: int) -> int:
         """Add a document of ``length`` terms, whose key is not in use; returns its number."""
-        number = self._free.pop() if self._free else self._grow()
+        if self._free:
+            number = self._free.pop()
+        else:
+            number = len(self._all)
+            self._all.append(None)
+            for column in self._columns:
+                column.resize(len(self._all))
         self._all[number] = item
         self._numbers[item.key] = number
         layer, since, until = span(item.source)
@@ -251,7 +236,11 @@ class Documents:
         self.until.values[number] = until
         self.length.values[number] = length
         self.muted.values[number] = False
-        self.subject.values[number] = self._code(item.source)
+        self.subject.values[number] = (
+            self._codes.setdefault(item.source.subject, len(self._codes) + 1)
+            if isinstance(item.source, Fact)
+            else 0
+        )
         self.by_session.setdefault(item.session, SessionDocuments()).add(number, item.source)
         self._note(item.session)
         return number
@@ -265,11 +254,6 @@ class Documents:
         self.version += 1
         self.changed[session] = self.version
 
-    def _code(self, source: Source) -> int:
-        if not isinstance(source, Fact):
-            return 0
-        return self._codes.setdefault(source.subject, len(self._codes) + 1)
-
     def about(self, nodes: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are facts with one of ``nodes`` as subject."""
         codes = [code for node in nodes if (code := self._codes.get(node))]
@@ -278,12 +262,6 @@ class Documents:
         for code in codes:  # one or a few: faster than np.isin
             found |= subjects == code
         return found
-
-    def _grow(self) -> int:
-        self._all.append(None)
-        for column in self._columns:
-            column.resize(len(self._all))
-        return len(self._all) - 1
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""
@@ -300,28 +278,19 @@ class Documents:
         """Put a newer state of the same document in place.
 
         Returns:
-            False, and nothing is done, if it differs in what the columns, the by_session
-            or the search know: then it has to be removed and added.
+            False, and nothing is done, if it has to be removed and added since it is found
+            or seen otherwise.
         """
         old = self[number]
-        if (old.text, old.session, span(old.source)) != (
-            item.text,
-            item.session,
-            span(item.source),
-        ):
+        was, now = ((each.text, each.session, span(each.source)) for each in (old, item))
+        if was != now:
             return False
         self._all[number] = item
         return True
 
 
 class VectorIndex:
-    """Vectors of one model by document number, and exact cosine over some of them.
-
-    Attributes:
-        model: Name of the model; vectors of different models are never mixed.
-        floor: Cosine of unrelated texts under this model.
-        count: How many documents have a vector.
-    """
+    """Vectors of one model by document number, and exact cosine over some of them."""
 
     def __init__(self, model: str, floor: float) -> None:
         self.model = model
@@ -408,10 +377,8 @@ class VectorIndex:
 def _products(rows: Vectors, others: Vectors) -> Vectors:
     """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together.
 
-    BLAS would share one large product among threads and wait for the last of them, which
-    on a busy machine takes ten times as long every so often. Scalar products it computes
-    at once, each from its two vectors alone, and ``vecdot``, which NumPy has since 2.0,
-    without further ado.
+    BLAS would share one large product among threads, which on a busy machine takes ten
+    times as long every so often. NumPy has ``vecdot`` since 2.0.
     """
     if hasattr(np, "vecdot"):
         products: Vectors = np.vecdot(rows, others)

@@ -38,14 +38,7 @@ class Reason(StrEnum):
 
 
 class TracedCandidate(NamedTuple):
-    """A candidate and what became of it.
-
-    Attributes:
-        id: Key of the document.
-        score, evidence: See ``ranking.Candidate``.
-        signals: What the score is made of.
-        dropped: Why it was left out; ``None`` if it was chosen.
-    """
+    """A candidate (``ranking.Candidate``) and why it was ``dropped``, if it was."""
 
     id: str
     text: str
@@ -60,14 +53,11 @@ class Trace:
     """One recall.
 
     Attributes:
-        query: What was searched for.
-        named: Nodes that it names, and by which name.
+        named: Nodes that the query names, and by which name.
         visible: How many documents the asker may be reminded of.
         embedded: Whether the meaning of the query was known in time.
         weigh: Makes ``candidates``, which most traces are never asked for.
-        block: The text that was made.
         timing: Milliseconds by step.
-        problem: What went wrong, if anything did.
     """
 
     asker: Asker
@@ -131,12 +121,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a reply was reminded of.
-
-    Attributes:
-        dropped: How many other candidates were left out, by reason.
-        problem: What went wrong, if anything did.
-    """
+    """What a reply was reminded of, and how many others were dropped for which reason."""
 
     shown: tuple[Explained, ...]
     dropped: dict[Reason, int]

@@ -10,15 +10,14 @@ from datetime import tzinfo
 import numpy as np
 
 from ..dates import Span
-from ..model import Asker, Episode, Fact, Message, Name
+from ..model import Asker, Fact, Message
 from ..scope import Rank, span
 from ..text import normalise
-from .documents import Document, Kind, Source, message_key
+from .documents import Kind, Source, message_key
 from .index import Index
-from .query import question
+from .query import is_personal
 from .ranking import Candidate
-from .recaller import Item
-from .render import Renderer, Wording
+from .render import Item, Renderer, Wording
 from .visible import VisibleSet
 
 MOST_LOOKED_AT = 5_000
@@ -27,25 +26,6 @@ FOUND = 3
 """Best facts whose nodes count as found."""
 _MARK = re.compile(r"\((\w+)\)$")
 _MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i", "user", "用户"})
-
-
-@dataclass(frozen=True, slots=True)
-class Inquiry:
-    """What is looked up.
-
-    Attributes:
-        text: The question; may be empty.
-        person: What somebody is called; empty for anybody.
-        spans: When it was said or began to be true; empty for any time.
-        exclude: Ids of messages not to show.
-    """
-
-    asker: Asker
-    text: str
-    person: str = ""
-    spans: Sequence[Span] = ()
-    limit: int = 12
-    exclude: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,79 +47,123 @@ class Excerpt:
     is_known: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """In which words memories are shown.
+class PersonalIndex:
+    """The recall index as one asker sees it."""
 
-    Attributes:
-        zone: Of the dates.
-    """
+    def __init__(
+        self, index: Index, visible: VisibleSet, asker: Asker, words: Wording, zone: tzinfo
+    ) -> None:
+        self.index = index
+        self.visible = visible
+        self.asker = asker
+        self._renderer = Renderer(index, visible, asker, words, zone)
 
-    words: Wording
-    zone: tzinfo
+    def excerpt(
+        self,
+        ranked: Iterable[Item],
+        text: str,
+        person: str = "",
+        spans: Sequence[Span] = (),
+        limit: int = 12,
+        exclude: Sequence[int] = (),
+    ) -> Excerpt:
+        """Part of a search that is of a person and a time.
 
+        Without a question, or if none of it fits, what else there is of that person and time.
 
-def excerpt(
-    index: Index, visible: VisibleSet, wanted: Inquiry, ranked: Iterable[Item], telling: Telling
-) -> Excerpt:
-    """Part of a search that is of a person and a time.
+        Args:
+            ranked: What a search for ``text`` found, best first.
+            person: What somebody is called; empty for anybody.
+            spans: When it was said or began to be true; empty for any time.
+            exclude: Ids of messages not to show.
+        """
+        index, one = self.index, self.index.identities.canonical
+        people = called(index, self.visible, self.asker, person) if person else set()
+        if person and not people:
+            return Excerpt((), is_known=False)
+        named = {one(node) for node in {*index.named(text, self.visible.views), *people}}
+        theirs = _Filter(people, self._names(people), spans)
+        fit: list[tuple[int, float]] = []
+        for item in ranked:
+            is_message = item.kind == Kind.MESSAGE.name.lower()
+            position = self._position(message_key(int(item.id)) if is_message else item.id)
+            if position is not None and theirs.fits(self._source(position)):
+                fit.append((position, item.score))
+        if not fit and (people or spans):
+            fit = [(position, 0.0) for position in self._all(theirs, exclude)]
+        fit = fit[:limit]
+        sources = (self._source(position) for position, _ in fit)
+        best = [source for source in sources if isinstance(source, Fact)][:FOUND]
+        found = dict.fromkeys(one(node) for fact in best for node in (fact.subject, fact.object))
+        asks_of_self = is_personal(f"{person} {text}")
+        items = tuple(self._item(position, score) for position, score in fit)
+        return Excerpt(items, tuple(sorted(named)), tuple(found), asks_of_self)
 
-    Without a question, or if none of it fits, what else there is of that person and time.
+    def standing(self, ids: Iterable[str]) -> dict[str, Fact]:
+        """Those of some facts that the asker sees as their persona's own and not replaced.
 
-    Args:
-        ranked: What a search for the question found, best first.
-    """
-    people = called(index, visible, wanted.asker, wanted.person) if wanted.person else set()
-    if wanted.person and not people:
-        return Excerpt((), is_known=False)
-    named = set(index.named(wanted.text, visible.views)) | people
-    survivors = {index.identities.canonical(node) for node in named}
-    theirs = _Filter(index, visible, people, wanted.spans)
-    fit = [
-        (position, item.score)
-        for item in ranked
-        if (position := _position(index, visible, _key(item))) is not None and theirs.fits(position)
-    ]
-    if not fit and (people or wanted.spans):
-        fit = [(position, 0.0) for position in theirs.all(wanted.exclude)]
-    fit = fit[: wanted.limit]
-    items = tuple(_tell(index, visible, wanted.asker, fit, telling))
-    found = _survivors(index, _nodes(index, visible, fit))
-    asked = question(wanted.asker, f"{wanted.person} {wanted.text}")
-    return Excerpt(items, tuple(sorted(survivors)), found, asked.personal)
+        Of merged nodes they name the survivor, as the graph does.
+        """
+        found: dict[str, Fact] = {}
+        one = self.index.identities.canonical
+        for id in ids:
+            position = self._position(id)
+            if position is None or self.visible.foreign[position]:
+                continue
+            source = self._source(position)
+            is_current = self.index.replaced_by(id, self.visible.views) is None
+            if isinstance(source, Fact) and is_current:
+                found[id] = replace(source, subject=one(source.subject), object=one(source.object))
+        return found
 
+    def told(self, ids: Iterable[str]) -> dict[str, Item]:
+        """Facts as lines, by id; what the asker does not see is left out."""
+        positions = (self._position(id) for id in ids)
+        items = (self._item(position, 0.0) for position in positions if position is not None)
+        return {item.id: item for item in items}
 
-def standing(index: Index, visible: VisibleSet, ids: Iterable[str]) -> dict[str, Fact]:
-    """Those of some facts that the asker sees as their persona's own and not replaced.
+    def signed(self, said: Iterable[Source]) -> list[str]:
+        """Who said each of some memories, as the asker is told."""
+        return [self._renderer.who(each) for each in said]
 
-    Of merged nodes they name the survivor, as the graph does.
-    """
-    found: dict[str, Fact] = {}
-    for id in ids:
-        position = _position(index, visible, id)
-        if position is None or visible.foreign[position]:
-            continue
-        source = _document(index, visible, position).source
-        if isinstance(source, Fact) and index.replaced_by(id, visible.views) is None:
-            subject, object = map(index.identities.canonical, (source.subject, source.object))
-            found[id] = replace(source, subject=subject, object=object)
-    return found
+    def _position(self, key: str) -> int | None:
+        number = self.index.documents.number(key)
+        position = int(self.visible.positions[number]) if number is not None else -1
+        return position if position >= 0 else None
 
+    def _source(self, position: int) -> Source:
+        return self.index.documents[int(self.visible.numbers[position])].source
 
-def told(
-    index: Index, visible: VisibleSet, asker: Asker, ids: Iterable[str], telling: Telling
-) -> dict[str, Item]:
-    """Facts as lines, by id; what the asker does not see is left out."""
-    places = [(at, 0.0) for id in ids if (at := _position(index, visible, id)) is not None]
-    return {item.id: item for item in _tell(index, visible, asker, places, telling)}
+    def _item(self, position: int, score: float) -> Item:
+        document = self.index.documents[int(self.visible.numbers[position])]
+        newer = self.index.replaced_by(document.key, self.visible.views)
+        foreign = bool(self.visible.foreign[position])
+        return self._renderer.item(Candidate(position, document, 0, score, 0.0, foreign, (), newer))
 
+    def _names(self, people: set[str]) -> set[str]:
+        """Names of people that the asker's persona knows, but for single letters."""
+        names: set[str] = set()
+        for name in (name for node in people for name in self.index.names.of(node)):
+            view = self.visible.views.get(name.session)
+            if len(name.norm) > 1 and view is not None and view.rank(*span(name)) is Rank.OWN:
+                names.add(name.norm)
+        return names
 
-def signed(
-    index: Index, visible: VisibleSet, asker: Asker, said: Iterable[Source], telling: Telling
-) -> list[str]:
-    """Who said each of some memories, as the asker is told."""
-    renderer = Renderer(index, visible, asker, telling.words, telling.zone)
-    return [renderer.who(each) for each in said]
+    def _all(self, theirs: _Filter, exclude: Sequence[int]) -> Iterator[int]:
+        """Everything that fits: facts, then the rest, each the newest first."""
+        visible = self.visible
+        at = self.index.documents.since.values[visible.numbers]
+        order = np.lexsort((-at, visible.kind != Kind.FACT, visible.foreign))[:MOST_LOOKED_AT]
+        stated: set[int] = set()
+        for position in (int(each) for each in order):
+            source = self._source(position)
+            if not theirs.fits(source):
+                continue
+            if isinstance(source, Fact):
+                stated.update(source.evidence)
+                yield position
+            elif source.id not in stated and source.id not in exclude:
+                yield position
 
 
 def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[str]:
@@ -155,86 +179,20 @@ def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[
     return {one for one in found if mark and one.endswith(mark[1])} or found
 
 
-def _key(item: Item) -> str:
-    return message_key(int(item.id)) if item.kind == Kind.MESSAGE.name.lower() else item.id
-
-
-def _position(index: Index, visible: VisibleSet, key: str) -> int | None:
-    number = index.documents.number(key)
-    position = int(visible.positions[number]) if number is not None else -1
-    return position if position >= 0 else None
-
-
-def _document(index: Index, visible: VisibleSet, position: int) -> Document:
-    return index.documents[int(visible.numbers[position])]
-
-
-def _nodes(index: Index, visible: VisibleSet, places: list[tuple[int, float]]) -> Iterator[str]:
-    facts = (_document(index, visible, position).source for position, _ in places)
-    best = [fact for fact in facts if isinstance(fact, Fact)][:FOUND]
-    ends = (node for fact in best for node in (fact.subject, fact.object))
-    yield from dict.fromkeys(map(index.identities.canonical, ends))
-
-
-def _survivors(index: Index, nodes: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(index.identities.canonical(node) for node in nodes))
-
-
-def _tell(
-    index: Index,
-    visible: VisibleSet,
-    asker: Asker,
-    places: Iterable[tuple[int, float]],
-    telling: Telling,
-) -> Iterator[Item]:
-    renderer = Renderer(index, visible, asker, telling.words, telling.zone)
-    for position, score in places:
-        document = _document(index, visible, position)
-        newer = index.replaced_by(document.key, visible.views)
-        foreign = bool(visible.foreign[position])
-        shown = Candidate(position, document, 0, score, 0.0, foreign, (), newer)
-        source = document.source
-        yield Item(
-            document.kind.name.lower(),
-            str(source.id),
-            renderer.line(shown),
-            document.at,
-            score,
-            source.session,
-            foreign,
-            (source.id,) if isinstance(source, Message) else (),
-        )
-
-
-def _may_know(visible: VisibleSet, name: Name) -> bool:
-    view = visible.views.get(name.session)
-    return view is not None and view.rank(*span(name)) is Rank.OWN
-
-
+@dataclass(frozen=True, slots=True)
 class _Filter:
     """Whether a document is of a person and a time."""
 
-    def __init__(
-        self, index: Index, visible: VisibleSet, people: set[str], spans: Sequence[Span]
-    ) -> None:
-        self._index = index
-        self._sight = visible
-        self._people = people
-        self._spans = spans
-        self._names = {
-            name.norm
-            for node in people
-            for name in index.names.of(node)
-            if len(name.norm) > 1 and _may_know(visible, name)
-        }
+    people: set[str]
+    names: set[str]
+    spans: Sequence[Span]
 
-    def fits(self, position: int) -> bool:
-        """Whether the document at a position is of the person and the time."""
-        source = _document(self._index, self._sight, position).source
+    def fits(self, source: Source) -> bool:
+        """Whether it is of the person and the time."""
         return self._is_theirs(source) and self._is_then(source)
 
-    def _is_then(self, source: Fact | Message | Episode) -> bool:
-        if not self._spans:
+    def _is_then(self, source: Source) -> bool:
+        if not self.spans:
             return True
         _, since, until = span(source)
         times = [(since, until)]
@@ -242,12 +200,12 @@ class _Filter:
             times.append((source.valid_from, source.valid_from))
         return any(
             start < end and since < end and until >= start
-            for start, end in self._spans
+            for start, end in self.spans
             for since, until in times
         )
 
-    def _is_theirs(self, source: Fact | Message | Episode) -> bool:
-        if not self._people:
+    def _is_theirs(self, source: Source) -> bool:
+        if not self.people:
             return True
         if isinstance(source, Fact):
             nodes, text = {source.subject, source.object, source.speaker}, source.statement
@@ -255,22 +213,7 @@ class _Filter:
             nodes, text = {source.sender}, source.text
         else:
             nodes, text = set(source.participants), source.summary
-        if self._people & nodes:
+        if self.people & nodes:
             return True
         text = normalise(text)
-        return any(name in text for name in self._names)
-
-    def all(self, exclude: Sequence[int]) -> Iterator[int]:
-        """Everything that fits: facts, then the rest, each the newest first."""
-        visible = self._sight
-        at = self._index.documents.since.values[visible.numbers]
-        order = np.lexsort((-at, visible.kind != Kind.FACT, visible.foreign))[:MOST_LOOKED_AT]
-        stated: set[int] = set()
-        for position in (int(each) for each in order):
-            source = _document(self._index, visible, position).source
-            if isinstance(source, Fact):
-                if self.fits(position):
-                    stated.update(source.evidence)
-                    yield position
-            elif source.id not in stated and source.id not in exclude and self.fits(position):
-                yield position
+        return any(name in text for name in self.names)

@@ -55,11 +55,7 @@ _ASKED = re.compile(
 
 
 class PeriodSummaries:
-    """Summaries of days, weeks, months and years, by Session.
-
-    They answer questions about a time as a whole ("那年夏天我们聊了什么") and are no
-    documents: to all other questions it is as if there were none.
-    """
+    """Summaries of days … years, which answer questions about a time as a whole."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, dict[str, Episode]] = defaultdict(dict)
@@ -88,8 +84,7 @@ class PeriodSummaries:
     ) -> list[tuple[Episode, Rank]]:
         """The visible records of the time that a question is about, in order of time.
 
-        Few cover it: rather a year than its months; if there are too many, those of most
-        messages.
+        Rather a year than its months; of too many those of most messages.
         """
         if not _ASKED.search(text):
             return []
@@ -133,12 +128,9 @@ class Index:
     """Documents, and what finds them.
 
     Attributes:
-        sessions: All Sessions by id.
         identities: Which nodes are one; facts and names keep the nodes they were told of.
             Of linked accounts it knows nothing: they are the asker's (``Asker.accounts``).
-        summaries: Records of days … years, which are no documents.
         messages: Ids of the messages that are kept for being new.
-        vectors: Vectors of the model in use.
     """
 
     def __init__(self, max_messages: int = MAX_MESSAGES) -> None:
@@ -164,7 +156,8 @@ class Index:
         """Follow a change."""
         for op in change.ops:
             if op.kind == Fact.kind and isinstance(op.was, Fact):
-                self._forget_links(op.was)
+                for replaced in op.was.supersedes:
+                    self._replacing[replaced].pop(op.was.id, None)
             if op.row is None:
                 self.drop(op.kind, op.id)
             else:
@@ -247,10 +240,6 @@ class Index:
                 if cited is not None:
                     self._citations.add(number, cited)
 
-    def _forget_links(self, old: Fact) -> None:
-        for replaced in old.supersedes:
-            self._replacing[replaced].pop(old.id, None)
-
     def _refresh(self, source: Source) -> bool:
         """Put a newer state in place; if it is found or linked otherwise, remove the old."""
         item = self._document(source)
@@ -280,21 +269,17 @@ class Index:
         if number is None:
             return
         item = self.documents[number]
-        self._unlink(number, item.source)
+        self._citations.drop(number)
+        if isinstance(item.source, Fact):
+            for node in {item.source.subject, item.source.object}:
+                del self._touching[node][number]
+                if not self._touching[node]:
+                    del self._touching[node]
         self.inverted.remove(number, index_terms(item.text))
         self._vectorless.pop(number, None)
         if self.vectors:
             self.vectors.remove(number)
         self.documents.remove(number)
-
-    def _unlink(self, number: int, source: Source) -> None:
-        self._citations.drop(number)
-        if isinstance(source, Fact):
-            for node in {source.subject, source.object}:
-                touching = self._touching[node]
-                touching.pop(number, None)
-                if not touching:
-                    del self._touching[node]
 
     def _mute(self, message: int, *, muted: bool) -> None:
         number = self.documents.number(message_key(message))
@@ -385,8 +370,7 @@ class Index:
     def distinct(self, nodes: Iterable[str]) -> dict[str, str]:
         """Each of some nodes with the first of them that is the same, in order of id.
 
-        The first of those that were met, not the survivor: so an asker who knows only one
-        of two merged nodes is told the same, bit by bit, as before they were merged.
+        Not the survivor, which the asker may not know.
         """
         first: dict[str, str] = {}
         found: dict[str, str] = {}

@@ -141,14 +141,10 @@ class InvertedIndex:
     def postings(
         self, terms: Iterable[str]
     ) -> tuple[NDArray[np.intp], NDArray[np.integer[Any]], NDArray[np.intp]]:
-        """Document numbers and frequencies of terms, of all documents.
+        """Document numbers and frequencies of terms, and where those of each term end.
 
         The caller has to restrict them to what may be seen before anything is computed
         from them, their count included.
-
-        Returns:
-            Numbers and frequencies, those of the first term first, and where those of
-            each term end.
         """
         lists = [self._packed(term) for term in terms]
         packed = np.concatenate(lists)
@@ -216,12 +212,7 @@ class NameIndex:
         return {each.node for each in self._alike.get(_look(name), {}).values() if visible(each)}
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
-        """Nodes named in a text, with the name that was found.
-
-        Args:
-            visible: Whether a name may be known to the asker; others do not exist,
-                which also means that they hide no shorter name.
-        """
+        """Nodes named in a text, with the name; names that are not ``visible`` hide none."""
         wanted = normalise(text)[:_LONGEST_TEXT]
         found: dict[str, str] = {}
         at = 0

@@ -92,11 +92,9 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the memory is asked.
+    """What the memory is asked: one question or several.
 
     Attributes:
-        text: Everything that is searched for.
-        parts: The questions in it; at least one.
         personal: Whether the asker speaks of themselves.
         addressed: Whether they speak of the one they speak to, and of no shared past.
         vectors: Embedding of each part, where there is one.
@@ -119,6 +117,11 @@ def asks(text: str) -> bool:
     return bool(_ASKS.search(text))
 
 
+def is_personal(text: str) -> bool:
+    """Whether who says a text speaks of themselves."""
+    return bool(_FIRST_PERSON.search(text))
+
+
 def compose(text: str, previous: str = "") -> str:
     """What to search for: a message, led by the turn before where it leans on it."""
     text = clean(text, MAX_QUERY)
@@ -132,13 +135,8 @@ def question(
     vectors: Sequence[Vectors | None] = (),
     parts: tuple[Subquery, ...] = (),
 ) -> Question:
-    """Read a message as a question.
-
-    Args:
-        vectors: Embedding of each part.
-        parts: What :func:`split` makes of it, where that is known.
-    """
-    personal = bool(_FIRST_PERSON.search(text))
+    """Read a message as a question; ``parts`` is what :func:`split` makes of it, if known."""
+    personal = is_personal(text)
     addressed = not personal and bool(_SECOND_PERSON.search(text)) and not _RECALLS.search(text)
     return Question(asker, text, parts or split(text), personal, addressed, vectors)
 

@@ -1,11 +1,6 @@
 """Ranking of the visible documents for the questions of a message.
 
-Each question is searched for by itself: words and meaning are brought to 0…1 and fused; a
-conversation that fits as a whole lifts its lines; a second step leads from what was found
-to what belongs to it; what is about the asker, near to someone who was named or of the
-time that was named is preferred a little; what repeats a better memory comes later.
-``evidence`` is kept apart from ``score``: the score puts memories in order, the evidence
-says whether there is anything to remind of.
+``score`` puts memories in order; ``evidence`` says whether there is anything to remind of.
 """
 
 from __future__ import annotations
@@ -101,7 +96,6 @@ class Candidate(NamedTuple):
 
     Attributes:
         part: Which question it answers.
-        score: Its place in the order of that question.
         evidence: 1 is enough to remind of it; comparable between queries.
         signals: What the score is made of, for the trace: see ``SIGNALS``; of records nothing.
         replaced: The visible fact that replaces it.
@@ -122,7 +116,6 @@ class Ranking:
     """Candidates, best first; own before foreign ones, questions taking turns.
 
     Attributes:
-        visible: How many documents were looked at.
         named: Nodes that the question names, and by which name.
         earnest: The questions that are hardly small talk.
         cited: Which facts rest on which of the messages, as positions.
@@ -137,14 +130,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What stays the same for all who search at one time.
-
-    Attributes:
-        now: Seconds since the epoch.
-        zone: Of the dates that people name, and of those that are shown.
-        rate: The setting ``time_decay_rate``.
-        language: ``zh`` or ``en``, for what is in no language.
-    """
+    """What is the same for all searches at one time; ``rate`` is ``time_decay_rate``."""
 
     now: float
     zone: tzinfo
@@ -161,12 +147,7 @@ def rank(
     limit: int = 0,
     profile: bool = True,
 ) -> Ranking:
-    """Order what is visible by how well it answers.
-
-    Args:
-        limit: Most memories that may be chosen.
-        profile: Whether what is known about the asker is preferred.
-    """
+    """Order what is visible by how well it answers; options as in ``RecallOptions``."""
     named = index.named(question.text, visible.views)
     records = _records(index, visible, question, context)
     if not len(visible):
@@ -186,11 +167,7 @@ def rank(
 
 
 class _Ranker:
-    """Ranks what is visible for each question of one message.
-
-    Attributes:
-        cited: Citations of all candidates.
-    """
+    """Ranks what is visible for each question of one message."""
 
     def __init__(
         self,
@@ -216,9 +193,9 @@ class _Ranker:
         """Candidates for one question, best first."""
         index, visible, question = self._index, self._visible, self._question
         part = question.parts[number]
-        found = lexical_scores(self._postings, part.terms, part.words)
+        lexical, covered = lexical_scores(self._postings, part.terms, part.words)
         close = semantic_scores(index, visible, question.vector(number))
-        relevance = lift_conversations(fuse(found.scores, close), visible)
+        relevance = lift_conversations(fuse(lexical, close), visible)
         relevance = second_step(index, visible, self._postings, part.terms, relevance, close)
         if part.many:
             relevance = vote(index, visible, self._postings, part.terms, relevance)
@@ -233,7 +210,7 @@ class _Ranker:
         # Further facts that rest on these messages: they can be shown as those, in fewer words.
         order += sorted({fact for fact, _ in followed.cited}.difference(order))
         self.cited += followed.cited
-        coverage = found.coverage[order]
+        coverage = covered[order]
         meant = close[order] if close is not None else None
         evidence = _evidence(coverage, meant)
         if question.addressed:
@@ -272,7 +249,12 @@ class _Ranker:
         found: list[Candidate] = []
         for position, at, relevant, evident, foreign, spoke in rows:
             document, newer = documents[at], replaced.get(position)
-            factor, kept = self._factor(document)
+            factor = kept = 1.0
+            if isinstance(document.source, Fact):
+                kept = strength(document.source, self._context.now, self._context.rate)
+                factor = 1 - FADING + FADING * kept
+            elif isinstance(document.source, Message):
+                factor = ASKING + (1 - ASKING) * telling(document.source.text)
             score = round(relevant * factor * (REPLACED if newer else 1.0), DIGITS)
             found.append(
                 Candidate(
@@ -280,16 +262,6 @@ class _Ranker:
                 )
             )
         return found
-
-    def _factor(self, document: Document) -> tuple[float, float]:
-        """Factor for the score of a document, and its retention."""
-        source = document.source
-        if isinstance(source, Fact):
-            kept = strength(source, self._context.now, self._context.rate)
-            return 1 - FADING + FADING * kept, kept
-        if isinstance(source, Message):
-            return ASKING + (1 - ASKING) * telling(source.text), 1.0
-        return 1.0, 1.0
 
 
 def _is_earnest(
@@ -327,10 +299,9 @@ def _records(
 def nearby(
     index: Index, visible: VisibleSet, relevance: Scores, named: dict[str, str]
 ) -> tuple[Scores, Scores]:
-    """Boost of relevance, and evidence, by nearness to a node, by position.
+    """Boost and evidence, by position, of facts about named nodes and nodes of the best facts.
 
-    Near are the facts about a named node, and those about a node of the best facts. A
-    node of many facts says little about each of them.
+    A node of many facts says little about each of them.
     """
     boost, mentioned = np.zeros(len(visible)), np.zeros(len(visible))
     for node in dict.fromkeys(index.distinct(named).values()):
@@ -394,10 +365,7 @@ class Successors:
 def add_successors(
     index: Index, visible: VisibleSet, order: list[int], relevance: Scores
 ) -> Successors:
-    """Add what replaces some documents to ``order``, as relevant as what it replaces.
-
-    It answers what they would have answered, whatever its words.
-    """
+    """Add what replaces some documents to ``order``, as relevant as what it replaces."""
     found = Successors()
     known, left = set(order), list(order)
     while left:
@@ -481,16 +449,17 @@ def diversify(
 ) -> list[Candidate]:
     """Maximal-marginal-relevance order of candidates, which come best first.
 
-    Nothing is left out; what repeats a better memory comes later. Where all things of a
-    kind are asked for, so does what says little that is new: the third sentence about one
-    person makes way for the first about another.
+    Where all things of a kind are asked for, what says little that is new comes later, too.
     """
     if not ranked:
         return []
     numbers = [int(visible.numbers[candidate.position]) for candidate in ranked]
     left = np.array([candidate.score for candidate in ranked])
     most = float(left.max())
-    penalties = _penalties(index, numbers) * most
+    penalties = np.zeros((len(numbers), len(numbers)))
+    if index.vectors and (alike := index.vectors.pairwise(numbers)) is not None:
+        scaled = (alike.astype(np.float64) - ALIKE) / (SAME - ALIKE)
+        penalties = PENALTY * np.minimum(np.maximum(scaled, 0.0), 1.0) * most
     costs_others = ((penalties > 0).sum(1) > 1).tolist()
     own = _OwnWords(index, part, numbers) if part.many else None
     loss = np.zeros(len(ranked))
@@ -531,14 +500,6 @@ class _OwnWords:
         return 1 - np.minimum(self._left / self._enough, 1.0)
 
 
-def _penalties(index: Index, numbers: list[int]) -> Scores:
-    alike = index.vectors.pairwise(numbers) if index.vectors else None
-    if alike is None:
-        return np.zeros((len(numbers), len(numbers)))
-    scaled: Scores = (alike.astype(np.float64) - ALIKE) / (SAME - ALIKE)
-    return PENALTY * np.minimum(np.maximum(scaled, 0.0), 1.0)
-
-
 def interleave(lists: Sequence[Sequence[Candidate]]) -> list[Candidate]:
     """Candidates of several questions in turns, everything once."""
     merged: dict[int, Candidate] = {}
@@ -559,11 +520,7 @@ def _evidence(coverage: Scores, close: Scores | None) -> Scores:
 
 
 def _most_relevant(index: Index, visible: VisibleSet, relevance: Scores, count: int) -> list[int]:
-    """Positions of the ``count`` most relevant documents, in order.
-
-    Thousands may be equally relevant ("在吗" a thousand times). Which of them are kept
-    is decided by the documents alone, never by their positions.
-    """
+    """Positions of the ``count`` most relevant documents; of thousands of equals the newest."""
     order = best(relevance, count)
     order = order[: np.count_nonzero(relevance[order] > 0)]
     if len(order) <= count + EQUALS:

@@ -27,35 +27,10 @@ from .index import Index
 from .index_sync import IndexSync
 from .lexical import forget
 from .query import Subquery, compose, question, split
-from .ranking import SIGNALS, Candidate, Ranking, SearchContext, rank
-from .render import Renderer, framed, preamble, wording
+from .ranking import SIGNALS, Ranking, SearchContext, rank
+from .render import Item, Renderer, framed, preamble, wording
 from .selection import RecallOptions, Selection, select
 from .visible import ViewCache, VisibleSet
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A memory that is reminded of.
-
-    Attributes:
-        kind: ``fact``, ``message`` or ``episode``.
-        id: Of the fact, message or episode.
-        text: The line as shown.
-        at: When it was said (an episode: when it began).
-        score: Its place in the order; only comparable within one recall.
-        session: Session id.
-        foreign: Whether it is another persona's.
-        messages: Ids of messages that it shows word for word.
-    """
-
-    kind: str
-    id: str
-    text: str
-    at: float
-    score: float
-    session: str
-    foreign: bool
-    messages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +52,9 @@ class SearchRequest:
     """What is asked of the index.
 
     Attributes:
-        views: What the asker may see, by Session id.
-        text: What was said.
-        query: What to search for.
-        vectors, model: Embedding of each part of ``query`` (see :func:`query.split`),
-            and the model they are of.
-        parts: Those parts, where they are known.
+        text: What was said; ``query`` is what to search for.
+        vectors, model: Embedding of each of ``parts`` (see :func:`query.split`), and the
+            model they are of.
     """
 
     asker: Asker
@@ -110,7 +82,7 @@ def search(index: Index, request: SearchRequest, context: SearchContext) -> Reca
     tally = renderer.tally(options.budget, lead)
     selection = select(index, visible, ranking, request.text, options, tally)
     block = renderer.block(selection.chosen, lead)
-    items = tuple(_item(candidate, renderer.line(candidate)) for candidate in selection.chosen)
+    items = tuple(renderer.item(candidate) for candidate in selection.chosen)
     trace = Trace(
         request.asker,
         context.now,
@@ -123,21 +95,6 @@ def search(index: Index, request: SearchRequest, context: SearchContext) -> Reca
         {"search": round((time.perf_counter() - started) * 1000, 3)},
     )
     return Recall(items, block, trace)
-
-
-def _item(candidate: Candidate, line: str) -> Item:
-    document, source = candidate.document, candidate.document.source
-    shown = (source.id,) if isinstance(source, Message) else ()
-    return Item(
-        document.kind.name.lower(),
-        str(source.id),
-        line,
-        document.at,
-        candidate.score,
-        source.session,
-        candidate.foreign,
-        shown,
-    )
 
 
 def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, ...]:
@@ -256,18 +213,10 @@ class Recaller:
         trace = own(self._traces.of(asker.circle), asker)
         if trace is None:
             return None
-        views = self.visible(asker)
-
-        def work(index: Index) -> Explanation:
-            return explain(index, index.visible(views), trace)
-
-        return await self._sync.run(work, self._sync.index)
+        return await self.inspect(asker, lambda index, visible: explain(index, visible, trace))
 
     async def likeness(self, messages: list[int], facts: list[str]) -> dict[str, float]:
-        """Cosine of each fact with the nearest of some messages, by id of the fact.
-
-        Nothing is embedded for it, and the caller answers for who may see what.
-        """
+        """Cosine of each fact with the nearest of some messages, whoever may see them."""
         try:
             return await self._sync.run(self._sync.index.likeness, messages, facts)
         except ClosedError:
@@ -295,9 +244,8 @@ class Recaller:
     async def remind(self, asker: Asker, text: str, options: RecallOptions = DEFAULTS) -> Recall:
         """What to remind the language model of before it answers ``text``.
 
-        Takes no longer than the deadline of the settings and never raises: without an
-        embedding in time it goes by words and names, without anything only the lead of
-        ``options`` is in the block.
+        Keeps the deadline of the settings and never raises; without an embedding in time it
+        goes by words and names.
         """
         budget = options.budget or self._context.settings.injection_token_budget
         found = await self._safely(asker, text, replace(options, budget=budget))
@@ -377,18 +325,16 @@ class Recaller:
         embedded = time.monotonic()
         seen = self.visible(asker) if views is None else views
         request = SearchRequest(asker, seen, text, query, options, vectors, model, parts)
-        found = await self._sync.run(search, self._sync.index, request, self._search_context())
+        context, settings = self._context, self._context.settings
+        rate, language = settings.time_decay_rate, settings.language
+        beside = SearchContext(context.now(), context.zone, rate, language)
+        found = await self._sync.run(search, self._sync.index, request, beside)
         timing = {
             "embedding": _milliseconds(embedded - started),
             "total": _milliseconds(time.monotonic() - started),
         }
         trace = replace(found.trace, timing={**timing, **found.trace.timing})
         return replace(found, trace=trace)
-
-    def _search_context(self) -> SearchContext:
-        settings, context = self._context.settings, self._context
-        rate, language = settings.time_decay_rate, settings.language
-        return SearchContext(context.now(), context.zone, rate, language)
 
     async def _rewrite(self, query: str, where: str, by: float) -> str:
         """The query with what a language model makes of it; unchanged if that fails."""
@@ -404,11 +350,7 @@ class Recaller:
         return f"{query}\n{answer.text.strip()[:500]}"
 
     async def _embed(self, parts: list[str], by: float) -> tuple[tuple[Vectors, ...], str]:
-        """Vectors of the parts of a query and the model they are of; none if too late.
-
-        A message is mostly one question and costs one embedding; several are embedded
-        together.
-        """
+        """Vectors of the parts of a query and the model they are of; none if too late."""
         embedder = self._embedder
         if embedder is None:
             return (), ""

@@ -26,6 +26,31 @@ LEAD_SHARE = 0.5
 """Share of a block's budget that the lines before the memories may take."""
 
 
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A memory that is reminded of.
+
+    Attributes:
+        kind: ``fact``, ``message`` or ``episode``.
+        id: Of the fact, message or episode.
+        text: The line as shown.
+        at: When it was said (an episode: when it began).
+        score: Its place in the order; only comparable within one recall.
+        session: Session id.
+        foreign: Whether it is another persona's.
+        messages: Ids of messages that it shows word for word.
+    """
+
+    kind: str
+    id: str
+    text: str
+    at: float
+    score: float
+    session: str
+    foreign: bool
+    messages: tuple[int, ...] = ()
+
+
 class BlockPart(IntEnum):
     """Parts of the block, in order."""
 
@@ -99,12 +124,7 @@ def wording(query: str, language: str) -> Wording:
 
 
 def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[str]:
-    """The first of some lines that fit into a block beside what is recalled.
-
-    Args:
-        lead: Safe to stand in the fence.
-        budget: Tokens of the block; ``None`` for any.
-    """
+    """The first of some lines, safe to stand in the fence, that fit into their share."""
     if budget is None:
         return list(lead)
     left = LEAD_SHARE * budget - _frame(words)
@@ -129,16 +149,6 @@ def _frame(words: Wording) -> int:
     return _tokens(OPEN) + _tokens(CLOSE) + _tokens(words.note)
 
 
-def _unstopped(text: str) -> str:
-    """Text as it stands in a list, where nobody misses the full stop."""
-    return text[:-1] if text.endswith(("。", ".")) and not text.endswith("..") else text
-
-
-def _below(day: str, date: str) -> str:
-    """A date that stands below another one (or none): the year once is enough."""
-    return date[5:] if day[:4] == date[:4] else date
-
-
 class Renderer:
     """Renders for one asker."""
 
@@ -151,16 +161,25 @@ class Renderer:
         self._words = words
         self._zone = zone
         self._entries: dict[str, str] = {}
-        self._prices: dict[str, int] = {}
         self._dates: dict[float, str] = {}
         self._escaped: dict[str, str] = {}
         self._names: dict[tuple[str, str], str] = {}
 
-    def line(self, candidate: Candidate) -> str:
-        """One memory by itself: dated, attributed, on one line."""
-        return f"{self._date(candidate.document.at)} {self._text(candidate, alone=True)}"
+    def item(self, candidate: Candidate) -> Item:
+        """One memory by itself: its line is dated and attributed."""
+        document, source = candidate.document, candidate.document.source
+        return Item(
+            document.kind.name.lower(),
+            str(source.id),
+            f"{self.date(document.at)} {self._text(candidate, alone=True)}",
+            document.at,
+            candidate.score,
+            source.session,
+            candidate.foreign,
+            (source.id,) if isinstance(source, Message) else (),
+        )
 
-    def _entry(self, candidate: Candidate) -> str:
+    def entry(self, candidate: Candidate) -> str:
         """One memory below its date and heading."""
         key = candidate.document.key
         if key not in self._entries:
@@ -168,20 +187,21 @@ class Renderer:
         return self._entries[key]
 
     def _text(self, candidate: Candidate, *, alone: bool) -> str:
-        """Who said it, what else there is to note, and then what was said.
-
-        Neither names nor statements have the brackets of these notes.
-        """
+        """Who said it, what else there is to note, and then what was said."""
         source = candidate.document.source
         if isinstance(source, Fact):
             text = source.statement
         else:
             text = source.text if isinstance(source, Message) else source.summary
-        text = self._safe(text)
+        if text not in self._escaped:  # what is shown is weighed first, and comes again
+            self._escaped[text] = fenced(text, MAX_LINE)
+        text = self._escaped[text]
+        if not alone and text.endswith(("。", ".")) and not text.endswith(".."):
+            text = text[:-1]  # in a list nobody misses the full stop
         notes = self._notes(candidate)
         about = f"〔{self._words.joint.join(notes)}〕" if notes else ""
         who = self.who(source, alone=alone)
-        return f"〔{who}〕{about}{self._words.gap}{text if alone else _unstopped(text)}"
+        return f"〔{who}〕{about}{self._words.gap}{text}"
 
     def _notes(self, candidate: Candidate) -> list[str]:
         """Until when it was true, where it was said."""
@@ -195,7 +215,7 @@ class Renderer:
         if ended is None and newer is not None:
             ended = newer.said_at if newer.valid_from is None else newer.valid_from
         if ended is not None:
-            notes.append(words.until.format(date=self._date(ended)))
+            notes.append(words.until.format(date=self.date(ended)))
         if newer is not None:
             notes.append(words.replaced)
         session = self._index.sessions.get(source.session)
@@ -222,11 +242,7 @@ class Renderer:
         return words.themself.format(name=name) if is_self and not is_clear else name
 
     def _called(self, user: str, name: str = "") -> str:
-        """What a user is shown to be called, where another one is called that with a mark.
-
-        Args:
-            name: What they were called then; what they were called last by default.
-        """
+        """What a user is called (by default: last), with a mark if another one is, too."""
         if user == BOT:
             return self._words.bot
         if (user, name) not in self._names:
@@ -238,13 +254,8 @@ class Renderer:
             self._names[user, name] = told_apart(shown, user, others) or self._words.nobody
         return self._names[user, name]
 
-    def _safe(self, text: str) -> str:
-        """Escaped text; what is shown is weighed first, and comes again."""
-        if text not in self._escaped:
-            self._escaped[text] = fenced(text, MAX_LINE)
-        return self._escaped[text]
-
-    def _date(self, at: float) -> str:
+    def date(self, at: float) -> str:
+        """A time as a date."""
         if at not in self._dates:
             try:
                 self._dates[at] = datetime.fromtimestamp(at, self._zone).date().isoformat()
@@ -261,58 +272,33 @@ class Renderer:
         return BlockPart.SPEAKER if about else BlockPart.RELATED
 
     def ordered(self, chosen: list[Candidate]) -> list[Candidate]:
-        """In the order of the block: own before foreign, by group, then by time.
-
-        The order depends on what is shown and not on its scores, so that a similar
-        question gives the same beginning and prompt caches stay valid.
-        """
+        """In the order of the block, which is not that of scores, for prompt caches' sake."""
         return sorted(
             chosen, key=lambda c: (c.foreign, self.group(c), c.document.at, c.document.key)
         )
 
-    def _heading(self, group: BlockPart) -> str:
-        return f"{self._words.headings[group]}:"
+    def heading(self, candidate: Candidate) -> str:
+        """What a memory stands below."""
+        return f"{self._words.headings[self.group(candidate)]}:"
 
     def block(self, chosen: list[Candidate], lead: Sequence[str] = ()) -> str:
-        """The block; empty if there is nothing in it.
-
-        What was said on one day stands below its date, which has a year where that is
-        another than above.
-
-        Args:
-            lead: Lines before everything else, see :func:`preamble`.
-        """
+        """The block, ``lead`` first; empty if there is nothing in it."""
         lines = list(lead)
         part: tuple[bool, BlockPart] | None = None
         day = ""
         for candidate in self.ordered(chosen):
             if (candidate.foreign, self.group(candidate)) != part:
                 part, day = (candidate.foreign, self.group(candidate)), ""
-                lines.append(self._heading(part[1]))
-            if (date := self._date(candidate.document.at)) != day:
-                lines.append(_below(day, date))
+                lines.append(self.heading(candidate))
+            if (date := self.date(candidate.document.at)) != day:
+                lines.append(date[5:] if day[:4] == date[:4] else date)
                 day = date
-            lines.append(self._entry(candidate))
+            lines.append(self.entry(candidate))
         return framed(lines, self._words)
 
     def tally(self, budget: int | None, lead: Sequence[str] = ()) -> TokenTally:
         """Tokens of a block that begins with some lines, as it grows."""
         return TokenTally(self, budget, _frame(self._words) + sum(map(tokens, lead)))
-
-    def heading(self, candidate: Candidate) -> str:
-        """What a memory stands below."""
-        return self._heading(self.group(candidate))
-
-    def day(self, candidate: Candidate) -> str:
-        """The date that a memory stands below."""
-        return self._date(candidate.document.at)
-
-    def price(self, candidate: Candidate) -> int:
-        """Tokens of one memory below its date."""
-        key = candidate.document.key
-        if key not in self._prices:
-            self._prices[key] = tokens(self._entry(candidate))
-        return self._prices[key]
 
 
 class TokenTally:
@@ -325,6 +311,7 @@ class TokenTally:
 
     def __init__(self, renderer: Renderer, budget: int | None, total: int) -> None:
         self._renderer = renderer
+        self._prices: dict[str, int] = {}  # of memories below their dates
         self._there: set[tuple[bool, str, str]] = set()  # headings, years and days
         self.budget = budget
         self.total = total
@@ -335,9 +322,11 @@ class TokenTally:
 
     def price(self, candidate: Candidate) -> int:
         """Tokens that another memory would add, its heading and date included."""
-        above = self._above(candidate).items()
+        key, above = candidate.document.key, self._above(candidate).items()
+        if key not in self._prices:
+            self._prices[key] = tokens(self._renderer.entry(candidate))
         new = sum(_tokens(text) for place, text in above if place not in self._there)
-        return self._renderer.price(candidate) + new
+        return self._prices[key] + new
 
     def add(self, candidate: Candidate) -> None:
         """Add a memory."""
@@ -348,7 +337,7 @@ class TokenTally:
 
     def _above(self, candidate: Candidate) -> dict[tuple[bool, str, str], str]:
         """What a memory stands below, and what each of it says there."""
-        foreign, day = candidate.foreign, self._renderer.day(candidate)
+        foreign, day = candidate.foreign, self._renderer.date(candidate.document.at)
         heading, year = self._renderer.heading(candidate), f"{day[:4]}-"
         return {
             (foreign, heading, ""): heading,

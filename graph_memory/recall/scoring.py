@@ -1,11 +1,6 @@
 """Scores of the visible documents: words, meaning, their fusion, the second step.
 
-A message is read in its context: to its words come some of those beside it (see
-:class:`~.visible.ConversationContext`). Its meaning is also that of the facts that rest on it;
-so a casual line is found by the fact learned from it. Scores are arrays by position.
-
-The second step: "where does the one with the orange cat work?" finds the orange cat, whose
-sentence names 小红; 小红, a rare word that both sentences share, leads to one about her work.
+Scores are arrays by position in a :class:`~.visible.VisibleSet`.
 """
 
 from __future__ import annotations
@@ -63,27 +58,13 @@ HEADROOM = 0.1
 """Share of the best score, right below it, into which what was lifted is pressed."""
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalScores:
-    """How well the words of documents fit those of a query.
-
-    Attributes:
-        scores: BM25 by position.
-        coverage: By position: share of what the query says, 0…1, that the document says
-            too; unlike a BM25 score it means the same in every query and every memory.
-    """
-
-    scores: Scores
-    coverage: Scores
-
-
 def lexical_scores(
     postings: VisiblePostings, query: Mapping[str, float], said: Iterable[str]
-) -> LexicalScores:
+) -> tuple[Scores, Scores]:
     """BM25 and coverage of every visible document, for weighted terms of a query.
 
-    Args:
-        said: Those terms of which it counts whether a document says them too.
+    Coverage is the share, 0…1, of the terms ``said`` that the document says too; unlike
+    BM25 it means the same in every query and every memory.
     """
     count = len(postings)
     coverage = np.zeros(count)
@@ -96,7 +77,7 @@ def lexical_scores(
         if occurrences:
             found = postings.find(term)
             np.add.at(coverage, found.positions, says * np.minimum(1.0, found.frequencies))
-    return LexicalScores(bm25(postings, query), coverage / max(total, SUBSTANCE))
+    return bm25(postings, query), coverage / max(total, SUBSTANCE)
 
 
 def bm25(postings: VisiblePostings, query: Mapping[str, float]) -> Scores:
@@ -122,13 +103,7 @@ def term_weight(term: str, count: int, occurrences: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TermHits:
-    """Occurrences of a term among the visible documents.
-
-    Attributes:
-        positions, frequencies: Documents that have it, each once, and how often, context included;
-            of single characters there is none.
-        gains: What it adds to their BM25.
-    """
+    """Documents that have a term, in context, how often, and what it adds to their BM25."""
 
     positions: Numbers
     frequencies: Scores
@@ -136,11 +111,7 @@ class TermHits:
 
 
 class VisiblePostings:
-    """Postings of the visible documents, in context; made for one search.
-
-    Attributes:
-        damping: By position: how much the length of a document damps its frequencies.
-    """
+    """Postings of the visible documents, in context; made for one search."""
 
     def __init__(self, index: Index, visible: VisibleSet) -> None:
         self._index = index
@@ -150,18 +121,14 @@ class VisiblePostings:
         self._owners: dict[str, tuple[Numbers, NDArray[np.integer[Any]]]] = {}
         lengths = visible.lengths
         mean = max(1.0, float(lengths.sum()) / max(1, len(visible)))
-        self.damping = K1 * (1 - B + B * lengths / mean)
+        self._damping = K1 * (1 - B + B * lengths / mean)
 
     def __len__(self) -> int:
         return self._count
 
     def occurrences(self, term: str) -> int:
         """How many visible documents have a term themselves."""
-        return len(self._own(term)[0])
-
-    def is_lone(self, term: str) -> bool:
-        """Whether at most one document has a term, visible or not; quickly known."""
-        return self._index.inverted.is_lone(term)
+        return len(self.having(term))
 
     def having(self, term: str) -> Numbers:
         """Positions of the visible documents that have a term themselves."""
@@ -179,7 +146,7 @@ class VisiblePostings:
             else:
                 hit, frequency = self._visible.conversations.spread(positions, frequencies)
             gains = frequency * (K1 + 1)
-            gains /= frequency + self.damping.take(hit)
+            gains /= frequency + self._damping.take(hit)
             gains *= idf(self._count, len(positions))
             found = self._found[term] = TermHits(hit, frequency, gains)
         return found
@@ -208,13 +175,10 @@ class VisiblePostings:
 
 
 def semantic_scores(index: Index, visible: VisibleSet, vector: Vectors | None) -> Scores | None:
-    """Similarity of every visible document above the model's floor, by position.
+    """Similarity of every visible document above the model's floor; ``None`` without vectors.
 
     A message means what it says or what a fact that rests on it says, whichever is
     closer, and a little of what its neighbours say. 0 where there is no vector.
-
-    Returns:
-        ``None`` if there is nothing to compare with.
     """
     vectors = index.vectors
     if vectors is None or vector is None or not len(visible):
@@ -294,9 +258,11 @@ def second_step(
 ) -> Scores:
     """Add what follows from the best hits, by position; there must be a document.
 
-    A document gains as far as the hit is relevant and leaves something unsaid, as it
-    shares the hit's rare words, and as it has what the query asks for and the hit does
-    not say, in words or in meaning (``close``); but it does not overtake the best hit.
+    "Where does the one with the orange cat work?" finds the cat, whose sentence names 小红;
+    this rare word leads to a sentence about her work. A document gains as far as the hit is
+    relevant and leaves something unsaid, as it shares the hit's rare words, and as it has
+    what the query asks for and the hit does not say, in words or in meaning (``close``);
+    but it does not overtake the best hit.
     """
     order = best(relevance, HITS)[:HITS]
     most = float(relevance[order[0]])
@@ -306,7 +272,14 @@ def second_step(
     meant = _meant(close) if close is not None else None
     texts = [index.documents[int(visible.numbers[hit])].text for hit in order]
     says = [set(index_terms(text)) for text in texts]
-    leads = [_leading(postings, set(search_terms(text)) - query.keys()) for text in texts]
+    leads = [
+        [
+            term
+            for term in set(search_terms(text)) - query.keys()
+            if commonplace(term) == 1 and not index.inverted.is_lone(term)
+        ]
+        for text in texts
+    ]
     postings.look_up(chain.from_iterable(leads))
     worths = {
         term: weight * term_weight(term, len(postings), postings.occurrences(term))
@@ -349,24 +322,11 @@ def _below(most: float, scores: Scores) -> Scores:
 
 def _meant(close: Scores) -> Scores:
     """What its meaning adds to how well a document answers; the closer half has any."""
-    middle, most = _median(close), float(close.max())
+    middle, most = float(np.median(close)), float(close.max())
     if most <= middle:
         return np.zeros(len(close))
     meant: Scores = (MEANT / (most - middle)) * np.maximum(close - middle, 0.0)
     return meant
-
-
-def _median(values: Scores) -> float:
-    """What ``np.median`` gives, with less ado."""
-    half = len(values) // 2
-    halves = np.partition(values, half)
-    upper = float(halves[half])
-    return upper if len(values) % 2 else (float(halves[:half].max()) + upper) / 2
-
-
-def _leading(postings: VisiblePostings, said: set[str]) -> list[str]:
-    """Words that may lead from a document to another one."""
-    return [term for term in said if commonplace(term) == 1 and not postings.is_lone(term)]
 
 
 def _shared(postings: VisiblePostings, leading: list[str], whole: float) -> Scores | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -42,7 +42,7 @@ class RecallOptions:
     """Options of one recall.
 
     Attributes:
-        limit: Most memories; 0 for the setting.
+        limit: Most memories; 0 for ``retrieval_top_k``.
         budget: Tokens of the block, ``lead`` included; ``None`` for any.
         context: Texts that the language model has in front of it; they are not repeated.
         previous: What was said before, for a message that leans on it.
@@ -78,16 +78,19 @@ def select(
     options: RecallOptions,
     tally: TokenTally,
 ) -> Selection:
-    """Choose among ranked candidates.
-
-    Args:
-        asked: What was said; memories that only repeat it are left out.
-        tally: Of the block that will show them.
-    """
+    """Choose among ranked candidates; what only repeats what was ``asked`` is left out."""
     selection = Selection()
     left = _unknown(index, ranking, asked, options, selection)
-    relevant = _relevant(left, ranking, selection)
-    _Chooser(index, visible, ranking.cited, left, tally, selection).fill(relevant, options.limit)
+    floors = _floors(left, ranking.earnest)
+    relevant: list[Candidate] = []
+    for candidate in left:
+        near = floors.get(candidate.part)
+        if near is None or (candidate.evidence < SOME and candidate.score < near):
+            selection.dropped.append((candidate, Reason.FLOOR))
+        else:
+            relevant.append(candidate)
+    facts = _facts_of_messages(ranking.cited, left)
+    _Chooser(index, visible, tally, selection).fill(relevant, facts, options.limit)
     return selection
 
 
@@ -109,76 +112,91 @@ def _unknown(
     return left
 
 
-def _relevant(
-    candidates: list[Candidate], ranking: Ranking, selection: Selection
-) -> list[Candidate]:
-    """Candidates that reach the floor of their question; the others are dropped."""
-    floors = _floors(candidates, ranking.earnest)
-    relevant: list[Candidate] = []
-    for candidate in candidates:
-        near = floors.get(candidate.part)
-        if near is None or (candidate.evidence < SOME and candidate.score < near):
-            selection.dropped.append((candidate, Reason.FLOOR))
-        else:
-            relevant.append(candidate)
-    return relevant
-
-
 class _Chooser:
     """Chooses relevant candidates one by one, within limit and budget, nothing twice."""
 
     def __init__(
-        self,
-        index: Index,
-        visible: VisibleSet,
-        cited: list[Citation],
-        candidates: list[Candidate],
-        tally: TokenTally,
-        selection: Selection,
+        self, index: Index, visible: VisibleSet, tally: TokenTally, selection: Selection
     ) -> None:
-        self._facts = _facts_of_messages(cited, candidates)
-        self._there = _ShownText(index, visible)
+        self._index = index
+        self._visible = visible
         self._tally = tally
         self._selection = selection
+        # What the chosen memories are and say.
+        self._numbers: list[int] = []
+        self._messages: set[int] = set()
+        self._keys: set[str] = set()
+        # By the numbers in them; most texts have none, or others than were said.
+        self._texts: dict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
 
-    def fill(self, relevant: list[Candidate], limit: int) -> None:
-        """Choose the first that fit; long ones that repeat a better one come last."""
-        chosen = self._selection.chosen
-        waiting, late = deque(relevant), deque[Candidate]()
+    def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
+        """Choose the first that fit; long ones that repeat a better one come last.
+
+        Args:
+            facts: The fact that says what a message says, by the message's position.
+        """
+        chosen, late = self._selection.chosen, deque[Candidate]()
+        waiting = deque(relevant)
         while waiting and len(chosen) < limit:
             candidate = waiting.popleft()
-            shown = self._shown_as(candidate)
-            if self._is_long(shown) and self._there.means(shown):
+            shown = facts.get(candidate.position, candidate)
+            if self._is_long(shown) and self._is_meant(shown):
                 late.append(candidate)
             else:
                 self._take(candidate, shown)
         while late and len(chosen) < limit:
             candidate = late.popleft()
-            self._take(candidate, self._shown_as(candidate))
+            self._take(candidate, facts.get(candidate.position, candidate))
         self._selection.dropped += [(each, Reason.LIMIT) for each in (*waiting, *late)]
 
     def _take(self, candidate: Candidate, shown: Candidate) -> None:
-        dropped = self._selection.dropped
-        if self._there.has(shown):
+        dropped, document = self._selection.dropped, shown.document
+        covered, numbers = messages_of(shown), tuple(sorted(_NUMBERS.findall(document.text)))
+        is_there = document.key in self._keys or (covered and covered <= self._messages)
+        words = frozenset[str]()
+        if not is_there:
+            words = frozenset(search_terms(document.text))
+            is_there = any(_is_alike(words, other) for other in self._texts.get(numbers, ()))
+        if is_there:
             dropped.append((candidate, Reason.DUPLICATE))
-        elif not self._tally.fits(shown):
+            return
+        if not self._tally.fits(shown):
             dropped.append((candidate, Reason.BUDGET))
-        else:
-            self._there.add(shown)
-            self._tally.add(shown)
-            self._selection.chosen.append(shown)
-            if shown is not candidate:
-                dropped.append((candidate, Reason.DUPLICATE))
-
-    def _shown_as(self, candidate: Candidate) -> Candidate:
-        """The fact that says what a message says, or else the candidate itself."""
-        stated = self._facts.get(candidate.position)
-        return stated[0] if stated else candidate
+            return
+        self._messages |= covered
+        self._keys.add(document.key)
+        if shown.position != NOWHERE:
+            self._numbers.append(int(self._visible.numbers[shown.position]))
+        self._texts[numbers].append(words)
+        self._tally.add(shown)
+        self._selection.chosen.append(shown)
+        if shown is not candidate:
+            dropped.append((candidate, Reason.DUPLICATE))
 
     def _is_long(self, shown: Candidate) -> bool:
         # No text has more tokens than characters, which are counted at once.
         some = self._tally.budget is not None and len(shown.document.text) >= LONG
         return some and self._tally.price(shown) >= LONG
+
+    def _is_meant(self, candidate: Candidate) -> bool:
+        """Whether one of the chosen memories means the same."""
+        vectors = self._index.vectors
+        if vectors is None or not self._numbers or candidate.position == NOWHERE:
+            return False
+        number = int(self._visible.numbers[candidate.position])
+        if not vectors.has(number):
+            return False
+        cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
+        return bool((cosines >= SAME).any())
+
+
+def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two texts have most words in common."""
+    fewer, more = sorted((len(words), len(other)))
+    if fewer < ALIKE * more:
+        return False
+    common = len(words & other)
+    return common >= ALIKE * max(1, fewer + more - common)
 
 
 def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
@@ -225,18 +243,19 @@ def messages_of(candidate: Candidate) -> frozenset[int]:
     return frozenset({source.id}) if isinstance(source, Message) else frozenset()
 
 
-def _facts_of_messages(
-    cited: list[Citation], candidates: list[Candidate]
-) -> dict[int, list[Candidate]]:
-    """Candidate facts by the position of the messages they rest on, best first."""
+def _facts_of_messages(cited: list[Citation], candidates: list[Candidate]) -> dict[int, Candidate]:
+    """The best candidate fact by the position of each message that it rests on."""
     by_position = {each.position: each for each in candidates if each.position != NOWHERE}
-    found: dict[int, list[Candidate]] = defaultdict(list)
-    for fact, message in cited:
-        if fact in by_position:
-            found[message].append(by_position[fact])
-    for facts in found.values():
-        facts.sort(key=lambda c: (-c.score, c.document.key))
+    found: dict[int, Candidate] = {}
+    for position, message in cited:
+        fact = by_position.get(position)
+        if fact and (message not in found or _order(fact) < _order(found[message])):
+            found[message] = fact
     return found
+
+
+def _order(fact: Candidate) -> tuple[float, str]:
+    return -fact.score, fact.document.key
 
 
 class _KnownText:
@@ -272,68 +291,3 @@ class _KnownText:
             return message in self._exclude
         found = self._index.message(message)
         return found is not None and normalise(found.text) in self._context
-
-
-class _ShownText:
-    """What the chosen memories say."""
-
-    def __init__(self, index: Index, visible: VisibleSet) -> None:
-        self._index = index
-        self._sight = visible
-        self._numbers: list[int] = []
-        self._messages: set[int] = set()
-        self._keys: set[str] = set()
-        # By the numbers in them; most texts have none, or others than were said.
-        self._texts: dict[tuple[str, ...], list[str]] = defaultdict(list)
-        self._words: dict[str, frozenset[str]] = {}
-
-    def add(self, candidate: Candidate) -> None:
-        text = candidate.document.text
-        self._messages |= messages_of(candidate)
-        self._keys.add(candidate.document.key)
-        if candidate.position != NOWHERE:
-            self._numbers.append(int(self._sight.numbers[candidate.position]))
-        self._texts[_numbers(text)].append(text)
-
-    def has(self, candidate: Candidate) -> bool:
-        covered = messages_of(candidate)
-        if candidate.document.key in self._keys or (covered and covered <= self._messages):
-            return True
-        text = candidate.document.text
-        others = self._texts.get(_numbers(text))
-        return others is not None and self._is_alike(text, others)
-
-    def means(self, candidate: Candidate) -> bool:
-        """Whether one of the chosen memories means the same."""
-        vectors = self._index.vectors
-        if vectors is None or not self._numbers or candidate.position == NOWHERE:
-            return False
-        number = int(self._sight.numbers[candidate.position])
-        if not vectors.has(number):
-            return False
-        cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
-        return bool((cosines >= SAME).any())
-
-    def _is_alike(self, text: str, others: list[str]) -> bool:
-        """Whether a text has most words in common with one of others."""
-        words = self._of(text)
-        for other in map(self._of, others):
-            fewer, more = len(words), len(other)
-            if fewer > more:
-                fewer, more = more, fewer
-            if fewer < ALIKE * more:
-                continue
-            common = len(words & other)
-            if common >= ALIKE * max(1, fewer + more - common):
-                return True
-        return False
-
-    def _of(self, text: str) -> frozenset[str]:
-        if text not in self._words:
-            self._words[text] = frozenset(search_terms(text))
-        return self._words[text]
-
-
-def _numbers(text: str) -> tuple[str, ...]:
-    """The numbers in a text."""
-    return tuple(sorted(_NUMBERS.findall(text)))

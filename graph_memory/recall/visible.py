@@ -28,11 +28,10 @@ BEFORE, AFTER = 0.5, 0.3
 
 
 class ConversationContext:
-    """ConversationContext among the documents of one :class:`VisibleSet`.
+    """Conversations among the documents of one :class:`VisibleSet`; for one thread.
 
-    A message is read in its context: to its own words come half of those of the message
-    before it and a third of those after it, so that an answer is found by its question.
-    Used by one thread at a time.
+    To the words of a message come half of those of the message before it and a third of
+    those after it, so that an answer is found by its question.
 
     Args:
         follows: By position: whether this message continues the conversation of the
@@ -105,7 +104,7 @@ class ConversationContext:
         left = values.copy()
         total = np.zeros(len(self.sizes))
         for nth in range(count):
-            # ConversationContext lie together, so that a maximum of each is taken in one go.
+            # Conversations lie together, so that a maximum of each is taken in one go.
             highest = np.maximum.reduceat(left, self._starts)
             total += np.where(self.sizes > nth, highest, 0.0)
             if nth + 1 < count:
@@ -157,10 +156,7 @@ class VisibleSet:
         return len(self.numbers)
 
     def citations(self, messages: list[int]) -> list[Citation]:
-        """Facts that rest on some messages.
-
-        -1, the position of what is no visible document, is no message.
-        """
+        """Facts that rest on some messages; -1 is none."""
         wanted = np.zeros(len(self) + 1, np.bool_)  # the last one is for -1
         wanted[messages] = True
         some = wanted.take(self.messages).nonzero()[0]
@@ -198,11 +194,7 @@ class Citations:
 
 
 class VisibleSetCache:
-    """What askers see, kept until something changes that they see.
-
-    In a lively group everything somebody says is new to all who are there, but what others
-    are told elsewhere makes no work here.
-    """
+    """What askers see, kept until something changes that they see."""
 
     def __init__(self, documents: Documents, citations: Citations) -> None:
         self._documents = documents
@@ -304,11 +296,7 @@ def _follows(at: NDArray[np.float64], kind: NDArray[np.int8], place: NDArray[np.
 
 
 class ViewCache:
-    """Views of askers, kept until something changes.
-
-    Used on the event loop only, like the attendance it reads. Sessions it does not know
-    show nothing.
-    """
+    """Views of askers, kept until something changes; used on the event loop only."""
 
     def __init__(self, policy: Policy, attendance: Attendance) -> None:
         self._policy = policy

@@ -191,10 +191,10 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     asker = asker_of(HOME, ASKER)
     sight = index.visible({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
                                       Policy(), attendance)})  # fmt: skip
-    line = Renderer(index, sight, asker, ZH, UTC).line(
+    line = Renderer(index, sight, asker, ZH, UTC).item(
         Candidate(0, index.documents[int(sight.numbers[0])], 0, 1.0, 1.0, False, ())
     )
-    assert line.endswith("〔路人甲，已过时〕〔至2026-09-21，在「林小美 群」〕张三爱榴莲")
+    assert line.text.endswith("〔路人甲，已过时〕〔至2026-09-21，在「林小美 群」〕张三爱榴莲")
 
 
 # ------------------------------------------------------------------- anything
