@@ -29,9 +29,8 @@ from ..model import (
     is_entity,
     kind_named,
 )
-from ..stopwords import weight
 from ..store.messages import answers
-from ..text import CJK, normalise, terms
+from ..text import CJK, normalise, significance, terms
 from .message_retention import thinned
 
 Key = tuple[str, str]
@@ -401,7 +400,7 @@ def _named(db: sqlite3.Connection, user: str) -> Named:
     Names are free: anybody may call themselves 今天 or Al, and then ask to be forgotten. So a
     name counts only where nobody else can be meant by it: in the circles where the person
     was, as a whole name, since they bear it, if nobody else there has it in theirs, and if
-    it is no ordinary word: one that is common in itself (``stopwords.py``), or that was used
+    it is no ordinary word: one that is common in itself (``text.significance``), or that was used
     before they bore it, or by people who never met them.
     """
     since = _names(db, user)
@@ -444,7 +443,7 @@ def pattern(name: str) -> re.Pattern[str]:
 def is_ordinary(name: str) -> bool:
     """Whether a normalised name is a common word, a number or hardly anything."""
     found = terms(name)
-    return len(name) < _SHORTEST or name.isdigit() or all(weight(term) < 1 for term in found)
+    return len(name) < _SHORTEST or name.isdigit() or all(significance(term) < 1 for term in found)
 
 
 def _names(db: sqlite3.Connection, user: str) -> dict[str, float]:

@@ -1,10 +1,8 @@
 """Recall: retrieval of what matters for a question, in milliseconds.
 
 ``recaller.py`` runs searches on the index, which ``index_sync.py`` keeps in step with the
-journal. One search: ``visible.py`` gives the asker's part of the ``documents.py``,
-``query.py`` reads the question, ``scoring.py`` and ``ranking.py`` put the documents in
-order, ``selection.py`` chooses, ``render.py`` writes the block, ``explain.py`` says why.
-``filters.py`` looks things up by person and time.
+journal: ``visible.py`` restricts it, ``query.py`` reads the question, ``ranking.py`` orders,
+``selection.py`` chooses, ``render.py`` writes the block, ``explain.py`` says why.
 """
 
 from .explain import Explained, Explanation, Reason, Trace, TracedCandidate

@@ -31,8 +31,7 @@ from ..model import (
 )
 from ..ports import Vectors
 from ..scope import Rank, View, span
-from ..stopwords import says_something
-from ..text import clean_name
+from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
 from .visible import Citations, VisibleSet, VisibleSetCache

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ..dates import number
 from ..model import Name, is_entity
-from ..stopwords import weight as commonplace
-from ..text import alike, characters, clean_name, normalise, terms
+from ..text import alike, characters, clean_name, normalise, significance, terms
 
 REMEMBERED = 4_096
 """Texts of which the terms are kept: what is found is looked at several times, and what was
@@ -57,7 +56,7 @@ def index_terms(text: str) -> tuple[str, ...]:
 
 def telling_characters(text: str) -> tuple[str, ...]:
     """Characters of words without borders, but for those that mostly carry grammar."""
-    return tuple(each for each in characters(text) if commonplace(each))
+    return tuple(each for each in characters(text) if significance(each))
 
 
 def is_character(term: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graph_memory.recall import query, ranking, scoring, selection
+from graph_memory.recall import query, ranking, selection
 from graph_memory.recall.documents import document
 from tests.makers import T0, entity, fact, private, user
 
@@ -34,7 +34,7 @@ async def test_the_second_step_leads_to_the_answer(
     await told(memory, "周姐养了一只折耳猫", answer, "老孙在水产市场做批发", "表弟在驾校做事")
     asked = "养折耳猫的那位在哪里做事"
     assert await place(memory, asked, answer) == 1
-    monkeypatch.setattr(scoring, "STEP", 0.0)
+    monkeypatch.setattr(ranking, "STEP", 0.0)
     assert await place(memory, asked, answer) > 1
 
 
@@ -75,7 +75,7 @@ async def test_who_asks_tells_less_than_who_answers(
 
 def test_what_was_lifted_keeps_its_order_below_the_best_hit() -> None:
     scores = np.array([0.3, 0.8, 1.05, 1.3, 2.6])
-    pressed = scoring._below(1.0, scores)
+    pressed = ranking._below(1.0, scores)
     assert (np.diff(pressed) > 0).all()
     assert (pressed < 1.0).all()
     assert pressed[:2].tolist() == [0.3, 0.8]
@@ -139,7 +139,7 @@ async def test_a_hit_that_says_nearly_all_does_not_lead_far(
     await told(memory, hit, stray, "修灯的师傅是邻居介绍的", "The plumber lost a ring in our sink")
     assert await place(memory, asked, hit) == 0
     far = await score()
-    monkeypatch.setattr(scoring, "_unsaid", lambda *_: 1.0)
+    monkeypatch.setattr(ranking, "_unsaid", lambda *_: 1.0)
     assert far < 0.98 * await score()
 
 
@@ -147,11 +147,11 @@ def test_what_tells_the_best_from_the_others_counts_more() -> None:
     count = 40
     apart, alike = np.zeros(count), np.linspace(1.0, 0.9, count)
     apart[-1] = 1.0
-    by_words, by_meaning = scoring.fuse(apart, alike), scoring.fuse(alike, apart)
-    assert by_words[-1] - by_words[-2] > scoring.LEXICAL + scoring.SWAY / 2
-    assert by_meaning[-1] - by_meaning[-2] > 1 - scoring.LEXICAL
-    assert scoring.fuse(apart, apart).tolist() == pytest.approx(apart.tolist())
-    assert not scoring.fuse(np.zeros(count), np.zeros(count)).any()
+    by_words, by_meaning = ranking.fuse(apart, alike), ranking.fuse(alike, apart)
+    assert by_words[-1] - by_words[-2] > ranking.LEXICAL + ranking.SWAY / 2
+    assert by_meaning[-1] - by_meaning[-2] > 1 - ranking.LEXICAL
+    assert ranking.fuse(apart, apart).tolist() == pytest.approx(apart.tolist())
+    assert not ranking.fuse(np.zeros(count), np.zeros(count)).any()
 
 
 async def test_in_set_questions_the_hits_say_which_words_name_the_kind(

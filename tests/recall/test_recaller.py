@@ -11,7 +11,7 @@ from graph_memory.model import (
     Status,
     asker_of,
 )
-from graph_memory.recall import Reason, Recall, scoring
+from graph_memory.recall import Reason, Recall, ranking
 from graph_memory.text import tokens
 from tests.makers import T0, entity, fact, group, name, private, undo, user
 
@@ -62,11 +62,11 @@ async def test_a_character_that_many_have_is_not_looked_for(
         await memory.say(
             HOME, ZHANG, "身高一米六" if number % 8 == 0 else "路过", T0 + 90_000 * number
         )
-    monkeypatch.setattr(scoring, "FAMILIAR", 5)
+    monkeypatch.setattr(ranking, "FAMILIAR", 5)
     assert texts(await memory.ask(HOME, "高？")).count("身高") == 1, "as many as are looked for"
-    monkeypatch.setattr(scoring, "FAMILIAR", 4)
+    monkeypatch.setattr(ranking, "FAMILIAR", 4)
     assert (await memory.ask(HOME, "高？")).items == ()
-    monkeypatch.setattr(scoring, "FAMILIAR_SHARE", 1 / 8)
+    monkeypatch.setattr(ranking, "FAMILIAR_SHARE", 1 / 8)
     assert texts(await memory.ask(HOME, "高？")).count("身高") == 1, "it is no large share"
 
 

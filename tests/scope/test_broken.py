@@ -19,7 +19,7 @@ from hypothesis import Phase, given, seed, settings
 from graph_memory import scope
 from graph_memory.companion import FollowUp, proactive, transcripts
 from graph_memory.model import Episode, Layer, Name, Session
-from graph_memory.recall import index, scoring, visible
+from graph_memory.recall import index, ranking, visible
 from graph_memory.recall.documents import Documents
 from graph_memory.scope import ALWAYS, Rank
 from graph_memory.visible_rows import LearnerRows
@@ -164,7 +164,7 @@ def names_of_hidden_sessions(bench: Bench) -> None:
 
 def hidden_documents_counted(bench: Bench) -> None:
     """How rare a word is depends on how many documents there are, hidden ones included."""
-    look, idf = visible.visible_set, scoring.idf
+    look, idf = visible.visible_set, ranking.idf
     count = [0]
 
     def counting(documents: Documents, *more: Any) -> visible.VisibleSet:

@@ -24,7 +24,6 @@ from graph_memory.recall import (
     query,
     ranking,
     recaller,
-    scoring,
     selection,
 )
 
@@ -92,10 +91,10 @@ RULES = {
     "second step": Rule(("bridge",), _replace((ranking, "second_step", lambda *found: found[4]))),
     "voting": Rule(("set",), _replace((ranking, "vote", lambda *found: found[-1]))),
     "words said already": Rule(("set",), _replace((ranking, "SAID", 0.0))),
-    "what a hit leaves unsaid": Rule(("bridge",), _replace((scoring, "_unsaid", _all))),
-    "what tells the best apart": Rule((), _replace((scoring, "SWAY", 0.0))),
+    "what a hit leaves unsaid": Rule(("bridge",), _replace((ranking, "_unsaid", _all))),
+    "what tells the best apart": Rule((), _replace((ranking, "SWAY", 0.0))),
     "likeness penalty": Rule((), _replace((ranking, "PENALTY", 0.0))),
-    "neighbours": Rule((), _replace((scoring, "NEIGHBOURS", 0.0))),
+    "neighbours": Rule((), _replace((ranking, "NEIGHBOURS", 0.0))),
     "who asks tells little": Rule((), _replace((ranking, "ASKING", 1.0))),
     "the turn before": Rule(("follow",), _replace((recaller, "compose", lambda text, _: text))),
     "questions in earnest": Rule(("times", "correction"), _replace((ranking, "_is_earnest", _no))),
