@@ -2,15 +2,22 @@
 
 ``recaller.py`` runs searches on the index, which ``index_sync.py`` keeps in step with the
 journal: ``visible.py`` restricts it, ``query.py`` reads the question, ``ranking.py`` orders,
-``selection.py`` chooses, ``render.py`` writes the block, ``explain.py`` says why.
+``selection.py`` chooses, ``render.py`` writes the block.
 """
 
-from .explain import Explained, Explanation, Reason, Trace, TracedCandidate
 from .filters import Excerpt, PersonalIndex, called
 from .index import Index
-from .recaller import EMBEDDING_SHARE, Recall, Recaller
+from .recaller import (
+    EMBEDDING_SHARE,
+    Explained,
+    Explanation,
+    Recall,
+    Recaller,
+    Trace,
+    TracedCandidate,
+)
 from .render import CLOSE, OPEN, Item, language_of, wording
-from .selection import RecallOptions
+from .selection import Reason, RecallOptions
 from .visible import VisibleSet
 
 __all__ = [

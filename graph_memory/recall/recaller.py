@@ -1,7 +1,6 @@
 """Recall for one memory: reminders within a deadline, searches, traces.
 
-:func:`search` is one search: the visible documents are ranked, chosen from and rendered.
-:class:`Recaller` runs searches on the thread of the index.
+:func:`search` is one search on the index, :func:`explain` tells people why.
 """
 
 from __future__ import annotations
@@ -9,28 +8,138 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..breaker import Breaker, RefusedError
 from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
-from ..model import Asker, Change, Erased, Message, Presence, Session
+from ..model import Asker, Change, Erased, Fact, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import View
 from ..store import Event
 from ..supervisor import LogOnce
-from .explain import Explanation, Reason, Trace, TracedCandidate, Traces, explain, own
 from .index import Index
 from .index_sync import IndexSync
 from .lexical import forget
 from .query import Subquery, compose, question, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank
 from .render import Item, Renderer, framed, preamble, wording
-from .selection import RecallOptions, Selection, select
+from .selection import Reason, RecallOptions, Selection, select
 from .visible import ViewCache, VisibleSet
+
+logger = logging.getLogger("graph_memory.recall")
+
+T = TypeVar("T")
+
+PURPOSE = "rewrite"
+"""What the calls of the language model are counted under."""
+EMBEDDING_SHARE = 0.75
+"""Share of the deadline that embedding the question may take; the rest is for search."""
+
+DEFAULTS = RecallOptions()
+_REWRITE = (
+    "Rewrite the last line as one self-contained search query for a memory of earlier "
+    "chats: resolve pronouns, keep names, numbers and language. Answer with the query only."
+)
+KEPT = 8
+"""Traces kept of each circle."""
+CIRCLES = 200
+"""Circles of which traces are kept; the longest silent one goes first."""
+
+
+class TracedCandidate(NamedTuple):
+    """A candidate (``ranking.Candidate``) and why it was ``dropped``, if it was."""
+
+    id: str
+    text: str
+    score: float
+    evidence: float
+    signals: dict[str, float]
+    dropped: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One recall.
+
+    Attributes:
+        named: Nodes that the query names, and by which name.
+        visible: How many documents the asker may be reminded of.
+        embedded: Whether the meaning of the query was known in time.
+        weigh: Makes ``candidates``, which most traces are never asked for.
+        timing: Milliseconds by step.
+    """
+
+    asker: Asker
+    at: float
+    query: str = ""
+    named: dict[str, str] = field(default_factory=dict)
+    visible: int = 0
+    embedded: bool = False
+    weigh: Callable[[], tuple[TracedCandidate, ...]] = tuple
+    block: str = ""
+    timing: dict[str, float] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def candidates(self) -> tuple[TracedCandidate, ...]:
+        """What was weighed, best first; only what the asker may see."""
+        return self.weigh()
+
+
+class Traces:
+    """The last traces of each circle."""
+
+    def __init__(self) -> None:
+        self._circles: OrderedDict[str, deque[Trace]] = OrderedDict()
+
+    def add(self, trace: Trace) -> None:
+        """Keep a trace."""
+        kept = self._circles.setdefault(trace.asker.circle, deque(maxlen=KEPT))
+        kept.append(trace)
+        self._circles.move_to_end(trace.asker.circle)
+        while len(self._circles) > CIRCLES:
+            self._circles.popitem(last=False)
+
+    def of(self, circle: str) -> list[Trace]:
+        """Traces of a circle, newest first."""
+        return list(reversed(self._circles.get(circle, ())))
+
+    def recent(self) -> list[Trace]:
+        """Traces of all circles, newest first."""
+        kept = (trace for traces in self._circles.values() for trace in traces)
+        return sorted(kept, key=lambda trace: trace.at, reverse=True)
+
+    def clear(self) -> None:
+        """Forget all traces."""
+        self._circles.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A memory that was shown.
+
+    Attributes:
+        reasons: What spoke for it, most telling first: ``profile``, ``name``, ``words``,
+            ``meaning``, ``near`` or ``conversation``.
+    """
+
+    text: str
+    at: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a reply was reminded of, and how many others were dropped for which reason."""
+
+    shown: tuple[Explained, ...]
+    dropped: dict[Reason, int]
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +225,56 @@ def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, .
     )
 
 
-logger = logging.getLogger("graph_memory.recall")
+def own(traces: list[Trace], asker: Asker) -> Trace | None:
+    """The newest trace that an asker may look at.
 
-T = TypeVar("T")
+    In a group all of the group's, in private one's own.
+    """
+    fits = (t for t in traces if asker.is_group or (asker.user and t.asker.user == asker.user))
+    return next((trace for trace in fits if trace.asker.is_group == asker.is_group), None)
 
-PURPOSE = "rewrite"
-"""What the calls of the language model are counted under."""
-EMBEDDING_SHARE = 0.75
-"""Share of the deadline that embedding the question may take; the rest is for search."""
 
-DEFAULTS = RecallOptions()
-_REWRITE = (
-    "Rewrite the last line as one self-contained search query for a memory of earlier "
-    "chats: resolve pronouns, keep names, numbers and language. Answer with the query only."
-)
+def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
+    """Explain a trace by what is in visible; what is gone or hidden since is left out."""
+    shown: list[Explained] = []
+    dropped: Counter[Reason] = Counter()
+    for candidate in trace.candidates:
+        if (record := index.summaries.get(candidate.id, visible.views)) and not candidate.dropped:
+            shown.append(Explained(record.summary, record.started_at, ("conversation",)))
+            continue
+        number = index.documents.number(candidate.id)
+        if number is None or visible.positions[number] < 0:
+            continue
+        if candidate.dropped is not None:
+            dropped[candidate.dropped] += 1
+            continue
+        document = index.documents[number]
+        source = document.source
+        nodes = {source.subject, source.object} if isinstance(source, Fact) else set()
+        survivors = {index.identities.canonical(node) for node in trace.named}
+        is_named = any(index.identities.canonical(node) in survivors for node in nodes)
+        reasons = tuple(_reasons(candidate, trace, nodes, is_named=is_named))
+        shown.append(Explained(document.text, document.at, reasons))
+    return Explanation(tuple(shown), dict(dropped), trace.problem)
+
+
+def _reasons(
+    candidate: TracedCandidate, trace: Trace, nodes: set[str], *, is_named: bool
+) -> list[str]:
+    signals = candidate.signals
+    found = [
+        reason
+        for reason, holds in (
+            ("profile", nodes & trace.asker.accounts),
+            ("name", is_named),
+            ("words", signals.get("words", 0.0) > 0),
+            ("meaning", signals.get("meaning", 0.0) > 0),
+        )
+        if holds
+    ]
+    if not found:
+        found = ["near" if signals.get("near", 0.0) > 0 else "conversation"]
+    return found
 
 
 class Recaller:

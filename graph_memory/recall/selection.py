@@ -6,13 +6,13 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from math import inf
 
 import numpy as np
 
 from ..model import Episode, Fact, Message
 from ..text import normalise
-from .explain import Reason
 from .index import Index
 from .lexical import search_terms
 from .ranking import NOWHERE, Candidate, Ranking
@@ -35,6 +35,25 @@ ALIKE = 0.9
 """Share of common terms from which two texts of the same numbers say the same."""
 
 _NUMBERS = re.compile(r"\d+")
+
+
+class Reason(StrEnum):
+    """Why a candidate was left out."""
+
+    FLOOR = "floor"
+    """Too little speaks for it."""
+    EXCLUDED = "excluded"
+    """The message that is being answered."""
+    CONTEXT = "context"
+    """The language model has it in front of it already."""
+    ECHO = "echo"
+    """It only says what was just said."""
+    DUPLICATE = "duplicate"
+    """Something that was chosen says it."""
+    LIMIT = "limit"
+    """Enough was chosen."""
+    BUDGET = "budget"
+    """It does not fit into the token budget."""
 
 
 @dataclass(frozen=True, slots=True)
