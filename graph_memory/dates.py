@@ -116,13 +116,8 @@ def birthday(text: str) -> str:
 def moment(text: str, zone: tzinfo) -> float | None:
     """The beginning of the year, month, day or minute that ``text`` starts with.
 
-    Args:
-        text: ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``; also with
-            ``/``, ``.`` or 年月日.
-        zone: Whose calendar it is.
-
-    Returns:
-        Seconds since the epoch; ``None`` if it is no date.
+    ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``, also with ``/``, ``.`` or 年月日;
+    seconds since the epoch, ``None`` if it is no date.
     """
     found = _WRITTEN.match(text.strip())
     if not found:
@@ -140,8 +135,7 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
     """A machine-written time as seconds since the epoch; ``None`` if it is none.
 
     Args:
-        value: Seconds, milliseconds (if that large), or ISO 8601.
-        zone: Of ISO times that name none.
+        value: Seconds, milliseconds (if that large), or ISO 8601, by default in ``zone``.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
@@ -281,11 +275,7 @@ def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
 
 
 def _season(text: str, *, is_clear: bool) -> int | None:
-    """First month of the season that is named.
-
-    Args:
-        is_clear: Whether it has to be clear by itself (春天, in spring; not 春).
-    """
+    """First month of the season that is named, ``is_clear`` by itself (春天, not 春)."""
     for named in _SEASON.finditer(text):
         if not is_clear or named["end"] or named["lead"]:
             return _FIRST_MONTHS[(named["zh"] or named["en"]).lower()]

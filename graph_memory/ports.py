@@ -16,7 +16,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a language model answered; ``arguments`` are those of its tool call, if any."""
+    """What a language model answered, in ``arguments`` if it called a tool."""
 
     text: str
     arguments: dict[str, Any] | None = None
@@ -39,7 +39,7 @@ class LanguageModel(Protocol):
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
     ) -> Answer:
-        """Ask once, for a call of ``tool`` if given, in the chat window ``where`` (``umo``).
+        """Ask once, for a call of ``tool`` if given, in the window ``where`` (``umo``).
 
         Raises:
             ExtractionError: No provider, or it failed.

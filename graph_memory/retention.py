@@ -40,11 +40,9 @@ def initial_half_life(importance: float) -> float:
 
 
 def retention(age: float, half_life: float, rate: float = 1.0) -> float:
-    """Retention R in (0, 1].
+    """Retention R in (0, 1], ``age`` in seconds, ``half_life`` in days.
 
     Args:
-        age: Seconds since last use; a clock that jumped back counts as 0.
-        half_life: Days.
         rate: The setting ``time_decay_rate``; 0 never forgets.
     """
     elapsed = max(0.0, age) * rate / DAY

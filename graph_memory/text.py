@@ -126,10 +126,7 @@ def _is_sign(character: str) -> bool:
 
 
 def normalise(name: str) -> str:
-    """Form in which names are compared.
-
-    NFKC, case-folded, with single spaces and without invisible characters.
-    """
+    """NFKC of a name, case-folded, single-spaced, without invisible characters."""
     norm = unicodedata.normalize("NFKC", name).casefold()
     if _INVISIBLE.search(norm):
         norm = _INVISIBLE.sub("", norm)
@@ -143,11 +140,7 @@ def alike(name: str) -> str:
 
 
 def told_apart(name: str, user: str, others: Iterable[str]) -> str:
-    """A name with the last characters of the account, if others are called that, too.
-
-    Args:
-        user, others: User ids.
-    """
+    """A name with the last characters of the account, if others are called that, too."""
     account = _account(user)
     rivals = {_account(other) for other in others} - {account}
     if not rivals:

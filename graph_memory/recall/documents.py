@@ -165,16 +165,15 @@ class SessionDocuments:
 
 
 class Documents:
-    """All documents.
+    """All documents, with columns by number.
 
     Attributes:
         version: Grows whenever a document comes, goes, is muted or unmuted.
         changed: The version at which that last happened, by Session id.
-        by_session: By Session id.
-        kind, knows, since, until, length: Columns by number: :class:`Kind`, whether
-            it is in the layer KNOWS, when it was said, how many search terms it has.
-        subject: Column: code of the node a fact is about; 0 for other documents.
-        muted: Column: present, but not to be recalled.
+        knows: Whether it is in the layer KNOWS.
+        length: How many search terms it has.
+        subject: Code of the node a fact is about; 0 for other documents.
+        muted: Present, but not to be recalled.
     """
 
     def __init__(self) -> None:
@@ -303,8 +302,7 @@ class VectorIndex:
         """Store the vectors of some documents, shape ``(len(numbers), width)``.
 
         Raises:
-            ValueError: They have another width than those before, or are not finite;
-                nothing is stored.
+            ValueError: Another width than before, or not finite; nothing is stored.
         """
         width = vectors.shape[1] if self._matrix is None else self._matrix.values.shape[1]
         if vectors.shape != (len(numbers), width) or not np.isfinite(vectors).all():
@@ -337,10 +335,7 @@ class VectorIndex:
         return row
 
     def cosines(self, numbers: NDArray[np.intp], query: Vectors) -> NDArray[np.float32]:
-        """Cosine of ``query`` to each of ``numbers``, shape ``(len(numbers),)``.
-
-        NaN where a document has no vector (yet).
-        """
+        """Cosine of ``query`` to each of ``numbers``; NaN where there is no vector."""
         count = len(numbers)
         if not count or self._matrix is None or query.shape != self._matrix.values.shape[1:]:
             return np.full(count, np.nan, np.float32)

@@ -99,6 +99,9 @@ class PeriodSummaries:
     def _within(
         self, since: float, until: float, views: Mapping[str, View]
     ) -> Iterator[tuple[Episode, Rank]]:
+        def longest(each: tuple[Episode, Rank]) -> tuple[float, str]:
+            return each[0].started_at - each[0].ended_at, each[0].id
+
         for session in views:
             inside = [
                 (record, rank)
@@ -107,20 +110,16 @@ class PeriodSummaries:
                 and (rank := _shows(views, record)) is not Rank.HIDDEN
             ]
             taken: list[Episode] = []
-            for record, rank in sorted(inside, key=lambda each: (-_length(each[0]), each[0].id)):
+            for record, rank in sorted(inside, key=longest):
                 if all(_share(record, t.started_at, t.ended_at) < FITTING for t in taken):
                     taken.append(record)
                     yield record, rank
 
 
-def _length(record: Episode) -> float:
-    return record.ended_at - record.started_at
-
-
 def _share(record: Episode, since: float, until: float) -> float:
     """How much of a record's time is within another."""
     common = min(record.ended_at, until) - max(record.started_at, since)
-    return max(0.0, common) / max(1.0, _length(record))
+    return max(0.0, common) / max(1.0, record.ended_at - record.started_at)
 
 
 class Index:
@@ -201,10 +200,7 @@ class Index:
             self._remove(id)
 
     def put_message(self, message: Message) -> None:
-        """Enter a message, or one that has moved to another Session.
-
-        The bot's own are left out, and those that say nothing.
-        """
+        """Enter a message or its newer state; the bot's own, and empty talk, are left out."""
         if not message.is_human or not says_something(search_terms(message.text)):
             return
         if not self._refresh(message):
@@ -314,10 +310,7 @@ class Index:
             self._vectorless.pop(number, None)
 
     def likeness(self, messages: Iterable[int], facts: Iterable[str]) -> dict[str, float]:
-        """Cosine of each fact with the nearest of some messages, by id of the fact.
-
-        What has no vector yet, or is not in the index, is left out.
-        """
+        """Cosine of each fact that has a vector with the nearest of some messages, by id."""
         vectors, documents = self.vectors, self.documents
         if vectors is None:
             return {}

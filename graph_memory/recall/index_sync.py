@@ -221,7 +221,7 @@ class IndexSync:
         self._differing = await self.run(_differing, old, index)
 
     async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Event]:
-        """Follow with the index in use; returns events that a new index has to be told, too."""
+        """Follow with the index in use; returns the events for a new index."""
         missed: list[Event] = []
         building = asyncio.create_task(build, name="gm-recall-build")
         building.add_done_callback(lambda _: self._arrived.set())

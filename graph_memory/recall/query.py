@@ -135,7 +135,7 @@ def question(
     vectors: Sequence[Vectors | None] = (),
     parts: tuple[Subquery, ...] = (),
 ) -> Question:
-    """Read a message as a question; ``parts`` is what :func:`split` makes of it, if known."""
+    """Read a message as a question; ``parts`` is its :func:`split`, if known."""
     personal = is_personal(text)
     addressed = not personal and bool(_SECOND_PERSON.search(text)) and not _RECALLS.search(text)
     return Question(asker, text, parts or split(text), personal, addressed, vectors)

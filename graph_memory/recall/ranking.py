@@ -184,7 +184,8 @@ def rank(
         own = index.documents.about(question.asker.accounts, visible.numbers)
         base[own] = PERSONAL if question.personal else SPEAKER
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
-    ranker = _Ranker(index, visible, question, context, named, base, max(CANDIDATES, limit))
+    count, postings = max(CANDIDATES, limit), VisiblePostings(index, visible)
+    ranker = _Ranker(index, visible, question, context, named, base, count, postings)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = [*records, *interleave(lists)]
     candidates.sort(key=lambda c: c.foreign)
@@ -193,45 +194,36 @@ def rank(
     return Ranking(candidates, len(visible), named, earnest, ranker.cited)
 
 
+@dataclass(slots=True)
 class _Ranker:
     """Ranks what is visible for each question of one message."""
 
-    def __init__(
-        self,
-        index: Index,
-        visible: VisibleSet,
-        question: Question,
-        context: SearchContext,
-        named: dict[str, str],
-        base: Scores,
-        count: int,
-    ) -> None:
-        self._index = index
-        self._visible = visible
-        self._question = question
-        self._context = context
-        self._named = named
-        self._base = base
-        self._count = count
-        self._postings = VisiblePostings(index, visible)
-        self.cited: list[Citation] = []
+    index: Index
+    visible: VisibleSet
+    question: Question
+    context: SearchContext
+    named: dict[str, str]
+    base: Scores
+    count: int
+    postings: VisiblePostings
+    cited: list[Citation] = field(default_factory=list)
 
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
-        index, visible, question = self._index, self._visible, self._question
+        index, visible, question = self.index, self.visible, self.question
         part = question.parts[number]
-        lexical, covered = lexical_scores(self._postings, part.terms, part.words)
+        lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         close = semantic_scores(index, visible, question.vector(number))
         relevance = lift_conversations(fuse(lexical, close), visible)
-        relevance = second_step(index, visible, self._postings, part.terms, relevance, close)
+        relevance = second_step(index, visible, self.postings, part.terms, relevance, close)
         if part.many:
-            relevance = vote(index, visible, self._postings, part.terms, relevance)
-        boost, mentioned = nearby(index, visible, relevance, self._named)
-        boost += self._base
+            relevance = vote(index, visible, self.postings, part.terms, relevance)
+        boost, mentioned = nearby(index, visible, relevance, self.named)
+        boost += self.base
         if times:
             boost += timely(index, visible, times)
         relevance = relevance + boost
-        order = _most_relevant(index, visible, relevance, self._count)
+        order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
         # Further facts that rest on these messages: they can be shown as those, in fewer words.
@@ -263,7 +255,7 @@ class _Ranker:
         replaced: dict[int, Fact],
     ) -> list[Candidate]:
         """Candidates at some positions."""
-        visible, documents = self._visible, self._index.documents
+        visible, documents = self.visible, self.index.documents
         rows = zip(
             order,
             visible.numbers[order].tolist(),
@@ -278,7 +270,7 @@ class _Ranker:
             document, newer = documents[at], replaced.get(position)
             factor = kept = 1.0
             if isinstance(document.source, Fact):
-                kept = strength(document.source, self._context.now, self._context.rate)
+                kept = strength(document.source, self.context.now, self.context.rate)
                 factor = 1 - FADING + FADING * kept
             elif isinstance(document.source, Message):
                 factor = ASKING + (1 - ASKING) * telling(document.source.text)
@@ -326,7 +318,7 @@ def _records(
 def nearby(
     index: Index, visible: VisibleSet, relevance: Scores, named: dict[str, str]
 ) -> tuple[Scores, Scores]:
-    """Boost and evidence, by position, of facts about named nodes and nodes of the best facts.
+    """Boost and evidence of facts about named nodes and nodes of the best facts.
 
     A node of many facts says little about each of them.
     """
@@ -376,12 +368,10 @@ def timely(index: Index, visible: VisibleSet, times: Sequence[Span]) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class Successors:
-    """Facts that replace some documents.
+    """Facts that replace some documents, and the citations of all of them.
 
     Attributes:
-        replaced: What replaces each of them, if anything does.
         heirs: Who, in this order, is to have the evidence of whom: ``(old, new)``.
-        cited: Citations of all of them, old and new.
     """
 
     replaced: dict[int, Fact] = field(default_factory=dict)
@@ -449,8 +439,8 @@ def vote(
 ) -> Scores:
     """Relevance with what documents share with the best hits of what was asked.
 
-    "How many people were born in June?" finds those of June first. Most of the hits have
-    "born" in common: with it the others rise, without whom nobody can count.
+    "How many people were born in June?" finds those of June first; "born", which most of
+    the hits have in common, lifts the others.
     """
     order = best(relevance, VOTERS)[:VOTERS]
     most = float(relevance[order[0]])
@@ -547,7 +537,7 @@ def _evidence(coverage: Scores, close: Scores | None) -> Scores:
 
 
 def _most_relevant(index: Index, visible: VisibleSet, relevance: Scores, count: int) -> list[int]:
-    """Positions of the ``count`` most relevant documents; of thousands of equals the newest."""
+    """Positions of the most relevant documents, in order; of equals the newest."""
     order = best(relevance, count)
     order = order[: np.count_nonzero(relevance[order] > 0)]
     if len(order) <= count + EQUALS:
@@ -611,7 +601,7 @@ def term_weight(term: str, count: int, occurrences: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TermHits:
-    """Documents that have a term, in context, how often, and what it adds to their BM25."""
+    """Documents that have a term in context, how often, and its share of their BM25."""
 
     positions: Numbers
     frequencies: Scores
@@ -683,7 +673,7 @@ class VisiblePostings:
 
 
 def semantic_scores(index: Index, visible: VisibleSet, vector: Vectors | None) -> Scores | None:
-    """Similarity of every visible document above the model's floor; ``None`` without vectors.
+    """Similarity of every visible document above the model's floor, if known.
 
     A message means what it says or what a fact that rests on it says, whichever is
     closer, and a little of what its neighbours say. 0 where there is no vector.
@@ -818,10 +808,7 @@ def _unsaid(worths: Mapping[str, float], rest: Iterable[str]) -> float:
 
 
 def _below(most: float, scores: Scores) -> Scores:
-    """Scores that come near ``most`` without reaching it, in the order they had.
-
-    To cut them off there would make many of them equal, and their order one of chance.
-    """
+    """Scores that come near ``most`` without reaching it, in the order they had."""
     room = HEADROOM * most
     over = np.maximum(scores - (most - room), 0.0)
     pressed: Scores = scores - over + over * room / (over + room)

@@ -144,12 +144,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What was found.
-
-    Attributes:
-        items: Best first.
-        block: The text to inject; empty if there is nothing to remind of.
-    """
+    """What was found: items, best first, and the block to inject, if there is any."""
 
     items: tuple[Item, ...]
     block: str
@@ -404,11 +399,10 @@ class Recaller:
         return await self._safely(asker, text, RecallOptions(limit, exclude=exclude))
 
     async def rehearse(self, asker: Asker, text: str, *, unscoped: bool = False) -> Recall:
-        """What :meth:`remind` would say, for the owner to look at; it leaves no trace.
+        """What :meth:`remind` would say, for the owner only; it leaves no trace.
 
         Args:
-            unscoped: Look at everything, as if ``asker`` might be told all of it. Never
-                to be shown to anybody but the owner.
+            unscoped: Look at everything, as if ``asker`` might be told all of it.
         """
         options = RecallOptions(budget=self._context.settings.injection_token_budget)
         views = self._views.everything(asker) if unscoped else None

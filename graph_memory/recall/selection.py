@@ -13,6 +13,7 @@ import numpy as np
 
 from ..model import Episode, Fact, Message
 from ..text import normalise
+from .documents import Source
 from .index import Index
 from .lexical import search_terms
 from .ranking import NOWHERE, Candidate, Ranking
@@ -97,9 +98,20 @@ def select(
     options: RecallOptions,
     tally: TokenTally,
 ) -> Selection:
-    """Choose among ranked candidates; what only repeats what was ``asked`` is left out."""
+    """Choose among ranked candidates; what only repeats ``asked`` is left out."""
     selection = Selection()
-    left = _unknown(index, ranking, asked, options, selection)
+    left: list[Candidate] = []
+    said, exclude = normalise(asked), frozenset(options.exclude)
+    shown = "\n".join(normalise(text) for text in options.context)
+    copies = _copies(index, ranking.candidates)
+    for candidate in ranking.candidates:
+        reason = _already(index, candidate.document.source, said, shown, exclude)
+        if candidate.document.key in copies:
+            reason = Reason.DUPLICATE
+        if reason:
+            selection.dropped.append((candidate, reason))
+        else:
+            left.append(candidate)
     floors = _floors(left, ranking.earnest)
     relevant: list[Candidate] = []
     for candidate in left:
@@ -111,24 +123,6 @@ def select(
     facts = _facts_of_messages(ranking.cited, left)
     _Chooser(index, visible, tally, selection).fill(relevant, facts, options.limit)
     return selection
-
-
-def _unknown(
-    index: Index, ranking: Ranking, asked: str, options: RecallOptions, selection: Selection
-) -> list[Candidate]:
-    """Candidates without what the reader has in front of them; that is dropped."""
-    known = _KnownText(index, asked, options)
-    copies = _copies(index, ranking.candidates)
-    left: list[Candidate] = []
-    for candidate in ranking.candidates:
-        reason = known.already(candidate)
-        if candidate.document.key in copies:
-            reason = Reason.DUPLICATE
-        if reason:
-            selection.dropped.append((candidate, reason))
-        else:
-            left.append(candidate)
-    return left
 
 
 class _Chooser:
@@ -277,36 +271,26 @@ def _order(fact: Candidate) -> tuple[float, str]:
     return -fact.score, fact.document.key
 
 
-class _KnownText:
-    """What the reader has in front of them already."""
+def _already(
+    index: Index, source: Source, asked: str, context: str, exclude: Collection[int]
+) -> Reason | None:
+    """Why the reader has a memory in front of them already, if they do.
 
-    def __init__(self, index: Index, asked: str, options: RecallOptions) -> None:
-        self._index = index
-        self._asked = normalise(asked)
-        self._context = "\n".join(normalise(text) for text in options.context)
-        self._exclude = frozenset(options.exclude)
-        self._nothing = not self._context and not self._exclude
-
-    def already(self, candidate: Candidate) -> Reason | None:
-        source = candidate.document.source
-        if isinstance(source, Message):
-            if source.id in self._exclude:
-                return Reason.EXCLUDED
-            text = normalise(source.text)
-            if text == self._asked:
-                return Reason.ECHO
-            return Reason.CONTEXT if text in self._context else None
-        if self._nothing:
+    Args:
+        asked, context: What was said and what is shown, normalised.
+    """
+    if isinstance(source, Message):
+        text = normalise(source.text)
+        if source.id in exclude:
+            return Reason.EXCLUDED
+        if text == asked:
+            return Reason.ECHO
+        return Reason.CONTEXT if text in context else None
+    if isinstance(source, Episode):
+        is_current = any(source.first_message <= id <= source.last_message for id in exclude)
+        return Reason.CONTEXT if is_current else None
+    for id in source.evidence:
+        said = index.message(id) if context else None
+        if id not in exclude and (said is None or normalise(said.text) not in context):
             return None
-        if isinstance(source, Episode):
-            current = any(source.first_message <= id <= source.last_message for id in self._exclude)
-            return Reason.CONTEXT if current else None
-        if source.evidence and all(self._in_context(id) for id in source.evidence):
-            return Reason.CONTEXT
-        return None
-
-    def _in_context(self, message: int) -> bool:
-        if message in self._exclude or not self._context:
-            return message in self._exclude
-        found = self._index.message(message)
-        return found is not None and normalise(found.text) in self._context
+    return Reason.CONTEXT if source.evidence else None

@@ -58,13 +58,9 @@ class ConversationContext:
     def spread(
         self, positions: NDArray[np.intp], amounts: NDArray[np.integer[Any]]
     ) -> tuple[NDArray[np.intp], Values]:
-        """What documents have, in context, of what some of them have themselves.
+        """Where, and how much, documents have in context of what some have themselves.
 
-        Args:
-            positions: The documents, each once; ``amounts`` says what they have.
-
-        Returns:
-            Positions of those that have any, each once, in no order, and how much.
+        Positions come and go each once, and go in no order.
         """
         lends = self._follows.take(positions).nonzero()[0]
         leads = self._followed.take(positions).nonzero()[0]
@@ -131,13 +127,10 @@ class VisibleSet:
     """The visible documents.
 
     Attributes:
-        views: What the asker may see of each Session.
         numbers: Document numbers by position, shape ``(n,)``; documents of one Session
             together, its messages in order.
         positions: Positions by document number; -1 is hidden, and so is what came later.
         foreign: By position: whether another persona's.
-        kind: By position.
-        conversations: The conversations.
         lengths: By position: search terms of a document in its context.
         facts, messages: Citations: ``facts[i]`` rests on ``messages[i]`` (positions).
     """
