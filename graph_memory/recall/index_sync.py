@@ -12,8 +12,9 @@ import itertools
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -45,16 +46,8 @@ dropped and it is built once more, since the journal has them all."""
 RETRY = (5.0, 60.0, 600.0)
 """Seconds until an index that could not be built is tried again."""
 _SPARE = 16 << 20
-"""Bytes; twice as much may lie idle in a thread."""
-
-
-def keep_spare_memory() -> None:
-    """Make a thread keep the memory of its arrays; called first in the thread.
-
-    glibc gives the end of a thread's heap back to the system from twice the largest block
-    that was ever freed; without one, searches of 100k documents took a quarter longer.
-    """
-    np.empty(_SPARE, np.uint8)
+"""Bytes of the first array of the thread. glibc gives back what is free from twice the largest
+block that was ever freed; otherwise searches of 100k documents took a quarter longer."""
 
 
 class IndexSync:
@@ -70,7 +63,7 @@ class IndexSync:
         self.index = Index()
         self.ready = False
         self._journal = journal
-        self._thread = ThreadPoolExecutor(1, "gm-recall", keep_spare_memory)
+        self._thread = ThreadPoolExecutor(1, "gm-recall", np.empty, (_SPARE, np.uint8))
         self.problem = ""
         self._wanted = 1
         self._built = 0
@@ -140,11 +133,9 @@ class IndexSync:
     async def settle(self) -> None:
         """Wait until the index reflects the journal and all that can be embedded is."""
         async with self._quiet:
-            await self._quiet.wait_for(lambda: self._closed or self._is_quiet())
+            await self._quiet.wait_for(lambda: self._closed or self.problem or self._is_quiet())
 
     def _is_quiet(self) -> bool:
-        if self.problem:
-            return True
         unembedded = self._embedder is not None and self._unembedded.is_set()
         return self._is_fed() and self._embedded and not unembedded
 
@@ -212,8 +203,7 @@ class IndexSync:
             return
         index = Index()
         missed = await self._follow_while(self._build(index))
-        for start in range(0, len(missed), PIECE):
-            await self.run(self._enter, index, missed[start : start + PIECE])
+        await self._each(missed, partial(_enter, index))
         while self._events:
             await self._enter_some(self.index, index)
         old, self.index = self.index, index
@@ -244,61 +234,47 @@ class IndexSync:
     async def _enter_some(self, *indexes: Index) -> list[Event]:
         some = [self._events.popleft() for _ in range(min(PIECE, len(self._events)))]
         for index in indexes:
-            await self.run(self._enter, index, some)
+            await self._each(some, partial(_enter, index))
         return some
 
-    def _enter(self, index: Index, events: Sequence[Event]) -> None:
-        for event in events:
-            if isinstance(event, Change):
-                index.apply(event)
-            elif isinstance(event, Message):
-                index.put_message(event)
-            elif isinstance(event, Erased):
-                for id in event.messages:
-                    index.drop_message(id)
+    async def _each(self, items: Iterable[T], work: Callable[[T], object]) -> None:
+        """Do something with each item on the index's thread, a piece at a time."""
+        left = iter(items)
+
+        def piece() -> bool:
+            some = list(itertools.islice(left, PIECE))
+            for item in some:
+                work(item)
+            return len(some) == PIECE
+
+        while await self.run(piece):
+            pass
 
     async def _build(self, index: Index) -> None:
         """Enter what the journal holds; what is committed meanwhile is entered afterwards."""
         with contextlib.ExitStack() as stack:
             try:
                 snapshot = await self.run(stack.enter_context, self._journal.snapshot())
-                await self._put_rows(index, snapshot, (Session, Merge, Name, Forgotten))
+                first: tuple[type[Row], ...] = (Session, Merge, Name, Forgotten)
+                for kind in first:
+                    await self._each(snapshot.scan(kind), index.put)
                 messages = await self._journal.newest_messages(MAX_MESSAGES)
-                await self._put_messages(index, messages)
-                await self._put_messages(index, await self._cited(index, snapshot))
-                await self._put_rows(index, snapshot, (Fact, Episode))
+                await self._each(messages, index.put_message)
+                await self._each(await self._cited(index, snapshot), index.put_message)
+                for kind in (Fact, Episode):
+                    await self._each(snapshot.scan(kind), index.put)
             finally:
                 # On the thread that opened it.
                 await self.run(stack.pop_all().close)
 
-    async def _put_rows(self, index: Index, snapshot: Rows, kinds: tuple[type[Row], ...]) -> None:
-        for kind in kinds:
-            rows: Iterator[Row] = snapshot.scan(kind)
-            while await self.run(self._put_some, index, rows):
-                pass
-
-    def _put_some(self, index: Index, rows: Iterator[Row]) -> bool:
-        some = list(itertools.islice(rows, PIECE))
-        for row in some:
-            index.put(row)
-        return bool(some)
-
-    async def _put_messages(self, index: Index, messages: list[Message]) -> None:
-        for start in range(0, len(messages), PIECE):
-            await self.run(self._enter, index, messages[start : start + PIECE])
-
     async def _cited(self, index: Index, snapshot: Rows) -> list[Message]:
         """Messages that facts rest on and that are not among the newest."""
-
-        def missing(facts: Iterator[Fact], wanted: set[int]) -> bool:
-            some = list(itertools.islice(facts, PIECE))
-            wanted.update(id for fact in some for id in fact.evidence if index.message(id) is None)
-            return bool(some)
-
         wanted: set[int] = set()
-        facts = snapshot.scan(Fact)
-        while await self.run(missing, facts, wanted):
-            pass
+
+        def note(fact: Fact) -> None:
+            wanted.update(id for id in fact.evidence if index.message(id) is None)
+
+        await self._each(snapshot.scan(Fact), note)
         return await self._journal.messages(wanted)
 
     # --------------------------------------------------------------- vectors
@@ -337,6 +313,16 @@ class IndexSync:
         self._embedded = True
         await self._rest()
         await until
+
+
+def _enter(index: Index, event: Event) -> None:
+    if isinstance(event, Change):
+        index.apply(event)
+    elif isinstance(event, Message):
+        index.put_message(event)
+    elif isinstance(event, Erased):
+        for id in event.messages:
+            index.drop_message(id)
 
 
 def _differing(index: Index, built: Index) -> int:
