@@ -310,10 +310,6 @@ class Host:
         previous = next((text for role, text in reversed(turns) if role == "user"), "")
         return [text for _, text in turns if text], previous
 
-    def add_tools(self, *tools: FunctionTool[Any]) -> None:
-        """Offer tools to the chat model; AstrBot removes them with the plugin."""
-        self._context.add_llm_tools(*tools)
-
     # ---------------------------------------------------------------- providers
 
     def chat_providers(self) -> set[str]:

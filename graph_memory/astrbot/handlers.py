@@ -43,12 +43,9 @@ class MemoryTool(FunctionTool):  # type: ignore[misc]
 
     async def call(self, context: Any, **arguments: Any) -> str:
         """Run the tool; called by AstrBot's tool loop."""
-        given = {key: value for key, value in arguments.items() if key in self._known}
+        known = self.parameters["properties"]
+        given = {key: value for key, value in arguments.items() if key in known}
         return await self._use(context.context.event, self.name, given)
-
-    @property
-    def _known(self) -> set[str]:
-        return set(self.parameters["properties"])
 
 
 class Unclaimed(CustomFilter):  # type: ignore[misc]

@@ -54,7 +54,9 @@ class ProviderModel:
             except Exception as error:
                 if tool is None or not _is_refusal(error):
                     raise
-            prompt += _as_json(tool)
+            schema = json.dumps(tool.parameters, ensure_ascii=False)
+            prompt += "\n\nAnswer with one JSON object and nothing else. Its JSON schema is:\n"
+            prompt += schema
             return _answer(await self._host.generate(provider, system, prompt))
         except Exception as error:  # whatever the provider's SDK raises
             reason = f"the language model failed: {brief(error)}"
@@ -261,8 +263,3 @@ def _text(response: Any) -> str:
         return str(call.function.arguments)
     except (AttributeError, IndexError, TypeError):
         return ""
-
-
-def _as_json(tool: ToolSchema) -> str:
-    schema = json.dumps(tool.parameters, ensure_ascii=False)
-    return f"\n\nAnswer with one JSON object and nothing else. Its JSON schema is:\n{schema}"

@@ -206,7 +206,7 @@ class Runtime:
         )
         if self.settings.enable_function_calling and not self._has_tools:
             self._has_tools = True
-            self.host.add_tools(*memory_tools(self.settings, self._use))
+            self._context.add_llm_tools(*memory_tools(self.settings, self._use))
         if self.settings.webui_port:
             await self._start_web(memory)
 

@@ -14,7 +14,7 @@ from ..model import decode
 from ..store import Draft, Rows, queries
 from ..text import one_line
 from ..turn import Turn
-from .answers import Answers
+from .usage import Answers
 
 LISTED = 10
 MAX_TEXT = 200

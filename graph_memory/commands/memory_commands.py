@@ -21,13 +21,12 @@ from ..references import Reference
 from ..service import MemoryService
 from ..text import fenced, one_line
 from ..turn import Turn
-from .answers import Answers
 from .inner_commands import InnerCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
 from .record_commands import RecordCommands
 from .transfers import ExportCommands, ImportCommands
-from .usage import EVERYTHING, help_text, misused
+from .usage import EVERYTHING, Answers, help_text, misused
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""

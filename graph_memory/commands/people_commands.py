@@ -15,7 +15,7 @@ from ..model import Entity, Fact, Name, Session, is_entity
 from ..store import Rows
 from ..text import normalise, one_line
 from ..turn import Turn
-from .answers import Answers
+from .usage import Answers
 
 LISTED = 20
 """Lines in a list."""

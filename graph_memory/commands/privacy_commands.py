@@ -9,9 +9,8 @@ from ..service import MemoryService
 from ..store.queries import is_known
 from ..text import one_line
 from ..turn import Turn
-from .answers import Answers
 from .usage import CONFIRM as _YES
-from .usage import misused, nearest
+from .usage import Answers, misused, nearest
 
 MAX_LINE = 120
 CONFIRM = 600.0

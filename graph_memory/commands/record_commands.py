@@ -16,8 +16,7 @@ from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
 from ..turn import Turn
-from .answers import Answers
-from .usage import misused
+from .usage import Answers, misused
 
 PAGE = 1_500
 """Tokens of a record that are shown at a time."""

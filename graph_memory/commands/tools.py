@@ -18,8 +18,8 @@ from ..references import Reference
 from ..settings import Settings
 from ..text import fenced, one_line
 from ..turn import Turn
-from .answers import Answers
 from .memory_commands import MESSAGE, Commands
+from .usage import Answers
 
 FOUND = 12
 """Memories that one look-up shows at most, besides paths."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..locales import TEXTS, say
+from ..service import MemoryService
 from ..text import one_line
 
 CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
@@ -63,3 +65,20 @@ def misused(language: str, command: str, given: str, known: Collection[str] = ()
     key = "misused_like" if meant else "misused"
     told = say(language, key, given=one_line(given, MAX_GIVEN), meant=meant)
     return f"{told}\n{say(language, f'help_{command}')}"
+
+
+class Answers:
+    """What commands of one memory answer, in its language."""
+
+    def __init__(self, memory: MemoryService) -> None:
+        self.memory = memory
+        self._language = memory.settings.language
+
+    def _say(self, key: str, **values: object) -> str:
+        return say(self._language, key, **values)
+
+    def _moment(self, at: float) -> str:
+        return f"{datetime.fromtimestamp(at, self.memory.zone):%Y-%m-%d %H:%M}"
+
+    def _date(self, at: float) -> str:
+        return f"{datetime.fromtimestamp(at, self.memory.zone):%Y-%m-%d}"
