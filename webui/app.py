@@ -11,7 +11,6 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from .api import imports
 from .auth import Keyring
 from .core import access, errors, service, settings
 from .guard import API, Guard, Site, problem
@@ -51,10 +50,8 @@ def create_app(
     pages = Pages(keyring, options.language, memory.zone)
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
     app.state.keyring, app.state.site = keyring, site
-    for part in (login, overview, memories, node, graph_pages, inspection, fading):
+    for part in (login, overview, memories, node, graph_pages, inspection, fading, data):
         app.include_router(part.routes)
-    app.include_router(data.router(memory, pages))
-    app.include_router(imports.routes(memory), prefix="/api/v1")
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app, pages)

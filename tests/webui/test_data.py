@@ -15,8 +15,8 @@ from starlette.requests import ClientDisconnect
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.transfer import Run
-from webui.api.imports import Importing, importer_of
 from webui.guard import MAX_BODY
+from webui.pages.data import Importing, importer_of
 
 from .browsing import OURS, press, see, send
 from .conftest import KEY, application, client

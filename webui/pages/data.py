@@ -1,181 +1,246 @@
-"""Data page: backups, exports, imports, and the checkup."""
+"""Data page: backups, exports, imports, and the checkup.
+
+``/api/v1/imports`` answers the page's script.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, Response
 
-from ..api.imports import Importing, Name, begin, importer_of, usual_platform
-from ..core import errors, files, service
+from ..core import errors, files, model, service, transfer
 from ..guard import read_form
-from ..rendering import Pages
+from ..listing import Id
+from ..rendering import FormError, Memory, View, or_back
 
 LISTED = 20
+Name = Annotated[str, Field(max_length=200)]
 
-Handler = Callable[..., Awaitable[Response]]
-
-
-def router(memory: service.MemoryService, pages: Pages) -> APIRouter:
-    """``/data`` and what one can do there."""
-    routes = APIRouter(include_in_schema=False)
-    _add_overview(routes, memory, pages)
-    _add_backups(routes, memory, pages)
-    _add_exports(routes, memory, pages)
-    _add_imports(routes, memory, pages)
-    _add_waiting(routes, memory, pages)
-    return routes
+routes = APIRouter()
 
 
-def _reports(pages: Pages) -> Callable[[Handler], Handler]:
-    """A decorator of handlers: what cannot be done is said on the data page."""
-
-    def decorate(handler: Handler) -> Handler:
-        @wraps(handler)
-        async def reporting(*args: Any, **values: Any) -> Response:
-            try:
-                return await handler(*args, **values)
-            except errors.NotFoundError as error:
-                if not error.code:
-                    raise
-                return pages.redirect("/data", what="failed", reason=_short(error))
-            except (errors.GraphMemoryError, ValidationError) as error:
-                return pages.redirect("/data", what="failed", reason=_short(error))
-
-        return reporting
-
-    return decorate
-
-
-def _add_overview(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
+@routes.get("/data")
+async def data(request: Request, memory: Memory, pages: View) -> Response:
+    """Everything that can be kept, taken out and brought in."""
     backups, moving = memory.backups, memory.moving
-
-    @routes.get("/data")
-    async def data(request: Request) -> Response:
-        # First: of an import that ends meanwhile the page is to show either this or the result.
-        progress = moving.progress
-        return pages.render(
-            request,
-            "data.html",
-            backups=await backups.list(),
-            staged=await backups.staged(),
-            problem=backups.problem,
-            files=_sizes(await moving.waiting()).items(),
-            limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
-            exports=(await asyncio.to_thread(_exports, memory))[:LISTED],
-            runs=[run for run in reversed(await moving.runs()) if run.is_there],
-            progress=progress,
-            import_problem=moving.problem,
-            directory=memory.directory,
-            people=(await memory.library.overview()).people,
-        )
-
-    @routes.post("/data/checkup")
-    async def checkup(request: Request) -> Response:
-        return pages.render(request, "data_checkup.html", checkup=await memory.doctor())
+    # First: of an import that ends meanwhile the page is to show either this or the result.
+    progress = moving.progress
+    return pages.render(
+        request,
+        "data.html",
+        backups=await backups.list(),
+        staged=await backups.staged(),
+        problem=backups.problem,
+        files=_sizes(await moving.waiting()).items(),
+        limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
+        exports=(await asyncio.to_thread(_exports, memory.directory))[:LISTED],
+        runs=[run for run in reversed(await moving.runs()) if run.is_there],
+        progress=progress,
+        import_problem=moving.problem,
+        directory=memory.directory,
+        people=(await memory.library.overview()).people,
+    )
 
 
-def _add_backups(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
-    backups, reports = memory.backups, _reports(pages)
-
-    @routes.post("/data/backup")
-    @reports
-    async def backup() -> Response:
-        await backups.make()
-        return pages.redirect("/data", what="backup")
-
-    @routes.get("/data/restore")
-    @reports
-    async def preview(request: Request, name: Name) -> Response:
-        return pages.render(request, "data_restore.html", preview=await backups.preview(name))
-
-    @routes.post("/data/restore")
-    @reports
-    async def restore(request: Request) -> Response:
-        await backups.restore((await read_form(request)).get("name", "")[:200])
-        return pages.redirect("/data", what="staged")
-
-    @routes.post("/data/unstage")
-    async def unstage() -> Response:
-        return pages.redirect("/data", what="unstaged" if await backups.unstage() else "nothing")
+@routes.post("/data/checkup")
+async def checkup(request: Request, memory: Memory, pages: View) -> Response:
+    """What the doctor finds."""
+    return pages.render(request, "data_checkup.html", checkup=await memory.doctor())
 
 
-def _add_exports(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
-    @routes.post("/data/export")
-    @_reports(pages)
-    async def export(request: Request) -> Response:
-        person = (await read_form(request)).get("person", "")[:500]
+# ------------------------------------------------------------------------ backups
+
+
+@routes.post("/data/backup")
+async def backup(memory: Memory, pages: View) -> Response:
+    """Make a backup."""
+    with or_back("/data"):
+        await memory.backups.make()
+    return pages.redirect("/data", what="backup")
+
+
+@routes.get("/data/restore")
+async def preview_restore(request: Request, memory: Memory, pages: View, name: Name) -> Response:
+    """What restoring a backup would change."""
+    with or_back("/data"):
+        found = await memory.backups.preview(name)
+    return pages.render(request, "data_restore.html", preview=found)
+
+
+@routes.post("/data/restore")
+async def restore(request: Request, memory: Memory, pages: View) -> Response:
+    """Have a backup restored at the next start."""
+    with or_back("/data"):
+        await memory.backups.restore((await read_form(request)).get("name", "")[:200])
+    return pages.redirect("/data", what="staged")
+
+
+@routes.post("/data/unstage")
+async def unstage(memory: Memory, pages: View) -> Response:
+    """Call a restore off."""
+    done = await memory.backups.unstage()
+    return pages.redirect("/data", what="unstaged" if done else "nothing")
+
+
+# ------------------------------------------------------------------------ exports
+
+
+@routes.post("/data/export")
+async def export(request: Request, memory: Memory, pages: View) -> Response:
+    """Take out everything, or one person."""
+    person = (await read_form(request)).get("person", "")[:500]
+    with or_back("/data"):
         done = await memory.moving.exporter(person).run()
-        return pages.redirect("/data", what="export", count=done.lines)
-
-    @routes.get("/data/exports/{name}")
-    async def download(name: Name) -> Response:
-        found = dict(await asyncio.to_thread(_exports, memory))
-        if name not in found:
-            raise errors.NotFoundError(f"there is no export {name}")
-        path = memory.directory / "exports" / name
-        return FileResponse(path, media_type="application/x-ndjson", filename=name)
+    return pages.redirect("/data", what="export", count=done.lines)
 
 
-def _add_imports(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
-    reports = _reports(pages)
+@routes.get("/data/exports/{name}")
+async def download(memory: Memory, name: Name) -> Response:
+    """One of the files that were taken out."""
+    if name not in dict(await asyncio.to_thread(_exports, memory.directory)):
+        raise errors.NotFoundError(f"there is no export {name}")
+    path = memory.directory / files.EXPORTS / name
+    return FileResponse(path, media_type="application/x-ndjson", filename=name)
 
-    @routes.get("/data/import")
-    async def plan(request: Request, wanted: Annotated[Importing, Query()]) -> Response:
-        """What a file would bring; what is wrong with it is said beside what can be set."""
-        found, wrong = None, ""
-        try:
-            found = await (await importer_of(memory, wanted)).preview()
-        except (errors.FormatError, errors.NotFoundError) as error:
-            wrong = _short(error)
-        return pages.render(
-            request,
-            "data_import.html",
-            200 if found else 422,
-            plan=found,
-            wrong=wrong,
-            wanted=wanted,
-            platform=wanted.platform or await usual_platform(memory),
-            choices=await memory.library.overview(),
-        )
 
-    @routes.post("/data/import")
-    @reports
-    async def bring(request: Request) -> Response:
-        given = {key: value for key, value in (await read_form(request)).items() if key != "csrf"}
-        begin(memory, await importer_of(memory, Importing.model_validate(given)))
-        return pages.redirect("/data", what="import")
+# ------------------------------------------------------------------------ imports
 
-    @routes.post("/data/import/undo")
-    @reports
-    async def take_back(request: Request) -> Response:
-        id = (await read_form(request)).get("run", "")[:200]
+
+class Importing(BaseModel):
+    """What is to be brought in; unknown members are refused.
+
+    Attributes:
+        name: A file in ``imports/``.
+        learn: Whether it is learned from, in the background.
+        persona, platform, to: As in ``Options``; ``to`` is its ``into``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Name
+    learn: bool = False
+    persona: Id = ""
+    platform: Name = ""
+    to: Id = ""
+
+
+@routes.get("/data/import")
+async def plan(
+    request: Request, memory: Memory, pages: View, wanted: Annotated[Importing, Query()]
+) -> Response:
+    """What a file would bring; what is wrong with it is said beside what can be set."""
+    found, wrong = None, ""
+    try:
+        found = await (await importer_of(memory, wanted)).preview()
+    except (errors.FormatError, errors.NotFoundError) as error:
+        wrong = str(error)[:400]
+    return pages.render(
+        request,
+        "data_import.html",
+        200 if found else 422,
+        plan=found,
+        wrong=wrong,
+        wanted=wanted,
+        platform=wanted.platform or await _usual_platform(memory),
+        choices=await memory.library.overview(),
+    )
+
+
+@routes.post("/data/import")
+async def bring(request: Request, memory: Memory, pages: View) -> Response:
+    """Run an import in the background; the service keeps why it stopped."""
+    given = {key: value for key, value in (await read_form(request)).items() if key != "csrf"}
+    try:
+        wanted = Importing.model_validate(given)
+    except ValidationError as error:
+        raise FormError("/data", "failed", str(error)[:400]) from error
+    with or_back("/data"):
+        task = memory.moving.begin(await importer_of(memory, wanted))
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return pages.redirect("/data", what="import")
+
+
+@routes.post("/data/import/undo")
+async def take_back(request: Request, memory: Memory, pages: View) -> Response:
+    """Undo an import."""
+    id = (await read_form(request)).get("run", "")[:200]
+    with or_back("/data"):
         undone = await memory.moving.undo(id)
-        return pages.redirect("/data", what="import_undo", count=undone.messages)
+    return pages.redirect("/data", what="import_undo", count=undone.messages)
 
 
-def _add_waiting(routes: APIRouter, memory: service.MemoryService, pages: Pages) -> None:
-    moving = memory.moving
+@routes.get("/data/import/delete")
+async def ask_to_delete(request: Request, memory: Memory, pages: View, name: Name) -> Response:
+    """Ask whether a file that waits is to go."""
+    sizes = _sizes(await memory.moving.waiting())
+    if name not in sizes:
+        raise errors.NotFoundError(f"there is no file {name} in {files.IMPORTS}/")
+    return pages.render(request, "data_delete.html", name=name, size=sizes[name])
 
-    @routes.get("/data/import/delete")
-    async def ask(request: Request, name: Name) -> Response:
-        sizes = _sizes(await moving.waiting())
-        if name not in sizes:
-            raise errors.NotFoundError(f"there is no file {name} in imports/")
-        return pages.render(request, "data_delete.html", name=name, size=sizes[name])
 
-    @routes.post("/data/import/delete")
-    @_reports(pages)
-    async def discard(request: Request) -> Response:
-        await moving.discard((await read_form(request)).get("name", ""))
-        return pages.redirect("/data", what="file_deleted")
+@routes.post("/data/import/delete")
+async def delete(request: Request, memory: Memory, pages: View) -> Response:
+    """Delete a file that waits."""
+    with or_back("/data"):
+        await memory.moving.discard((await read_form(request)).get("name", ""))
+    return pages.redirect("/data", what="file_deleted")
+
+
+@routes.get("/api/v1/imports")
+async def waiting(memory: Memory) -> dict[str, Any]:
+    """The files that wait, and how far an import is; ``null`` if none is under way."""
+    done, total = memory.moving.progress or (None, None)
+    names = [path.name for path in await memory.moving.waiting()]
+    return {"files": names, "done": done, "total": total, "problem": memory.moving.problem}
+
+
+@routes.post("/api/v1/imports/files")
+async def send(
+    request: Request, memory: Memory, name: Annotated[Name, Query(min_length=1)]
+) -> dict[str, str]:
+    """Put a file into ``imports/``; nothing of it is brought in yet."""
+    try:
+        return {"name": (await memory.moving.receive(name, request.stream())).name}
+    except ClientDisconnect:
+        raise errors.FormatError("the file broke off") from None
+
+
+async def importer_of(memory: service.MemoryService, wanted: Importing) -> transfer.Importer:
+    """Brings in a file of ``imports/``; a key that opens pages is none to other files.
+
+    Raises:
+        FormatError: There is no such file, or nobody knows its kind.
+    """
+    known = {path.name for path in await memory.moving.waiting()}
+    platform = wanted.platform or await _usual_platform(memory)
+    into = f"{platform}:{wanted.to}" if wanted.to.count(":") == 1 else wanted.to
+    if into:
+        transfer.split_circle(into)
+    options = transfer.Options(
+        zone=memory.zone,
+        persona=wanted.persona or model.NO_PERSONA,
+        platform=platform,
+        into=into,
+        now=memory.now(),
+    )
+    name = wanted.name if wanted.name in known else ""
+    return await memory.moving.importer(name, options, learns=wanted.learn)
+
+
+async def _usual_platform(memory: service.MemoryService) -> str:
+    """The platform that most chats are on; QQ's if there is none yet."""
+    circles = (await memory.library.overview()).circles
+    counted = Counter(circle.partition(":")[0] for circle, _ in circles)
+    return next((platform for platform, _ in counted.most_common(1)), "aiocqhttp")
 
 
 def _sizes(paths: Iterable[Path]) -> dict[str, int]:
@@ -187,15 +252,8 @@ def _sizes(paths: Iterable[Path]) -> dict[str, int]:
     return found
 
 
-def _exports(memory: service.MemoryService) -> list[tuple[str, int]]:
+def _exports(directory: Path) -> list[tuple[str, int]]:
     """Name and size of the files that were taken out, newest first. Blocks."""
-    folder = memory.directory / "exports"
-    if not folder.is_dir():
-        return []
-    found = [path for path in folder.glob("*.jsonl") if path.is_file()]
+    found = [path for path in (directory / files.EXPORTS).glob("*.jsonl") if path.is_file()]
     found.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     return [(path.name, path.stat().st_size) for path in found]
-
-
-def _short(error: Exception) -> str:
-    return str(error)[:400]
