@@ -43,7 +43,7 @@ async def test_a_running_memory_is_closed_to_others(tmp_path: Path) -> None:
     await service.learning.hear(Turn(private("zhang"), user("zhang"), "张三", "我家的猫叫豆包"))
     await service.settle()
     await service.backups.make()
-    await service.moving.exporter("").run()
+    await service.moving.export()
     await service.moving.waiting()
     running = modes(home)
     await service.close()

@@ -98,7 +98,7 @@ class ExportCommands:
         return ExportAnswer(self._say("export_mine"), path)
 
     async def _written(self, person: str) -> ExportAnswer:
-        done = await self._memory.moving.exporter(person).run()
+        done = await self._memory.moving.export(person)
         counts = done.counts
         return ExportAnswer(
             self._say(

@@ -5,7 +5,7 @@
 the journal. ``docs/data-format.md`` says what files look like.
 """
 
-from .export import Exported, Exporter
+from .export import Exported
 from .import_runs import Run
 from .importer import Brought, Importer, Plan
 from .rename_chat import Renaming, preview_renaming, rename_chat
@@ -16,7 +16,6 @@ __all__ = [
     "SOURCES",
     "Brought",
     "Exported",
-    "Exporter",
     "Importer",
     "Options",
     "Plan",

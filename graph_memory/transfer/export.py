@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -28,15 +27,13 @@ from ..model import (
     registered,
 )
 from ..scope import Attendance, Policy, Rank, View, span, view
-from ..store import Journal, Rows, contents
+from ..store import Rows, contents
 from ..store.connection import reading
 from . import files
 from .file_format import Piece, end, header, line, pack
-from .files import Stop
-from .importer import Progress
 
-_TOLD = 1_000
-"""Lines between two reports."""
+_PAUSE = 1_000
+"""Lines between two looks at whether to go on."""
 _FORMAT = "graph-memory-mine"
 _VERSION = 1
 
@@ -47,54 +44,34 @@ class Exported:
 
     path: Path
     lines: int
-    counts: dict[str, int]
+    counts: Counter[str]
 
 
-@dataclass(slots=True)
-class Exporter:
-    """Writes a memory, or what there is of one person, into ``exports/``."""
+def write_export(
+    directory: Path, journal: Path, person: str, at: float, look: Callable[[], None]
+) -> Exported:
+    """Write a memory, or what there is of one person, into ``exports/``. Blocks.
 
-    directory: Path
-    journal: Journal
-    person: str = ""
-    now: Callable[[], float] = time.time
-    stop: Stop = field(default_factory=Stop)
+    Args:
+        directory, journal: The data directory, and the journal's file.
+        look: Called between lines; raises to have it end.
 
-    async def run(self, progress: Progress | None = None) -> Exported:
-        """Write it.
-
-        Raises:
-            JournalError: It could not be read or written; there is no file then.
-            ClosedError: ``stop`` was set.
-        """
-        loop = asyncio.get_running_loop()
-
-        def tell(done: int, total: int) -> None:
-            if progress:
-                loop.call_soon_threadsafe(progress, done, total)
-
-        return await asyncio.to_thread(self._write, tell)
-
-    def _write(self, progress: Progress) -> Exported:
-        scope = "person" if self.person else "everything"
-        path = files.target(self.directory, scope, self.now())
-        counts: dict[str, int] = {}
-        with reading(self.journal.path) as db, files.writing(path) as file:
-            total = 2 + contents.size(db)
-            pieces = of_person(db, self.person) if self.person else everything(db)
-            file.write(line(header(scope, self.person)))
-            lines = 1
-            for piece in pieces:
-                data = pack(piece)
-                kind = data.get("type") or data["kind"]
-                counts[kind] = counts.get(kind, 0) + 1
-                file.write(line(data))
-                lines += 1
-                if lines % _TOLD == 0:
-                    self.stop.look()
-                    progress(lines, total)
-            file.write(line(end(lines)))
-        return Exported(path, lines + 1, counts)
+    Raises:
+        JournalError: It could not be read or written; there is no file then.
+    """
+    scope = "person" if person else "everything"
+    path = files.target(directory, scope, at)
+    counts: Counter[str] = Counter()
+    with reading(journal) as db, files.writing(path) as file:
+        file.write(line(header(scope, person)))
+        for number, piece in enumerate(of_person(db, person) if person else everything(db)):
+            data = pack(piece)
+            counts[data.get("type") or data["kind"]] += 1
+            file.write(line(data))
+            if number % _PAUSE == 0:
+                look()
+        file.write(line(end(1 + counts.total())))
+    return Exported(path, 2 + counts.total(), counts)
 
 
 def everything(db: sqlite3.Connection) -> Iterator[Piece]:

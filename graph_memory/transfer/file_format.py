@@ -13,6 +13,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -120,6 +121,41 @@ def parse(text: str, number: int) -> Data:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
+
+
+def read_own_file(path: Path, _options: object) -> Iterator[Piece]:
+    """All pieces of a file.
+
+    Raises:
+        FormatError: Something is not as it could have been written, and where.
+    """
+    number, ended = 0, False
+    with path.open("rb") as file:
+        for number, text in enumerate(lines_of(file), 1):
+            data = parse(text, number)
+            if ended:
+                raise FormatError("follows the end", number)
+            if number == 1:
+                _check_header(data)
+            elif data.get("kind") == "end":
+                if data.get("lines") != number - 1:
+                    raise FormatError("is not how many lines there are", number, "lines")
+                ended = True
+            else:
+                yield unpack(data, number)
+    if not ended:
+        error = FormatError("the file is cut off: its last line is missing", number)
+        raise error.told("cut_off")
+
+
+def _check_header(data: Data) -> None:
+    if data.get("kind") != "header" or data.get("format") != FORMAT:
+        raise FormatError("this is no memory that was exported", 1, "format").told("alien")
+    version = data.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise FormatError("is no version", 1, "version")
+    if version > VERSION:
+        raise FormatError("is of a newer version; update the plugin", 1, "version").told("newer")
 
 
 def unpack(data: Data, number: int) -> Piece:

@@ -19,10 +19,10 @@ from ..model import Asker
 from ..store.connection import reading
 from ..supervisor import NEVER, Supervisor
 from . import files, import_runs
-from .export import Exporter, lines_for
+from .export import Exported, lines_for, write_export
 from .files import Stop
 from .import_runs import Run, saved
-from .importer import Brought, Importer, Progress
+from .importer import Brought, Importer
 from .sources import Options, detect
 
 logger = logging.getLogger("graph_memory.transfer")
@@ -102,9 +102,14 @@ class TransferService:
 
     # --------------------------------------------------------------------- out
 
-    def exporter(self, person: str = "") -> Exporter:
-        """Takes everything out, or what there is of one person."""
-        return Exporter(self._directory, self._journal, person, self._now, self._stop)
+    async def export(self, person: str = "") -> Exported:
+        """Write everything, or what there is of one person, into ``exports/``.
+
+        Raises:
+            JournalError: It could not be read or written; there is no file then.
+        """
+        about = self._directory, self._journal.path, person, self._now(), self._stop.look
+        return await asyncio.to_thread(write_export, *about)
 
     async def own(self, asker: Asker) -> Path:
         """Write what an asker may see into ``exports/``.
@@ -181,7 +186,7 @@ class TransferService:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def bring(self, importer: Importer, progress: Progress | None = None) -> Brought:
+    async def bring(self, importer: Importer) -> Brought:
         """Run an import, after any other.
 
         Raises:
@@ -190,8 +195,6 @@ class TransferService:
 
         def told(done: int, total: int) -> None:
             self._progress = done, total
-            if progress:
-                progress(done, total)
 
         async with self._lock:
             self._progress, self.problem, self.failure = (0, 0), "", None

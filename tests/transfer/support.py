@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,7 +12,8 @@ from typing import Any
 
 from graph_memory.model import Message, Presence, Row, Session
 from graph_memory.store import Draft, Journal
-from graph_memory.transfer import Exporter, Importer, Options, Plan, Run
+from graph_memory.transfer import Importer, Options, Plan, Run
+from graph_memory.transfer.export import write_export
 from graph_memory.transfer.sources import detect
 from tests.makers import T0
 
@@ -46,7 +48,9 @@ async def attend(journal: Journal, *presences: Presence) -> None:
 
 
 async def exported(journal: Journal, person: str = "") -> bytes:
-    done = await Exporter(journal.path.parent, journal, person, lambda: T0).run()
+    path = journal.path
+    about = path.parent, path, person, T0, lambda: None
+    done = await asyncio.to_thread(write_export, *about)
     try:
         return done.path.read_bytes()
     finally:

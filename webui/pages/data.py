@@ -99,7 +99,7 @@ async def export(request: Request, memory: Memory, pages: View) -> Response:
     """Take out everything, or one person."""
     person = (await read_form(request)).get("person", "")[:500]
     with or_back("/data"):
-        done = await memory.moving.exporter(person).run()
+        done = await memory.moving.export(person)
     return pages.redirect("/data", what="export", count=done.lines)
 
 

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import FormatError
-from ..file_format import FORMAT
+from ..file_format import FORMAT, read_own_file
 from .astrbot_history import read_astrbot_history
 from .chat_lines import read_chat_lines
 from .graphmemory_05 import read_graphmemory_05
 from .livingmemory import read_livingmemory
-from .own_file import read_own_file
 from .qq_chat_exporter import read_qq_chat
 from .source import Options, Pieces, split_circle
 
