@@ -20,7 +20,6 @@ from ..service import MemoryService
 from ..store.queries import is_known
 from ..text import one_line
 from ..transfer import (
-    Brought,
     Importer,
     Options,
     Plan,
@@ -99,16 +98,8 @@ class ExportCommands:
 
     async def _written(self, person: str) -> ExportAnswer:
         done = await self._memory.moving.export(person)
-        counts = done.counts
-        return ExportAnswer(
-            self._say(
-                "export_done",
-                path=done.path,
-                messages=counts.get("message", 0),
-                facts=counts.get("fact", 0),
-                lines=done.lines,
-            )
-        )
+        counts = {"messages": done.counts["message"], "facts": done.counts["fact"]}
+        return ExportAnswer(self._say("export_done", path=done.path, lines=done.lines, **counts))
 
     async def unsent(self, turn: Turn, path: Path) -> str:
         """What to say if a file cannot be sent: what is in it, or where an owner finds it."""
@@ -137,6 +128,8 @@ CONFIRM = 1800.0
 _UNDO = {"undo", "撤销"}
 _LEARN = {"learn", "学习"}
 _KEYS = ("as", "persona", "platform", "bot", "to")
+_Move = tuple[str, str]
+"""What a chat was called, and what it is called now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,22 +149,13 @@ class ImportEnvironment:
     bots: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Unconfirmed:
-    """What waits to be confirmed."""
-
-    at: float
-    importer: Importer | None = None
-    move: tuple[str, str] = ("", "")
-
-
 class ImportCommands:
     """The commands by which memories come and go."""
 
     def __init__(self, memory: MemoryService) -> None:
         self._memory = memory
         self._language = memory.settings.language
-        self._wishes: OrderedDict[str, _Unconfirmed] = OrderedDict()
+        self._wishes: OrderedDict[str, tuple[float, Importer | _Move]] = OrderedDict()
 
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
@@ -218,7 +202,7 @@ class ImportCommands:
             name, format = str(around.astrbot), "astrbot"
         importer = await self._memory.moving.importer(name, options, format=format, learns=learns)
         plan = await importer.preview()
-        self._wish(turn, _Unconfirmed(self._memory.now(), importer))
+        self._wish(turn, importer)
         return self._plan(plan, learns=learns)
 
     def _misread(self, words: list[str]) -> str:
@@ -250,15 +234,13 @@ class ImportCommands:
 
     async def _confirm(self, turn: Turn) -> str:
         wish = self._wished(turn)
-        if wish is None or wish.importer is None:
+        if not isinstance(wish, Importer):
             return self._say("import_first")
-        task = self._memory.moving.begin(wish.importer)
+        task = self._memory.moving.begin(wish)
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done:
             return self._say("import_goes_on")
-        return self._done(task.result())
-
-    def _done(self, brought: Brought) -> str:
+        brought = task.result()
         key = "import_done" if brought.messages or brought.rows else "import_nothing"
         lines = [self._say(key, messages=brought.messages, rows=brought.rows)]
         if brought.run.learns:
@@ -287,56 +269,31 @@ class ImportCommands:
             self._say("import_file", name=path.name, size=round(path.stat().st_size / 2**20, 1))
             for path in paths[:LISTED]
         ]
-        runs = [run for run in await moving.runs() if run.is_there]
-        if runs:
-            when = datetime.fromtimestamp(runs[-1].at, self._memory.zone)
-            run = runs[-1]
-            lines.append(
-                self._say(
-                    "import_last", when=f"{when:%Y-%m-%d %H:%M}", messages=run.count, rows=run.rows
-                )
-            )
+        for run in [run for run in await moving.runs() if run.is_there][-1:]:
+            when = f"{datetime.fromtimestamp(run.at, self._memory.zone):%Y-%m-%d %H:%M}"
+            lines.append(self._say("import_last", when=when, messages=run.count, rows=run.rows))
         return "\n".join([*lines, self._say("import_how")])
 
     def _plan(self, plan: Plan, *, learns: bool) -> str:
-        lines = [
-            self._say(
-                "import_plan",
-                format=self._say(f"import_format_{plan.format}"),
-                messages=plan.messages,
-                new=plan.new,
-                facts=plan.rows.get("fact", 0),
-                summaries=plan.rows.get("episode", 0),
-                chats=len(plan.chats),
-            )
-        ]
+        say, zone = self._say, self._memory.zone
+        about = {"facts": plan.rows.get("fact", 0), "summaries": plan.rows.get("episode", 0)}
+        about |= {"messages": plan.messages, "new": plan.new, "chats": len(plan.chats)}
+        lines = [say("import_plan", format=say(f"import_format_{plan.format}"), **about)]
         if plan.since is not None and plan.until is not None:
-            span = [
-                datetime.fromtimestamp(at, self._memory.zone) for at in (plan.since, plan.until)
-            ]
-            lines.append(self._say("import_span", since=span[0].date(), until=span[1].date()))
-        lines += [
-            self._say(
-                "import_chat", chat=one_line(chat, MAX_LINE), persona=persona, messages=messages
-            )
-            for chat, persona, messages in plan.chats[:LISTED]
-        ]
-        lines += [
-            self._say("import_example", name=name or "…", text=one_line(text, MAX_LINE))
-            for name, text in plan.examples
-        ]
-        skipped = [
-            self._say(f"import_skipped_{reason}", count=count)
-            for reason, count in sorted(plan.skipped.items())
-            if count
-        ]
-        if plan.forgotten:
-            skipped.append(self._say("import_skipped_forgotten", count=plan.forgotten))
-        lines += skipped
+            since, until = (datetime.fromtimestamp(at, zone) for at in (plan.since, plan.until))
+            lines.append(say("import_span", since=since.date(), until=until.date()))
+        for chat, persona, messages in plan.chats[:LISTED]:
+            chat = one_line(chat, MAX_LINE)
+            lines.append(say("import_chat", chat=chat, persona=persona, messages=messages))
+        for name, text in plan.examples:
+            lines.append(say("import_example", name=name or "…", text=one_line(text, MAX_LINE)))
+        for reason, count in [*sorted(plan.skipped.items()), ("forgotten", plan.forgotten)]:
+            if count:
+                lines.append(say(f"import_skipped_{reason}", count=count))
         if plan.batches:
             key = "import_cost" if learns else "import_cost_if"
-            lines.append(self._say(key, batches=plan.batches, tokens=plan.tokens))
-        return "\n".join([*lines, self._say("import_confirm")])
+            lines.append(say(key, batches=plan.batches, tokens=plan.tokens))
+        return "\n".join([*lines, say("import_confirm")])
 
     # -------------------------------------------------------------------- move
 
@@ -348,9 +305,9 @@ class ImportCommands:
         try:
             if len(words) == 1 and words[0].casefold() in _YES:
                 wish = self._wished(turn)
-                if wish is None or not wish.move[0]:
+                if not isinstance(wish, tuple):
                     return self._say("move_first")
-                change = await rename_chat(self._memory.journal, *wish.move, self._memory.now())
+                change = await rename_chat(self._memory.journal, *wish, self._memory.now())
                 return self._say("move_done" if change else "move_none")
             if len(words) != 2:
                 return self._say("move_how")
@@ -359,29 +316,22 @@ class ImportCommands:
             return self._say("move_wrong", reason=explain(self._language, error))
         if not plan.circles:
             return self._say("move_none")
-        self._wish(turn, _Unconfirmed(self._memory.now(), move=(words[0], words[1])))
-        ways = [
-            self._say("move_line", old=old, new=new)
-            for old, new in list(plan.circles.items())[:LISTED]
-        ]
-        return "\n".join(
-            [
-                self._say("move_plan", circles=len(plan.circles), sessions=plan.sessions),
-                *ways,
-                self._say("move_confirm"),
-            ]
-        )
+        self._wish(turn, (words[0], words[1]))
+        lines = [self._say("move_plan", circles=len(plan.circles), sessions=plan.sessions)]
+        for old, new in list(plan.circles.items())[:LISTED]:
+            lines.append(self._say("move_line", old=old, new=new))
+        return "\n".join([*lines, self._say("move_confirm")])
 
     # ------------------------------------------------------------------ wishes
 
-    def _wish(self, turn: Turn, wish: _Unconfirmed) -> None:
-        self._wishes[turn.user] = wish
+    def _wish(self, turn: Turn, wish: Importer | _Move) -> None:
+        self._wishes[turn.user] = self._memory.now(), wish
         while len(self._wishes) > LISTED:
             self._wishes.popitem(last=False)
 
-    def _wished(self, turn: Turn) -> _Unconfirmed | None:
-        wish = self._wishes.pop(turn.user, None)
-        return wish if wish and self._memory.now() - wish.at <= CONFIRM else None
+    def _wished(self, turn: Turn) -> Importer | _Move | None:
+        at, wish = self._wishes.pop(turn.user, (0.0, None))
+        return wish if self._memory.now() - at <= CONFIRM else None
 
 
 def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
