@@ -40,6 +40,7 @@ EXAMPLES = 5
 
 Progress = Callable[[int, int], None]
 """Called with how many pieces are done, of how many."""
+_Marks = set[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Importer:
             finally:
                 intake.close()
 
-    async def run(self, progress: Progress | None = None) -> Brought:
+    async def run(self, progress: Progress = lambda _done, _total: None) -> Brought:
         """Bring everything in that is not here yet; a second time changes nothing.
 
         Raises:
@@ -133,8 +134,7 @@ class Importer:
         before = run.count, run.rows
         run.learns = run.learns or self.learns
         try:
-            task = _ImportTask(intake, self.journal, run, deleted, self.now, progress)
-            await task.run()
+            await _ImportTask(self, intake, run, deleted, progress).run()
         except asyncio.CancelledError:  # the journal's thread may be reading from it still
             raise
         except BaseException:
@@ -144,7 +144,7 @@ class Importer:
         logger.info("import %s: %d messages, %d rows came in", run.id, run.count, run.rows)
         return Brought(run, run.count - before[0], run.rows - before[1])
 
-    def _begin(self) -> tuple[Intake, Run, set[tuple[str, str]]]:
+    def _begin(self) -> tuple[Intake, Run, _Marks]:
         with reading(self.journal.path) as db:
             return self._take_in(db), self._run(db), _deleted(db)
 
@@ -206,7 +206,7 @@ def _held(db: sqlite3.Connection, circle: str) -> Iterator[Held]:
     return (Held(m.sender, m.text, m.at, m.ref) for m in contents.messages_of(db, here))
 
 
-def _deleted(db: sqlite3.Connection) -> set[tuple[str, str]]:
+def _deleted(db: sqlite3.Connection) -> _Marks:
     """Marks of what was forgotten or retracted: it may not come in meanwhile."""
     marks = {(mark, "") for mark in retraction.all_marks(db)}
     return marks | {(user, repr(at)) for user, at in erasure.marks(db).items()}
@@ -270,20 +270,10 @@ class _ImportTask:
     """An import under way, in transactions of a few pieces."""
 
     def __init__(
-        self,
-        intake: Intake,
-        journal: Journal,
-        run: Run,
-        deleted: set[tuple[str, str]],
-        now: Callable[[], float],
-        progress: Progress | None,
+        self, importer: Importer, intake: Intake, run: Run, deleted: _Marks, progress: Progress
     ) -> None:
-        self._intake = intake
-        self._journal = journal
-        self._run = run
-        self._deleted = deleted
-        self._now = now
-        self._progress = progress or (lambda _done, _total: None)
+        self._intake, self._run, self._deleted = intake, run, deleted
+        self._journal, self._now, self._progress = importer.journal, importer.now, progress
         self._done = 0
         self._total = contents.size(intake.db)
         self._sessions = contents.sessions(intake.db)

@@ -55,22 +55,22 @@ class TransferService:
     """Brings memories in and takes them out.
 
     Attributes:
-        learning: Learns from what was imported.
         problem, failure: Why the last import stopped, and the error; empty if it did not.
     """
 
     def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
-        self.learning = ImportLearning(context, learning)
         self._directory = directory
         self._context = context
         self._journal = context.journal
-        self._heard = learning
+        self._learning = learning
         self._now = context.now
         self._began = time.time()
         self._stop = Stop()
         self._lock = asyncio.Lock()
         text = "what a kill left could not be swept"
         self._sweeping = Supervisor("gm-transfer", self._sweep, logger, text)
+        text = "what was imported is not learned at the moment"
+        self._learner = Supervisor("gm-import-learning", self.learn, logger, text, retry=(PAUSE,))
         self._tasks: set[asyncio.Task[Brought]] = set()
         self._progress: tuple[int, int] | None = None
         self.problem = ""
@@ -84,7 +84,7 @@ class TransferService:
     async def start(self) -> None:
         """Delete what a kill left half done, and say if an import was interrupted."""
         self._sweeping.start()
-        self.learning.start()
+        self._learner.start()
 
     async def _sweep(self) -> None:
         await asyncio.to_thread(files.sweep, self._directory, self._began)
@@ -94,7 +94,7 @@ class TransferService:
     async def close(self) -> None:
         """Stop; an import that is under way is complete once it is done again."""
         self._stop.set()
-        await self.learning.close()
+        await self._learner.close()
         await self._sweeping.close()
         for task in self._tasks:
             task.cancel()
@@ -205,8 +205,8 @@ class TransferService:
                 raise
             finally:
                 self._progress = None
-        self._heard.look_again()
-        self.learning.wake()
+        self._learning.look_again()
+        self._learner.wake()
         return brought
 
     def _failed(self, error: Exception) -> None:
@@ -226,35 +226,24 @@ class TransferService:
             work = partial(import_runs.undo, id=id, at=self._now())
             return Undone(*await self._journal.alter(work))
 
+    # ------------------------------------------------------------------- learn
 
-class ImportLearning:
-    """Learns from the imports that are to be learned from."""
+    async def learn(self) -> float:
+        """Let one more imported batch be learned, if this is the time.
 
-    def __init__(self, context: Context, learning: Learning, *, pause: float = PAUSE) -> None:
-        self._journal = context.journal
-        self._budget = context.budget
-        self._learning = learning
-        self._pause = pause
-        text = "what was imported is not learned at the moment"
-        self._job = Supervisor("gm-import-learning", self.step, logger, text, retry=(pause,))
-        self.start = self._job.start
-        self.wake = self._job.wake
-        self.close = self._job.close
-
-    async def step(self) -> float:
-        """Let one more batch be learned, if this is the time; see ``Supervisor``."""
+        Returns:
+            Seconds until the next look; :data:`NEVER` if nothing is left.
+        """
         batch = await self._journal.look(next_batch)
         if batch is None:
             return NEVER
-        if not self._is_dear() and not (await self._learning.status()).waiting:
+        today = self._context.budget.today()
+        is_dear = today.limit and today.tokens >= today.limit * SHARE
+        if not is_dear and not (await self._learning.status()).waiting:
             query = "UPDATE batch SET state = 'waiting', attempts = 0, next_at = 0 WHERE id = ?"
             await self._journal.alter(lambda db, _tell: db.execute(query, (batch,)))
             self._learning.look_again()
-        return self._pause
-
-    def _is_dear(self) -> bool:
-        today = self._budget.today()
-        return bool(today.limit and today.tokens >= today.limit * SHARE)
+        return PAUSE
 
 
 def next_batch(db: sqlite3.Connection) -> int | None:

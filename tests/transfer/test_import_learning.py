@@ -79,7 +79,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         await learning.settle()
         assert model.asked == []
         for _ in range(6):
-            await mover.learning.step()
+            await mover.learn()
             await learning.settle()
         # Half of what a day may cost, and no more.
         assert len(model.asked) == 2
@@ -91,7 +91,7 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         # Taken back, what was learned from it goes as well.
         await mover.undo()
         assert not await journal.read(lambda rows: rows.find(Fact))
-        assert await mover.learning.step() == NEVER
+        assert await mover.learn() == NEVER
         assert [each.state for each in await journal.look(saved)] == ["undone"]
         await mover.close()
         await learning.close()
