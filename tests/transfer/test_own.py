@@ -240,20 +240,19 @@ async def test_who_was_forgotten_does_not_come_back(tmp_path: Path) -> None:
         assert "那我们不吃花生" in left
 
 
-async def test_what_was_retracted_does_not_come_back(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        lines = [message(GROUP, user("1"), text, T0, ref=f"{text}@0") for text in ("说错了", "好")]
-        (wrong, _) = await hear(journal, GROUP, *lines)
-        path = put(tmp_path / "x.jsonl", await exported(journal))
+async def test_what_was_retracted_does_not_come_back(journal: Journal, tmp_path: Path) -> None:
+    lines = [message(GROUP, user("1"), text, T0, ref=f"{text}@0") for text in ("说错了", "好")]
+    (wrong, _) = await hear(journal, GROUP, *lines)
+    path = put(tmp_path / "x.jsonl", await exported(journal))
 
-        def retract(db: sqlite3.Connection, _tell: object) -> None:
-            retraction.note(db, wrong, T0)
-            db.execute("DELETE FROM message WHERE id = ?", (wrong.id,))
+    def retract(db: sqlite3.Connection, _tell: object) -> None:
+        retraction.note(db, wrong, T0)
+        db.execute("DELETE FROM message WHERE id = ?", (wrong.id,))
 
-        await journal.alter(retract)
-        plan, run = await brought(journal, path)
-        assert (plan.new, run.count) == (0, 0)
-        assert [each.text for each in await everything(journal)] == ["好"]
+    await journal.alter(retract)
+    plan, run = await brought(journal, path)
+    assert (plan.new, run.count) == (0, 0)
+    assert [each.text for each in await everything(journal)] == ["好"]
 
 
 async def test_one_person(tmp_path: Path) -> None:
@@ -315,13 +314,12 @@ def changed(data: bytes, kind: str, **values: Any) -> bytes:
     ],
 )
 async def test_garbage_changes_nothing_and_says_where(
-    tmp_path: Path, kind: str, values: dict[str, Any], field: str
+    journal: Journal, tmp_path: Path, kind: str, values: dict[str, Any], field: str
 ) -> None:
-    async with opened(tmp_path / "a") as journal:
-        await filled(journal)
-        data = changed(await exported(journal), kind, **values)
-        error = await refused(journal, tmp_path / "x.jsonl", data)
-        assert error.field == field
+    await filled(journal)
+    data = changed(await exported(journal), kind, **values)
+    error = await refused(journal, tmp_path / "x.jsonl", data)
+    assert error.field == field
 
 
 @given(data=st.data())
@@ -355,12 +353,11 @@ async def _damaged(data: st.DataObject) -> None:
                 assert how == "noise" or (how == "cut" and at == len(whole) - 1)
 
 
-async def test_a_file_of_rows_only_in_halves_is_cut_off(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        error = await refused(journal, tmp_path / "x.jsonl", b"")
-        assert "cut off" in error.reason
-        long = b'{"kind":"header","x":"' + b"a" * (1 << 20) + b'"}\n'
-        assert "longer" in (await refused(journal, tmp_path / "x.jsonl", long)).reason
+async def test_a_file_of_rows_only_in_halves_is_cut_off(journal: Journal, tmp_path: Path) -> None:
+    error = await refused(journal, tmp_path / "x.jsonl", b"")
+    assert "cut off" in error.reason
+    long = b'{"kind":"header","x":"' + b"a" * (1 << 20) + b'"}\n'
+    assert "longer" in (await refused(journal, tmp_path / "x.jsonl", long)).reason
 
 
 # -------------------------------------------------------------------------- undo
@@ -411,7 +408,7 @@ async def test_an_old_import_is_undone_though_the_log_has_only_counts(tmp_path: 
         assert await two.read(lambda rows: [*rows.find(Fact), *rows.find(Episode)]) == []
 
 
-async def test_an_import_of_an_older_version_is_listed_but_not_undone(tmp_path: Path) -> None:
+async def test_an_import_of_an_older_version_is_listed_but_not_undone(journal: Journal) -> None:
     about = {"id": "01", "format": "chat", "at": T0, "state": "done", "rows": 2}
     about |= {
         "messages": [[1, 5], [7, 7]],
@@ -419,14 +416,13 @@ async def test_an_import_of_an_older_version_is_listed_but_not_undone(tmp_path: 
         "unlearned": [],
         "cursor": ["", ""],
     }
-    async with opened(tmp_path / "a") as journal:
-        await journal.set_note("moving:01", json.dumps(about))
-        service = moverof(journal)
-        (run,) = await service.runs()
-        assert (run.count, run.is_there) == (6, True)
-        with pytest.raises(NotFoundError) as caught:
-            await service.undo()
-        assert caught.value.code == "old_import"
+    await journal.set_note("moving:01", json.dumps(about))
+    service = moverof(journal)
+    (run,) = await service.runs()
+    assert (run.count, run.is_there) == (6, True)
+    with pytest.raises(NotFoundError) as caught:
+        await service.undo()
+    assert caught.value.code == "old_import"
 
 
 async def test_nobody_was_there_longer_for_an_import_that_is_undone(tmp_path: Path) -> None:

@@ -49,93 +49,88 @@ async def presences(journal: Journal) -> list[Presence]:
     return sorted(await journal.presences(), key=lambda each: (each.circle, each.user))
 
 
-async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        await hear(journal, OLD, LEAVING, message(OLD, user("2"), "好", T0 - 90))
-        secret = message(NEW, user("3"), "这里只有我们", T0 - 50)
-        await hear(journal, NEW, secret, message(NEW, user("2"), "来了", T0 - 40))
-        before = await presences(journal)
-        attendance = Attendance(before)
+async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(journal: Journal) -> None:
+    await hear(journal, OLD, LEAVING, message(OLD, user("2"), "好", T0 - 90))
+    secret = message(NEW, user("3"), "这里只有我们", T0 - 50)
+    await hear(journal, NEW, secret, message(NEW, user("2"), "来了", T0 - 40))
+    before = await presences(journal)
+    attendance = Attendance(before)
 
-        def follow(event: object) -> None:
-            if isinstance(event, Presence):
-                attendance.add(event)
-            elif isinstance(event, Erased) and event.user:
-                attendance.forget(event.user)
+    def follow(event: object) -> None:
+        if isinstance(event, Presence):
+            attendance.add(event)
+        elif isinstance(event, Erased) and event.user:
+            attendance.forget(event.user)
 
-        journal.listen(follow)
-        change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
-        assert change is not None
-        moved = await presences(journal)
-        assert moved != before
-        undone = await undo(journal, change.id, "owner")
-        assert undone is not None
-        assert await presences(journal) == before
-        assert view(NEW, asker_of(private("1"), user("1")), Policy(), attendance) is None
-        assert attendance.windows(NEW.circle, [user("2")]) == ((T0 - 40, math.inf),)
-        assert attendance.windows(OLD.circle, [user("1")]) == ((T0 - 100, math.inf),)
-        # The undoing may be undone, and that as well.
-        again = await undo(journal, undone.id, "owner")
-        assert again is not None
-        assert await presences(journal) == moved
-        await undo(journal, again.id, "owner")
-        assert await presences(journal) == before
+    journal.listen(follow)
+    change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
+    assert change is not None
+    moved = await presences(journal)
+    assert moved != before
+    undone = await undo(journal, change.id, "owner")
+    assert undone is not None
+    assert await presences(journal) == before
+    assert view(NEW, asker_of(private("1"), user("1")), Policy(), attendance) is None
+    assert attendance.windows(NEW.circle, [user("2")]) == ((T0 - 40, math.inf),)
+    assert attendance.windows(OLD.circle, [user("1")]) == ((T0 - 100, math.inf),)
+    # The undoing may be undone, and that as well.
+    again = await undo(journal, undone.id, "owner")
+    assert again is not None
+    assert await presences(journal) == moved
+    await undo(journal, again.id, "owner")
+    assert await presences(journal) == before
 
 
-async def test_a_chat_that_is_spoken_in_again_is_its_own_again(tmp_path: Path) -> None:
+async def test_a_chat_that_is_spoken_in_again_is_its_own_again(journal: Journal) -> None:
     other = group("9", "lan")
-    async with opened(tmp_path / "a") as journal:
-        for session in (OLD, other):
-            await hear(journal, session, message(session, user("1"), "我们换群吧", T0 - 100))
-        await hear(journal, NEW, message(NEW, user("3"), "这里只有我们", T0 - 50))
-        before = await presences(journal)
-        await rename_chat(journal, OLD.circle, NEW.circle, T0)
-        moved = await presences(journal)
-        await hear(journal, OLD, message(OLD, user("1"), "还是这里好", T0 + 9))
-        assert await presences(journal) == moved, "another persona's Session is there still"
-        await hear(journal, other, message(other, user("1"), "是啊", T0 + 10))
-        assert await presences(journal) == before
+    for session in (OLD, other):
+        await hear(journal, session, message(session, user("1"), "我们换群吧", T0 - 100))
+    await hear(journal, NEW, message(NEW, user("3"), "这里只有我们", T0 - 50))
+    before = await presences(journal)
+    await rename_chat(journal, OLD.circle, NEW.circle, T0)
+    moved = await presences(journal)
+    await hear(journal, OLD, message(OLD, user("1"), "还是这里好", T0 + 9))
+    assert await presences(journal) == moved, "another persona's Session is there still"
+    await hear(journal, other, message(other, user("1"), "是啊", T0 + 10))
+    assert await presences(journal) == before
 
 
-async def test_who_spoke_where_a_chat_was_moved_to_has_been_there(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        await hear(journal, OLD, LEAVING)
-        change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
-        assert change is not None
-        await hear(journal, NEW, message(NEW, user("1"), "我来了", T0 + 50))
-        await journal.leave(NEW.circle, user("1"), T0 + 60)
-        await undo(journal, change.id, "owner")
-        assert await presences(journal) == [
-            Presence(NEW.circle, user("1"), T0 + 50, T0 + 60),
-            Presence(OLD.circle, user("1"), T0 - 100),
-        ]
+async def test_who_spoke_where_a_chat_was_moved_to_has_been_there(journal: Journal) -> None:
+    await hear(journal, OLD, LEAVING)
+    change = await rename_chat(journal, OLD.circle, NEW.circle, T0)
+    assert change is not None
+    await hear(journal, NEW, message(NEW, user("1"), "我来了", T0 + 50))
+    await journal.leave(NEW.circle, user("1"), T0 + 60)
+    await undo(journal, change.id, "owner")
+    assert await presences(journal) == [
+        Presence(NEW.circle, user("1"), T0 + 50, T0 + 60),
+        Presence(OLD.circle, user("1"), T0 - 100),
+    ]
 
 
-async def test_an_account_that_changed_is_the_same_person(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        for persona in ("mei", "lan"):
-            hers = private("1", persona)
-            await hear(journal, hers, message(hers, user("1"), "我换号了", T0))
-        await hear(journal, private("2"), message(private("2"), user("2"), "我没有", T0))
-        await rename_chat(journal, user("1"), "qq:ABC", T0)
-        sessions = await journal.read(lambda rows: list(rows.scan(Session)))
-        assert sorted((s.owner, s.circle) for s in sessions) == [
-            (user("2"), private("2").circle),
-            ("qq:ABC", "qq:private:ABC"),
-            ("qq:ABC", "qq:private:ABC"),
-        ]
-        links = await journal.read(lambda rows: [(k.a, k.b) for k in rows.scan(Link)])
-        assert links == [(user("1"), "qq:ABC")]
+async def test_an_account_that_changed_is_the_same_person(journal: Journal) -> None:
+    for persona in ("mei", "lan"):
+        hers = private("1", persona)
+        await hear(journal, hers, message(hers, user("1"), "我换号了", T0))
+    await hear(journal, private("2"), message(private("2"), user("2"), "我没有", T0))
+    await rename_chat(journal, user("1"), "qq:ABC", T0)
+    sessions = await journal.read(lambda rows: list(rows.scan(Session)))
+    assert sorted((s.owner, s.circle) for s in sessions) == [
+        (user("2"), private("2").circle),
+        ("qq:ABC", "qq:private:ABC"),
+        ("qq:ABC", "qq:private:ABC"),
+    ]
+    links = await journal.read(lambda rows: [(k.a, k.b) for k in rows.scan(Link)])
+    assert links == [(user("1"), "qq:ABC")]
 
 
-async def test_a_whole_platform(tmp_path: Path) -> None:
-    async with opened(tmp_path / "a") as journal:
-        for place in (OLD, private("1")):
-            await hear(journal, place, message(place, user("1"), "你好", T0))
-        plan = await preview_renaming(journal, QQ, "onebot")
-        assert set(plan.circles.values()) == {"onebot:group:9", "onebot:private:1"}
-        await rename_chat(journal, QQ, "onebot", T0)
-        assert not (await preview_renaming(journal, QQ, "onebot")).circles
+async def test_a_whole_platform(journal: Journal) -> None:
+    for place in (OLD, private("1")):
+        await hear(journal, place, message(place, user("1"), "你好", T0))
+    plan = await preview_renaming(journal, QQ, "onebot")
+    assert set(plan.circles.values()) == {"onebot:group:9", "onebot:private:1"}
+    await rename_chat(journal, QQ, "onebot", T0)
+    assert not (await preview_renaming(journal, QQ, "onebot")).circles
 
 
 @pytest.mark.parametrize(
@@ -148,7 +143,6 @@ async def test_a_whole_platform(tmp_path: Path) -> None:
         (user("1"), NEW.circle),
     ],
 )
-async def test_what_cannot_be_moved(tmp_path: Path, old: str, new: str) -> None:
-    async with opened(tmp_path / "a") as journal:
-        with pytest.raises(FormatError):
-            await rename_chat(journal, old, new, T0)
+async def test_what_cannot_be_moved(journal: Journal, old: str, new: str) -> None:
+    with pytest.raises(FormatError):
+        await rename_chat(journal, old, new, T0)

@@ -24,7 +24,7 @@ from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
 from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, group, message, private, user
 
-from .support import OPTIONS, brought, everything, exported, hear, importer, opened, put
+from .support import OPTIONS, brought, everything, exported, hear, importer, put
 
 DAY = 86_400.0
 
@@ -48,7 +48,7 @@ def database(path: Path, script: str, rows: dict[str, Iterable[tuple[Any, ...]]]
 # -------------------------------------------------------------------------- chat
 
 
-async def test_chat_lines_land_where_they_were_said(tmp_path: Path) -> None:
+async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: Path) -> None:
     path = put(
         tmp_path / "x.jsonl",
         lines(
@@ -65,28 +65,29 @@ async def test_chat_lines_land_where_they_were_said(tmp_path: Path) -> None:
             {"time": T0 + 7, "sender": "1", "text": "  "},
         ),
     )
-    async with opened(tmp_path / "a") as journal:
-        plan, run = await brought(journal, path)
-        assert plan.skipped == {"empty": 1}
-        assert plan.batches == 3
-        assert plan.tokens > 3_000
-        found = {(m.session, m.sender, m.text) for m in await everything(journal)}
-        assert found == {
-            (group("9").id, user("1"), "我在学大提琴"),
-            (group("9").id, user("2"), "好听"),
-            (private("1", "lan").id, user("1"), "悄悄说"),
-            (private("1", "lan").id, "bot", "嗯"),
-        }
-        assert {p.user for p in await journal.presences()} == {user("1"), user("2")}
-        episodes = await journal.read(lambda rows: rows.find(Episode))
-        assert sum(each.messages for each in episodes) == 4
-        assert not run.learns
-        before = await exported(journal)
-        await brought(journal, path)
-        assert await exported(journal) == before
+    plan, run = await brought(journal, path)
+    assert plan.skipped == {"empty": 1}
+    assert plan.batches == 3
+    assert plan.tokens > 3_000
+    found = {(m.session, m.sender, m.text) for m in await everything(journal)}
+    assert found == {
+        (group("9").id, user("1"), "我在学大提琴"),
+        (group("9").id, user("2"), "好听"),
+        (private("1", "lan").id, user("1"), "悄悄说"),
+        (private("1", "lan").id, "bot", "嗯"),
+    }
+    assert {p.user for p in await journal.presences()} == {user("1"), user("2")}
+    episodes = await journal.read(lambda rows: rows.find(Episode))
+    assert sum(each.messages for each in episodes) == 4
+    assert not run.learns
+    before = await exported(journal)
+    await brought(journal, path)
+    assert await exported(journal) == before
 
 
-async def test_names_are_cleaned_as_if_they_had_been_heard(tmp_path: Path) -> None:
+async def test_names_are_cleaned_as_if_they_had_been_heard(
+    journal: Journal, tmp_path: Path
+) -> None:
     here = {"group": "9"}
     line = {
         "time": T0,
@@ -96,15 +97,16 @@ async def test_names_are_cleaned_as_if_they_had_been_heard(tmp_path: Path) -> No
         "group": "9",
     }
     nobody = {"time": T0 + 1, "sender": "2", "name": "\u3164\u200b", "text": "嗯"} | here
-    async with opened(tmp_path / "a") as journal:
-        await brought(journal, put(tmp_path / "x.jsonl", lines(line, nobody)))
-        found = [(each.name, each.text) for each in await everything(journal)]
-        assert found == [("陈大文 我", "在"), ("", "嗯")]
-        (known,) = await journal.read(lambda rows: rows.find(Name))
-        assert known.text == "陈大文 我"
+    await brought(journal, put(tmp_path / "x.jsonl", lines(line, nobody)))
+    found = [(each.name, each.text) for each in await everything(journal)]
+    assert found == [("陈大文 我", "在"), ("", "嗯")]
+    (known,) = await journal.read(lambda rows: rows.find(Name))
+    assert known.text == "陈大文 我"
 
 
-async def test_what_was_heard_is_not_imported_a_second_time(tmp_path: Path) -> None:
+async def test_what_was_heard_is_not_imported_a_second_time(
+    journal: Journal, tmp_path: Path
+) -> None:
     here = group("9")
     path = put(
         tmp_path / "x.jsonl",
@@ -113,25 +115,12 @@ async def test_what_was_heard_is_not_imported_a_second_time(tmp_path: Path) -> N
             {"time": T0 - DAY, "sender": "1", "text": "我在学大提琴", "group": "9"},
         ),
     )
-    async with opened(tmp_path / "a") as journal:
-        await hear(journal, here, message(here, user("1"), "我在学大提琴", T0, ref="5@1"))
-        plan, run = await brought(journal, path)
-        assert (plan.new, run.count) == (1, 1)
-        # Who spoke earlier than was known was there earlier than was known.
-        spans = [(p.since, p.until) for p in await journal.presences()]
-        assert spans == [(T0 - DAY, T0), (T0, None)]
-
-
-@pytest.mark.parametrize("where", ["sender", "text", "name", "group", "id"])
-async def test_half_of_a_character_is_no_text(tmp_path: Path, where: str) -> None:
-    good = {"time": T0, "sender": "1", "text": "你好 \U0001f600"}  # written as two halves
-    text = "\n".join(json.dumps(line) for line in (good, {**good, where: "a\ud800"}))
-    path = put(tmp_path / "x.jsonl", text)
-    async with opened(tmp_path / "a") as journal:
-        with pytest.raises(FormatError) as caught:
-            await brought(journal, path, format="chat")
-        assert (caught.value.line, caught.value.field) == (2, where)
-        assert await everything(journal) == []
+    await hear(journal, here, message(here, user("1"), "我在学大提琴", T0, ref="5@1"))
+    plan, run = await brought(journal, path)
+    assert (plan.new, run.count) == (1, 1)
+    # Who spoke earlier than was known was there earlier than was known.
+    spans = [(p.since, p.until) for p in await journal.presences()]
+    assert spans == [(T0 - DAY, T0), (T0, None)]
 
 
 @pytest.mark.parametrize(
@@ -143,16 +132,21 @@ async def test_half_of_a_character_is_no_text(tmp_path: Path, where: str) -> Non
         ({"time": T0, "sender": "1", "text": 5}, "text"),
         ({"time": T0, "sender": "bot", "text": "a"}, "private"),
         ({"time": T0, "sender": "1", "text": "a", "group": ["9"]}, "group"),
+        *(
+            ({"time": T0, "sender": "1", "text": "a", where: "a\ud800"}, where)
+            for where in ("sender", "text", "name", "group", "id")
+        ),
     ],
 )
-async def test_a_wrong_chat_line(tmp_path: Path, line: dict[str, Any], field: str) -> None:
-    good = {"time": T0, "sender": "1", "text": "你好"}
-    path = put(tmp_path / "x.jsonl", lines(good, line))
-    async with opened(tmp_path / "a") as journal:
-        with pytest.raises(FormatError) as caught:
-            await brought(journal, path, format="chat")
-        assert (caught.value.line, caught.value.field) == (2, field)
-        assert await everything(journal) == []
+async def test_a_wrong_chat_line(
+    journal: Journal, tmp_path: Path, line: dict[str, Any], field: str
+) -> None:
+    good = {"time": T0, "sender": "1", "text": "你好 \U0001f600"}  # written as two halves
+    path = put(tmp_path / "x.jsonl", "\n".join(map(json.dumps, (good, line))))
+    with pytest.raises(FormatError) as caught:
+        await brought(journal, path, format="chat")
+    assert (caught.value.line, caught.value.field) == (2, field)
+    assert await everything(journal) == []
 
 
 # ----------------------------------------------------------------------- AstrBot
@@ -184,7 +178,7 @@ def turn(role: str, text: Any) -> dict[str, Any]:
     return {"role": role, "content": text}
 
 
-async def test_a_year_of_astrbots_history(tmp_path: Path) -> None:
+async def test_a_year_of_astrbots_history(journal: Journal, tmp_path: Path) -> None:
     turns = [turn("user" if n % 2 == 0 else "assistant", f"第{n}句话") for n in range(100)]
     turns[7] = {"role": "assistant", "content": None, "tool_calls": [{}]}
     turns[8] = {"role": "tool", "content": "工具的结果", "tool_call_id": "1"}
@@ -201,30 +195,29 @@ async def test_a_year_of_astrbots_history(tmp_path: Path) -> None:
             "platform_stats": [(1, "2025-01-01", "我的QQ", "aiocqhttp", 5)],
         },
     )
-    async with opened(tmp_path / "a") as journal:
-        plan, _ = await brought(journal, path)
-        assert plan.format == "astrbot"
-        assert plan.skipped == {"origin": 1}
-        found = await everything(journal)
-        assert len(found) == 98
-        assert {m.session for m in found} == {private("1", "lan").id, private("2").id}
-        assert [m.text for m in found if m.sender == "bot"][:4] == [
-            "第1句话",
-            "第3句话",
-            "第5句话",
-            "第11句话",
-        ]
-        hers = [m for m in found if m.session == private("1", "lan").id]
-        times = [m.at for m in hers]
-        assert times == sorted(times)
-        year = (datetime(2025, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, tzinfo=UTC))
-        assert year[0].timestamp() <= times[0] < times[-1] <= year[1].timestamp()
-        # In runs: nobody says one sentence in four days.
-        assert plan.batches <= 7
-        assert "工具的结果" not in {m.text for m in found}
+    plan, _ = await brought(journal, path)
+    assert plan.format == "astrbot"
+    assert plan.skipped == {"origin": 1}
+    found = await everything(journal)
+    assert len(found) == 98
+    assert {m.session for m in found} == {private("1", "lan").id, private("2").id}
+    assert [m.text for m in found if m.sender == "bot"][:4] == [
+        "第1句话",
+        "第3句话",
+        "第5句话",
+        "第11句话",
+    ]
+    hers = [m for m in found if m.session == private("1", "lan").id]
+    times = [m.at for m in hers]
+    assert times == sorted(times)
+    year = (datetime(2025, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, tzinfo=UTC))
+    assert year[0].timestamp() <= times[0] < times[-1] <= year[1].timestamp()
+    # In runs: nobody says one sentence in four days.
+    assert plan.batches <= 7
+    assert "工具的结果" not in {m.text for m in found}
 
 
-async def test_reminders_tell_who_spoke_and_when(tmp_path: Path) -> None:
+async def test_reminders_tell_who_spoke_and_when(journal: Journal, tmp_path: Path) -> None:
     note = (
         "<system_reminder>User ID: 1, Nickname: 小红\nGroup name: 乐团\n"
         "Current datetime: 2025-03-04 05:06 (CST), Weekday: 二</system_reminder>"
@@ -243,26 +236,26 @@ async def test_reminders_tell_who_spoke_and_when(tmp_path: Path) -> None:
             ]
         },
     )
-    async with opened(tmp_path / "a") as journal:
-        plan, run = await brought(journal, path, learns=True)
-        found = {m.text: m for m in await everything(journal)}
-        red = found["我在学大提琴"]
-        assert (red.sender, red.name) == (user("1"), "小红")
-        assert datetime.fromtimestamp(red.at, UTC).isoformat() == "2025-03-04T05:06:00+00:00"
-        assert found["没有署名的话"].sender == user("?")
-        assert {m.session for m in found.values()} >= {group("8").id, group("9").id}
-        assert found["在网页上"].sender == "webchat:amy"
-        assert "别人的话" not in "".join(found)
-        # From whom nobody knows nothing is learned.
-        batch = found["没有署名的话"].batch
-        assert batch is not None
-        assert run.learns
-        wanted = await journal.look(next_batch)
-        assert wanted not in (None, batch)
-        assert plan.batches < len(plan.chats) + 2
+    plan, run = await brought(journal, path, learns=True)
+    found = {m.text: m for m in await everything(journal)}
+    red = found["我在学大提琴"]
+    assert (red.sender, red.name) == (user("1"), "小红")
+    assert datetime.fromtimestamp(red.at, UTC).isoformat() == "2025-03-04T05:06:00+00:00"
+    assert found["没有署名的话"].sender == user("?")
+    assert {m.session for m in found.values()} >= {group("8").id, group("9").id}
+    assert found["在网页上"].sender == "webchat:amy"
+    assert "别人的话" not in "".join(found)
+    # From whom nobody knows nothing is learned.
+    batch = found["没有署名的话"].batch
+    assert batch is not None
+    assert run.learns
+    wanted = await journal.look(next_batch)
+    assert wanted not in (None, batch)
+    assert plan.batches < len(plan.chats) + 2
 
 
-async def test_groups_are_heard_with_their_speakers(tmp_path: Path) -> None:
+async def test_groups_are_heard_with_their_speakers(journal: Journal, tmp_path: Path) -> None:
+    when = "2025-02-03 04:05:06"
     kept = {
         "type": "user",
         "message": [{"type": "at", "name": "小梅"}, {"type": "plain", "text": "在吗"}],
@@ -272,39 +265,29 @@ async def test_groups_are_heard_with_their_speakers(tmp_path: Path) -> None:
         CONVERSATIONS,
         {
             "platform_message_history": [
-                (
-                    1,
-                    "qq",
-                    "qq:GroupMessage:9",
-                    "2",
-                    "小明",
-                    json.dumps(kept),
-                    None,
-                    "2025-02-03 04:05:06",
-                    None,
-                ),
-                (2, "webchat", "amy", "amy", "amy", "{}", None, "2025-02-03 04:05:06", None),
+                (1, "qq", "qq:GroupMessage:9", "2", "小明", json.dumps(kept), None, when, None),
+                (2, "webchat", "amy", "amy", "amy", "{}", None, when, None),
             ]
         },
     )
-    async with opened(tmp_path / "a") as journal:
-        await brought(journal, path)
-        (heard,) = await everything(journal)
-        assert (heard.sender, heard.name, heard.text) == (user("2"), "小明", "@小梅 在吗")
+    await brought(journal, path)
+    (heard,) = await everything(journal)
+    assert (heard.sender, heard.name, heard.text) == (user("2"), "小明", "@小梅 在吗")
 
 
-async def test_history_that_the_plugin_heard_itself_is_there_once(tmp_path: Path) -> None:
+async def test_history_that_the_plugin_heard_itself_is_there_once(
+    journal: Journal, tmp_path: Path
+) -> None:
     her = private("1")
     path = database(
         tmp_path / "data_v4.db",
         CONVERSATIONS,
         {"conversations": [conversation(1, "qq:FriendMessage:1", [turn("user", "我在学大提琴")])]},
     )
-    async with opened(tmp_path / "a") as journal:
-        heard = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
-        await hear(journal, her, message(her, user("1"), "我在学大提琴", heard, ref="5@1"))
-        plan, run = await brought(journal, path)
-        assert (plan.new, run.count) == (0, 0)
+    heard = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
+    await hear(journal, her, message(her, user("1"), "我在学大提琴", heard, ref="5@1"))
+    plan, run = await brought(journal, path)
+    assert (plan.new, run.count) == (0, 0)
 
 
 SPOKEN = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
@@ -327,7 +310,7 @@ def history(path: Path, *turns: dict[str, Any]) -> Path:
 
 
 async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(
-    tmp_path: Path,
+    journal: Journal, tmp_path: Path
 ) -> None:
     path = history(
         tmp_path,
@@ -336,25 +319,26 @@ async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(
         turn("user", "[书友2 12:30] 那我先去买\n\n（当前心情：愉快）"),
         turn("assistant", "好呀\n\n要我推荐版本吗？"),
     )
-    async with opened(tmp_path / "a") as journal:
-        await club(
-            journal,
-            ("1", "下次读书会读的是《呼兰河传》"),
-            ("3", "好"),
-            (BOT, "记住了"),
-            ("2", "@书友1 那我先去买"),
-            ("2", "那我先去买"),
-            (BOT, "好呀"),
-            (BOT, "要我推荐版本吗？"),
-        )
-        before = await exported(journal)
-        plan, run = await brought(journal, path)
-        assert (plan.messages, plan.new, run.count, run.rows) == (0, 0, 0, 0)
-        assert plan.skipped == {"double": 4}
-        assert await exported(journal) == before
+    await club(
+        journal,
+        ("1", "下次读书会读的是《呼兰河传》"),
+        ("3", "好"),
+        (BOT, "记住了"),
+        ("2", "@书友1 那我先去买"),
+        ("2", "那我先去买"),
+        (BOT, "好呀"),
+        (BOT, "要我推荐版本吗？"),
+    )
+    before = await exported(journal)
+    plan, run = await brought(journal, path)
+    assert (plan.messages, plan.new, run.count, run.rows) == (0, 0, 0, 0)
+    assert plan.skipped == {"double": 4}
+    assert await exported(journal) == before
 
 
-async def test_what_was_said_before_the_plugin_came_is_all_that_comes(tmp_path: Path) -> None:
+async def test_what_was_said_before_the_plugin_came_is_all_that_comes(
+    journal: Journal, tmp_path: Path
+) -> None:
     path = history(
         tmp_path,
         turn("user", "好的"),
@@ -363,36 +347,35 @@ async def test_what_was_said_before_the_plugin_came_is_all_that_comes(tmp_path: 
         turn("user", "好的"),
         turn("assistant", "嗯"),
     )
-    async with opened(tmp_path / "a") as journal:
-        await club(journal, ("1", "下次读什么？"), ("2", "好的"), (BOT, "嗯"))
-        plan, run = await brought(journal, path)
-        assert (plan.new, run.count) == (2, 2)
-        new = [m for m in await everything(journal) if m.ref.startswith("astrbot:")]
-        assert sorted((m.sender, m.text) for m in new) == [
-            (user("?"), "好的"),
-            (BOT, "去年的事"),
-        ]
-        (episode,) = await journal.read(lambda rows: rows.find(Episode))
-        assert episode.messages == 2
-        # More is heard, and it is imported once more: nothing changes.
-        await club(journal, *[("1", "新的话")] * 9)
-        before = await exported(journal)
-        plan, run = await brought(journal, path)
-        assert plan.new == 0
-        assert await exported(journal) == before
+    await club(journal, ("1", "下次读什么？"), ("2", "好的"), (BOT, "嗯"))
+    plan, run = await brought(journal, path)
+    assert (plan.new, run.count) == (2, 2)
+    new = [m for m in await everything(journal) if m.ref.startswith("astrbot:")]
+    assert sorted((m.sender, m.text) for m in new) == [(user("?"), "好的"), (BOT, "去年的事")]
+    (episode,) = await journal.read(lambda rows: rows.find(Episode))
+    assert episode.messages == 2
+    # More is heard, and it is imported once more: nothing changes.
+    await club(journal, *[("1", "新的话")] * 9)
+    before = await exported(journal)
+    plan, run = await brought(journal, path)
+    assert plan.new == 0
+    assert await exported(journal) == before
 
 
-async def test_what_was_looked_at_before_is_looked_at_again(tmp_path: Path) -> None:
+async def test_what_was_looked_at_before_is_looked_at_again(
+    journal: Journal, tmp_path: Path
+) -> None:
     path = history(tmp_path, turn("user", "我在学大提琴"))
-    async with opened(tmp_path / "a") as journal:
-        work = importer(journal, path)
-        assert (await work.preview()).new == 1
-        await club(journal, ("1", "我在学大提琴"))
-        assert (await work.preview()).new == 0
-        assert (await work.run()).messages == 0
+    work = importer(journal, path)
+    assert (await work.preview()).new == 1
+    await club(journal, ("1", "我在学大提琴"))
+    assert (await work.preview()).new == 0
+    assert (await work.run()).messages == 0
 
 
-async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(tmp_path: Path) -> None:
+async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(
+    journal: Journal, tmp_path: Path
+) -> None:
     heard = json.dumps({"type": "user", "message": [{"type": "plain", "text": "在吗"}]})
     path = database(
         tmp_path / "data_v4.db",
@@ -404,9 +387,8 @@ async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(tmp_path: Pat
             ],
         },
     )
-    async with opened(tmp_path / "a") as journal:
-        await brought(journal, path)
-        assert [(m.sender, m.text) for m in await everything(journal)] == [(user("2"), "在吗")]
+    await brought(journal, path)
+    assert [(m.sender, m.text) for m in await everything(journal)] == [(user("2"), "在吗")]
 
 
 def test_times_never_run_backwards() -> None:
@@ -432,7 +414,9 @@ TALK = """
 """
 
 
-async def test_livingmemorys_memories_are_summaries_of_their_chats(tmp_path: Path) -> None:
+async def test_livingmemorys_memories_are_summaries_of_their_chats(
+    journal: Journal, tmp_path: Path
+) -> None:
     def about(**more: Any) -> str:
         return json.dumps({"create_time": T0, "importance": 0.8, "status": "active"} | more)
 
@@ -456,23 +440,22 @@ async def test_livingmemorys_memories_are_summaries_of_their_chats(tmp_path: Pat
             ]
         },
     )
-    async with opened(tmp_path / "a") as journal:
-        plan, _ = await brought(journal, path)
-        assert plan.skipped == {"origin": 2}
-        (episode,) = await journal.read(lambda rows: rows.find(Episode))
-        assert episode.session == private("1", "lan").id
-        assert episode.summary == "聊了大提琴\n每周三上课"
-        assert episode.participants == (user("1"),)
-        before = await exported(journal)
-        await brought(journal, path)
-        assert await exported(journal) == before
-        # What does not say where it is from goes where the owner says, and nowhere else.
-        await brought(journal, path, replace(OPTIONS, into="aiocqhttp:private:7"))
-        found = await journal.read(lambda rows: rows.find(Episode))
-        assert {e.session for e in found} == {private("1", "lan").id, private("7").id}
+    plan, _ = await brought(journal, path)
+    assert plan.skipped == {"origin": 2}
+    (episode,) = await journal.read(lambda rows: rows.find(Episode))
+    assert episode.session == private("1", "lan").id
+    assert episode.summary == "聊了大提琴\n每周三上课"
+    assert episode.participants == (user("1"),)
+    before = await exported(journal)
+    await brought(journal, path)
+    assert await exported(journal) == before
+    # What does not say where it is from goes where the owner says, and nowhere else.
+    await brought(journal, path, replace(OPTIONS, into="aiocqhttp:private:7"))
+    found = await journal.read(lambda rows: rows.find(Episode))
+    assert {e.session for e in found} == {private("1", "lan").id, private("7").id}
 
 
-async def test_livingmemorys_messages_are_messages(tmp_path: Path) -> None:
+async def test_livingmemorys_messages_are_messages(journal: Journal, tmp_path: Path) -> None:
     path = database(
         tmp_path / "conversations.db",
         TALK,
@@ -506,26 +489,24 @@ async def test_livingmemorys_messages_are_messages(tmp_path: Path) -> None:
             ]
         },
     )
-    async with opened(tmp_path / "a") as journal:
-        await brought(journal, path)
-        assert [(m.sender, m.name) for m in await everything(journal)] == [
-            (user("1"), "小红"),
-            ("bot", ""),
-        ]
+    await brought(journal, path)
+    assert [(m.sender, m.name) for m in await everything(journal)] == [
+        (user("1"), "小红"),
+        ("bot", ""),
+    ]
 
 
-async def test_another_database_is_none(tmp_path: Path) -> None:
+async def test_another_database_is_none(journal: Journal, tmp_path: Path) -> None:
     path = database(tmp_path / "x.db", "CREATE TABLE a (b)", {})
-    async with opened(tmp_path / "a") as journal:
-        for format in ("livingmemory", "astrbot"):
-            with pytest.raises(FormatError):
-                await brought(journal, path, format=format)
+    for format in ("livingmemory", "astrbot"):
+        with pytest.raises(FormatError):
+            await brought(journal, path, format=format)
 
 
 # ------------------------------------------------------------------- GraphMemory
 
 
-async def test_graphmemory_goes_where_the_owner_says(tmp_path: Path) -> None:
+async def test_graphmemory_goes_where_the_owner_says(journal: Journal, tmp_path: Path) -> None:
     data = {
         "version": "0.4.0",
         "entities": [
@@ -538,30 +519,29 @@ async def test_graphmemory_goes_where_the_owner_says(tmp_path: Path) -> None:
         "sessions": [{"id": "qq:GroupMessage:9"}, {"id": "qq:GroupMessage:8"}],
     }
     path = put(tmp_path / "x.json", json.dumps(data))
-    async with opened(tmp_path / "a") as journal:
-        with pytest.raises(FormatError) as caught:
-            await brought(journal, path)
-        assert caught.value.field == "into"
-        options = replace(OPTIONS, into="aiocqhttp:private:1")
-        await brought(journal, path, options)
-        facts = await journal.read(lambda rows: rows.find(Fact))
-        assert {(f.statement, f.predicate) for f in facts} == {
-            ("小红：在学大提琴", "other"),
-            ("小红likes大提琴", "likes"),
-        }
-        assert {f.session for f in facts} == {private("1").id}
-        assert await journal.read(lambda rows: len(rows.find(Name))) == 2
-        assert await journal.read(lambda rows: {m.type for m in rows.find(Mention)}) == {
-            "person",
-            "thing",
-        }
-        only = put(tmp_path / "y.json", json.dumps(data | {"sessions": data["sessions"][:1]}))
-        await brought(journal, only)
-        assert await journal.read(lambda rows: len(rows.find(Fact, session=group("9").id))) == 2
-        wrong = put(tmp_path / "z.json", json.dumps(data | {"relations": [{"from": "小红"}]}))
-        with pytest.raises(FormatError) as caught:
-            await brought(journal, wrong, options)
-        assert caught.value.field == "relations[1].to"
+    with pytest.raises(FormatError) as caught:
+        await brought(journal, path)
+    assert caught.value.field == "into"
+    options = replace(OPTIONS, into="aiocqhttp:private:1")
+    await brought(journal, path, options)
+    facts = await journal.read(lambda rows: rows.find(Fact))
+    assert {(f.statement, f.predicate) for f in facts} == {
+        ("小红：在学大提琴", "other"),
+        ("小红likes大提琴", "likes"),
+    }
+    assert {f.session for f in facts} == {private("1").id}
+    assert await journal.read(lambda rows: len(rows.find(Name))) == 2
+    assert await journal.read(lambda rows: {m.type for m in rows.find(Mention)}) == {
+        "person",
+        "thing",
+    }
+    only = put(tmp_path / "y.json", json.dumps(data | {"sessions": data["sessions"][:1]}))
+    await brought(journal, only)
+    assert await journal.read(lambda rows: len(rows.find(Fact, session=group("9").id))) == 2
+    wrong = put(tmp_path / "z.json", json.dumps(data | {"relations": [{"from": "小红"}]}))
+    with pytest.raises(FormatError) as caught:
+        await brought(journal, wrong, options)
+    assert caught.value.field == "relations[1].to"
 
 
 # ---------------------------------------------------------------- QQChatExporter
@@ -598,7 +578,7 @@ def qq_file(info: dict[str, Any], *messages: dict[str, Any]) -> str:
     )
 
 
-async def test_a_group_from_qq(tmp_path: Path) -> None:
+async def test_a_group_from_qq(journal: Journal, tmp_path: Path) -> None:
     info = {"name": "乐团", "type": "group", "selfUin": "1", "peerUid": "9"}
     path = put(
         tmp_path / "x.json",
@@ -609,31 +589,31 @@ async def test_a_group_from_qq(tmp_path: Path) -> None:
             qq(3, "2", "撤回的", recalled=True),
         ),
     )
-    async with opened(tmp_path / "a") as journal:
-        plan, _ = await brought(journal, path, replace(OPTIONS, bots=frozenset({"7"})))
-        assert plan.skipped == {"recalled": 1}
-        assert plan.chats == [("乐团", "mei", 2)]
-        found = await everything(journal)
-        assert [(m.sender, m.name, m.text) for m in found] == [
-            (user("1"), "卡1", "我在学大提琴"),
-            ("bot", "", "真好"),
-        ]
-        assert {m.session for m in found} == {group("9").id}
+    plan, _ = await brought(journal, path, replace(OPTIONS, bots=frozenset({"7"})))
+    assert plan.skipped == {"recalled": 1}
+    assert plan.chats == [("乐团", "mei", 2)]
+    found = await everything(journal)
+    assert [(m.sender, m.name, m.text) for m in found] == [
+        (user("1"), "卡1", "我在学大提琴"),
+        ("bot", "", "真好"),
+    ]
+    assert {m.session for m in found} == {group("9").id}
 
 
-async def test_a_private_chat_that_is_not_with_the_bot_stays_outside(tmp_path: Path) -> None:
+async def test_a_private_chat_that_is_not_with_the_bot_stays_outside(
+    journal: Journal, tmp_path: Path
+) -> None:
     info = {"name": "小红", "type": "private", "selfUin": "1", "peerUin": "2"}
     path = put(tmp_path / "x.json", qq_file(info, qq(1, "1", "我在学大提琴")))
-    async with opened(tmp_path / "a") as journal:
-        with pytest.raises(FormatError) as caught:
-            await brought(journal, path)
-        assert caught.value.field == "into"
-        await brought(journal, path, replace(OPTIONS, bots=frozenset({"2"})))
-        (found,) = await everything(journal)
-        assert found.session == private("1").id
+    with pytest.raises(FormatError) as caught:
+        await brought(journal, path)
+    assert caught.value.field == "into"
+    await brought(journal, path, replace(OPTIONS, bots=frozenset({"2"})))
+    (found,) = await everything(journal)
+    assert found.session == private("1").id
 
 
-async def test_a_chat_in_pieces_and_none_from_elsewhere(tmp_path: Path) -> None:
+async def test_a_chat_in_pieces_and_none_from_elsewhere(journal: Journal, tmp_path: Path) -> None:
     folder = tmp_path / "export"
     piece = put(folder / "chunks" / "c000001.jsonl", json.dumps(qq(1, "1", "我在学大提琴")) + "\n")
     info = {"type": "group", "peerUid": "9"}
@@ -642,15 +622,11 @@ async def test_a_chat_in_pieces_and_none_from_elsewhere(tmp_path: Path) -> None:
         chunks = {"chunks": [{"relativePath": path}]}
         return put(folder / "manifest.json", json.dumps({"chatInfo": info, "chunked": chunks}))
 
-    async with opened(tmp_path / "a") as journal:
-        for path in (
-            "../a/journal.sqlite3",
-            str(piece.parent.parent.parent / "a" / "journal.sqlite3"),
-        ):
-            with pytest.raises(FormatError):
-                await brought(journal, manifest(path))
-        await brought(journal, manifest("chunks/c000001.jsonl"))
-        assert [m.text for m in await everything(journal)] == ["我在学大提琴"]
+    for path in ("../a/journal.sqlite3", str(piece.parent.parent.parent / "a" / "journal.sqlite3")):
+        with pytest.raises(FormatError):
+            await brought(journal, manifest(path))
+    await brought(journal, manifest("chunks/c000001.jsonl"))
+    assert [m.text for m in await everything(journal)] == ["我在学大提琴"]
 
 
 @pytest.mark.parametrize(
@@ -662,11 +638,10 @@ async def test_a_chat_in_pieces_and_none_from_elsewhere(tmp_path: Path) -> None:
         '{"messages": []}',
     ],
 )
-async def test_a_broken_chat_from_qq(tmp_path: Path, broken: str) -> None:
-    async with opened(tmp_path / "a") as journal:
-        with pytest.raises(FormatError):
-            await brought(journal, put(tmp_path / "x.json", broken), format="qq")
-        assert await everything(journal) == []
+async def test_a_broken_chat_from_qq(journal: Journal, tmp_path: Path, broken: str) -> None:
+    with pytest.raises(FormatError):
+        await brought(journal, put(tmp_path / "x.json", broken), format="qq")
+    assert await everything(journal) == []
 
 
 @given(st.data())
