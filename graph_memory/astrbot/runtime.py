@@ -357,7 +357,7 @@ class Runtime:
         """What ``/memory import`` answers."""
 
         async def ask(commands: Commands, turn: Turn) -> str:
-            return await commands.moves.import_(turn, what, await self.host.surroundings(event))
+            return await commands.transfers.import_(turn, what, await self.host.surroundings(event))
 
         return await self.ask(event, ask)
 
@@ -371,7 +371,7 @@ class Runtime:
 
         async def ask(commands: Commands, turn: Turn) -> str:
             nonlocal taken
-            taken = await commands.exports.export(turn, what)
+            taken = await commands.transfers.export(turn, what)
             return taken.text
 
         text = await self.ask(event, ask)
@@ -387,7 +387,7 @@ class Runtime:
             else:
                 await asyncio.to_thread(path.unlink, True)
                 return ""
-        return await self.ask(event, lambda commands, turn: commands.exports.unsent(turn, path))
+        return await self.ask(event, lambda commands, turn: commands.transfers.unsent(turn, path))
 
     async def choose_persona(self, event: Any, name: str) -> str:
         """What ``/persona`` answers; with or without a memory."""

@@ -25,7 +25,7 @@ from .inner_commands import InnerCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
 from .record_commands import RecordCommands
-from .transfers import ExportCommands, ImportCommands
+from .transfers import TransferCommands
 from .usage import EVERYTHING, Answers, help_text, misused
 
 LISTED = 10
@@ -43,7 +43,7 @@ class Commands(Answers):
         memory: The memory.
         privacy: Those by which people look after what is known about them.
         people: Those by which the owner says who and what is one.
-        moves, exports: Those by which memories come and go.
+        transfers: Those by which memories come and go.
         records: Conversation records and core facts.
         inner: The inner state and proactive messages.
 
@@ -56,8 +56,7 @@ class Commands(Answers):
         self.web = web
         self.privacy = PrivacyCommands(memory)
         self.people = PeopleCommands(memory)
-        self.moves = ImportCommands(memory)
-        self.exports = ExportCommands(memory)
+        self.transfers = TransferCommands(memory)
         self.records = RecordCommands(memory)
         self.inner = InnerCommands(memory)
         self._stuck: set[int] = set()

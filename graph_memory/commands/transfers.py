@@ -11,11 +11,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from ..errors import FormatError, NotFoundError, StorageError
-from ..locales import explain, say
+from ..locales import explain
 from ..service import MemoryService
 from ..store.queries import is_known
 from ..text import one_line
@@ -29,7 +28,7 @@ from ..transfer import (
 )
 from ..turn import Turn
 from .usage import CONFIRM as _YES
-from .usage import EVERYTHING, misused, nearest
+from .usage import EVERYTHING, Answers, misused, nearest
 
 MAX_TEXT = 3_000
 """Characters of a file that is shown as a message, where files cannot be sent."""
@@ -37,88 +36,6 @@ MAX_ACCOUNT = 60
 EXPORT_PAUSE = 60.0
 """Seconds from one file of a user to the next."""
 MAX_USERS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class ExportAnswer:
-    """An answer, and a file that goes with it if it can be sent."""
-
-    text: str
-    path: Path | None = None
-
-
-class ExportCommands:
-    """The command by which memories are taken away."""
-
-    def __init__(self, memory: MemoryService) -> None:
-        self._memory = memory
-        self._language = memory.settings.language
-        self._last: OrderedDict[str, float] = OrderedDict()
-        self._writing: set[str] = set()
-
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
-
-    async def export(self, turn: Turn, what: str = "") -> ExportAnswer:
-        """Take away what the speaker may see; for owners also everything, or a person.
-
-        Raises:
-            JournalError: It cannot be written.
-        """
-        if turn.session.is_group:
-            return ExportAnswer(self._say("export_private"))
-        if not what:
-            return await self._mine(turn)
-        if not turn.is_owner:
-            return ExportAnswer(self._say("export_denied"))
-        if what.casefold() in EVERYTHING:
-            return await self._written("")
-        if nearest(what, EVERYTHING):
-            return ExportAnswer(misused(self._language, "export", what, EVERYTHING))
-        person = what if ":" in what else f"{turn.user.partition(':')[0]}:{what}"
-        if not await self._memory.journal.look(lambda db: is_known(db, person)):
-            return ExportAnswer(self._say("no_account", user=one_line(person, MAX_ACCOUNT)))
-        return await self._written(person)
-
-    async def _mine(self, turn: Turn) -> ExportAnswer:
-        user, memory = turn.user, self._memory
-        since = memory.now() - self._last.get(user, -EXPORT_PAUSE)
-        if user in self._writing or 0 <= since < EXPORT_PAUSE:
-            return ExportAnswer(self._say("export_wait"))
-        self._writing.add(user)
-        try:
-            path = await memory.moving.own(turn.asker)
-        finally:
-            self._writing.discard(user)
-        self._last[user] = memory.now()
-        self._last.move_to_end(user)
-        while len(self._last) > MAX_USERS:
-            self._last.popitem(last=False)
-        return ExportAnswer(self._say("export_mine"), path)
-
-    async def _written(self, person: str) -> ExportAnswer:
-        done = await self._memory.moving.export(person)
-        counts = {"messages": done.counts["message"], "facts": done.counts["fact"]}
-        return ExportAnswer(self._say("export_done", path=done.path, lines=done.lines, **counts))
-
-    async def unsent(self, turn: Turn, path: Path) -> str:
-        """What to say if a file cannot be sent: what is in it, or where an owner finds it."""
-        if turn.is_owner:
-            kept = path.with_name(path.name.replace("mine-", "owner-", 1))
-            await asyncio.to_thread(path.replace, kept)
-            return self._say("export_where", path=kept)
-        text = await asyncio.to_thread(_short, path)
-        await asyncio.to_thread(path.unlink, True)
-        return text or self._say("export_unsent")
-
-
-def _short(path: Path) -> str:
-    """What a file says, if that is short enough for a message; else nothing."""
-    with path.open(encoding="utf-8") as file:
-        text = file.read(MAX_TEXT + 1)
-    return text if len(text) <= MAX_TEXT else ""
-
-
 LISTED = 10
 MAX_LINE = 60
 PATIENCE = 25.0
@@ -130,6 +47,14 @@ _LEARN = {"learn", "学习"}
 _KEYS = ("as", "persona", "platform", "bot", "to")
 _Move = tuple[str, str]
 """What a chat was called, and what it is called now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportAnswer:
+    """An answer, and a file that goes with it if it can be sent."""
+
+    text: str
+    path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +74,68 @@ class ImportEnvironment:
     bots: frozenset[str] = frozenset()
 
 
-class ImportCommands:
+class TransferCommands(Answers):
     """The commands by which memories come and go."""
 
     def __init__(self, memory: MemoryService) -> None:
-        self._memory = memory
-        self._language = memory.settings.language
+        super().__init__(memory)
+        self._last: OrderedDict[str, float] = OrderedDict()
+        self._writing: set[str] = set()
         self._wishes: OrderedDict[str, tuple[float, Importer | _Move]] = OrderedDict()
 
-    def _say(self, key: str, **values: object) -> str:
-        return say(self._language, key, **values)
+    # --------------------------------------------------------------------- out
+
+    async def export(self, turn: Turn, what: str = "") -> ExportAnswer:
+        """Take away what the speaker may see; for owners also everything, or a person.
+
+        Raises:
+            JournalError: It cannot be written.
+        """
+        if turn.session.is_group:
+            return ExportAnswer(self._say("export_private"))
+        if not what:
+            return await self._mine(turn)
+        if not turn.is_owner:
+            return ExportAnswer(self._say("export_denied"))
+        if what.casefold() in EVERYTHING:
+            return await self._written("")
+        if nearest(what, EVERYTHING):
+            return ExportAnswer(misused(self._language, "export", what, EVERYTHING))
+        person = what if ":" in what else f"{turn.user.partition(':')[0]}:{what}"
+        if not await self.memory.journal.look(lambda db: is_known(db, person)):
+            return ExportAnswer(self._say("no_account", user=one_line(person, MAX_ACCOUNT)))
+        return await self._written(person)
+
+    async def _mine(self, turn: Turn) -> ExportAnswer:
+        user, memory = turn.user, self.memory
+        since = memory.now() - self._last.get(user, -EXPORT_PAUSE)
+        if user in self._writing or 0 <= since < EXPORT_PAUSE:
+            return ExportAnswer(self._say("export_wait"))
+        self._writing.add(user)
+        try:
+            path = await memory.moving.own(turn.asker)
+        finally:
+            self._writing.discard(user)
+        self._last[user] = memory.now()
+        self._last.move_to_end(user)
+        while len(self._last) > MAX_USERS:
+            self._last.popitem(last=False)
+        return ExportAnswer(self._say("export_mine"), path)
+
+    async def _written(self, person: str) -> ExportAnswer:
+        done = await self.memory.moving.export(person)
+        counts = {"messages": done.counts["message"], "facts": done.counts["fact"]}
+        return ExportAnswer(self._say("export_done", path=done.path, lines=done.lines, **counts))
+
+    async def unsent(self, turn: Turn, path: Path) -> str:
+        """What to say if a file cannot be sent: what is in it, or where an owner finds it."""
+        if turn.is_owner:
+            kept = path.with_name(path.name.replace("mine-", "owner-", 1))
+            await asyncio.to_thread(path.replace, kept)
+            return self._say("export_where", path=kept)
+        text = await asyncio.to_thread(_short, path)
+        await asyncio.to_thread(path.unlink, True)
+        return text or self._say("export_unsent")
 
     # ---------------------------------------------------------------------- in
 
@@ -200,7 +177,7 @@ class ImportCommands:
         format = given.get("as", "")
         if name.casefold() == "astrbot" and around.astrbot:
             name, format = str(around.astrbot), "astrbot"
-        importer = await self._memory.moving.importer(name, options, format=format, learns=learns)
+        importer = await self.memory.moving.importer(name, options, format=format, learns=learns)
         plan = await importer.preview()
         self._wish(turn, importer)
         return self._plan(plan, learns=learns)
@@ -223,20 +200,20 @@ class ImportCommands:
             split_circle(into)
         bots = {account for account in given.get("bot", "").split(",") if account}
         return Options(
-            zone=self._memory.zone,
+            zone=self.memory.zone,
             persona=given.get("persona") or around.persona or turn.session.persona,
             platform=platform,
             platforms=around.platforms,
             bots=around.bots | bots,
             into=into,
-            now=self._memory.now(),
+            now=self.memory.now(),
         )
 
     async def _confirm(self, turn: Turn) -> str:
         wish = self._wished(turn)
         if not isinstance(wish, Importer):
             return self._say("import_first")
-        task = self._memory.moving.begin(wish)
+        task = self.memory.moving.begin(wish)
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done:
             return self._say("import_goes_on")
@@ -249,14 +226,14 @@ class ImportCommands:
 
     async def _undo(self) -> str:
         try:
-            undone = await self._memory.moving.undo()
+            undone = await self.memory.moving.undo()
         except NotFoundError as error:
             code = "import_undo_none"
             return explain(self._language, error) if error.code else self._say(code)
         return self._say("import_undone", messages=undone.messages, kept=undone.kept)
 
     async def _overview(self) -> str:
-        moving = self._memory.moving
+        moving = self.memory.moving
         lines = []
         if moving.progress:
             done, total = moving.progress
@@ -270,18 +247,18 @@ class ImportCommands:
             for path in paths[:LISTED]
         ]
         for run in [run for run in await moving.runs() if run.is_there][-1:]:
-            when = f"{datetime.fromtimestamp(run.at, self._memory.zone):%Y-%m-%d %H:%M}"
-            lines.append(self._say("import_last", when=when, messages=run.count, rows=run.rows))
+            about = {"when": self._moment(run.at), "messages": run.count, "rows": run.rows}
+            lines.append(self._say("import_last", **about))
         return "\n".join([*lines, self._say("import_how")])
 
     def _plan(self, plan: Plan, *, learns: bool) -> str:
-        say, zone = self._say, self._memory.zone
+        say = self._say
         about = {"facts": plan.rows.get("fact", 0), "summaries": plan.rows.get("episode", 0)}
         about |= {"messages": plan.messages, "new": plan.new, "chats": len(plan.chats)}
         lines = [say("import_plan", format=say(f"import_format_{plan.format}"), **about)]
         if plan.since is not None and plan.until is not None:
-            since, until = (datetime.fromtimestamp(at, zone) for at in (plan.since, plan.until))
-            lines.append(say("import_span", since=since.date(), until=until.date()))
+            since, until = self._date(plan.since), self._date(plan.until)
+            lines.append(say("import_span", since=since, until=until))
         for chat, persona, messages in plan.chats[:LISTED]:
             chat = one_line(chat, MAX_LINE)
             lines.append(say("import_chat", chat=chat, persona=persona, messages=messages))
@@ -307,11 +284,11 @@ class ImportCommands:
                 wish = self._wished(turn)
                 if not isinstance(wish, tuple):
                     return self._say("move_first")
-                change = await rename_chat(self._memory.journal, *wish, self._memory.now())
+                change = await rename_chat(self.memory.journal, *wish, self.memory.now())
                 return self._say("move_done" if change else "move_none")
             if len(words) != 2:
                 return self._say("move_how")
-            plan = await preview_renaming(self._memory.journal, words[0], words[1])
+            plan = await preview_renaming(self.memory.journal, words[0], words[1])
         except FormatError as error:
             return self._say("move_wrong", reason=explain(self._language, error))
         if not plan.circles:
@@ -325,13 +302,13 @@ class ImportCommands:
     # ------------------------------------------------------------------ wishes
 
     def _wish(self, turn: Turn, wish: Importer | _Move) -> None:
-        self._wishes[turn.user] = self._memory.now(), wish
+        self._wishes[turn.user] = self.memory.now(), wish
         while len(self._wishes) > LISTED:
             self._wishes.popitem(last=False)
 
     def _wished(self, turn: Turn) -> Importer | _Move | None:
         at, wish = self._wishes.pop(turn.user, (0.0, None))
-        return wish if self._memory.now() - at <= CONFIRM else None
+        return wish if self.memory.now() - at <= CONFIRM else None
 
 
 def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
@@ -348,3 +325,10 @@ def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
         else:
             name.append(word)
     return given, " ".join(name), learns
+
+
+def _short(path: Path) -> str:
+    """What a file says, if that is short enough for a message; else nothing."""
+    with path.open(encoding="utf-8") as file:
+        text = file.read(MAX_TEXT + 1)
+    return text if len(text) <= MAX_TEXT else ""

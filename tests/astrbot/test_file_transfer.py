@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph_memory.astrbot import Runtime
-from graph_memory.commands.transfers import ExportAnswer, ExportCommands
+from graph_memory.commands.transfers import ExportAnswer, TransferCommands
 
 
 class Event:
@@ -42,13 +42,13 @@ async def test_a_file_is_deleted_once_it_was_sent_or_told(
 ) -> None:
     path = tmp_path / "mine-1.jsonl"
     path.write_text("大提琴", encoding="utf-8")
-    exports = ExportCommands(SimpleNamespace(settings=SimpleNamespace(language="zh")))  # type: ignore[arg-type]
+    exports = TransferCommands(SimpleNamespace(settings=SimpleNamespace(language="zh")))  # type: ignore[arg-type]
 
     async def export(_caller: Any, _what: str) -> ExportAnswer:
         return ExportAnswer("这是全部", path)
 
     exports.export = export  # type: ignore[method-assign]
-    commands = SimpleNamespace(exports=exports)
+    commands = SimpleNamespace(transfers=exports)
     caller = SimpleNamespace(is_owner=False)
 
     async def ask(_event: Any, what: Callable[[Any, Any], Awaitable[str]]) -> str:

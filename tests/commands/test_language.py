@@ -102,14 +102,14 @@ async def everything(memory: MemoryService, language: str) -> list[str]:
         found += [await h.inner(caller, what) for what in ("", "history", "back 9", "xyz")]
         found += [await h.proactive(caller, what) for what in ("", "cancel 9", "xyz")]
         found += [await p.forget_me(caller, what) for what in ("confirm", "comfirm", "42", "")]
-        found += [(await c.exports.export(caller, what)).text for what in ("", "", "all", "42")]
+        found += [(await c.transfers.export(caller, what)).text for what in ("", "", "all", "42")]
         people = ("", "foo", "merge foo xyz", "link 1 42", "unlink 1", "split foo", f"merge {word}")
         found += [await c.people.answer(caller, what) for what in people]
         moves = ("", "confirm", "foo foo", "foo: 1", "aiocqhttp:1 aiocqhttp:2", "confirm")
-        found += [await c.moves.move(caller, what) for what in moves]
+        found += [await c.transfers.move(caller, what) for what in moves]
         imports = ("", "confirm", "undo", "nofile.json", "../foo.txt", "a.jsonl xyz=1")
         more = ("a.jsonl to=foo", "a.jsonl as=foo", "bad.jsonl", "a.jsonl", "confirm", "", "undo")
-        found += [await c.moves.import_(caller, what, NOWHERE) for what in (*imports, *more)]
+        found += [await c.transfers.import_(caller, what, NOWHERE) for what in (*imports, *more)]
         found += [await call(c, caller, "status", "xyz")]
     found += [await c.backup(OWNER), await c.doctor(OWNER), await c.status(OWNER)]
     return found

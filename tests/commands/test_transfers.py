@@ -12,12 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.commands.transfers import (
-    EXPORT_PAUSE,
-    ExportCommands,
-    ImportCommands,
-    ImportEnvironment,
-)
+from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, TransferCommands
 from graph_memory.model import asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -38,13 +33,8 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
 
 
 @pytest.fixture
-def exports(memory: MemoryService) -> ExportCommands:
-    return ExportCommands(memory)
-
-
-@pytest.fixture
-def moves(memory: MemoryService) -> ImportCommands:
-    return ImportCommands(memory)
+def moves(memory: MemoryService) -> TransferCommands:
+    return TransferCommands(memory)
 
 
 def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "我在学大提琴") -> str:
@@ -56,7 +46,7 @@ def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "
 
 
 async def test_a_file_is_shown_before_it_comes_in(
-    memory: MemoryService, moves: ImportCommands
+    memory: MemoryService, moves: TransferCommands
 ) -> None:
     assert "没有文件" in await moves.import_(OWNER, "", NOWHERE)
     name = chat(memory)
@@ -82,7 +72,7 @@ async def test_a_file_is_shown_before_it_comes_in(
 
 
 async def test_what_is_wrong_is_said_and_nothing_changes(
-    memory: MemoryService, moves: ImportCommands
+    memory: MemoryService, moves: TransferCommands
 ) -> None:
     bad = memory.directory / "imports" / "bad.jsonl"
     chat(memory)
@@ -94,52 +84,50 @@ async def test_what_is_wrong_is_said_and_nothing_changes(
 
 
 async def test_imports_and_moves_are_the_owners(
-    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
+    memory: MemoryService, moves: TransferCommands
 ) -> None:
     name = chat(memory)
     in_group = replace(OWNER, session=group("9"))
     for caller in (RED, in_group):
         assert "管理员" in await moves.import_(caller, name, NOWHERE)
         assert "管理员" in await moves.move(caller, "a b")
-    assert "管理员" in (await exports.export(RED, "all")).text
-    assert "管理员" in (await exports.export(RED, "2")).text
-    assert "私聊" in (await exports.export(in_group, "all")).text
+    assert "管理员" in (await moves.export(RED, "all")).text
+    assert "管理员" in (await moves.export(RED, "2")).text
+    assert "私聊" in (await moves.export(in_group, "all")).text
     assert not (memory.directory / "exports").exists()
 
 
-async def test_taking_out(
-    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
-) -> None:
+async def test_taking_out(memory: MemoryService, moves: TransferCommands) -> None:
     await memory.learning.hear(Turn(HERS, user("1"), "小红", "我在学大提琴"), at=T0)
     await memory.learning.hear(Turn(private("2"), user("2"), "小明", "我在学小号"), at=T0)
-    mine = await exports.export(RED)
+    mine = await moves.export(RED)
     assert mine.path is not None
     text = mine.path.read_text(encoding="utf-8")
     assert "大提琴" in text
     assert "小号" not in text
     # Where no file can be sent, it is told what is in it, and never where it is.
-    told = await exports.unsent(RED, mine.path)
+    told = await moves.unsent(RED, mine.path)
     assert "大提琴" in told
     assert str(memory.directory) not in told
     assert not mine.path.exists()
-    own = await exports.export(OWNER)
+    own = await moves.export(OWNER)
     assert own.path is not None
-    where = await exports.unsent(OWNER, own.path)
+    where = await moves.unsent(OWNER, own.path)
     (kept,) = (memory.directory / "exports").glob("owner-*.jsonl")
     assert str(kept) in where
-    everything = await exports.export(OWNER, "all")
+    everything = await moves.export(OWNER, "all")
     assert "2 条消息" in everything.text
-    one = await exports.export(OWNER, "2")
+    one = await moves.export(OWNER, "2")
     assert "1 条消息" in one.text
     written = sorted(path.name for path in (memory.directory / "exports").glob("[ep]*-*.jsonl"))
     assert [name.partition("-")[0] for name in written] == ["everything", "person"]
 
 
 async def test_who_is_forgotten_is_in_no_file_any_more(
-    memory: MemoryService, moves: ImportCommands, exports: ExportCommands
+    memory: MemoryService, moves: TransferCommands
 ) -> None:
     await memory.learning.hear(Turn(HERS, user("1"), "小红", "我在学大提琴"), at=T0)
-    await exports.export(OWNER, "all")
+    await moves.export(OWNER, "all")
     await moves.import_(OWNER, f"{chat(memory)} persona=mei", NOWHERE)
     await memory.forget_me.forget(user("1"))
     await memory.backups.purge()
@@ -148,7 +136,7 @@ async def test_who_is_forgotten_is_in_no_file_any_more(
     assert await memory.journal.newest_messages(9) == []
 
 
-async def test_moving_a_chat(memory: MemoryService, moves: ImportCommands) -> None:
+async def test_moving_a_chat(memory: MemoryService, moves: TransferCommands) -> None:
     here, there = group("9"), group("10")
     await memory.learning.hear(Turn(here, user("1"), "小红", "我们换群吧"), at=T0)
     assert "例如" in await moves.move(OWNER, "")
@@ -166,17 +154,17 @@ async def test_moving_a_chat(memory: MemoryService, moves: ImportCommands) -> No
 async def test_one_takes_away_their_own_once_a_minute(tmp_path: Path) -> None:
     now = [T0]
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: now[0])
-    exports = ExportCommands(memory)
-    taken = await asyncio.gather(*(exports.export(RED) for _ in range(5)))
+    moves = TransferCommands(memory)
+    taken = await asyncio.gather(*(moves.export(RED) for _ in range(5)))
     assert [bool(each.path) for each in taken] == [True, False, False, False, False]
     assert all("一分钟" in each.text for each in taken[1:])
     now[0] += EXPORT_PAUSE - 1
-    assert (await exports.export(RED)).path is None
-    assert (await exports.export(replace(RED, user=user("2"), session=private("2")))).path
+    assert (await moves.export(RED)).path is None
+    assert (await moves.export(replace(RED, user=user("2"), session=private("2")))).path
     now[0] += 1
-    assert (await exports.export(RED)).path
+    assert (await moves.export(RED)).path
     now[0] -= 1_000_000  # the clock is set back
-    assert (await exports.export(RED)).path
+    assert (await moves.export(RED)).path
     await memory.close()
 
 

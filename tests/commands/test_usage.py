@@ -66,13 +66,16 @@ ACTS: dict[str, tuple[Act, str]] = {
     "forgetme comfirm": (lambda c: c.privacy.forget_me(OWNER, "comfirm"), "是不是“confirm”"),
     "forgetme 确任": (lambda c: c.privacy.forget_me(ME, "确任"), "/记忆 忘记我"),
     "forgetme 99999": (lambda c: c.privacy.forget_me(OWNER, "99999"), "没有见过账号"),
-    "export 99999": (lambda c: c.exports.export(OWNER, "99999"), "没有见过账号"),
-    "export al": (lambda c: c.exports.export(OWNER, "al"), "是不是“all”"),
-    "import confirm it": (lambda c: c.moves.import_(OWNER, "confirm it", NOWHERE), "/记忆 导入"),
-    "import undo it": (lambda c: c.moves.import_(OWNER, "undo it", NOWHERE), "/记忆 导入"),
-    "import to=foo": (lambda c: c.moves.import_(OWNER, "a.jsonl to=foo", NOWHERE), "foo"),
-    "import too=foo": (lambda c: c.moves.import_(OWNER, "a.jsonl too=foo", NOWHERE), "“to=”"),
-    "import nofile": (lambda c: c.moves.import_(OWNER, "nofile.json", NOWHERE), "nofile.json"),
+    "export 99999": (lambda c: c.transfers.export(OWNER, "99999"), "没有见过账号"),
+    "export al": (lambda c: c.transfers.export(OWNER, "al"), "是不是“all”"),
+    "import confirm it": (
+        lambda c: c.transfers.import_(OWNER, "confirm it", NOWHERE),
+        "/记忆 导入",
+    ),
+    "import undo it": (lambda c: c.transfers.import_(OWNER, "undo it", NOWHERE), "/记忆 导入"),
+    "import to=foo": (lambda c: c.transfers.import_(OWNER, "a.jsonl to=foo", NOWHERE), "foo"),
+    "import too=foo": (lambda c: c.transfers.import_(OWNER, "a.jsonl too=foo", NOWHERE), "“to=”"),
+    "import nofile": (lambda c: c.transfers.import_(OWNER, "nofile.json", NOWHERE), "nofile.json"),
     "records 1 x": (lambda c: c.records.records(ME, "1 x"), "/记忆 记录"),
     "core pin 1 x": (lambda c: c.records.core(ME, "pin 1 x"), "用法"),
     "inner history x": (lambda c: c.inner.inner(ME, "history x"), "用法"),
@@ -100,7 +103,7 @@ async def test_the_right_words_still_act(memory: MemoryService) -> None:
     assert "▶️" in await commands.privacy.resume(ADMIN, "group")
     assert "已学习" in await commands.flush(OWNER, "全部")
     assert "确认" in await commands.privacy.forget_me(OWNER, "1")
-    assert "1 条消息" in (await commands.exports.export(OWNER, "1")).text
+    assert "1 条消息" in (await commands.transfers.export(OWNER, "1")).text
     assert "记忆正常" in await call(commands, ME, "status", "")
 
 
