@@ -22,9 +22,9 @@ from ..transfer import (
     Importer,
     Options,
     Plan,
+    circle_meant,
     preview_renaming,
     rename_chat,
-    split_circle,
 )
 from ..turn import Turn
 from .usage import CONFIRM as _YES
@@ -184,20 +184,14 @@ class TransferCommands(Answers):
 
     def _misread(self, words: list[str]) -> str:
         """What to say to options that there are not; empty if all are known."""
-        signs = {f"{key}=" for key in _KEYS}
         for word in words:
             key, sign, _ = word.partition("=")
             if sign and key.isidentifier() and key.casefold() not in _KEYS:
-                return misused(self._language, "import", f"{key}=", signs)
+                return misused(self._language, "import", f"{key}=", [f"{k}=" for k in _KEYS])
         return ""
 
     def _options(self, turn: Turn, given: Mapping[str, str], around: ImportEnvironment) -> Options:
         platform = given.get("platform") or turn.user.partition(":")[0]
-        into = given.get("to", "")
-        if into and into.count(":") == 1:
-            into = f"{platform}:{into}"
-        if into:
-            split_circle(into)
         bots = {account for account in given.get("bot", "").split(",") if account}
         return Options(
             zone=self.memory.zone,
@@ -205,7 +199,7 @@ class TransferCommands(Answers):
             platform=platform,
             platforms=around.platforms,
             bots=around.bots | bots,
-            into=into,
+            into=circle_meant(given.get("to", ""), platform),
             now=self.memory.now(),
         )
 

@@ -9,7 +9,7 @@ from .export import Exported
 from .import_runs import Run
 from .importer import Brought, Importer, Plan
 from .rename_chat import Renaming, preview_renaming, rename_chat
-from .sources import SOURCES, Options, split_circle
+from .sources import SOURCES, Options, circle_meant
 from .transfer_service import TransferService, Undone
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "Run",
     "TransferService",
     "Undone",
+    "circle_meant",
     "preview_renaming",
     "rename_chat",
-    "split_circle",
 ]

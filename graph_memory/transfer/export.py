@@ -89,62 +89,49 @@ def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:
     That is the Sessions it is from, the things it is about and their names there.
     """
     gone = plan_for_user(db, user)
-    found = _Touched(gone)
+    sessions, batches = set(gone.sessions), set[int | None]()
+    nodes: set[tuple[str, str]] = set()
     for row in contents.rows(db):
-        found.note(row)
+        session = getattr(row, "session", "")
+        if session and _is_touched(gone, row):
+            sessions.add(session)
+            if isinstance(row, Fact):
+                nodes |= {(session, row.subject), (session, row.object)}
     for message in contents.messages(db):
         if message.id in gone.ids:
-            found.sessions.add(message.session)
-            found.batches |= {message.batch} - {None}
+            sessions.add(message.session)
+            batches.add(message.batch)
+    entities = {node for _, node in nodes}
     for row in contents.rows(db):
-        if found.has(row):
+        if _is_needed(row, sessions, nodes, entities) or _is_touched(gone, row):
             yield row
-    for batch in contents.claims(db):
-        if batch.id in found.batches:
-            yield batch
-    for message in contents.messages(db):
-        if message.id in gone.ids:
-            yield message
+    yield from (batch for batch in contents.claims(db) if batch.id in batches)
+    yield from (message for message in contents.messages(db) if message.id in gone.ids)
     yield from (each for each in contents.presences(db) if each.user == user)
     yield from (pause for pause in contents.pauses(db) if pause[1] == user)
 
 
-class _Touched:
-    """Which rows go with a person."""
+def _is_touched(gone: DeletionPlan, row: Row) -> bool:
+    if isinstance(row, Session | Entity):
+        return False  # they go along with what is from them, or about them
+    data = encode(row)
+    return gone.left(row.kind, row.id, data) != data
 
-    def __init__(self, gone: DeletionPlan) -> None:
-        self.sessions = set(gone.sessions)
-        self.batches: set[int | None] = set()
-        self._gone = gone
-        self._nodes: set[tuple[str, str]] = set()
-        self._entities: set[str] = set()
 
-    def _is_touched(self, row: Row) -> bool:
-        data = encode(row)
-        return self._gone.left(row.kind, row.id, data) != data
-
-    def note(self, row: Row) -> None:
-        if not self._is_touched(row):
-            return
-        session = getattr(row, "session", "")
-        if session:
-            self.sessions.add(session)
-        if isinstance(row, Fact):
-            self._nodes |= {(session, row.subject), (session, row.object)}
-            self._entities |= {row.subject, row.object}
-
-    def has(self, row: Row) -> bool:
-        match row:
-            case Session():
-                return row.id in self.sessions
-            case Entity():
-                return row.id in self._entities
-            case Name() if (row.session, row.node) in self._nodes:
-                return True
-            case Mention() if (row.session, row.entity) in self._nodes:
-                return True
-            case _:
-                return self._is_touched(row)
+def _is_needed(
+    row: Row, sessions: set[str], nodes: set[tuple[str, str]], entities: set[str]
+) -> bool:
+    match row:
+        case Session():
+            return row.id in sessions
+        case Entity():
+            return row.id in entities
+        case Name():
+            return (row.session, row.node) in nodes
+        case Mention():
+            return (row.session, row.entity) in nodes
+        case _:
+            return False
 
 
 def lines_for(

@@ -222,14 +222,11 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
     """
     known = {path.name for path in await memory.moving.waiting()}
     platform = wanted.platform or await _usual_platform(memory)
-    into = f"{platform}:{wanted.to}" if wanted.to.count(":") == 1 else wanted.to
-    if into:
-        transfer.split_circle(into)
     options = transfer.Options(
         zone=memory.zone,
         persona=wanted.persona or model.NO_PERSONA,
         platform=platform,
-        into=into,
+        into=transfer.circle_meant(wanted.to, platform),
         now=memory.now(),
     )
     name = wanted.name if wanted.name in known else ""

@@ -13,7 +13,7 @@ from .chat_lines import read_chat_lines
 from .graphmemory_05 import read_graphmemory_05
 from .livingmemory import read_livingmemory
 from .qq_chat_exporter import read_qq_chat
-from .source import Options, Pieces, split_circle
+from .source import Options, Pieces, circle_meant, split_circle
 
 OWN_FORMAT = "memory"
 SOURCES: dict[str, Callable[[Path, Options], Pieces]] = {
@@ -67,4 +67,4 @@ def _guess(path: Path) -> str:
     return "graphmemory" if '"entities"' in text else ""
 
 
-__all__ = ["OWN_FORMAT", "SOURCES", "Options", "detect", "split_circle"]
+__all__ = ["OWN_FORMAT", "SOURCES", "Options", "circle_meant", "detect", "split_circle"]

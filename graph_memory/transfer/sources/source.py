@@ -82,6 +82,18 @@ def place_of(umo: Any, platforms: Mapping[str, str]) -> ChatWindow | None:
     return ChatWindow(type, "", account, str(umo)) if account else None
 
 
+def circle_meant(text: str, platform: str) -> str:
+    """The circle that somebody wrote, of ``platform`` if they named none; empty for empty.
+
+    Raises:
+        FormatError: It is none.
+    """
+    circle = f"{platform}:{text}" if text.count(":") == 1 else text
+    if circle:
+        split_circle(circle)
+    return circle
+
+
 def split_circle(circle: str) -> tuple[str, str, str]:
     """Platform, kind and key of a circle.
 
