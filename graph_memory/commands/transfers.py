@@ -154,9 +154,13 @@ class TransferCommands(Answers):
                 return misused(self._language, "import", " ".join(words[1:]))
             if is_confirmed:
                 return await self._confirm(turn)
-            if is_undone:
-                return await self._undo()
-            return await self._look(turn, words, around)
+            if not is_undone:
+                return await self._look(turn, words, around)
+            undone = await self.memory.moving.undo()
+            return self._say("import_undone", messages=undone.messages, kept=undone.kept)
+        except NotFoundError as error:  # nothing to undo
+            code = "import_undo_none"
+            return explain(self._language, error) if error.code else self._say(code)
         except FormatError as error:
             return self._say("import_wrong", reason=self._reason(error))
         except StorageError as error:
@@ -217,14 +221,6 @@ class TransferCommands(Answers):
         if brought.run.learns:
             lines.append(self._say("import_learning"))
         return "\n".join(lines)
-
-    async def _undo(self) -> str:
-        try:
-            undone = await self.memory.moving.undo()
-        except NotFoundError as error:
-            code = "import_undo_none"
-            return explain(self._language, error) if error.code else self._say(code)
-        return self._say("import_undone", messages=undone.messages, kept=undone.kept)
 
     async def _overview(self) -> str:
         moving = self.memory.moving

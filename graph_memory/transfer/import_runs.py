@@ -131,7 +131,9 @@ def undo(db: sqlite3.Connection, tell: Tell, *, id: str, at: float) -> tuple[Run
         " AND NOT EXISTS (SELECT 1 FROM message WHERE batch = batch.id)",
         (run.id,),
     )
-    _drop_nodes(db, run, at, tell)
+    # Sessions, users and entities stay as long as anything else rests on them.
+    unused = [key for key in _carrying(db, run, nodes=True) if not _is_used(db, *key)]
+    _write(db, Draft(OWNER, "undo import", drop=unused), at, tell)
     tell(Erased(tuple(gone)))
     presence.withdraw(db, run.id, tell)
     run.state, run.count, run.rows = "undone", 0, 0
@@ -188,13 +190,6 @@ def _carrying(db: sqlite3.Connection, run: Run, *, nodes: bool) -> list[tuple[st
         f" AND kind {'' if nodes else 'NOT '}IN ({marks})",
         (run.reason, *_NODES),
     ).fetchall()
-
-
-def _drop_nodes(db: sqlite3.Connection, run: Run, at: float, tell: Tell) -> None:
-    """Delete Sessions, users and entities of an import that nothing else rests on."""
-    draft = Draft(OWNER, "undo import")
-    draft.drop = [key for key in _carrying(db, run, nodes=True) if not _is_used(db, *key)]
-    _write(db, draft, at, tell)
 
 
 def _is_used(db: sqlite3.Connection, kind: str, id: str) -> bool:

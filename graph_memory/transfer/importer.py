@@ -364,9 +364,10 @@ class _ImportTask:
         if self._run.keeps:
             found = db.execute("SELECT id FROM batch WHERE id = ?", (id,)).fetchone()
             return int(found[0]) if found else None
+        live = "SELECT l.number FROM message m JOIN live l ON l.id = m.id WHERE m.batch = ?"
         query = "SELECT batch FROM message WHERE id = ? AND import = ?"
-        numbers = self._intake.numbers_of(id)
-        found = (db.execute(query, (number, self._run.id)).fetchone() for number in numbers)
+        numbers = self._intake.db.execute(live, (id,)).fetchall()
+        found = (db.execute(query, (number, self._run.id)).fetchone() for (number,) in numbers)
         return next((int(row[0]) for row in found if row and row[0]), None)
 
     def _presences(self, db: sqlite3.Connection, tell: Tell) -> None:

@@ -197,18 +197,16 @@ class Intake:
             case tuple():
                 self.db.execute("INSERT OR REPLACE INTO pause VALUES (?, ?, ?)", piece)
             case _:
-                self._add_row(piece)
+                change = write(self.db, Draft("import", "intake", [piece]), 0.0)
+                is_double = change is None or change.ops[0].before
+                if is_double and not isinstance(piece, Session):
+                    raise FormatError(f"{piece.kind} {piece.id[:80]} is there twice", 0, "id")
 
     def _insert(self, kind: str, id: int, work: Callable[[], object]) -> None:
         try:
             work()
         except sqlite3.IntegrityError:
             raise FormatError(f"{kind} {id} is there twice", 0, "id") from None
-
-    def _add_row(self, row: Row) -> None:
-        change = write(self.db, Draft("import", "intake", [row]), 0.0)
-        if (change is None or change.ops[0].before) and not isinstance(row, Session):
-            raise FormatError(f"{row.kind} {row.id[:80]} is there twice", 0, "id")
 
     def _add_line(self, line: SourceLine) -> None:
         text, place = clean(line.text), line.place
@@ -357,11 +355,6 @@ class Intake:
         query = "SELECT number FROM live WHERE id = ?"
         found = {id: self.db.execute(query, (id,)).fetchone() for id in set(ids)}
         return {id: row[0] for id, row in found.items() if row}
-
-    def numbers_of(self, batch: int) -> list[int]:
-        """The numbers that the messages of a batch have in the memory so far."""
-        query = "SELECT l.number FROM message m JOIN live l ON l.id = m.id WHERE m.batch = ?"
-        return [number for (number,) in self.db.execute(query, (batch,))]
 
     def span(self, session: str, first: int, last: int) -> tuple[int, int, int, int] | None:
         """The numbers, here and in the memory, of the ends of a stretch of a Session."""

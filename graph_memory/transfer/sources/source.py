@@ -83,7 +83,7 @@ def place_of(umo: Any, platforms: Mapping[str, str]) -> ChatWindow | None:
 
 
 def circle_meant(text: str, platform: str) -> str:
-    """The circle that somebody wrote, of ``platform`` if they named none; empty for empty.
+    """The circle that somebody wrote, of ``platform`` if it names none.
 
     Raises:
         FormatError: It is none.
