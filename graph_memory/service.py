@@ -97,7 +97,7 @@ class MemoryService:
         self.lookup = Lookup(self.context, self.recall, self.graph)
         self.references = References(can_open=settings.enable_function_calling)
         self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
-        self.moving = TransferService(directory, self.context, self.learning)
+        self.transfer = TransferService(directory, self.context, self.learning)
         self._examining = asyncio.Lock()
         self._loading: Supervisor | None = None
         self._embedder: CachedEmbedder | None = None
@@ -161,7 +161,7 @@ class MemoryService:
         await self.graph.start()
         stack.push_async_callback(self.spending.close)
         await self.spending.load()
-        for part in (self.recall, self.learning, self.upkeep, self.backups, self.moving):
+        for part in (self.recall, self.learning, self.upkeep, self.backups, self.transfer):
             stack.push_async_callback(part.close)
             await part.start()
         for idle in (self.forget_me, self.companion.proactive):

@@ -338,5 +338,5 @@ COMMANDS = (
     Command("preview", "预览", "哪些将被淡忘（管理员）· what would fade (admins)"),
     Command("backup", "备份", "立即备份（管理员）· back up now (admins)"),
     Command("doctor", "检查", "检查并修复（管理员）· check and mend (admins)"),
-    Command("move", "迁移", "聊天换了号（管理员）· a chat has moved (admins)", "moves.move"),
+    Command("move", "迁移", "聊天换了号（管理员）· a chat has moved (admins)", "transfers.move"),
 )

@@ -113,7 +113,7 @@ class TransferCommands(Answers):
             return ExportAnswer(self._say("export_wait"))
         self._writing.add(user)
         try:
-            path = await memory.moving.own(turn.asker)
+            path = await memory.transfer.own(turn.asker)
         finally:
             self._writing.discard(user)
         self._last[user] = memory.now()
@@ -123,7 +123,7 @@ class TransferCommands(Answers):
         return ExportAnswer(self._say("export_mine"), path)
 
     async def _written(self, person: str) -> ExportAnswer:
-        done = await self.memory.moving.export(person)
+        done = await self.memory.transfer.export(person)
         counts = {"messages": done.counts["message"], "facts": done.counts["fact"]}
         return ExportAnswer(self._say("export_done", path=done.path, lines=done.lines, **counts))
 
@@ -156,7 +156,7 @@ class TransferCommands(Answers):
                 return await self._confirm(turn)
             if not is_undone:
                 return await self._look(turn, words, around)
-            undone = await self.memory.moving.undo()
+            undone = await self.memory.transfer.undo()
             return self._say("import_undone", messages=undone.messages, kept=undone.kept)
         except NotFoundError as error:  # nothing to undo
             code = "import_undo_none"
@@ -181,7 +181,7 @@ class TransferCommands(Answers):
         format = given.get("as", "")
         if name.casefold() == "astrbot" and around.astrbot:
             name, format = str(around.astrbot), "astrbot"
-        importer = await self.memory.moving.importer(name, options, format=format, learns=learns)
+        importer = await self.memory.transfer.importer(name, options, format=format, learns=learns)
         plan = await importer.preview()
         self._wish(turn, importer)
         return self._plan(plan, learns=learns)
@@ -211,7 +211,7 @@ class TransferCommands(Answers):
         wish = self._wished(turn)
         if not isinstance(wish, Importer):
             return self._say("import_first")
-        task = self.memory.moving.begin(wish)
+        task = self.memory.transfer.begin(wish)
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done:
             return self._say("import_goes_on")
@@ -223,20 +223,22 @@ class TransferCommands(Answers):
         return "\n".join(lines)
 
     async def _overview(self) -> str:
-        moving = self.memory.moving
+        service = self.memory.transfer
         lines = []
-        if moving.progress:
-            done, total = moving.progress
+        if service.progress:
+            done, total = service.progress
             lines.append(self._say("import_progress", done=done, total=total))
-        if moving.failure:
-            lines.append(self._say("import_failed", reason=explain(self._language, moving.failure)))
-        paths = await moving.waiting()
+        if service.failure:
+            lines.append(
+                self._say("import_failed", reason=explain(self._language, service.failure))
+            )
+        paths = await service.waiting()
         lines.append(self._say("import_files" if paths else "import_none"))
         lines += [
             self._say("import_file", name=path.name, size=round(path.stat().st_size / 2**20, 1))
             for path in paths[:LISTED]
         ]
-        for run in [run for run in await moving.runs() if run.is_there][-1:]:
+        for run in [run for run in await service.runs() if run.is_there][-1:]:
             about = {"when": self._moment(run.at), "messages": run.count, "rows": run.rows}
             lines.append(self._say("import_last", **about))
         return "\n".join([*lines, self._say("import_how")])

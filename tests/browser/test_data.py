@@ -40,10 +40,10 @@ async def test_a_file_is_sent_seen_brought_in_and_taken_back(
     # The file waits on, until it is deleted.
     await page.get_by_role("link", name="删除 吉他_b_.jsonl").click()
     await page.get_by_role("heading", name="删除 吉他_b_.jsonl？").wait_for()
-    assert len(await service.moving.waiting()) == 1
+    assert len(await service.transfer.waiting()) == 1
     await page.get_by_role("button", name="删除", exact=True).click()
     await page.get_by_text("已删除这个文件").wait_for()
-    assert await service.moving.waiting() == []
+    assert await service.transfer.waiting() == []
 
 
 async def test_a_file_that_is_refused_is_said_and_can_be_sent_again(visit: Opener) -> None:

@@ -157,7 +157,9 @@ class Harmful:
         text = "\n".join(json.dumps(line) for line in lines)
         (folder / "chat.jsonl").write_text(text, encoding="utf-8")
         options = Options(persona="mei", platform=makers.QQ, now=self._director.at)
-        await self._memory.moving.bring(await self._memory.moving.importer("chat.jsonl", options))
+        await self._memory.transfer.bring(
+            await self._memory.transfer.importer("chat.jsonl", options)
+        )
 
     async def _reply(self, harm: Harm) -> None:
         text = f"{harm.nick}来了，{WHO[harm.number % 4]}也在"

@@ -49,7 +49,7 @@ async def _live(memory: MemoryService) -> None:
     await memory.identity_edits.link(MALLORY, ZHANG, OWNER)
     memory.problems["webui"] = XSS[3]
     await memory.backups.make()
-    written = await memory.moving.export()
+    written = await memory.transfer.export()
     waiting = memory.directory / "imports"
     waiting.mkdir(exist_ok=True)
     shutil.copyfile(written.path, waiting / FILE)

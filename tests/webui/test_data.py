@@ -123,8 +123,8 @@ async def test_an_import_is_shown_then_done_then_taken_back(
     assert "<b>弦断了</b>" in plan.text
     assert (await memory.journal.counts())["messages"] == before
     assert "导入已开始" in (await press(keeper, "/data/import", name="吉他.jsonl")).text
-    while memory.moving._tasks:  # the import goes on in the background
-        await next(iter(memory.moving._tasks))
+    while memory.transfer._tasks:  # the import goes on in the background
+        await next(iter(memory.transfer._tasks))
     assert (await memory.journal.counts())["messages"] == before + 2
     done = await see(keeper, "/data")
     (run,) = [tag["value"] for tag in done.all("input", name="run")]
@@ -139,15 +139,15 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(
     path = memory.directory / "imports" / "鼓.jsonl"
     path.write_text(json.dumps(line | {"text": "我在学打鼓"}, ensure_ascii=False), encoding="utf-8")
     importer = await importer_of(memory, Importing(name=path.name))
-    runs, task = memory.moving.runs, memory.moving.begin(importer)
-    assert memory.moving.progress is not None, "it has been begun"
+    runs, task = memory.transfer.runs, memory.transfer.begin(importer)
+    assert memory.transfer.progress is not None, "it has been begun"
 
     async def then_it_ends() -> list[Run]:
         before = await runs()
         await task
         return before
 
-    monkeypatch.setattr(memory.moving, "runs", then_it_ends)
+    monkeypatch.setattr(memory.transfer, "runs", then_it_ends)
     assert (await see(keeper, "/data")).all("div", **{"data-progress": ""})
     monkeypatch.undo()
     page = await see(keeper, "/data")
@@ -172,7 +172,7 @@ async def test_a_file_is_sent_in_and_waits(
     url = "/api/v1/imports/files"
     proof = {**OURS, "X-CSRF-Token": token}
     folder = memory.directory / "imports"
-    before = {path.name for path in await memory.moving.waiting()}
+    before = {path.name for path in await memory.transfer.waiting()}
     for headers in (
         OURS,
         {**proof, "X-CSRF-Token": "0" * 64},
@@ -180,7 +180,7 @@ async def test_a_file_is_sent_in_and_waits(
     ):
         answer = await keeper.post(url, params={"name": "a"}, content=text, headers=headers)
         assert answer.status_code == 403
-    assert {path.name for path in await memory.moving.waiting()} == before
+    assert {path.name for path in await memory.transfer.waiting()} == before
     answer = await keeper.post(
         url, params={"name": "../和弦.jsonl"}, content=pieces(len(text)), headers=proof
     )
@@ -244,7 +244,7 @@ async def test_a_file_that_breaks_off_is_not_there(memory: MemoryService) -> Non
 
     before = set((memory.directory / "imports").iterdir())
     with pytest.raises(ClientDisconnect):
-        await memory.moving.receive("half.jsonl", broken())
+        await memory.transfer.receive("half.jsonl", broken())
     assert set((memory.directory / "imports").iterdir()) == before
 
 

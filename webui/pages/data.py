@@ -31,21 +31,21 @@ routes = APIRouter()
 @routes.get("/data")
 async def data(request: Request, memory: Memory, pages: View) -> Response:
     """Everything that can be kept, taken out and brought in."""
-    backups, moving = memory.backups, memory.moving
+    backups = memory.backups
     # First: of an import that ends meanwhile the page is to show either this or the result.
-    progress = moving.progress
+    progress = memory.transfer.progress
     return pages.render(
         request,
         "data.html",
         backups=await backups.list(),
         staged=await backups.staged(),
         problem=backups.problem,
-        files=_sizes(await moving.waiting()).items(),
+        files=_sizes(await memory.transfer.waiting()).items(),
         limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
         exports=(await asyncio.to_thread(_exports, memory.directory))[:LISTED],
-        runs=[run for run in reversed(await moving.runs()) if run.is_there],
+        runs=[run for run in reversed(await memory.transfer.runs()) if run.is_there],
         progress=progress,
-        import_problem=moving.problem,
+        import_problem=memory.transfer.problem,
         directory=memory.directory,
         people=(await memory.library.overview()).people,
     )
@@ -99,7 +99,7 @@ async def export(request: Request, memory: Memory, pages: View) -> Response:
     """Take out everything, or one person."""
     person = (await read_form(request)).get("person", "")[:500]
     with or_back("/data"):
-        done = await memory.moving.export(person)
+        done = await memory.transfer.export(person)
     return pages.redirect("/data", what="export", count=done.lines)
 
 
@@ -164,7 +164,7 @@ async def bring(request: Request, memory: Memory, pages: View) -> Response:
     except ValidationError as error:
         raise FormError("/data", "failed", str(error)[:400]) from error
     with or_back("/data"):
-        task = memory.moving.begin(await importer_of(memory, wanted))
+        task = memory.transfer.begin(await importer_of(memory, wanted))
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return pages.redirect("/data", what="import")
 
@@ -174,14 +174,14 @@ async def take_back(request: Request, memory: Memory, pages: View) -> Response:
     """Undo an import."""
     id = (await read_form(request)).get("run", "")[:200]
     with or_back("/data"):
-        undone = await memory.moving.undo(id)
+        undone = await memory.transfer.undo(id)
     return pages.redirect("/data", what="import_undo", count=undone.messages)
 
 
 @routes.get("/data/import/delete")
 async def ask_to_delete(request: Request, memory: Memory, pages: View, name: Name) -> Response:
     """Ask whether a file that waits is to go."""
-    sizes = _sizes(await memory.moving.waiting())
+    sizes = _sizes(await memory.transfer.waiting())
     if name not in sizes:
         raise errors.NotFoundError(f"there is no file {name} in {files.IMPORTS}/")
     return pages.render(request, "data_delete.html", name=name, size=sizes[name])
@@ -191,16 +191,16 @@ async def ask_to_delete(request: Request, memory: Memory, pages: View, name: Nam
 async def delete(request: Request, memory: Memory, pages: View) -> Response:
     """Delete a file that waits."""
     with or_back("/data"):
-        await memory.moving.discard((await read_form(request)).get("name", ""))
+        await memory.transfer.discard((await read_form(request)).get("name", ""))
     return pages.redirect("/data", what="file_deleted")
 
 
 @routes.get("/api/v1/imports")
 async def waiting(memory: Memory) -> dict[str, Any]:
     """The files that wait, and how far an import is; ``null`` if none is under way."""
-    done, total = memory.moving.progress or (None, None)
-    names = [path.name for path in await memory.moving.waiting()]
-    return {"files": names, "done": done, "total": total, "problem": memory.moving.problem}
+    done, total = memory.transfer.progress or (None, None)
+    names = [path.name for path in await memory.transfer.waiting()]
+    return {"files": names, "done": done, "total": total, "problem": memory.transfer.problem}
 
 
 @routes.post("/api/v1/imports/files")
@@ -209,7 +209,7 @@ async def send(
 ) -> dict[str, str]:
     """Put a file into ``imports/``; nothing of it is brought in yet."""
     try:
-        return {"name": (await memory.moving.receive(name, request.stream())).name}
+        return {"name": (await memory.transfer.receive(name, request.stream())).name}
     except ClientDisconnect:
         raise errors.FormatError("the file broke off") from None
 
@@ -220,7 +220,7 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
     Raises:
         FormatError: There is no such file, or nobody knows its kind.
     """
-    known = {path.name for path in await memory.moving.waiting()}
+    known = {path.name for path in await memory.transfer.waiting()}
     platform = wanted.platform or await _usual_platform(memory)
     options = transfer.Options(
         zone=memory.zone,
@@ -230,7 +230,7 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
         now=memory.now(),
     )
     name = wanted.name if wanted.name in known else ""
-    return await memory.moving.importer(name, options, learns=wanted.learn)
+    return await memory.transfer.importer(name, options, learns=wanted.learn)
 
 
 async def _usual_platform(memory: service.MemoryService) -> str:
