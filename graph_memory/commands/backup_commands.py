@@ -1,7 +1,6 @@
 """Commands that list and restore backups, also while the memory is closed.
 
-A damaged journal keeps the memory closed, and that is when a backup is wanted most; so
-this needs a directory and no memory.
+They need a directory and no memory: a damaged journal keeps the memory closed.
 """
 
 from __future__ import annotations
@@ -22,12 +21,7 @@ LISTED = 10
 
 
 class BackupCommands:
-    """Backups as an owner sees them.
-
-    Args:
-        directory: Of the memory.
-        zone: For dates.
-    """
+    """Backups of the memory in ``directory`` as an owner sees them."""
 
     def __init__(
         self,
@@ -45,10 +39,9 @@ class BackupCommands:
         return say(self._language, key, **values)
 
     async def answer(self, text: str) -> tuple[str, bool]:
-        """List backups, preview the one that is named, or prepare it once confirmed.
+        """List backups, preview the named one, or prepare it once confirmed.
 
-        Returns:
-            What to say, and whether the memory is to be opened anew.
+        Returns what to say, and whether the memory is to be opened anew.
         """
         name, *more = text.split() or [""]
         try:
@@ -83,9 +76,6 @@ class BackupCommands:
             messages=seen.then.messages,
             facts=seen.then.facts,
         )
-        change = self._say("restore_unreadable")
-        if seen.now:
-            change = self._say(
-                "restore_change", **{k: f"{v:+d}" for k, v in seen.difference.items()}
-            )
+        difference = {key: f"{count:+d}" for key, count in seen.difference.items()}
+        change = self._say("restore_change" if seen.now else "restore_unreadable", **difference)
         return "\n".join([then, change, self._say("restore_confirm", name=seen.backup.name)])

@@ -1,7 +1,6 @@
 """Commands about the inner state and proactive messages.
 
-Both are about the chat in which they are asked, under the persona that is on there. Follow-ups
-are made in private chats only, and told nowhere else.
+Both are about the chat in which they are asked and its persona; follow-ups are private.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import replace
 from ..companion import FollowUp, InnerState, bring_back, inner_id, seed
 from ..errors import NotFoundError
 from ..model import decode
-from ..store import Draft, Rows, queries
+from ..store import queries
 from ..text import one_line
 from ..turn import Turn
 from .usage import Answers
@@ -27,7 +26,7 @@ class InnerCommands(Answers):
     """``/memory inner`` and ``/memory proactive``."""
 
     async def inner(self, turn: Turn, what: str = "") -> str:
-        """What the persona has understood, what it was before, or that again."""
+        """Show the inner state or its history, or bring an earlier one back."""
         if not self.memory.companion.has("inner_state"):
             return self._say("part_off", part="inner_state")
         verb, _, number = what.strip().casefold().partition(" ")
@@ -59,7 +58,7 @@ class InnerCommands(Answers):
         ]
 
     async def _versions(self, turn: Turn) -> list[InnerState]:
-        """Every text there was, newest first, the present one first of all."""
+        """Every text there was, newest first."""
         id = inner_id(turn.session.id)
         found = await self.memory.journal.look(
             lambda db: queries.versions(db, InnerState.kind, id, 4 * LISTED)
@@ -92,18 +91,16 @@ class InnerCommands(Answers):
         if not 0 < int(number) <= len(found):
             return unknown
         wanted, now = found[int(number) - 1], self.memory.now()
-
-        def draft(rows: Rows) -> Draft:
-            return bring_back(rows, turn.session.id, wanted, turn.user, now)
-
         try:
-            await self.memory.journal.commit(draft)
+            await self.memory.journal.commit(
+                lambda rows: bring_back(rows, turn.session.id, wanted, turn.user, now)
+            )
         except NotFoundError:
             return unknown
         return self._say("inner_back")
 
     async def proactive(self, turn: Turn, what: str = "") -> str:
-        """When the persona means to speak first in this chat, or not any more."""
+        """List or cancel when the persona means to speak first in this chat."""
         care = self.memory.companion.proactive
         if not care.is_on:
             return self._say("part_off", part="proactive")

@@ -1,21 +1,17 @@
 """The ``/memory`` commands: text in, text out, nothing of AstrBot.
 
-Everybody sees what recall would show them here, so a private matter never surfaces in a
-group. What concerns everyone's memory is for admins, and its contents for admins in a
-private chat only.
+Everybody sees what recall would show them here. What concerns everyone's memory is for
+admins, and its contents for admins in a private chat only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
 from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
-from ..library import FactLine
 from ..locales import explain
-from ..maintenance import Forecast
 from ..model import Fact
 from ..references import Reference
 from ..service import MemoryService
@@ -37,19 +33,7 @@ UNDONE = frozenset({"undone_forget", "undone_correct", "undone_remember"})
 
 
 class Commands(Answers):
-    """The commands of one open memory.
-
-    Attributes:
-        memory: The memory.
-        privacy: Those by which people look after what is known about them.
-        people: Those by which the owner says who and what is one.
-        transfers: Those by which memories come and go.
-        records: Conversation records and core facts.
-        inner: The inner state and proactive messages.
-
-    Args:
-        web: Where the memory page is; empty if it is off.
-    """
+    """The commands of one open memory; ``web`` is the memory page, empty if it is off."""
 
     def __init__(self, memory: MemoryService, web: str = "") -> None:
         super().__init__(memory)
@@ -61,8 +45,6 @@ class Commands(Answers):
         self.inner = InnerCommands(memory)
         self._stuck: set[int] = set()
         """Changes of which people were told that they cannot be undone."""
-
-    # ------------------------------------------------------------------ asking
 
     async def help(self, turn: Turn, words: str = "") -> str:
         """What there is."""
@@ -88,7 +70,13 @@ class Commands(Answers):
         self.memory.references.number(turn, listed)
         said = await self.memory.lookup.signed(turn.asker, [line.fact for line in found])
         lines = [
-            self._fact(number, line, who)
+            self._say(
+                "fact_line",
+                number=number,
+                statement=f"〔{who}〕{fenced(line.fact.statement, MAX_STATEMENT)}",
+                date=self._date(line.fact.said_at),
+                strength=round(line.strength * 100),
+            )
             for number, (line, who) in enumerate(zip(found, said, strict=True), 1)
         ]
         return "\n".join([self._say("mine_title"), *lines, self._say("forget_hint")])
@@ -115,11 +103,7 @@ class Commands(Answers):
         return "\n".join([self._say("search_title"), *lines, *hint])
 
     async def preview(self, turn: Turn) -> str:
-        """What the settings would forget, and when.
-
-        Told to an admin in private only: even how much there is says something of what
-        others said elsewhere.
-        """
+        """What the settings would forget, and when; even how much is for owners only."""
         settings = self.memory.settings
         if not settings.time_decay_rate or not settings.min_importance_threshold:
             return self._say("preview_never")
@@ -128,7 +112,15 @@ class Commands(Answers):
         lines = [self._say("preview_title")]
         listed: set[str] = set()
         for forecast in await self.memory.upkeep.preview(limit=LISTED):
-            lines += self._forecast(forecast, listed)
+            key = "preview_days" if forecast.days else "preview_now"
+            label = self._say(key, days=forecast.days)
+            lines.append(self._say("preview_count", label=label, total=forecast.total))
+            for line in forecast.lines:
+                if line.fact.id not in listed:
+                    listed.add(line.fact.id)
+                    statement = one_line(line.fact.statement, MAX_STATEMENT)
+                    strength = round(line.strength * 100)
+                    lines.append(self._say("preview_line", statement=statement, strength=strength))
         return "\n".join(lines)
 
     async def backup(self, turn: Turn) -> str:
@@ -148,8 +140,6 @@ class Commands(Answers):
         counts = {"items": checkup.documents, "vectors": checkup.vectors}
         lines.append(self._say("doctor_counts", **counts, changes=checkup.changes))
         return "\n".join(lines)
-
-    # ---------------------------------------------------------------- changing
 
     def refusal(self, turn: Turn) -> str:
         """Why nothing the speaker says may be stored here; empty if it may."""
@@ -207,16 +197,11 @@ class Commands(Answers):
                 await self.memory.library.forget(memory.id, asker, turn.user)
         except NotFoundError:
             return self._say("forget_denied")
-        if memory.text:
-            return self._say("forgotten", statement=one_line(memory.text, MAX_STATEMENT))
-        return self._say("forgotten_id")
+        key = "forgotten" if memory.text else "forgotten_id"
+        return self._say(key, statement=one_line(memory.text, MAX_STATEMENT))
 
     async def correct(self, turn: Turn, which: str) -> str:
-        """Replace a listed fact by how it really is.
-
-        Args:
-            which: Its number or id, and then the words.
-        """
+        """Replace a listed fact; ``which`` is its number or id, then how it really is."""
         which, _, words = which.strip().partition(" ")
         if not which or not words.strip():
             return self._say("correct_what")
@@ -252,32 +237,6 @@ class Commands(Answers):
         key = f"undone_{taken.reason}" if taken else ""
         return self._say(key if key in UNDONE else "undone")
 
-    # --------------------------------------------------------------- rendering
-
-    def _fact(self, number: int, line: FactLine, who: str) -> str:
-        return self._say(
-            "fact_line",
-            number=number,
-            statement=f"〔{who}〕{fenced(line.fact.statement, MAX_STATEMENT)}",
-            date=self._date(line.fact.said_at),
-            strength=round(line.strength * 100),
-        )
-
-    def _forecast(self, forecast: Forecast, listed: set[str]) -> Sequence[str]:
-        label = (
-            self._say("preview_days", days=forecast.days)
-            if forecast.days
-            else self._say("preview_now")
-        )
-        lines = [self._say("preview_count", label=label, total=forecast.total)]
-        for line in forecast.lines:
-            if line.fact.id not in listed:
-                listed.add(line.fact.id)
-                statement = one_line(line.fact.statement, MAX_STATEMENT)
-                strength = round(line.strength * 100)
-                lines.append(self._say("preview_line", statement=statement, strength=strength))
-        return lines
-
 
 ALONE = frozenset({"status", "mine", "undo", "why", "preview", "backup", "doctor"})
 """Commands that take no words: with some, they show their usage."""
@@ -289,11 +248,8 @@ ADMINS = frozenset({"people", "flush", "preview", "backup", "doctor", "move"})
 class Command:
     """A command of the ``memory`` group.
 
-    Attributes:
-        aliases: Other names, separated by spaces.
-        about: What the host's lists show of it, in both languages.
-        method: Path of the method of ``Commands``; the name by default. It is given the
-            turn and the words behind the command, if it takes any.
+    ``aliases`` are separated by spaces, ``about`` is what the host's lists show of it, and
+    ``method`` the path of its method in ``Commands``, by default its name.
     """
 
     name: str

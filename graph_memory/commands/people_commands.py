@@ -6,12 +6,12 @@ For admins in a private chat: the answers show names and facts of anybody.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
-from ..model import Entity, Fact, Name, Session, is_entity
+from ..model import Entity, Name, Session, is_entity
 from ..store import Rows
 from ..text import normalise, one_line
 from ..turn import Turn
@@ -36,10 +36,7 @@ Choose = Callable[[Identities, Iterable[str]], Iterable[str]]
 class _Found:
     """An entity as the owner is told of it.
 
-    Attributes:
-        circle: Where it was named last.
-        facts: How many facts there are about it.
-        newest: The newest of them; empty if there is none.
+    ``circle`` is where it was named last, ``newest`` the newest of so many ``facts`` about it.
     """
 
     node: str
@@ -50,7 +47,7 @@ class _Found:
 
 
 class _Unclear(Exception):  # noqa: N818 - an answer, not an error
-    """A word means nothing, or several things; carries what to say then."""
+    """What to say to a word that means nothing, or several things."""
 
 
 class PeopleCommands(Answers):
@@ -66,13 +63,17 @@ class PeopleCommands(Answers):
                 case []:
                     return await self._list()
                 case ["merge", first, second]:
-                    return await self._merge(turn, first, second)
+                    one, into = [await self._one(word, _survivors) for word in (first, second)]
+                    await self.memory.identity_edits.merge(one.node, into.node, turn.user)
+                    return self._say("people_merged", **_pair(one, into))
                 case ["split", word]:
                     return await self._split(turn, word)
                 case ["link", first, second]:
                     return await self._link(turn, first, second)
                 case ["unlink", word]:
-                    return await self._unlink(turn, word)
+                    user = _user(turn, word)
+                    await self.memory.identity_edits.unlink(user, turn.user)
+                    return self._say("people_unlinked", account=user)
                 case _:
                     return self._say("people_how")
         except _Unclear as unclear:
@@ -81,10 +82,8 @@ class PeopleCommands(Answers):
             return self._say(f"people_{error.code}")
 
     async def _list(self) -> str:
-        merges, links = (
-            await self.memory.identity_edits.merges(),
-            await self.memory.identity_edits.links(),
-        )
+        merges = await self.memory.identity_edits.merges()
+        links = await self.memory.identity_edits.links()
         lines = [
             self._say(
                 "people_merge_line",
@@ -95,18 +94,11 @@ class PeopleCommands(Answers):
             )
             for merge in merges[-LISTED:]
         ]
-        for accounts in links[:LISTED]:
-            known = [_account(name, user) for user, name in accounts.items()]
-            lines.append(self._say("people_link_line", accounts=" = ".join(known)))
+        lines += [
+            self._say("people_link_line", accounts=_joined(accounts)) for accounts in links[:LISTED]
+        ]
         title = self._say("people_title" if lines else "people_none")
         return "\n".join([title, *lines, self._say("people_how")])
-
-    # ---------------------------------------------------------------- entities
-
-    async def _merge(self, turn: Turn, first: str, second: str) -> str:
-        node, into = await self._one(first, _survivors), await self._one(second, _survivors)
-        await self.memory.identity_edits.merge(node.node, into.node, turn.user)
-        return self._say("people_merged", **_pair(node, into))
 
     async def _split(self, turn: Turn, word: str) -> str:
         node = (await self._one(word, _absorbed)).node
@@ -120,11 +112,7 @@ class PeopleCommands(Answers):
         return self._say("people_split", **_pair(*await self.memory.journal.read(look)))
 
     async def _one(self, word: str, choose: Choose) -> _Found:
-        """The entity that is meant by a name or by the beginning of an id.
-
-        Raises:
-            _Unclear: None is, or several are.
-        """
+        """The entity that is meant by a name or by the beginning of an id."""
         is_id = word.startswith("e:") and len(word) >= LEAST_ID
 
         def look(rows: Rows) -> tuple[list[_Found], bool]:
@@ -158,25 +146,15 @@ class PeopleCommands(Answers):
         ]
         raise _Unclear("\n".join([self._say("people_which", name=word), *lines]))
 
-    # ---------------------------------------------------------------- accounts
-
     async def _link(self, turn: Turn, first: str, second: str) -> str:
         one, other = _user(turn, first), _user(turn, second)
         try:
             await self.memory.identity_edits.link(one, other, turn.user)
         except NotFoundError:
             return self._say("people_stranger")
-        return self._say("people_linked", accounts=await self._linked(one))
-
-    async def _unlink(self, turn: Turn, word: str) -> str:
-        user = _user(turn, word)
-        await self.memory.identity_edits.unlink(user, turn.user)
-        return self._say("people_unlinked", account=user)
-
-    async def _linked(self, user: str) -> str:
         everybody = await self.memory.identity_edits.links()
-        accounts = next((each for each in everybody if user in each), {})
-        return " = ".join(_account(name, id) for id, name in accounts.items())
+        accounts = next((each for each in everybody if one in each), {})
+        return self._say("people_linked", accounts=_joined(accounts))
 
 
 def _survivors(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
@@ -184,10 +162,7 @@ def _survivors(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
 
 
 def _absorbed(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
-    """Those of some entities that are merged into another one.
-
-    If none is, all that are merged into them.
-    """
+    """Those of some entities that are merged into others, or else all merged into them."""
     named = {node for node in nodes if identities.absorbed(node)}
     members = {one for node in nodes for one in identities.nodes(node)}
     return named or {one for one in members if identities.absorbed(one)}
@@ -205,12 +180,8 @@ def _describe(rows: Rows, identities: Identities, node: str) -> _Found:
         one_line(called.text, MAX_NAME) if called else node[:SHORT_ID],
         one_line(session.title or session.circle, MAX_NAME) if session else "?",
         len(facts),
-        _statement(newest),
+        one_line(newest.statement, MAX_FACT) if newest else "–",
     )
-
-
-def _statement(fact: Fact | None) -> str:
-    return one_line(fact.statement, MAX_FACT) if fact else "–"
 
 
 def _pair(node: _Found, into: _Found) -> dict[str, object]:
@@ -228,8 +199,12 @@ def _labelled(name: str, node: str) -> str:
     return f"{one_line(name, MAX_NAME)} [{short}]" if name and name != short else f"[{short}]"
 
 
-def _account(name: str, user: str) -> str:
-    return f"{one_line(name, MAX_NAME)} [{user}]" if name else f"[{user}]"
+def _joined(accounts: Mapping[str, str]) -> str:
+    """The accounts of a person, with their names."""
+    return " = ".join(
+        f"{one_line(name, MAX_NAME)} [{user}]" if name else f"[{user}]"
+        for user, name in accounts.items()
+    )
 
 
 def _user(turn: Turn, word: str) -> str:

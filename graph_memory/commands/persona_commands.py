@@ -1,7 +1,7 @@
 """Commands ``/persona`` and ``/new``.
 
-AstrBot's own ``/persona`` moved to a separate plugin and its ``/new`` takes no persona;
-these two bring both back. They work whether or not the memory does.
+AstrBot no longer brings the first, and its own ``/new`` takes no persona. They work without
+the memory.
 """
 
 from __future__ import annotations
@@ -27,11 +27,7 @@ class Chats(Protocol):
 
 
 class PersonaCommands:
-    """Listing and switching personas.
-
-    Args:
-        language: ``zh`` or ``en``.
-    """
+    """Listing and switching personas."""
 
     def __init__(self, chats: Chats, language: str) -> None:
         self._chats = chats
@@ -41,12 +37,8 @@ class PersonaCommands:
         """Show the personas (no name), unset the current one or switch."""
         if not name:
             current = self._shown(await self._chats.persona(event))
-            return "\n".join(
-                [
-                    self._say("persona_list", personas=self._known(), current=current),
-                    self._say("persona_usage"),
-                ]
-            )
+            listed = self._say("persona_list", personas=self._known(), current=current)
+            return f"{listed}\n{self._say('persona_usage')}"
         if name == UNSET and name not in self._chats.personas():
             overruling = await self._chats.set_persona(event, NO_PERSONA)
             return self._done("persona_unset", name, overruling)

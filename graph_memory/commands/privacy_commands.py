@@ -1,4 +1,4 @@
-"""Commands for privacy: why, pause, resume, forget me."""
+"""Commands ``why``, ``pause``, ``resume`` and ``forgetme`` of privacy."""
 
 from __future__ import annotations
 
@@ -20,17 +20,14 @@ _GROUP = {"group", "群", "本群", "全群"}
 
 
 class PrivacyCommands(Answers):
-    """The commands by which people look after what is known about them."""
+    """Privacy commands: why, pause, resume, forget me."""
 
     def __init__(self, memory: MemoryService) -> None:
         super().__init__(memory)
         self._wishes: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
 
     async def why(self, turn: Turn) -> str:
-        """What the last reply in this chat was reminded of, and why.
-
-        In a group, of what the group may see; in private, of the speaker's own.
-        """
+        """What the last reply in this chat recalled, and why, as far as it may be shown."""
         found = await self.memory.recall.explain(turn.asker)
         if found is None:
             return self._say("why_none")
@@ -76,11 +73,7 @@ class PrivacyCommands(Answers):
         return self._say(done[is_group])
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
-        """Erase the speaker (or whom an owner names) for good, once that is confirmed.
-
-        Args:
-            what: A word of confirmation, or for owners: an account or a user id.
-        """
+        """Erase the speaker for good (or an owner, an account), once that is confirmed."""
         place = (turn.user, turn.session.circle)
         if what.casefold() in _YES:
             user, asked = self._wishes.pop(place, ("", 0.0))

@@ -1,7 +1,7 @@
 """Commands and tools for conversation records, and commands for core facts.
 
-Records are looked through with the rights of whoever asks; core facts are the speaker's own,
-of the chat in which they ask, and nobody else's.
+Records are searched with the rights of whoever asks; core facts are the speaker's own, of
+this chat.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 
 from ..companion import MAX_TEXT, Companion, CoreFact, Hit, Transcript, TranscriptQuery
 from ..errors import NotFoundError
-from ..model import Episode, Message
+from ..model import Episode
 from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
@@ -26,10 +26,12 @@ BEFORE = 40
 """Characters of them that stand before the first word that was searched for."""
 MAX_SUMMARY = 120
 MAX_NAME = 40
-_PIN = frozenset({"pin", "固定", "置顶", "钉住"})
-_UNPIN = frozenset({"unpin", "取消固定", "取消置顶"})
-_EDIT = frozenset({"edit", "改", "修改"})
-_DROP = frozenset({"drop", "删", "删除", "去掉"})
+_ACTS = {
+    "pinned": {"pin", "固定", "置顶", "钉住"},
+    "unpinned": {"unpin", "取消固定", "取消置顶"},
+    "edited": {"edit", "改", "修改"},
+    "dropped": {"drop", "删", "删除", "去掉"},
+}
 
 
 class RecordCommands(Answers):
@@ -95,30 +97,26 @@ class RecordCommands(Answers):
         return await self._page(turn, found, page)
 
     async def _page(self, turn: Turn, found: Transcript, page: str) -> tuple[list[str], str]:
-        """The lines of a page, and which one it is."""
+        """The lines of a page, and which one it is; later lines of a message are indented."""
         pages: list[list[str]] = [[]]
         left = PAGE
         said = await self.memory.lookup.signed(turn.asker, found.lines)
         for message, who in zip(found.lines, said, strict=True):
-            line = self._line(message, who)
+            at = datetime.fromtimestamp(message.at, self.memory.zone)
+            text = escape(clean(message.text)).replace("\n", "\n    ")
+            line = f"{at:%H:%M} 〔{who}〕{text}"
             left -= tokens(line)
             if left < 0 and pages[-1]:
                 pages.append([])
                 left = PAGE - tokens(line)
             pages[-1].append(line)
-        number = int(page) if page.isdecimal() and len(page) < 6 else 1
-        number = max(1, min(number, len(pages)))
+        wanted = int(page) if page.isdecimal() and len(page) < 6 else 1
+        number = max(1, min(wanted, len(pages)))
         began = self._moment(found.record.started_at)
         note = self._say("record_page", when=began, page=number, pages=len(pages))
         if found.missing and number == len(pages):
             note = f"{note} {self._say('record_missing', count=found.missing)}"
         return pages[number - 1], note
-
-    def _line(self, message: Message, who: str) -> str:
-        """A message as it was said; further lines of it stand under it."""
-        said = datetime.fromtimestamp(message.at, self.memory.zone)
-        text = escape(clean(message.text)).replace("\n", "\n    ")
-        return f"{said:%H:%M} 〔{who}〕{text}"
 
     async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
@@ -168,26 +166,23 @@ class RecordCommands(Answers):
             return await self._cores(turn)
         verb = verb.casefold()
         text = one_line(clean(text), MAX_TEXT)
-        is_known = verb in _PIN | _UNPIN | _EDIT | _DROP
-        if not is_known or not (number.isdecimal() and len(number) < 6):
-            return self._say("core_what")
-        if bool(text) != (verb in _EDIT):
+        done = next((done for done, words in _ACTS.items() if verb in words), "")
+        is_number = number.isdecimal() and len(number) < 6
+        if not done or not is_number or bool(text) != (done == "edited"):
             return self._say("core_what")
 
         def change(row: CoreFact) -> CoreFact | None:
-            if verb in _DROP:
+            if done == "dropped":
                 return None
-            if verb in _EDIT:  # in the speaker's words, which learning leaves alone
+            if done == "edited":  # in the speaker's words, which learning leaves alone
                 return replace(row, text=text, pinned=True)
-            return replace(row, pinned=verb in _PIN)
+            return replace(row, pinned=done == "pinned")
 
         try:
             await self._companion.alter(turn.session, turn.asker, int(number), turn.user, change)
         except NotFoundError:
             return self._say("core_number", number=number)
-        key = "dropped" if verb in _DROP else "edited" if verb in _EDIT else ""
-        key = key or ("pinned" if verb in _PIN else "unpinned")
-        return self._say(f"core_{key}", number=number, text=text)
+        return self._say(f"core_{done}", number=number, text=text)
 
     async def _cores(self, turn: Turn) -> str:
         found = await self._companion.core(turn.asker, turn.session)

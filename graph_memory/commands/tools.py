@@ -1,17 +1,17 @@
 """Tools of the chat model, used on behalf of the person who speaks.
 
-It never may more than that person: an admin's rights are not lent to a model, which
-anybody's words can talk into something. It changes only what it was shown for them.
+A model may never do more than that person, has no admin's rights, and changes only what it
+was shown for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import NotFoundError
 from ..locales import say
-from ..lookup import LookupResult, Route
+from ..lookup import Route
 from ..model import Fact
 from ..recall import CLOSE, OPEN, Item
 from ..references import Reference
@@ -29,11 +29,7 @@ MAX_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What the model may call.
-
-    Attributes:
-        arguments: Their names; all are texts. Those in ``required`` have to be given.
-    """
+    """What the model may call; its ``arguments`` are texts, some ``required``."""
 
     name: str
     arguments: tuple[str, ...]
@@ -70,11 +66,7 @@ def offered(settings: Settings) -> tuple[Tool, ...]:
 
 
 class Tools(Answers):
-    """The tools of one open memory.
-
-    Args:
-        commands: Its commands, which share with the tools what people were shown.
-    """
+    """The tools of one open memory, beside its commands."""
 
     def __init__(self, commands: Commands) -> None:
         super().__init__(commands.memory)
@@ -82,26 +74,24 @@ class Tools(Answers):
 
     async def use(self, turn: Turn, tool: str, given: Mapping[str, object]) -> str:
         """Do what the model asks for; what it gives is hostile text."""
-        text = {key: str(value or "").strip() for key, value in given.items()}
-        match tool:
-            case RECALL.name:
-                query, person = text.get("query", ""), text.get("person", "")
-                return await self.recall(turn, query, person, text.get("time_range", ""))
+        wanted = next((each for each in TOOLS + RECORD_TOOLS if each.name == tool), None)
+        if wanted is None:
+            raise NotFoundError(f"there is no tool {tool}")
+        first, *more = (str(given.get(name) or "").strip() for name in wanted.arguments)
+        match wanted.name:
             case REMEMBER.name:
-                said = Turn(turn.session, turn.user, turn.name, text.get("text", ""))
+                said = Turn(turn.session, turn.user, turn.name, first)
                 return await self._commands.remember(said)
             case CORRECT.name:
-                return await self.correct(turn, text.get("id", ""), text.get("text", ""))
+                return await self.correct(turn, first, *more)
             case FORGET.name:
-                return await self.forget(turn, text.get("id", ""))
+                return await self.forget(turn, first)
             case SEARCH.name:
-                keyword, person = text.get("keyword", ""), text.get("person", "")
-                when = text.get("time", "")
-                return await self._commands.records.search(turn, keyword, person, when)
+                return await self._commands.records.search(turn, first, *more)
             case OPEN_RECORD.name:
-                page = text.get("page", "").removesuffix(".0")
-                return await self._commands.records.open(turn, text.get("id", ""), page)
-        raise NotFoundError(f"there is no tool {tool}")
+                return await self._commands.records.open(turn, first, more[0].removesuffix(".0"))
+            case _:
+                return await self.recall(turn, first, *more)
 
     async def recall(self, turn: Turn, query: str, person: str = "", time_range: str = "") -> str:
         """What the speaker may know about something, fenced as data."""
@@ -117,24 +107,15 @@ class Tools(Answers):
         )
         if not found.is_known:
             return self._say("found_nobody")
-        notes = [
-            self._say(key)
-            for key, holds in (
-                ("found_undated", not found.is_dated),
-                ("found_partly", not found.is_whole),
-            )
-            if holds
-        ]
+        notes = [] if found.is_dated else [self._say("found_undated")]
+        notes += [] if found.is_whole else [self._say("found_partly")]
         if not found.items and not found.paths:
             return "\n".join([self._say("found_nothing"), *notes])
-        return "\n".join([OPEN, self._say("found_note"), *self._lines(turn, found), CLOSE, *notes])
-
-    def _lines(self, turn: Turn, found: LookupResult) -> Sequence[str]:
         lines = [f"- {self._cited(turn, item)}" for item in found.items]
         if found.paths:
             lines.append(self._say("found_paths"))
             lines += [self._path(turn, path) for path in found.paths]
-        return lines
+        return "\n".join([OPEN, self._say("found_note"), *lines, CLOSE, *notes])
 
     async def _overview(self, turn: Turn) -> str:
         """The whole graph as the speaker may know it, fenced as data."""
@@ -184,16 +165,17 @@ class Tools(Answers):
         """Forget a memory that was shown and is the speaker's."""
         memory = self.memory.references.cited(turn, id)
         library = self.memory.library
+        unknown = self._say("tool_unknown", id=one_line(id, MAX_NAME))
+        if memory is None or memory.kind not in (Fact.kind, MESSAGE):
+            return unknown
         try:
-            if memory is not None and memory.kind == Fact.kind:
-                await library.forget(memory.id, turn.asker, turn.user)
-                return self._done("tool_forgotten", memory.text)
-            if memory is not None and memory.kind == MESSAGE:
+            if memory.kind == MESSAGE:
                 await library.unsay(int(memory.id), turn.asker, turn.user)
-                return self._done("tool_forgotten", memory.text)
+            else:
+                await library.forget(memory.id, turn.asker, turn.user)
         except NotFoundError:
-            pass
-        return self._say("tool_unknown", id=one_line(id, MAX_NAME))
+            return unknown
+        return self._done("tool_forgotten", memory.text)
 
     def _done(self, key: str, text: str) -> str:
         told = self._say(key, text=fenced(text, MAX_TEXT))

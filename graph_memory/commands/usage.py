@@ -21,10 +21,7 @@ MAX_GIVEN = 40
 class Unknown:
     """Something written as a command that is none.
 
-    Attributes:
-        group: What it begins with, as it was written.
-        given: The rest; empty if there is none.
-        known: What could follow.
+    Its ``group`` is there; what is ``given`` after that is none of the ``known`` names.
     """
 
     group: str
@@ -56,11 +53,7 @@ def unknown(language: str, wrong: Unknown) -> str:
 
 
 def misused(language: str, command: str, given: str, known: Collection[str] = ()) -> str:
-    """What is said to words that a command does not take.
-
-    Args:
-        known: What it takes.
-    """
+    """Answer to words that a command does not take; it takes the ``known`` ones."""
     meant = nearest(given.split()[0], known)
     key = "misused_like" if meant else "misused"
     told = say(language, key, given=one_line(given, MAX_GIVEN), meant=meant)
