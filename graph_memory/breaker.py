@@ -43,13 +43,8 @@ class RefusedError(Exception):
 class Breaker:
     """Counts how calls of one dependency end, and decides whether there is another.
 
-    Attributes:
-        failures: In a row, until now; ``threshold`` of them open it.
-        reason: What kind the last failure was (``errors.Failure``); empty when closed.
-
-    Args:
-        first, longest: Seconds of the first and the longest pause.
-        clock: Monotonic seconds.
+    ``failures`` are in a row, ``reason`` is the kind of the last (``errors.Failure``).
+    ``first`` and ``longest`` are pauses in seconds, ``clock`` tells monotonic seconds.
     """
 
     def __init__(
@@ -142,10 +137,9 @@ class Call:
         self._is_over = False
 
     def end(self, failure: str | None) -> None:
-        """Report how it ended; only the first report counts.
+        """Report why it failed: empty if it was answered, ``None`` if nobody knows.
 
-        Args:
-            failure: Why it failed; empty if it was answered, ``None`` if nobody knows.
+        Only the first report counts.
         """
         if not self._is_over and self._round == self._breaker._round:
             self._breaker._ended(failure)

@@ -26,10 +26,8 @@ REBUILT_AFTER = 120.0
 class Finding:
     """Something that was wrong, and whether it is right now.
 
-    Attributes:
-        code: Of a journal's fault (``store/examine.py``), or ``journal_away``,
-            ``graph_away``, ``index_away``.
-        detail: Examples or an error, in English.
+    ``code`` is that of a journal's fault (``store/examine.py``), or ``journal_away``,
+    ``graph_away``, ``index_away``; ``detail`` are examples or an error, in English.
     """
 
     code: str
@@ -42,10 +40,8 @@ class Finding:
 class Checkup:
     """What an examination found, and how many ``seconds`` it took.
 
-    Attributes:
-        documents: How many memories can be recalled.
-        vectors: How many of them had a vector of the model in use, before it.
-        changes: Number of the last change that the graph reflects.
+    Of all ``documents``, ``vectors`` had a vector of the model in use before it; ``changes``
+    is the number of the last change that the graph reflects.
     """
 
     findings: tuple[Finding, ...]

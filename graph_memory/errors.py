@@ -1,8 +1,7 @@
 """The errors this package raises.
 
-Messages are English, for the log: what happened and what can be done about it. They never
-quote a message, a model or a provider's exception (:class:`Failure` and :func:`brief` say
-what may be told). Chats are told by the phrase ``error_<code>``, if there is one.
+Messages are English, for the log, and never quote a chat, a model or a provider's exception
+(see :class:`Failure`, :func:`brief`). Chats are told by the phrase ``error_<code>``.
 """
 
 from __future__ import annotations
@@ -134,9 +133,8 @@ class NotFoundError(GraphMemoryError):
 class BondError(GraphMemoryError):
     """Two entities or accounts cannot be made one, or taken apart.
 
-    Args:
-        code: Why: ``person`` (users are linked, not merged), ``thing`` (entities are merged,
-            not linked), ``one``, ``linked_already``, ``apart``, ``alone``.
+    ``code`` says why: ``person`` (users are linked, not merged), ``thing`` (entities are
+    merged, not linked), ``one``, ``linked_already``, ``apart``, ``alone``.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -149,11 +147,7 @@ class ClosedError(GraphMemoryError):
 
 
 class FormatError(GraphMemoryError):
-    """A file that was to be imported is not what it should be.
-
-    Args:
-        line, field: Where, counted from 1; 0 and empty for the whole.
-    """
+    """A file cannot be imported, because of a ``line`` (from 1) and ``field`` of it."""
 
     def __init__(self, reason: str, line: int = 0, field: str = "") -> None:
         where = ", ".join(filter(None, (f"line {line}" if line else "", field)))

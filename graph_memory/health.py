@@ -21,14 +21,13 @@ class Health:
     """How the memory is doing.
 
     Attributes:
-        counts: Rows of each kind, messages, buffered messages, changes, records, and how
-            many messages went because they were old (``thinned``).
-        graph_applied: The change that the graph reflects.
+        counts: Rows of each kind, messages, buffered messages, changes, records, and
+            messages that were deleted as old (``thinned``).
+        graph_applied: The last change that the graph reflects.
         embedder: Name of the model in use; empty while there is none.
         index_vectors: How many of the index's documents have a vector of that model.
         storage_kind: Why messages cannot be stored (see ``store/connection.py``).
         breakers: By ``embedding``, ``learning`` or ``rewriting``.
-        spending: What models were asked for today.
     """
 
     counts: dict[str, int]
@@ -49,11 +48,7 @@ class Health:
 
 
 def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
-    """What an admin is told.
-
-    Args:
-        web: Where the memory page is; empty if it is off.
-    """
+    """What an admin is told; ``web`` is the memory page, empty if it is off."""
     tell = partial(say, language)
     counts, learning = health.counts, health.learning
     when = tell("never")

@@ -1,7 +1,6 @@
 """Composition root of the memory: makes, wires, opens and closes its parts.
 
-The journal is the truth; recall index and graph listen to it, can be rebuilt from it at any
-time, start in the background and may be away.
+The journal is the truth; recall index and graph listen to it and can be rebuilt from it.
 """
 
 from __future__ import annotations
@@ -61,43 +60,34 @@ class MemoryService:
         tombstones: Tombstones,
         model: LanguageModel | None,
     ) -> None:
-        settings, journal, zone, now = context.settings, context.journal, context.zone, context.now
-        self.directory = directory
-        self.context = context
-        self.live = context.live
-        self.journal = journal
-        self.attendance = context.attendance
-        self.identities = context.identities
-        self.zone = zone
-        self.now = now
-        self.spending = context.budget
-        self.library = Library(self.context)
-        self.conversations = Conversations(self.context)
-        self.recall = Recaller(self.context, model)
-        self.companion = Companion(self.context, self.recall)
+        self.directory, self.context = directory, context
+        self.live, self.journal = context.live, context.journal
+        self.attendance, self.identities = context.attendance, context.identities
+        self.zone, self.now, self.spending = context.zone, context.now, context.budget
+        self.library = Library(context)
+        self.conversations = Conversations(context)
+        self.recall = Recaller(context, model)
+        self.companion = Companion(context, self.recall)
         self.learning = Learning(
-            self.context,
-            model,
-            likeness=self.recall.likeness,
-            extend=self.companion.teacher(),
+            context, model, likeness=self.recall.likeness, extend=self.companion.teacher()
         )
-        self.identity_edits = IdentityEdits(journal, now)
+        self.identity_edits = IdentityEdits(self.journal, self.now)
         gate = IdleGate()
         self.upkeep = Upkeep(
-            self.context,
+            context,
             self.library,
             model=model,
             breaker=self.learning.breaker,
             embedding=lambda: self._embedder.name if self._embedder else "",
             gate=gate,
         )
-        self.graph = GraphStore(directory, journal, idle=gate.wait)
-        self.backups = Backups(self.context, directory, tombstones, self.graph.rebuild)
-        self.view_as = ViewAs(self.context, self.recall)
-        self.lookup = Lookup(self.context, self.recall, self.graph)
-        self.references = References(can_open=settings.enable_function_calling)
-        self.forget_me = ForgetMe(journal, tombstones, self._unlink, now)
-        self.transfer = TransferService(directory, self.context, self.learning)
+        self.graph = GraphStore(directory, self.journal, idle=gate.wait)
+        self.backups = Backups(context, directory, tombstones, self.graph.rebuild)
+        self.view_as = ViewAs(context, self.recall)
+        self.lookup = Lookup(context, self.recall, self.graph)
+        self.references = References(can_open=self.settings.enable_function_calling)
+        self.forget_me = ForgetMe(self.journal, tombstones, self._unlink, self.now)
+        self.transfer = TransferService(directory, context, self.learning)
         self._examining = asyncio.Lock()
         self._loading: Supervisor | None = None
         self._embedder: CachedEmbedder | None = None
@@ -115,9 +105,7 @@ class MemoryService:
         model: LanguageModel | None = None,
         now: Callable[[], float] = time.time,
     ) -> MemoryService:
-        """Open the memory in ``directory``, creating it if need be.
-
-        Returns as soon as messages can be stored.
+        """Open or create the memory in ``directory``, as far as storing messages needs.
 
         Args:
             zone: The time zone of the people who chat.
@@ -125,7 +113,7 @@ class MemoryService:
 
         Raises:
             LockedError: Another process uses the directory.
-            StorageError: It cannot be used: full, read-only; worth another try later.
+            StorageError: It is full or read-only; worth another try later.
             DamagedError: The journal has to be replaced by a backup.
         """
         try:
@@ -231,8 +219,8 @@ class MemoryService:
     async def access(self) -> Access:
         """Access to the memory page; without a key in the settings one is made once."""
         plain = await self.journal.note(PLAIN_KEY) or ""
-        given = (self.directory, self.settings.webui_key, plain)
-        access = await asyncio.to_thread(Access.open, *given)
+        key = self.settings.webui_key
+        access = await asyncio.to_thread(Access.open, self.directory, key, plain)
         if plain:
             await self.journal.set_note(PLAIN_KEY, "")
             await self.backups.alone(lambda: forget_plain_key(self.directory))
@@ -269,11 +257,7 @@ class MemoryService:
         )
 
     async def doctor(self) -> Checkup:
-        """Mend the journal as far as that goes and rebuild its views.
-
-        Raises:
-            ClosedError: The memory is closed.
-        """
+        """Mend the journal as far as that goes and rebuild its views."""
         async with self._examining:
             return await check_up(self.journal, self.graph, self.recall)
 

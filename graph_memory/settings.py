@@ -1,7 +1,6 @@
 """All settings, in one declarative list.
 
-``_conf_schema.json``, the i18n files and the README are tested against it. A wrong value
-never stops the bot: :func:`read` reports it and uses the default.
+A wrong value never stops the bot: :func:`read` reports it and uses the default.
 """
 
 from __future__ import annotations
@@ -111,11 +110,7 @@ class Setting:
         return type(self.default)
 
     def check(self, value: Any) -> Any:
-        """``value`` as this setting's type.
-
-        Raises:
-            SettingError: It cannot be used.
-        """
+        """``value`` as this setting's type, or a ``SettingError``."""
         if self.type is tuple:
             return self._words(value)
         if self.type is str:
@@ -237,9 +232,8 @@ class LiveSettings:
 def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:
     """Settings from AstrBot's config, and what was wrong.
 
-    Args:
-        raw: Values by name; missing ones get their default, unknown ones are ignored. A
-            wrong value is replaced by the default; of words only wrong ones are left out.
+    Missing and wrong values get their default, unknown names are ignored; of a list only
+    the wrong words are left out.
     """
     values: dict[str, Any] = {}
     problems: list[SettingError] = []

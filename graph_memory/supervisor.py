@@ -31,10 +31,9 @@ class LogOnce:
         self._logged: dict[str, float] = {}
 
     def report(self, text: str, error: Exception | None = None, *, key: str = "") -> None:
-        """Log ``text``, and ``error`` if there is one, unless that was done.
+        """Log ``text`` and an error (unforeseen ones with a traceback) once.
 
-        An error that nobody foresaw comes with a traceback. ``key`` is what counts as the
-        same; the text itself by default.
+        ``key`` is what counts as the same; the text itself by default.
         """
         now, key = time.monotonic(), key or text
         if now - self._logged.get(key, -math.inf) < self._again_after:
@@ -55,16 +54,13 @@ class Supervisor:
     """One job, done in steps by a task of its own until it ends or is closed.
 
     A step does what is due now and returns the seconds until there may be more to do:
-    ``NEVER`` to wait for :meth:`wake`, ``None`` if the job is done for good. What it raises
-    is logged once (as ``text``) until a step succeeds; ``ClosedError`` ends the job.
-
-    Attributes:
-        problem: Why the last step failed; empty if it did not.
+    ``NEVER`` to wait for :meth:`wake`, ``None`` if the job is done. What it raises is logged
+    once (as ``text``) until a step succeeds, and kept as ``problem``; ``ClosedError`` ends
+    the job.
 
     Args:
-        retry: Seconds until the next attempt after one, two, … failures in a row; the last
-            one repeats.
-        longest: Most seconds between two steps. The computer's clock may be set meanwhile.
+        retry: Seconds after one, two, … failures in a row; the last one repeats.
+        longest: Most seconds between two steps, since the clock may be set meanwhile.
     """
 
     def __init__(
@@ -101,11 +97,7 @@ class Supervisor:
             self._task = asyncio.create_task(self._run(after), name=self._name)
 
     def wake(self, *, now: bool = False) -> None:
-        """Take a step, or one more after that under way.
-
-        Args:
-            now: Even if a step has just failed; otherwise the pause after that is kept.
-        """
+        """Take a step, or one more; ``now`` even in the pause after a failure."""
         self._wake.set()
         if now:
             self._now.set()

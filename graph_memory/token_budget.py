@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from .dates import midnight
@@ -21,8 +21,7 @@ from .text import tokens
 logger = logging.getLogger("graph_memory.token_budget")
 
 SHARES = 4
-"""One person may cost at most the day's limit divided by how many people there are, or by
-this if there are more. So nobody can use up the day for all the others."""
+"""One person may cost the day's limit divided by how many people there are, at most this."""
 _NOTE = "usage"
 _MOST_ESTIMATED = 100_000
 """Characters of an answer whose cost is estimated; an endless one costs no time."""
@@ -45,12 +44,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Today's costs.
+    """Today's costs by purpose.
 
-    Attributes:
-        limit: Tokens that may be spent in a day; 0 for any number.
-        costs: By purpose.
-        blocked_for: Seconds until models may be asked again; 0 if they may.
+    ``limit`` is in tokens a day, 0 for any number; ``blocked_for`` the seconds until models
+    may be asked again.
     """
 
     limit: int = 0
@@ -76,16 +73,12 @@ class TokenBudget:
         self._days: dict[str, dict[str, list[int]]] = {}
         # Not written down, since that would say who chats how much: a restart forgets it.
         self._by_person: dict[tuple[str, str], float] = {}
-        self._is_loaded = False
         self._job = Supervisor(
             "gm-spending", self._save, logger, "what models cost is not written down"
         )
 
     async def load(self) -> None:
-        """Read what was counted before, once; what cannot be read is counted anew."""
-        if self._is_loaded:
-            return
-        self._is_loaded = True
+        """Read what was counted before; what cannot be read is counted anew."""
         try:
             data = json.loads(await self._journal.note(_NOTE) or "{}")
             self._days = {
@@ -106,7 +99,7 @@ class TokenBudget:
     def metered(self, model: LanguageModel, purpose: str) -> LanguageModel:
         """``model``, counted under ``purpose``; beyond the limit ``HeldBackError``.
 
-        A breaker would take that for the model's failure: look at :attr:`blocked_for` first.
+        Look at :attr:`blocked_for` first: a breaker takes that for the model's failure.
         """
         return _Metered(self, model, purpose)
 
@@ -145,9 +138,8 @@ class TokenBudget:
             purpose: Cost(*counts) for purpose, counts in self._days.get(self._day(), {}).items()
         }
         account = Account(self._limit, costs)
-        if not self._limit or account.tokens < self._limit:
-            return account
-        return Account(self._limit, costs, self._until_midnight())
+        is_spent = self._limit and account.tokens >= self._limit
+        return replace(account, blocked_for=self._until_midnight()) if is_spent else account
 
     async def _save(self) -> float:
         await self._journal.set_note(_NOTE, json.dumps(self._days))

@@ -162,7 +162,7 @@ def _survivors(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
 
 
 def _absorbed(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
-    """Those of some entities that are merged into others, or else all merged into them."""
+    """Those of some entities that are merged, or else all merged into them."""
     named = {node for node in nodes if identities.absorbed(node)}
     members = {one for node in nodes for one in identities.nodes(node)}
     return named or {one for one in members if identities.absorbed(one)}
