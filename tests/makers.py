@@ -112,3 +112,13 @@ async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
 async def undo(journal: Journal, number: int, actor: str) -> Change | None:
     """Take a change back."""
     return await journal.alter(lambda db, tell: rows.undo(db, number, actor, journal._now(), tell))
+
+
+class Clock:
+    """The time, which tests set."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now

@@ -25,7 +25,7 @@ from graph_memory.token_budget import Account, Cost, TokenBudget
 from graph_memory.turn import Turn
 
 from .learning.scripted import ScriptedModel, answer, said
-from .makers import T0, private, user
+from .makers import T0, Clock, private, user
 
 CHINA = timezone(timedelta(hours=8))
 HOUR, DAY = 3_600.0, 86_400.0
@@ -39,18 +39,9 @@ TOOL = ToolSchema("save", "", {"type": "object"})
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
 
 
-class Clock:
-    """The time, which tests set."""
-
-    now = T0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(T0)
 
 
 class Plain:
@@ -72,13 +63,19 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
     await journal.close()
 
 
+@pytest_asyncio.fixture
+async def spending(journal: Journal, clock: Clock) -> AsyncIterator[TokenBudget]:
+    spending = TokenBudget(journal, CHINA, clock)
+    yield spending
+    await spending.close()
+
+
 # ------------------------------------------------------------------- counting
 
 
 async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(
-    journal: Journal, clock: Clock
+    spending: TokenBudget, clock: Clock
 ) -> None:
-    spending = TokenBudget(journal, CHINA, clock)
     assert spending.today() == Account()
     spending.add("learn", 100, 10)
     spending.add("learn", 1, 1)
@@ -90,11 +87,11 @@ async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(
     assert spending.today() == account
     clock.now = MIDNIGHT
     assert spending.today().costs == {}
-    await spending.close()
 
 
-async def test_a_restart_does_not_reset_the_day(journal: Journal, clock: Clock) -> None:
-    spending = TokenBudget(journal, CHINA, clock)
+async def test_a_restart_does_not_reset_the_day(
+    journal: Journal, spending: TokenBudget, clock: Clock
+) -> None:
     for _ in range(50):
         spending.add("learn", 100, 10)
     await spending.close()
@@ -105,16 +102,14 @@ async def test_a_restart_does_not_reset_the_day(journal: Journal, clock: Clock) 
 
 @pytest.mark.parametrize("note", ["", "[]", "3", '{"2026-09-21": 4}', '{"d": {"p": ["x"]}}'])
 async def test_an_account_that_cannot_be_read_starts_anew(
-    journal: Journal, clock: Clock, note: str
+    journal: Journal, spending: TokenBudget, note: str
 ) -> None:
     await journal.set_note("usage", note)
-    spending = TokenBudget(journal, CHINA, clock)
     await spending.load()
     assert spending.today().costs == {}
 
 
-async def test_what_a_provider_does_not_count_is_estimated(journal: Journal, clock: Clock) -> None:
-    spending = TokenBudget(journal, CHINA, clock)
+async def test_what_a_provider_does_not_count_is_estimated(spending: TokenBudget) -> None:
     reply = Answer("好的", {"worth": True})
     await spending.metered(Plain(reply), "learn").ask("系统", "问题", tool=TOOL)
     out = tokens("好的" + json.dumps({"worth": True}))
@@ -123,21 +118,17 @@ async def test_what_a_provider_does_not_count_is_estimated(journal: Journal, clo
     }
     await spending.metered(Plain(Answer("好", tokens_in=7, tokens_out=3)), "rewrite").ask("", "x")
     assert spending.today().costs["rewrite"] == Cost(1, 7, 3)
-    await spending.close()
 
 
-async def test_a_failure_is_a_call_that_cost_nothing(journal: Journal, clock: Clock) -> None:
-    spending = TokenBudget(journal, CHINA, clock)
+async def test_a_failure_is_a_call_that_cost_nothing(spending: TokenBudget) -> None:
     with pytest.raises(ExtractionError):
         await spending.metered(Plain(ExtractionError("down")), "learn").ask("系统", "问题")
     assert spending.today().costs == {"learn": Cost(1)}
-    await spending.close()
 
 
 async def test_the_journal_may_be_closed_meanwhile(
-    journal: Journal, clock: Clock, caplog: pytest.LogCaptureFixture
+    journal: Journal, spending: TokenBudget, caplog: pytest.LogCaptureFixture
 ) -> None:
-    spending = TokenBudget(journal, CHINA, clock)
     await journal.close()
     with caplog.at_level(logging.INFO):
         spending.add("learn", 1, 1)

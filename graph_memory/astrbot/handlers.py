@@ -14,7 +14,6 @@ from astrbot.core.star.register.star_handler import get_handler_or_create
 from astrbot.core.star.star_handler import EventType, star_handlers_registry
 
 from ..commands.tools import Tool, offered
-from ..commands.usage import Unknown
 from ..settings import Settings
 
 PLUGIN = __name__.removesuffix("graph_memory.astrbot.handlers")
@@ -97,7 +96,7 @@ class Mistyped(CustomFilter):  # type: ignore[misc]
         raw = event.message_obj.message_str.strip()
         if given and not any(raw.startswith(prefix) for prefix in cfg["wake_prefix"] if prefix):
             return False
-        event.set_extra("graph_memory_mistyped", Unknown(group, given, frozenset(names)))
+        event.set_extra("graph_memory_mistyped", (group, given, names))
         return True
 
 

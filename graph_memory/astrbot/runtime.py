@@ -399,7 +399,7 @@ class Runtime:
 
     def mistyped(self, event: Any) -> str:
         """What is said to a command that there is not."""
-        return unknown(self.settings.language, event.get_extra("graph_memory_mistyped"))
+        return unknown(self.settings.language, *event.get_extra("graph_memory_mistyped"))
 
     async def restore(self, event: Any, text: str) -> str:
         """List backups, preview one or put it in place; also while the memory is closed."""

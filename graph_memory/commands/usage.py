@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 
 from ..locales import TEXTS, say
@@ -15,18 +14,6 @@ CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
 """Words by which something that was shown before is confirmed."""
 EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 MAX_GIVEN = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """Something written as a command that is none.
-
-    Its ``group`` is there; what is ``given`` after that is none of the ``known`` names.
-    """
-
-    group: str
-    given: str
-    known: frozenset[str]
 
 
 def help_text(language: str) -> str:
@@ -40,15 +27,15 @@ def nearest(word: str, known: Collection[str]) -> str:
     return next(iter(difflib.get_close_matches(word.casefold(), sorted(known), 1, likeness)), "")
 
 
-def unknown(language: str, wrong: Unknown) -> str:
-    """Answer to an unknown command; the help if only the group is named."""
-    if not wrong.given:
+def unknown(language: str, group: str, given: str, known: Collection[str]) -> str:
+    """Answer to an unknown command of a group; the help if only the group is named."""
+    if not given:
         return help_text(language)
-    word = wrong.given.split()[0]
-    meant = nearest(word, wrong.known)
+    word = given.split()[0]
+    meant = nearest(word, known)
     key = "no_command_like" if meant else "no_command"
-    given = one_line(word, MAX_GIVEN)
-    told = say(language, key, given=given, meant=f"/{wrong.group} {meant}")
+    shown = one_line(word, MAX_GIVEN)
+    told = say(language, key, given=shown, meant=f"/{group} {meant}")
     return f"{told}\n{say(language, 'no_command_help')}"
 
 

@@ -11,14 +11,14 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.model import Entity, Episode, Fact, Session, User
+from graph_memory.model import Entity, Episode, Fact, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
 from graph_memory.turn import Turn
 
-from ..makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, Clock, entity, fact, group, name, private, user
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, CLUB = private("zhang"), group("读书会")
@@ -42,42 +42,23 @@ HOBBY = fact(CLUB, ZHANG, CLIMBING, "张三喜欢爬山\n第二行{x}", importan
 OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
 
 
-class Clock:
-    """The time, which tests set."""
-
-    now = T0 + 60
-
-    def __call__(self) -> float:
-        return self.now
-
-
 async def opened(directory: Path, clock: Clock, **values: object) -> MemoryService:
     settings = replace(Settings(), **values)  # type: ignore[arg-type]
-    service = await MemoryService.open(directory, settings, zone=UTC, now=clock)
+    memory = await MemoryService.open(directory, settings, zone=UTC, now=clock)
     for session, account in ((CLUB, ZHANG), (CLUB, LI)):
-        await service.learning.hear(Turn(session, account, account, "大家好"), at=T0 - 10)
-    await service.journal.commit(
+        await memory.learning.hear(Turn(session, account, account, "大家好"), at=T0 - 10)
+    await memory.journal.commit(
         lambda _: Draft("learn", "learned", put=rows(SECRET, HOBBY, OTHERS))  # type: ignore[arg-type]
     )
-    await service.recall.settle()
-    return service
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+    await memory.recall.settle()
+    return memory
 
 
 @pytest_asyncio.fixture
-async def service(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
-    service = await opened(tmp_path, clock)
-    yield service
-    await service.close()
-
-
-@pytest.fixture
-def commands(service: MemoryService) -> Commands:
-    return Commands(service)
+async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
+    memory = await opened(tmp_path, clock)
+    yield memory
+    await memory.close()
 
 
 def number_of(listing: str, text: str) -> str:
@@ -112,7 +93,7 @@ async def test_forget_by_number_and_undo(commands: Commands) -> None:
     assert "没有可以撤销" in await commands.undo(zhang)
 
 
-async def test_correct_by_number_and_undo(commands: Commands, service: MemoryService) -> None:
+async def test_correct_by_number_and_undo(commands: Commands, memory: MemoryService) -> None:
     number = number_of(await commands.mine(zhang), "花生")
     told = await commands.correct(
         replace(zhang, ref="9@1"), f"{number} 我对花生不过敏，对腰果过敏{{x}}"
@@ -121,14 +102,14 @@ async def test_correct_by_number_and_undo(commands: Commands, service: MemorySer
     mine = await commands.mine(zhang)
     assert "张三：我对花生不过敏，对腰果过敏{x}" in mine
     assert "张三对花生过敏" not in mine
-    await service.recall.settle()
+    await memory.recall.settle()
     found = await commands.search(zhang, "花生过敏")
     assert "〔张三〕〔至2026-09-21，已过时〕张三对花生过敏" in found
     assert found.index("腰果") < found.index("已过时")
     assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
     assert "撤销上一次更正" in await commands.undo(zhang)
     assert "张三对花生过敏" in await commands.mine(zhang)
-    await service.recall.settle()
+    await memory.recall.settle()
     assert "腰果" not in await commands.search(zhang, "花生 腰果 过敏")
 
 
@@ -145,10 +126,10 @@ async def test_nothing_is_corrected_that_is_not_ones_own(commands: Commands) -> 
 
 
 async def test_nothing_is_corrected_where_nothing_is_kept(
-    commands: Commands, service: MemoryService
+    commands: Commands, memory: MemoryService
 ) -> None:
     number = number_of(await commands.mine(zhang), "花生")
-    await service.learning.pauses.pause("user", ZHANG)
+    await memory.learning.pauses.pause("user", ZHANG)
     assert "已更正" not in await commands.correct(zhang, f"{number} 我不过敏")
     assert "张三对花生过敏" in await commands.mine(zhang)
 
@@ -192,26 +173,26 @@ async def test_status(commands: Commands) -> None:
 
 
 async def test_status_tells_what_upkeep_wrote_and_let_go(
-    commands: Commands, service: MemoryService
+    commands: Commands, memory: MemoryService
 ) -> None:
     before = await commands.status(admin)
     assert "总结 0" in before
     assert "删去旧消息 0 条" in before
     talk = Episode("ep:1", CLUB.id, T0, T0 + 1, 1, 2, 2, "聊了爬山", (ZHANG,))
     day = replace(talk, id="ep:2", level="day", parts=(talk.id,))
-    await service.journal.commit(lambda _: Draft("upkeep", "records", [CLUB, talk, day]))
-    await service.journal.set_note("thinned messages", "7")
+    await memory.journal.commit(lambda _: Draft("upkeep", "records", [CLUB, talk, day]))
+    await memory.journal.set_note("thinned messages", "7")
     details = await commands.status(admin)
     assert "情节 1 · 总结 1" in details
     assert "删去旧消息 7 条" in details
-    assert (await service.journal.counts())["episode"] == 1, "a record is no conversation"
+    assert (await memory.journal.counts())["episode"] == 1, "a record is no conversation"
     assert "总结" not in await commands.status(admin_in_club)
 
 
 async def test_status_tells_problems_to_admins_only(
-    commands: Commands, service: MemoryService
+    commands: Commands, memory: MemoryService
 ) -> None:
-    service.problems["webui"] = "webui_port: port 6190 is used"
+    memory.problems["webui"] = "webui_port: port 6190 is used"
     assert "port 6190" in await commands.status(admin)
     assert "port 6190" not in await commands.status(zhang)
 
@@ -232,12 +213,12 @@ async def test_preview(commands: Commands, clock: Clock) -> None:
 async def test_preview_when_nothing_is_ever_forgotten(
     tmp_path: Path, clock: Clock, setting: str
 ) -> None:
-    service = await opened(tmp_path, clock, **{setting: 0.0})
-    assert "什么也不会忘" in await Commands(service).preview(admin)
-    await service.close()
+    memory = await opened(tmp_path, clock, **{setting: 0.0})
+    assert "什么也不会忘" in await Commands(memory).preview(admin)
+    await memory.close()
 
 
-async def test_remember(commands: Commands, service: MemoryService) -> None:
+async def test_remember(commands: Commands, memory: MemoryService) -> None:
     assert "记住了" in await commands.remember(replace(zhang, text="我的生日是五月三日"))
     assert "五月三日" in await commands.mine(zhang)
     assert "五月三日" not in await commands.mine(zhang_in_club)
@@ -247,23 +228,22 @@ async def test_remember(commands: Commands, service: MemoryService) -> None:
 async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(
     tmp_path: Path, clock: Clock
 ) -> None:
-    service = await opened(tmp_path, clock, enable_group_learning=False, language="en")
-    assert "turned off" in await Commands(service).remember(
+    memory = await opened(tmp_path, clock, enable_group_learning=False, language="en")
+    assert "turned off" in await Commands(memory).remember(
         replace(zhang_in_club, text="我喜欢围棋")
     )
-    assert not [m for m in await service.journal.newest_messages(10) if "围棋" in m.text]
-    await service.close()
+    assert not [m for m in await memory.journal.newest_messages(10) if "围棋" in m.text]
+    await memory.close()
 
 
-async def test_flush(commands: Commands, service: MemoryService) -> None:
-    await service.learning.hear(Turn(HOME, ZHANG, "张三", "今天去了西湖"))
+async def test_flush(commands: Commands, memory: MemoryService) -> None:
+    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "今天去了西湖"))
     assert "0 批" in await commands.flush(admin)  # nothing was said in this chat
-    assert (await service.learning.status()).buffered == 3
+    assert (await memory.learning.status()).buffered == 3
     assert "已学习" in await commands.flush(admin, "all")
-    assert (await service.learning.status()).buffered == 0
+    assert (await memory.learning.status()).buffered == 0
 
 
 def test_where_everybodys_memory_may_be_shown() -> None:
     owners = {caller: caller.is_owner for caller in (zhang, admin, admin_in_club)}
     assert owners == {zhang: False, admin: True, admin_in_club: False}
-    assert isinstance(HOME, Session)

@@ -66,11 +66,6 @@ async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     await memory.close()
 
 
-@pytest.fixture
-def commands(memory: MemoryService) -> Commands:
-    return Commands(memory)
-
-
 async def recalled(memory: MemoryService, session: Session, who: str, text: str) -> set[str]:
     await memory.settle()
     found = await memory.recall.remind(caller(session, who, memory).asker, text)

@@ -21,7 +21,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft
 from graph_memory.turn import Turn
 
-from ..makers import QQ, T0, entity, fact, group, private, user
+from ..makers import QQ, T0, Clock, entity, fact, group, private, user
 from ..scripted import ScriptedModel
 
 ZHANG, LI = user("zhang"), user("li")
@@ -34,30 +34,11 @@ boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 boss_in_club = replace(boss, session=CLUB)
 
 
-class Clock:
-    """The time, which tests set."""
-
-    now = T0 + 60
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest_asyncio.fixture
 async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
     yield memory
     await memory.close()
-
-
-@pytest.fixture
-def commands(memory: MemoryService) -> Commands:
-    return Commands(memory)
 
 
 async def remind(memory: MemoryService, caller: Turn, text: str) -> str:

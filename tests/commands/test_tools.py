@@ -54,24 +54,19 @@ def rows() -> list[object]:
 
 async def opened(directory: Path, **values: object) -> MemoryService:
     settings = replace(Settings(), recall_deadline=5000, **values)  # type: ignore[arg-type]
-    service = await MemoryService.open(directory, settings, zone=UTC, now=lambda: T0 + 60)
+    memory = await MemoryService.open(directory, settings, zone=UTC, now=lambda: T0 + 60)
     for account in (ZHANG, LI, WANG):
-        await service.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
-    await service.journal.commit(lambda _: Draft("learn", "learned", put=rows()))  # type: ignore[arg-type]
-    await service.settle()
-    return service
+        await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=rows()))  # type: ignore[arg-type]
+    await memory.settle()
+    return memory
 
 
 @pytest_asyncio.fixture
-async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    service = await opened(tmp_path)
-    yield service
-    await service.close()
-
-
-@pytest.fixture
-def commands(service: MemoryService) -> Commands:
-    return Commands(service)
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    memory = await opened(tmp_path)
+    yield memory
+    await memory.close()
 
 
 @pytest.fixture
@@ -79,9 +74,9 @@ def tools(commands: Commands) -> Tools:
     return Tools(commands)
 
 
-async def said(service: MemoryService, caller: Turn, text: str) -> int:
+async def said(memory: MemoryService, caller: Turn, text: str) -> int:
     """A message of a caller's, as the hook stores it."""
-    message = await service.learning.hear(Turn(caller.session, caller.user, caller.name, text))
+    message = await memory.learning.hear(Turn(caller.session, caller.user, caller.name, text))
     assert message
     return message.id
 
@@ -146,8 +141,8 @@ async def test_how_things_belong_together(tools: Tools) -> None:
     assert "王五每周末去爬山" in others.split("相关的联系")[1]
 
 
-async def test_without_the_graph_the_rest_is_told(tools: Tools, service: MemoryService) -> None:
-    await service.graph.close()
+async def test_without_the_graph_the_rest_is_told(tools: Tools, memory: MemoryService) -> None:
+    await memory.graph.close()
     told = await tools.recall(li_in_club, "张三 爬山")
     assert "张三喜欢爬山" in told
     assert "关系图暂时不可用" in told
@@ -170,19 +165,19 @@ async def test_nothing_to_look_for(tools: Tools) -> None:
 # ------------------------------------------------------------------- correct
 
 
-async def test_correcting(tools: Tools, commands: Commands, service: MemoryService) -> None:
+async def test_correcting(tools: Tools, commands: Commands, memory: MemoryService) -> None:
     id = id_of(await tools.recall(zhang, "花生过敏"), "张三对花生过敏")
-    message = await said(service, zhang, "其实我不对花生过敏，是腰果")
+    message = await said(memory, zhang, "其实我不对花生过敏，是腰果")
     done = await tools.correct(answering(zhang, message), id, "我对腰果过敏，对花生不过敏")
     assert done.startswith("已更正：我对腰果过敏")
     assert "/memory undo" in done
-    await service.settle()
+    await memory.settle()
     mine = await commands.mine(zhang)
     assert "张三：我对腰果过敏，对花生不过敏" in mine
     assert "张三对花生过敏" not in mine
     told = await tools.recall(zhang, "以前以为我对花生过敏吗")
     assert re.search(r"〔张三〕〔至2026-09-21，已过时〕张三对花生过敏", told)
-    (new,) = [f for f in await facts(service) if "腰果" in f.statement]
+    (new,) = [f for f in await facts(memory) if "腰果" in f.statement]
     assert (new.evidence, new.speaker, new.supersedes) == ((message,), ZHANG, (SECRET.id,))
     assert "更正" in await commands.undo(zhang)
     assert "张三对花生过敏" in await commands.mine(zhang)
@@ -194,20 +189,20 @@ def answering(turn: Turn, message: int) -> Turn:
     return replace(turn, message=said)
 
 
-async def facts(service: MemoryService) -> list[Fact]:
-    return await service.journal.read(lambda rows: rows.find(Fact))
+async def facts(memory: MemoryService) -> list[Fact]:
+    return await memory.journal.read(lambda rows: rows.find(Fact))
 
 
 async def test_a_correction_rests_on_what_the_person_said(
-    tools: Tools, service: MemoryService
+    tools: Tools, memory: MemoryService
 ) -> None:
     id = id_of(await tools.recall(zhang, "花生过敏"), "花生")
     assert "没有用户的消息" in await tools.correct(zhang, id, "张三不过敏")
-    others = await said(service, li_in_club, "大家好呀")
+    others = await said(memory, li_in_club, "大家好呀")
     assert "没有编号" in await tools.correct(answering(zhang, others), id, "张三不过敏")
-    await service.learning.pauses.pause("user", ZHANG)
+    await memory.learning.pauses.pause("user", ZHANG)
     assert "没有编号" not in await tools.correct(answering(zhang, others), id, "张三不过敏")
-    assert [f.statement for f in await facts(service) if "不过敏" in f.statement] == []
+    assert [f.statement for f in await facts(memory) if "不过敏" in f.statement] == []
 
 
 # -------------------------------------------------------------------- forget
@@ -222,29 +217,29 @@ async def test_forgetting(tools: Tools, commands: Commands) -> None:
 
 
 async def test_own_words_are_forgotten(
-    tools: Tools, commands: Commands, service: MemoryService
+    tools: Tools, commands: Commands, memory: MemoryService
 ) -> None:
-    await said(service, zhang, "我把备用钥匙放在花盆下面")
-    await said(service, li_in_club, "备用钥匙丢了")
-    await service.settle()
+    await said(memory, zhang, "我把备用钥匙放在花盆下面")
+    await said(memory, li_in_club, "备用钥匙丢了")
+    await memory.settle()
     told = await tools.recall(zhang, "备用钥匙在哪")
     theirs = id_of(told, "备用钥匙丢了")
     assert "没有编号" in await tools.forget(zhang, theirs)
     assert "已忘掉" in await tools.forget(zhang, id_of(told, "花盆"))
-    await service.settle()
+    await memory.settle()
     assert "花盆" not in await tools.recall(zhang, "备用钥匙在哪")
     assert "又记起来" in await commands.undo(zhang)
-    await service.settle()
+    await memory.settle()
     assert "花盆" in await tools.recall(zhang, "备用钥匙在哪")
 
 
 async def test_only_what_was_shown_is_changed(
-    tools: Tools, commands: Commands, service: MemoryService
+    tools: Tools, commands: Commands, memory: MemoryService
 ) -> None:
     """An id of something hidden, of somebody else's, and of nothing: all are alike."""
     shown = id_of(await tools.recall(zhang, "花生过敏"), "花生")
-    message = await said(service, zhang_in_club, "不对")
-    before = await facts(service)
+    message = await said(memory, zhang_in_club, "不对")
+    before = await facts(memory)
     for caller, id in (
         (zhang_in_club, shown),
         (li_in_club, shown),
@@ -263,16 +258,16 @@ async def test_only_what_was_shown_is_changed(
     assert "没有编号" in await tools.correct(
         answering(zhang_in_club, message), theirs, "李四爱喝咖啡"
     )
-    assert await facts(service) == before
+    assert await facts(memory) == before
     assert "已忘掉" in await commands.forget(zhang, shown), "a command takes the id as well"
 
 
 async def test_what_is_hidden_meanwhile_is_as_good_as_gone(
-    tools: Tools, service: MemoryService
+    tools: Tools, memory: MemoryService
 ) -> None:
     in_private = Turn(private("li"), LI, "李四")
     id = id_of(await tools.recall(in_private, "李四 龙井"), "李四爱喝龙井")
-    service.attendance.forget(LI)
+    memory.attendance.forget(LI)
     assert "没有编号" in await tools.forget(in_private, id)
 
 
@@ -302,10 +297,10 @@ async def test_what_the_model_gives_may_be_anything(tools: Tools, commands: Comm
 
 
 async def test_in_english(tmp_path: Path) -> None:
-    service = await opened(tmp_path, language="en")
-    told = await Tools(Commands(service)).recall(li_in_club, "张三 爬山")
+    memory = await opened(tmp_path, language="en")
+    told = await Tools(Commands(memory)).recall(li_in_club, "张三 爬山")
     assert "Ids in brackets" in told
-    await service.close()
+    await memory.close()
 
 
 def test_what_may_be_left_out_is_not_required() -> None:
@@ -328,11 +323,11 @@ def test_the_setting_names_every_tool() -> None:
 
 
 async def test_what_the_model_remembers_stands_beside_the_message(
-    tools: Tools, service: MemoryService
+    tools: Tools, memory: MemoryService
 ) -> None:
     """It is no second copy of the message that is answered, whose id it must not bear."""
     turn = replace(zhang, text="帮我记一下喜欢的电影", ref="7@1")
-    turn = replace(turn, message=await service.learning.hear(turn))
+    turn = replace(turn, message=await memory.learning.hear(turn))
     assert "记住了" in await tools.use(turn, "memory_remember", {"text": "我最爱《千与千寻》"})
-    await service.settle()
+    await memory.settle()
     assert "千与千寻" in await tools.recall(zhang, "喜欢的电影")

@@ -103,27 +103,27 @@ async def rows(commands: Commands, kind: Any) -> list[Any]:
     return await commands.memory.journal.read(lambda them: them.find(kind))
 
 
-async def test_undo_of_what_was_asked_for_in_the_chat(tmp_path: Path) -> None:
-    service = await opened(tmp_path, ScriptedModel(dinner))
-    commands = Commands(service)
-    await service.learning.hear(Turn(zhang.session, ZHANG, "张三", "记住，周五聚餐改到韶山冲饭店"))
+@pytest.mark.parametrize("commands", ["a model"], indirect=True)
+async def test_undo_of_what_was_asked_for_in_the_chat(commands: Commands) -> None:
+    await commands.memory.learning.hear(
+        Turn(zhang.session, ZHANG, "张三", "记住，周五聚餐改到韶山冲饭店")
+    )
     assert "韶山冲" in await shown(commands, zhang, "韶山冲饭店")
     assert "撤销上一次记住" in await commands.undo(zhang)
     after = await shown(commands, zhang, "韶山冲饭店")
     assert "韶山冲" not in after.replace("韶山冲饭店怎么走", "")
-    await service.close()
 
 
-async def test_undo_of_remember_leaves_what_others_said(tmp_path: Path) -> None:
-    service = await opened(tmp_path, None)
-    commands = Commands(service)
-    await service.learning.hear(Turn(zhang_in_club.session, LI, "李四", "韶山冲饭店的剁椒鱼头好吃"))
+@pytest.mark.parametrize("commands", ["no model"], indirect=True)
+async def test_undo_of_remember_leaves_what_others_said(commands: Commands) -> None:
+    await commands.memory.learning.hear(
+        Turn(zhang_in_club.session, LI, "李四", "韶山冲饭店的剁椒鱼头好吃")
+    )
     await commands.remember(replace(zhang_in_club, text="周五聚餐改到韶山冲饭店"))
     await commands.undo(zhang_in_club)
     found = await shown(commands, li_in_club, "韶山冲饭店")
     assert "剁椒鱼头" in found
     assert "聚餐" not in found
-    await service.close()
 
 
 async def heard(commands: Commands, text: str, caller: Turn = zhang_in_club) -> Message:
@@ -155,21 +155,8 @@ async def test_words_that_search_shows_can_be_forgotten_by_who_said_them(
     assert "花盆" not in await shown(commands, zhang_in_club, "备用钥匙")
 
 
-async def test_undo_goes_on_to_what_was_before(tmp_path: Path) -> None:
-    service = await opened(tmp_path, None)
-    commands = Commands(service)
-    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
-    await commands.forget(zhang, number_of(await commands.mine(zhang), "芝麻"))
-    assert "又记起来" in await commands.undo(zhang)
-    assert "撤销上一次记住" in await commands.undo(zhang)
-    assert "芝麻" not in await commands.mine(zhang)
-    assert "没有可以撤销" in await commands.undo(zhang)
-    await service.close()
-
-
-async def test_remember_correct_undo_forget_undo(tmp_path: Path) -> None:
-    service = await opened(tmp_path, None)
-    commands = Commands(service)
+@pytest.mark.parametrize("commands", ["no model"], indirect=True)
+async def test_remember_correct_undo_forget_undo(commands: Commands) -> None:
     await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
     await commands.correct(zhang, f"{number_of(await commands.mine(zhang), '芝麻')} 猫叫汤圆")
     assert "撤销上一次更正" in await commands.undo(zhang)
@@ -179,18 +166,16 @@ async def test_remember_correct_undo_forget_undo(tmp_path: Path) -> None:
     assert "撤销上一次记住" in await commands.undo(zhang)
     assert "没有可以撤销" in await commands.undo(zhang)
     assert "芝麻" not in await commands.mine(zhang)
-    await service.close()
 
 
-async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(tmp_path: Path) -> None:
-    service = await opened(tmp_path, None)
-    commands = Commands(service)
+@pytest.mark.parametrize("commands", ["no model"], indirect=True)
+async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands: Commands) -> None:
     await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
     await commands.remember(replace(zhang, text="我住在长沙"))
     number = number_of(await commands.mine(zhang), "长沙")
     await commands.correct(zhang, f"{number} 我住在岳阳")
     (new,) = [fact for fact in await rows(commands, Fact) if "岳阳" in fact.statement]
-    await service.library.act("pin", [new.id], "owner")
+    await commands.memory.library.act("pin", [new.id], "owner")
     told = await commands.undo(zhang)
     assert "撤销不了" in told
     assert not re.search(r"\d", told), "no inner number"
@@ -199,4 +184,3 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(tmp_path:
     assert "撤销上一次记住" in await commands.undo(zhang), "the newest comes first again"
     assert "撤销上一次记住" in await commands.undo(zhang)
     assert "没有可以撤销" in await commands.undo(zhang)
-    await service.close()
