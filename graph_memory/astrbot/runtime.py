@@ -18,7 +18,6 @@ from astrbot.api.message_components import File, Plain
 from ..access import Access
 from ..commands.backup_commands import BackupCommands
 from ..commands.memory_commands import Command, Commands
-from ..commands.persona_commands import PersonaCommands
 from ..commands.tools import Tools
 from ..commands.transfers import ExportAnswer
 from ..commands.usage import unknown
@@ -41,6 +40,7 @@ from .adapter import Host
 from .handlers import memory_tools
 from .log import LogBridge
 from .page import address, register
+from .persona_commands import PersonaCommands
 from .providers import AstrBotVoice, ProviderModel, load_embedder, wrong_choices
 
 logger = logging.getLogger("graph_memory.plugin")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph_memory.commands.persona_commands import PersonaCommands
+from graph_memory.astrbot.persona_commands import PersonaCommands
 from graph_memory.model import NO_PERSONA
 
 
