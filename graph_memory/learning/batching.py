@@ -60,13 +60,12 @@ class _Buffer:
     """The buffered messages of one Session.
 
     Attributes:
-        seen: When each was noticed, by id and in order of id (monotonic seconds).
-        at: When each was said, but not later than it was noticed (epoch seconds).
+        seen: By id and in order of id: when it was noticed (monotonic seconds), and when
+            it was said, but not later than it was noticed (epoch seconds).
         urgent: Everything up to this message is to be learned now.
     """
 
-    seen: dict[int, float] = field(default_factory=dict)
-    at: dict[int, float] = field(default_factory=dict)
+    seen: dict[int, tuple[float, float]] = field(default_factory=dict)
     urgent: int = 0
 
 
@@ -107,8 +106,7 @@ class Buffers:
         if message.batch is not None or message.session not in self._sessions:
             return
         buffer = self._buffers.setdefault(message.session, _Buffer())
-        buffer.seen[message.id] = clock
-        buffer.at[message.id] = min(message.at, now)
+        buffer.seen[message.id] = clock, min(message.at, now)
         if message.id != max(buffer.seen):
             buffer.seen = dict(sorted(buffer.seen.items()))
         self._where[message.id] = message.session
@@ -129,7 +127,7 @@ class Buffers:
             if session is None:
                 continue
             buffer = self._buffers[session]
-            del buffer.seen[id], buffer.at[id]
+            del buffer.seen[id]
             if not buffer.seen:
                 del self._buffers[session]
 
@@ -137,7 +135,7 @@ class Buffers:
         """Ids of a Session's buffered messages, in order, that have been left alone."""
         buffer = self._buffers.get(session)
         seen = buffer.seen.items() if buffer else ()
-        newest = max((id for id, when in seen if when + self._grace <= clock), default=0)
+        newest = max((id for id, (when, _) in seen if when + self._grace <= clock), default=0)
         return [id for id, _ in seen if id <= newest]
 
     def wait(self, session: str, now: float, clock: float) -> float:
@@ -149,14 +147,14 @@ class Buffers:
         settings = self._settings
         size = settings.buffer_size_group if is_group else settings.buffer_size_private
         seen = list(buffer.seen.items())
-        last, noticed = seen[-1]
+        noticed, at = seen[-1][1]
         # The second says how long at most, should the clock be set back meanwhile.
-        idle = settings.buffer_timeout + min(buffer.at[last] - now, noticed - clock)
+        idle = settings.buffer_timeout + min(at - now, noticed - clock)
         idle = max(idle, noticed + self._grace - clock)
         waits = [idle]
         if len(seen) >= size:
-            waits.append(seen[size - 1][1] + self._grace - clock)
-        asked = [when for id, when in seen if id <= buffer.urgent]
+            waits.append(seen[size - 1][1][0] + self._grace - clock)
+        asked = [when for id, (when, _) in seen if id <= buffer.urgent]
         if asked:
             waits.append(asked[-1] + self._grace - clock)
         return min(waits)
@@ -226,20 +224,18 @@ def cutter(
         newest: Id of the newest message that may be taken; ``None`` takes all.
     """
 
-    def is_full(first: Message, message: Message, taken: int) -> bool:
-        """Whether the batch has filled the episode that it continues."""
-        if last is None or not _extends(last, first, zone):
-            return False
-        at = message.at
-        return not continues(last.started_at, at, last.messages + taken, at, zone)
-
     def cut(waiting: list[Message]) -> int:
         free = [m for m in waiting if newest is None or m.id <= newest]
         run = next(split(free, zone), [])
+        open_episode = last if last and run and _extends(last, run[0], zone) else None
         taken = spent = 0
         for message in run:
             spent += tokens(message.text)
-            if taken and (spent > MAX_TOKENS or is_full(run[0], message, taken)):
+            at = message.at
+            is_full = open_episode is not None and not continues(
+                open_episode.started_at, at, open_episode.messages + taken, at, zone
+            )
+            if taken and (spent > MAX_TOKENS or is_full):
                 break
             taken += 1
         return taken

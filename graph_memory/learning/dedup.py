@@ -67,11 +67,8 @@ class FactHistory:
     ) -> Fact | None:
         """The row of this Session that holds and says the same as ``fact``.
 
-        That is the same sentence, by whichever of its names the subject goes; where there is
-        only one value, it is the same value.
-
-        Args:
-            subject, object: What they are called besides, in what is about to be written.
+        That is the same sentence by any name of the subject, or the same value of what has
+        only one. ``subject`` and ``object`` are more names of theirs, about to be written.
         """
         here = self._visible.here.id
         written = self._written(fact.subject)

@@ -84,11 +84,7 @@ def of(name: str, word: str) -> str:
 
 
 def relative(visible: LearnerRows, user: str, word: str) -> str | None:
-    """Who is known as somebody's mother, boss …; ``None`` if nobody is.
-
-    Args:
-        word: One of :data:`KIN`.
-    """
+    """Who is known as somebody's mother, boss … (one of :data:`KIN`), if anybody."""
     own = visible.canonical(kin(visible.here.circle, user, word))
     if visible.called(own) is not None:
         return own
@@ -138,34 +134,31 @@ def kin_words(names: Iterable[str]) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """A user under a label (``U1``)."""
+class Labelled:
+    """A user (``U1``) or an entity (``E1``) under a label; users have no type."""
 
     node: str
     name: str
+    type: EntityType | None = None
     speaks: bool = True
 
-
-@dataclass(frozen=True, slots=True)
-class Thing:
-    """An entity under a label (``E1``)."""
-
-    node: str
-    name: str
-    type: EntityType
+    def line(self, label: str) -> str:
+        """How it is introduced to the model."""
+        kind = f" ({self.type.value})" if self.type else ""
+        return f"{label} {self.name}".strip() + kind
 
 
 @dataclass(slots=True)
 class Labels:
     """People (speakers first) and things by the labels a model is shown."""
 
-    people: dict[str, Person] = field(default_factory=dict)
-    things: dict[str, Thing] = field(default_factory=dict)
+    people: dict[str, Labelled] = field(default_factory=dict)
+    things: dict[str, Labelled] = field(default_factory=dict)
 
     def label(self, node: str) -> str:
         """The label of a node; empty if it has none."""
-        items: dict[str, Person | Thing] = {**self.people, **self.things}
-        return next((label for label, item in items.items() if item.node == node), "")
+        items = {**self.people, **self.things}.items()
+        return next((label for label, item in items if item.node == node), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +195,11 @@ class EntityResolver:
         self.bot = Node(bot, (called or BOT.upper(),), EntityType.BOT)
 
     def find(self, reference: str, message: Message, *, is_object: bool = False) -> Node | None:
-        """The node that is meant in a message; ``None`` if nobody in particular is.
+        """The node that a label, pronoun or name means in a message, if any in particular.
 
         Args:
-            reference: A label, a pronoun or a name.
-            is_object: It may be a thing that happens to read like a label (the band U2);
-                it is, if somebody spoke of it.
+            is_object: It may be a thing that reads like a label (the band U2), if somebody
+                spoke of it.
         """
         speaker = message.sender
         word = normalise(reference.strip(_QUOTES + " "))
@@ -230,10 +222,7 @@ class EntityResolver:
         return self._named(reference, None, (), message)
 
     def subject(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node | None, str]:
-        """Whom a claim is about, and whose word it is: theirs, if they said it, too.
-
-        Beside what others say, only words of theirs that say some of it count as theirs.
-        """
+        """Whom a claim is about, and whose word it is: theirs if they said some of it."""
         person = self._labels.people.get(claim.subject.strip(_QUOTES + " ").upper())
         others = [m for m in evidence if not (person and m.sender == person.node)]
         words = set(terms(claim.statement)).difference(terms(person.name if person else ""))
@@ -244,7 +233,7 @@ class EntityResolver:
         is_own = subject is not None and any(m.sender == subject.id for m in telling)
         return subject, subject.id if subject and is_own else told.sender
 
-    def _labelled(self, person: Person, message: Message) -> Node | None:
+    def _labelled(self, person: Labelled, message: Message) -> Node | None:
         """The user behind a label, or somebody of the name if it was not given for them."""
         given = {message.sender, *message.mentions}
         said = normalise(message.text)
@@ -410,10 +399,9 @@ class EntityResolver:
     def _introduced(
         self, relative: Node, aliases: tuple[str, ...], message: Message
     ) -> Node | None:
-        """Whoever is somebody's colleague and goes by a name of their own.
+        """Somebody's colleague by a name of their own: the person known by it, if any.
 
-        One who was known by that name before is no new person, and another one than the
-        colleague who goes by another name.
+        Who goes by another name is another colleague.
         """
         named = {normalise(a) for a in aliases if not kin_words([normalise(a)])}
         own = {norm for norm in self._visible.norms(relative.id) if not kin_words([norm])}

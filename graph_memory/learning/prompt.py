@@ -30,7 +30,7 @@ from ..ports import ToolSchema
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, terms, tokens
 from ..visible_rows import LearnerRows
-from .entities import Labels, Person, Thing, kin_in, occurs, of, relative
+from .entities import Labelled, Labels, kin_in, occurs, of, relative
 
 VERSION = 2
 MAX_LINE = 2_000
@@ -177,18 +177,10 @@ class PromptContext(Labels):
     def lines(self, zone: tzinfo) -> list[str]:
         """The known items, a line each; speakers are introduced by what they say."""
         return [
-            *(_person_line(label, p) for label, p in self.people.items() if not p.speaks),
-            *(_thing_line(label, thing) for label, thing in self.things.items()),
+            *(person.line(label) for label, person in self.people.items() if not person.speaks),
+            *(thing.line(label) for label, thing in self.things.items()),
             *(_fact_line(n, f, self.label(f.subject), zone) for n, f in self.facts.items()),
         ]
-
-
-def _person_line(label: str, person: Person) -> str:
-    return f"{label} {person.name}".strip()
-
-
-def _thing_line(label: str, thing: Thing) -> str:
-    return f"{label} {thing.name} ({thing.type.value})"
 
 
 def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo) -> str:
@@ -196,14 +188,14 @@ def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo) -> str:
     return f"{number}. {date} {subject} {fact.predicate}: {fenced(fact.statement, MAX_STATEMENT)}"
 
 
-def speakers(batch: Batch) -> dict[str, Person]:
+def speakers(batch: Batch) -> dict[str, Labelled]:
     """The people who speak in a batch, by label."""
     names: dict[str, str] = {}
     for message in batch.messages:
         if message.is_human:
             names[message.sender] = message.name or names.get(message.sender, "")
     return {
-        f"U{number}": Person(node, clean_name(name))
+        f"U{number}": Labelled(node, clean_name(name))
         for number, (node, name) in enumerate(names.items(), 1)
     }
 
@@ -264,10 +256,10 @@ class ContextBuilder:
         return known
 
     def _introduce(self, node: str, budget: int, mentioned: str | None = None) -> None:
-        """Give a node a label if it has none and no more than ``budget`` is spent then.
+        """Give a node a label if it has none and the budget allows.
 
         Args:
-            mentioned: What a mention calls it (that may be nothing); ``None`` if it is none.
+            mentioned: What a mention calls it, maybe nothing; ``None`` without a mention.
         """
         called = self._called[node]
         if self.context.label(node) or (called is None and mentioned is None):
@@ -276,14 +268,15 @@ class ContextBuilder:
         if is_entity(node):
             # By the names by which the batch speaks of it, beside the one it had last.
             name = " / ".join(_apart(called.text, *self._named.get(node, ()))) if called else ""
-            thing = Thing(node, name, self._types[node] or EntityType.TOPIC)
+            thing = Labelled(node, name, self._types[node] or EntityType.TOPIC)
             label = f"E{len(things) + 1}"
-            if len(things) < MAX_THINGS and self._pay(_thing_line(label, thing), budget):
+            if len(things) < MAX_THINGS and self._pay(thing.line(label), budget):
                 things[label] = thing
             return
         label, absent = f"U{len(people) + 1}", sum(not each.speaks for each in people.values())
-        person = Person(node, clean_name(called.text if called else mentioned or ""), speaks=False)
-        if absent < MAX_ABSENT and self._pay(_person_line(label, person), budget):
+        name = clean_name(called.text if called else mentioned or "")
+        person = Labelled(node, name, speaks=False)
+        if absent < MAX_ABSENT and self._pay(person.line(label), budget):
             people[label] = person
 
     def _pay(self, line: str, budget: int) -> bool:
@@ -303,11 +296,7 @@ class ContextBuilder:
 
 
 def _nodes(visible: LearnerRows, batch: Batch) -> dict[str, tuple[str, ...]]:
-    """Each node that a batch names, and in which words.
-
-    Relatives of speakers who say mother, boss … go by the word and with whose they are: under
-    a name of their own they would not be recognised, and several people may have a mother.
-    """
+    """Each node that a batch names, in which words; relatives with whose they are."""
     found: dict[str, tuple[str, ...]] = {}
     for message in batch.messages:
         for word in kin_in(normalise(message.text)) if message.is_human else ():
@@ -321,8 +310,7 @@ def _nodes(visible: LearnerRows, batch: Batch) -> dict[str, tuple[str, ...]]:
 def _named(visible: LearnerRows, text: str) -> dict[str, str]:
     """Each node that ``text`` names, by its longest name, the longest names first.
 
-    People are those of this chat window: two who share a name elsewhere are strangers, and
-    two who share it here are not told apart by it.
+    A user only by a name that nobody else in this chat window bears.
     """
     found: dict[str, Name] = {}
     for name in visible.rows.names_in(text):
@@ -385,13 +373,12 @@ def ranked(
 ) -> list[Fact]:
     """Facts, nearest to a batch first: by shared words, names, recency and likeness.
 
-    First what is nearest to each message, then what is second nearest, so that one of which
-    much is known does not take the place of all others. The orders are fused by place.
+    What is nearest to each message comes before what is second nearest to any; the order by
+    words and that by likeness are fused by place.
 
     Args:
         ends: Subject and object of each fact, by its id.
         named: What the messages name, and in which words.
-        likeness: Of facts to the batch, by id; empty: by words only.
     """
     by_words = _by_words(facts, ends, said, named)
     alike = [fact for fact in by_words if fact.id in likeness]
@@ -506,7 +493,7 @@ def _chat(batch: Batch, known: PromptContext, zone: tzinfo, days: list[str]) -> 
             lines.append(today)
             day = today
         label = known.label(message.sender) if message.is_human else BOT.upper()
-        speaker = _person_line(label, known.people[label]) if message.is_human else label
+        speaker = known.people[label].line(label) if message.is_human else label
         text = f"{_turn(message, batch, known)}{_shown(message, known)}"
         lines.append(f"[{number}] {at:%H:%M} {speaker}: {text}")
     return lines

@@ -227,8 +227,7 @@ class _Resolution:
         """Say that a fact no longer holds, if somebody says so who may."""
         evidence = self._support(fact, fact.subject if fact.speaker == fact.subject else None)
         if evidence and self._history.holds(fact):
-            over = ended(fact, self._session.id, evidence, self._now)
-            self._write(over, *self._ends_of(fact))
+            self._retell(ended(fact, self._session.id, evidence, self._now))
 
     def _restate(self, fact: Fact) -> None:
         """Strengthen what this Session knows; note what it had from elsewhere."""
@@ -239,15 +238,10 @@ class _Resolution:
         if same is not None:
             self._strengthen(same, RESTATED, evidence)
         elif evidence:
-            again = repeated(fact, self._session.id, evidence, self._now)
-            self._write(again, *self._ends_of(fact))
+            self._retell(repeated(fact, self._session.id, evidence, self._now))
 
     def _support(self, fact: Fact, speaker: str | None) -> list[Message]:
-        """The message that a mark without evidence rests on; empty if unclear.
-
-        That is the one about the fact's subject that shares most words with it, else the
-        last one if only one person speaks. ``speaker`` is the only one who counts, if any.
-        """
+        """The message, of ``speaker`` if given, that a mark rests on; empty if unclear."""
         words = set(terms(fact.statement))
         names = self._history.names(fact.subject)
         is_one = self._visible.is_one
@@ -268,6 +262,10 @@ class _Resolution:
         return [best] if is_alone or likeness(best)[1] else []
 
     # ---------------------------------------------------------------- writing
+
+    def _retell(self, fact: Fact) -> None:
+        """Write a new row of what was known before."""
+        self._write(fact, self._nodes.by_id(fact.subject), self._nodes.by_id(fact.object))
 
     def _write(self, fact: Fact, subject: Node, object: Node) -> None:
         if fact.id in self._touched:
@@ -295,9 +293,6 @@ class _Resolution:
                 evidence=tuple(cited[:1] + cited[1:][-(MAX_EVIDENCE - 1) :]),
             )
         self.changes.put(stronger)
-
-    def _ends_of(self, fact: Fact) -> tuple[Node, Node]:
-        return self._nodes.by_id(fact.subject), self._nodes.by_id(fact.object)
 
     def _anchor(self, node: Node, at: float) -> None:
         """Write a node and what it is called here, once for each batch."""

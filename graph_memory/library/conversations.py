@@ -107,7 +107,10 @@ class Conversations:
             said = queries.between(
                 db, episode.session, episode.first_message, episode.last_message, MAX_LINES
             )
-            facts = _resting(rows, episode.session, {message.id for message in said})
+            shown, facts = {message.id for message in said}, dict[int, list[Fact]]()
+            for fact in rows.find(Fact, session=episode.session):
+                for message in shown.intersection(fact.evidence):
+                    facts.setdefault(message, []).append(fact)
             missing = max(0, episode.messages - len(said))
             return OpenRecord(record, [], said, facts, missing)
 
@@ -180,12 +183,3 @@ def _records(db: sqlite3.Connection, episodes: Iterable[Episode]) -> list[Record
         )
         for each in some
     ]
-
-
-def _resting(rows: Rows, session: str, messages: set[int]) -> dict[int, list[Fact]]:
-    """The facts that rest on some messages of a Session, by message."""
-    found: dict[int, list[Fact]] = {}
-    for fact in rows.find(Fact, session=session):
-        for id in messages.intersection(fact.evidence):
-            found.setdefault(id, []).append(fact)
-    return found

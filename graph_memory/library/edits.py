@@ -55,7 +55,8 @@ def correcting(
     rows, here, at = visible.rows, evidence.session, evidence.at
     own, name = turn.asker.accounts, clean_name(turn.name)
     old = visible.own(id)
-    if not _may_correct(old, own):
+    # What people say about themselves is replaced by nobody else's word.
+    if old.subject not in own and old.speaker == old.subject:
         raise NotFoundError(f"there is no fact {id} that you could correct")
     said = one_line(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
@@ -90,11 +91,6 @@ def correcting(
     mine = [m for m in muted if (told := rows.message(m)) and told.sender in own]
     quiet = unsaid(rows, here, [m for m in mine if m != evidence.id])
     return Draft(turn.user, "correct", put=[*nodes, new, *quiet])
-
-
-def _may_correct(fact: Fact, own: frozenset[str]) -> bool:
-    """What people say about themselves is replaced by nobody else's word."""
-    return fact.subject in own or fact.speaker != fact.subject
 
 
 def _same(visible: VisibleRows, fact: Fact) -> list[Fact]:

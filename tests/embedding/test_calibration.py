@@ -78,6 +78,20 @@ async def test_everyday_messages_are_below_the_floor(
         assert (found.table < nano.floor).mean() >= 0.95
 
 
+async def test_no_one_floor_would_do_without_calibration(
+    nano: CalibratedEmbedder, smoke: dict[str, Pairs]
+):
+    """The reason for all this; if it fails, the model needs no calibration any more."""
+    raw = nano._raw
+    unrelated, related = [], []
+    for pairs, found in ((smoke["zh"], unrelated), (smoke["en"], related)):
+        facts = await raw.passages(pairs.facts[:12])
+        cosines = np.stack([await raw.query(text) for text in pairs.questions[:12]]) @ facts.T
+        own = np.eye(12, dtype=bool)
+        found += cosines[own if found is related else ~own].tolist()
+    assert np.median(unrelated) > np.quantile(related, 0.25)
+
+
 @pytest.mark.parametrize(("asked", "told"), [("en", "zh"), ("zh", "en")])
 async def test_a_question_finds_facts_of_the_other_language(
     asked: str, told: str, nano: CalibratedEmbedder, smoke: dict[str, Pairs]
