@@ -87,13 +87,9 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
 def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: int) -> list[str]:
     """Texts on views and copies that are not up to date, and on who waits."""
     troubles = {"recall": recall, "graph": graph, "backup": backup}
-    found = [
-        explain(language, GraphMemoryError(text).told(key))
-        for key, text in troubles.items()
-        if text
-    ]
+    errors = [GraphMemoryError(text).told(key) for key, text in troubles.items() if text]
     waiting = [say(language, "error_forgetting", count=forgetting)] if forgetting else []
-    return found + waiting
+    return [explain(language, error) for error in errors] + waiting
 
 
 def learning_failure(learning: LearningStatus, language: str) -> str:

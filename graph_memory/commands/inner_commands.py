@@ -41,13 +41,11 @@ class InnerCommands(Answers):
     async def _inner(self, turn: Turn) -> str:
         id = inner_id(turn.session.id)
         found = await self.memory.journal.read(lambda rows: rows.get(InnerState, id))
-        lines = [
-            self._say("inner_title", version=found.version, when=self._moment(found.at))
-            if found
-            else self._say("inner_title_seed")
-        ]
-        lines += self._parts(found or seed(turn.session.id, self._language))
-        return "\n".join([*lines, self._say("inner_hint")])
+        title = self._say("inner_title_seed")
+        if found:
+            title = self._say("inner_title", version=found.version, when=self._moment(found.at))
+        parts = self._parts(found or seed(turn.session.id, self._language))
+        return "\n".join([title, *parts, self._say("inner_hint")])
 
     def _parts(self, row: InnerState) -> list[str]:
         parts = {"itself": row.itself, "other": row.other, "bond": row.bond}
@@ -66,12 +64,9 @@ class InnerCommands(Answers):
         rows: dict[InnerState, InnerState] = {}
         for data in found:
             row = decode(InnerState.kind, data)
-            if (
-                isinstance(row, InnerState)
-                and row.session == turn.session.id
-                # What was taken back left a version without words.
-                and (row.itself or row.other or row.bond)
-            ):
+            if not isinstance(row, InnerState) or row.session != turn.session.id:
+                continue
+            if row.itself or row.other or row.bond:  # what was taken back has no words
                 rows.setdefault(replace(row, version=0, at=0.0), row)
         return list(rows.values())[:LISTED]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
@@ -103,13 +103,11 @@ class PeopleCommands(Answers):
     async def _split(self, turn: Turn, word: str) -> str:
         node = (await self._one(word, _absorbed)).node
         change = await self.memory.identity_edits.split(node, turn.user)
-        survivor = next(op.before["into"] for op in change.ops if op.before and "into" in op.before)
-
-        def look(rows: Rows) -> tuple[_Found, _Found]:
-            identities = rows.identities()
-            return _describe(rows, identities, node), _describe(rows, identities, survivor)
-
-        return self._say("people_split", **_pair(*await self.memory.journal.read(look)))
+        into = next(op.before["into"] for op in change.ops if op.before and "into" in op.before)
+        apart, survivor = await self.memory.journal.read(
+            lambda rows: [_describe(rows, rows.identities(), each) for each in (node, into)]
+        )
+        return self._say("people_split", **_pair(apart, survivor))
 
     async def _one(self, word: str, choose: Choose) -> _Found:
         """The entity that is meant by a name or by the beginning of an id."""
@@ -134,15 +132,7 @@ class PeopleCommands(Answers):
             key = "people_apart" if choose is _absorbed else "people_unknown"
             raise _Unclear(self._say(key, name=word))
         lines = [
-            self._say(
-                "people_candidate",
-                id=each.node[:SHORT_ID],
-                name=each.name,
-                circle=each.circle,
-                facts=each.facts,
-                newest=each.newest,
-            )
-            for each in found
+            self._say("people_candidate", id=each.node[:SHORT_ID], **asdict(each)) for each in found
         ]
         raise _Unclear("\n".join([self._say("people_which", name=word), *lines]))
 

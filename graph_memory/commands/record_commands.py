@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ..companion import MAX_TEXT, Companion, CoreFact, Hit, Transcript, TranscriptQuery
+from ..companion import MAX_TEXT, CoreFact, Hit, TranscriptQuery
 from ..errors import NotFoundError
 from ..model import Episode
 from ..recall import CLOSE, OPEN
@@ -37,10 +37,6 @@ _ACTS = {
 class RecordCommands(Answers):
     """Conversation records and core facts, for people and for the chat model."""
 
-    @property
-    def _companion(self) -> Companion:
-        return self.memory.companion
-
     async def search(self, turn: Turn, keyword: str, person: str = "", time: str = "") -> str:
         """Messages of any age that have words in them, fenced as data, with their records."""
         wanted = TranscriptQuery(
@@ -51,7 +47,7 @@ class RecordCommands(Answers):
         )
         if not (wanted.keyword or wanted.person or wanted.time):
             return self._say("found_what")
-        found = await self._companion.transcripts.search(turn.asker, wanted)
+        found = await self.memory.companion.transcripts.search(turn.asker, wanted)
         if not found.is_known:
             return self._say("found_nobody")
         notes = [] if found.is_dated else [self._say("found_undated")]
@@ -91,13 +87,9 @@ class RecordCommands(Answers):
         if memory is None or memory.kind != Episode.kind:
             return None
         try:
-            found = await self._companion.transcripts.open(turn.asker, memory.id)
+            found = await self.memory.companion.transcripts.open(turn.asker, memory.id)
         except NotFoundError:
             return None
-        return await self._page(turn, found, page)
-
-    async def _page(self, turn: Turn, found: Transcript, page: str) -> tuple[list[str], str]:
-        """The lines of a page, and which one it is; later lines of a message are indented."""
         pages: list[list[str]] = [[]]
         left = PAGE
         said = await self.memory.lookup.signed(turn.asker, found.lines)
@@ -120,7 +112,7 @@ class RecordCommands(Answers):
 
     async def records(self, turn: Turn, which: str = "") -> str:
         """The last records of this chat, or one of those that were listed."""
-        if not self._companion.has("records"):
+        if not self.memory.companion.has("records"):
             return self._say("part_off", part="records")
         which, _, page = which.strip().partition(" ")
         if page.strip() and not page.strip().isdecimal():
@@ -131,7 +123,7 @@ class RecordCommands(Answers):
                 return self._say("record_number", number=one_line(which, MAX_NAME))
             lines, note = opened
             return "\n".join([self._say("record_title", note=note), *lines])
-        found = await self._companion.transcripts.recent(turn.asker, turn.session)
+        found = await self.memory.companion.transcripts.recent(turn.asker, turn.session)
         if not found:
             return self._say("records_none")
         self.memory.references.number(
@@ -152,13 +144,13 @@ class RecordCommands(Answers):
 
     def _summary(self, record: Episode) -> str:
         told = one_line(record.summary, MAX_SUMMARY)
-        if self._companion.transcripts.goes_on(record):
+        if self.memory.companion.transcripts.goes_on(record):
             return (told + self._say("records_open")).lstrip()
         return told or self._say("records_untold")
 
     async def core(self, turn: Turn, what: str = "") -> str:
         """The turn's core facts in this chat, or a change to one of them."""
-        if not self._companion.has("core_facts"):
+        if not self.memory.companion.has("core_facts"):
             return self._say("part_off", part="core_facts")
         verb, _, rest = what.strip().partition(" ")
         number, _, text = rest.strip().partition(" ")
@@ -179,13 +171,15 @@ class RecordCommands(Answers):
             return replace(row, pinned=done == "pinned")
 
         try:
-            await self._companion.alter(turn.session, turn.asker, int(number), turn.user, change)
+            await self.memory.companion.alter(
+                turn.session, turn.asker, int(number), turn.user, change
+            )
         except NotFoundError:
             return self._say("core_number", number=number)
         return self._say(f"core_{done}", number=number, text=text)
 
     async def _cores(self, turn: Turn) -> str:
-        found = await self._companion.core(turn.asker, turn.session)
+        found = await self.memory.companion.core(turn.asker, turn.session)
         if not found:
             return self._say("core_none")
         lines = [

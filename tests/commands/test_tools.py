@@ -274,16 +274,6 @@ async def test_what_is_hidden_meanwhile_is_as_good_as_gone(
 # ---------------------------------------------------------------------- all
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_every_tool_says_what_it_is_for(language: str) -> None:
-    assert [tool.name for tool in TOOLS] == [
-        *("memory_recall", "memory_remember", "memory_correct", "memory_forget")
-    ]
-    for tool in TOOLS:
-        assert tool.description(language)
-        assert all(tool.about(language, argument) for argument in tool.arguments)
-
-
 async def test_what_the_model_gives_may_be_anything(tools: Tools, commands: Commands) -> None:
     assert "花生" in await tools.use(zhang, "memory_recall", {"query": "花生过敏", "person": None})
     for odd in ({}, {"id": 7}, {"id": ["m"], "text": {}}, {"id": "{x}%s'\"", "text": "{y}"}):
@@ -303,9 +293,11 @@ async def test_in_english(tmp_path: Path) -> None:
     await memory.close()
 
 
-def test_what_may_be_left_out_is_not_required() -> None:
+def test_every_tool_says_what_it_is_for_and_what_may_be_left_out() -> None:
     for tool in (*TOOLS, *RECORD_TOOLS):
         for language, empty in (("zh", "可以留空"), ("en", "may be empty")):
+            assert tool.description(language)
+            assert all(tool.about(language, argument) for argument in tool.arguments)
             told = {name for name in tool.arguments if empty in tool.about(language, name)}
             assert not told & set(tool.required), tool.name
     assert RECALL.required == SEARCH.required == ()
