@@ -18,16 +18,11 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft
 from graph_memory.turn import Turn
 
-from ..makers import T0, Clock, entity, fact, group, name, private, user
+from ..makers import T0, Clock, entity, fact, name, private, user
+from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club
 
-ZHANG, LI = user("zhang"), user("li")
-HOME, CLUB = private("zhang"), group("读书会")
 CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
 
-zhang = Turn(HOME, ZHANG, "张三")
-zhang_in_club = Turn(CLUB, ZHANG, "张三")
-li_in_club = Turn(CLUB, LI, "李四")
-admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 admin_in_club = replace(admin, session=CLUB)
 
 

@@ -22,14 +22,13 @@ from graph_memory.turn import Turn
 from tests.views import assert_views_follow
 
 from ..makers import T0, all_changes, entity, fact, group, name, private, user
+from . import CLUB, HOME, LI, ZHANG
+from . import admin as boss
 
-ZHANG, NEW, LI = user("zhang"), user("zhang2"), user("li")
-HOME, NEW_HOME = private("zhang"), private("zhang2")
-CLUB, WORK = group("读书会"), group("同事")
+NEW, NEW_HOME, WORK = user("zhang2"), private("zhang2"), group("同事")
 MING, OTHER_MING = entity("小明", CLUB.circle), entity("小明", WORK.circle)
 TEA, LONGJING = entity("茶"), entity("龙井茶")
 
-boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 
 READS = fact(CLUB, MING, TEA, "小明爱读侦探小说")
 WORKS = fact(WORK, OTHER_MING, TEA, "小明负责测试", at=T0 + 5)

@@ -21,16 +21,13 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft
 from graph_memory.turn import Turn
 
-from ..makers import QQ, T0, Clock, entity, fact, group, private, user
+from ..makers import QQ, T0, Clock, entity, fact, private
 from ..scripted import ScriptedModel
+from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang, zhang_in_club
+from . import admin as boss
 
-ZHANG, LI = user("zhang"), user("li")
-HOME, LIS, CLUB = private("zhang"), private("li"), group("读书会")
-zhang = Turn(HOME, ZHANG, "张三")
-zhang_in_club = Turn(CLUB, ZHANG, "张三")
-li_in_club = Turn(CLUB, LI, "李四")
+LIS = private("li")
 li = Turn(LIS, LI, "李四")
-boss = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 boss_in_club = replace(boss, session=CLUB)
 
 
