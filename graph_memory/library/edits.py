@@ -55,8 +55,7 @@ def correcting(
     rows, here, at = visible.rows, evidence.session, evidence.at
     own, name = turn.asker.accounts, clean_name(turn.name)
     old = visible.own(id)
-    # What people say about themselves is replaced by nobody else's word.
-    if old.subject not in own and old.speaker == old.subject:
+    if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
     said = one_line(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
@@ -91,6 +90,11 @@ def correcting(
     mine = [m for m in muted if (told := rows.message(m)) and told.sender in own]
     quiet = unsaid(rows, here, [m for m in mine if m != evidence.id])
     return Draft(turn.user, "correct", put=[*nodes, new, *quiet])
+
+
+def _may_correct(fact: Fact, own: frozenset[str]) -> bool:
+    """What people say about themselves is replaced by nobody else's word."""
+    return fact.subject in own or fact.speaker != fact.subject
 
 
 def _same(visible: VisibleRows, fact: Fact) -> list[Fact]:
