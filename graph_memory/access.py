@@ -27,26 +27,19 @@ FILE = "webui.json"
 PLAIN_KEY = "webui_key"
 """The journal's note in which earlier versions kept the key they had made, as it is."""
 MAX_LOGINS = 64
-"""Browsers that are logged in at once; one more, and the oldest login ends."""
+"""Logins at once; one more ends the oldest."""
 _PROCESS = secrets.token_bytes(32)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What the file says, in hexadecimal.
-
-    Attributes:
-        hash: Of the key; slow, since a file can be guessed against.
-        secret: New for every key, so that a changed key logs everyone out.
-        is_own: Whether the key is from the settings and was not made.
-        logins: Hashes of the ids of the logins that are good, the newest last.
-    """
+    """What the file says, in hexadecimal."""
 
     salt: str
-    hash: str
-    secret: str
-    is_own: bool
-    logins: list[str]
+    hash: str  # of the key; slow, since a file can be guessed against
+    secret: str  # new for every key, so that a changed key logs everyone out
+    is_own: bool  # the key is from the settings
+    logins: list[str]  # hashes of ids, the newest last
 
 
 class Access:

@@ -28,14 +28,14 @@ STRANGER = "\x00"
 
 
 class Barrier(StrEnum):
-    """Why somebody is not shown something."""
+    """Why somebody is not shown something.
+
+    ``ABSENT``: said in a group of the asker's, before they came or after they left.
+    """
 
     AUDIENCE = "audience"
-    """It was said where the asker has never been."""
     ABSENT = "absent"
-    """It was said in a group of the asker's, before they came or after they left."""
     PERSONA = "persona"
-    """It belongs to another persona."""
 
 
 class Barriers:
@@ -73,12 +73,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A fact as an asker has it.
-
-    Attributes:
-        sign: How it stands, or what keeps it away.
-        foreign: Whether it is another persona's, let in by a setting.
-    """
+    """A fact as an asker has it; ``foreign`` if another persona's, let in by a setting."""
 
     fact: Fact
     sign: Standing | Barrier
@@ -90,8 +85,6 @@ class Outlook:
     """All facts as an asker sees them at a time, the newest first.
 
     Attributes:
-        seen: What can be seen, true or not.
-        hidden: What cannot, and why.
         unknown: How many facts were not known yet.
         since: When the first fact was learned, seconds since the epoch; ``at`` if none was.
     """

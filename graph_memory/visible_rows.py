@@ -39,11 +39,7 @@ def view_for(asker: Asker, policy: Policy, attendance: Attendance) -> ViewOf:
 
 
 class VisibleRows:
-    """Rows that one asker may see; lives as long as one piece of work on ``rows``.
-
-    Args:
-        least: How a row has to stand to the asker's persona at least.
-    """
+    """Rows that one asker may see at rank ``least`` or above, for one piece of work."""
 
     def __init__(
         self, rows: Rows, asker: Asker, view_of: ViewOf, least: Rank = Rank.FOREIGN
@@ -74,11 +70,7 @@ class VisibleRows:
         return self.rank(row) >= self._least
 
     def find(self, cls: type[R], nodes: Iterable[str], newest: int | None = None) -> list[R]:
-        """The visible rows about one of some nodes.
-
-        Args:
-            newest: How many of each node are looked at, those that changed last.
-        """
+        """The visible rows about some nodes, of each the ``newest`` that changed last."""
         found = (row for a in sorted(nodes) for row in self.rows.find(cls, a=a, newest=newest))
         return [row for row in found if self.shows(row)]
 
@@ -213,9 +205,7 @@ class LearnerRows(VisibleRows):
     def bearers(self, norm: str, *, seen: bool = False) -> set[str]:
         """The users of this chat window who are called that, or were within a year.
 
-        Args:
-            seen: Only as far as may be seen, for what the model is shown; else whatever
-                persona they spoke to.
+        ``seen``: by visible rows only, for what the model is shown; else of any persona.
         """
         last: dict[str, float] = {}
         for name in self.rows.find(Name, b=norm):

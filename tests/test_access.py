@@ -75,9 +75,7 @@ def test_logins_are_kept_hashed_and_few(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(json.loads(kept(tmp_path))["logins"]) == 2
 
 
-def test_on_a_broken_disk_one_can_log_in_but_is_told_when_logging_out_fails(
-    tmp_path: Path,
-) -> None:
+def test_on_a_broken_disk_one_can_log_in_but_is_told_when_logging_out_fails(tmp_path: Path) -> None:
     opened = Access.open(tmp_path, KEY)
     opened.add("one")
     (tmp_path / f"{FILE}.tmp").mkdir()  # in the way

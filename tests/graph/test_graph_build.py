@@ -14,10 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graph_memory.graph.graph_build import Stopped, build
-from graph_memory.model import (
-    Row,
-    User,
-)
+from graph_memory.model import Row, User
 from graph_memory.store import Journal
 from tests.makers import T0, entity, fact, group, name, user
 

@@ -12,16 +12,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
-from graph_memory.model import (
-    BOT,
-    Change,
-    Entity,
-    Fact,
-    Message,
-    Presence,
-    Session,
-    User,
-)
+from graph_memory.model import BOT, Change, Entity, Fact, Message, Presence, Session, User
 from graph_memory.store import Draft, Journal, Rows, copies
 
 from ..makers import T0, entity, fact, group, message, name, private, undo, user

@@ -205,7 +205,7 @@ async def test_guessing_is_slowed_down_per_address(app: FastAPI, owner: httpx.As
         ("/%2f/evil.test", "/%2f/evil.test"),
         ("///evil.test", "/evil.test"),
         ("javascript:alert(1)", "/alert%281%29"),
-        ("/a\r\nSet-Cookie: x=1", "/aSet-Cookie:%20x=1"),
+        ("/a\r\nSet-Cookie: x=1", "/aSet-Cookie:%20x%3D1"),
         ("", "/"),
         ("http://[::1", "/"),
         ("//[", "/"),
@@ -214,13 +214,7 @@ async def test_guessing_is_slowed_down_per_address(app: FastAPI, owner: httpx.As
     ],
 )
 async def test_there_is_no_way_to_another_site(wanted: str, local: str) -> None:
-    found = local_path(wanted)
-    assert found.startswith("/")
-    assert not found.startswith(("//", "/\\"))
-    assert "\r" not in found
-    assert "evil.test/" not in found
-    if wanted != "/a\r\nSet-Cookie: x=1":
-        assert found == local
+    assert local_path(wanted) == local
 
 
 @given(wanted=st.text() | st.from_regex(r"(https?:)?[/\\\\]*[\\[\\]@:#?.\\w]*", fullmatch=True))

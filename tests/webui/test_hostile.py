@@ -165,9 +165,7 @@ async def test_no_page_was_left_out(crawl: Crawl) -> None:
     assert pages - ELSEWHERE - files == visited - ELSEWHERE
 
 
-async def test_every_form_of_every_page_leads_somewhere_and_carries_the_token(
-    crawl: Crawl,
-) -> None:
+async def test_every_form_of_every_page_leads_somewhere_and_carries_the_token(crawl: Crawl) -> None:
     posts = {tag for page in crawl.pages.values() for tag in page.posts()}
     assert len(posts) > 8
     for action, has_token in posts:

@@ -218,8 +218,7 @@ async def test_all_addresses_together_take_few_descriptors(server: WebServer) ->
 
 
 @pytest.mark.parametrize(
-    "data",
-    [b"", HALF, WHOLE + HALF, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1"],
+    "data", [b"", HALF, WHOLE + HALF, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1"]
 )
 async def test_who_does_not_finish_a_request_is_dropped(
     server: WebServer, monkeypatch: pytest.MonkeyPatch, data: bytes
