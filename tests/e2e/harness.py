@@ -1,16 +1,4 @@
-"""End-to-end test harness that drives a real AstrBot process without internet.
-
-Three parts, all asyncio context managers:
-
-* ``FakeOpenAI``      - scripted OpenAI-compatible server (chat, streaming, tools,
-  embeddings, rerank) on loopback.
-* ``AstrBotInstance`` - a throw-away AstrBot root directory plus the running
-  process and a client for its dashboard API.
-* ``OneBotClient``    - a OneBot v11 reverse-WebSocket client; AstrBot sees it as
-  a QQ account with private chats and groups.
-
-Only ``aiohttp`` is needed on top of the AstrBot installation.
-"""
+"""End-to-end test harness that drives a real AstrBot process without internet."""
 
 from __future__ import annotations
 
@@ -56,10 +44,7 @@ def free_port() -> int:
 async def wait_until(
     condition: Callable[[], Any], timeout: float = 10.0, what: str = "condition"
 ) -> Any:
-    """Poll ``condition`` until it is truthy and return its value.
-
-    ``condition`` may be a plain function or return an awaitable.
-    """
+    """Poll ``condition`` (sync or async) until it is truthy and return its value."""
     deadline = time.monotonic() + timeout
     while True:
         value = condition()
@@ -141,6 +126,10 @@ class Failure:
     status: int = 500
     message: str = "scripted failure"
 
+    def response(self) -> web.Response:
+        error = {"message": self.message, "type": "scripted"}
+        return web.json_response({"error": error}, status=self.status)
+
 
 Responder = Callable[[ChatCall], Any]
 
@@ -196,13 +185,7 @@ class FakeOpenAI:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def when(self, predicate: Callable[[ChatCall], bool] | str, answer: Responder | Any) -> None:
-        """Add a rule.
-
-        Args:
-            predicate: Function of the call, or text that the system prompt or the
-                last user message must contain.
-            answer: Function of the call, or a fixed answer.
-        """
+        """Add a rule; text as predicate is sought in system prompt and last user message."""
         if isinstance(predicate, str):
             needle = predicate
             predicate = lambda call: (  # noqa: E731
@@ -251,10 +234,7 @@ class FakeOpenAI:
             answer = await answer
         call.answer = answer
         if isinstance(answer, Failure):
-            return web.json_response(
-                {"error": {"message": answer.message, "type": "scripted"}},
-                status=answer.status,
-            )
+            return answer.response()
         message = self._as_message(answer)
         usage = {
             "prompt_tokens": len(json.dumps(call.messages)) // 4,
@@ -279,12 +259,7 @@ class FakeOpenAI:
         return await self._stream(request, head, message, finish, usage)
 
     async def _stream(
-        self,
-        request: web.Request,
-        head: dict,
-        message: dict,
-        finish: str,
-        usage: dict,
+        self, request: web.Request, head: dict, message: dict, finish: str, usage: dict
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -334,9 +309,7 @@ class FakeOpenAI:
         body = await request.json()
         texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
         if failure := self.embedding_failure:
-            return web.json_response(
-                {"error": {"message": failure.message, "type": "scripted"}}, status=failure.status
-            )
+            return failure.response()
         self.embedded.extend(texts)
         data = [
             {
@@ -519,8 +492,7 @@ class AstrBotInstance:
             if path.exists():
                 old = json.loads(path.read_text(encoding="utf-8-sig"))
             path.write_text(
-                json.dumps(deep_merge(old, values), ensure_ascii=False),
-                encoding="utf-8",
+                json.dumps(deep_merge(old, values), ensure_ascii=False), encoding="utf-8"
             )
         guard = self.root / "guard"
         guard.mkdir(exist_ok=True)
@@ -665,8 +637,7 @@ class AstrBotInstance:
                 preexec_fn=_hear_interrupts,
             )
         self._http = ClientSession(
-            f"http://127.0.0.1:{self.dashboard_port}",
-            timeout=ClientTimeout(total=60),
+            f"http://127.0.0.1:{self.dashboard_port}", timeout=ClientTimeout(total=60)
         )
         try:
             await wait_until(self._is_up, self.start_timeout, "AstrBot to start")
@@ -731,11 +702,7 @@ class AstrBotInstance:
         self._token = data["token"]
 
     async def api(self, method: str, path: str, **kwargs: Any) -> Any:
-        """Call the dashboard API and return ``data`` of its answer.
-
-        Raises:
-            RuntimeError: If the answer's status is not ``ok``.
-        """
+        """Call the dashboard API and return ``data`` of its answer, which must be ``ok``."""
         async with self._request(method, path, **kwargs) as response:
             payload = await response.json(content_type=None)
         if not isinstance(payload, dict) or payload.get("status") != "ok":
@@ -752,10 +719,7 @@ class AstrBotInstance:
         await self.api(
             "POST",
             "/api/v1/personas",
-            json={
-                "persona_id": persona_id,
-                "system_prompt": prompt or f"You are {persona_id}.",
-            },
+            json={"persona_id": persona_id, "system_prompt": prompt or f"You are {persona_id}."},
         )
 
     async def delete_persona(self, persona_id: str) -> None:
@@ -798,9 +762,7 @@ class AstrBotInstance:
 
     async def set_plugin_enabled(self, plugin: str, enabled: bool) -> None:
         await self.api(
-            "PATCH",
-            "/api/v1/plugins/enabled",
-            json={"plugin_id": plugin, "enabled": enabled},
+            "PATCH", "/api/v1/plugins/enabled", json={"plugin_id": plugin, "enabled": enabled}
         )
 
     async def upload_plugin(self, archive: Path) -> None:
@@ -827,12 +789,6 @@ class AstrBotInstance:
         """Installed plugins and their versions."""
         return {row["name"]: row["version"] for row in await self.api("GET", "/api/v1/plugins")}
 
-    async def plugin_api(self, plugin: str, path: str, method: str = "GET", **kwargs: Any) -> Any:
-        """Call a route the plugin registered with ``context.register_web_api``."""
-        url = f"/api/v1/plugins/extensions/{plugin}/{path.lstrip('/')}"
-        async with self._request(method, url, **kwargs) as response:
-            return await response.json(content_type=None)
-
     async def plugin_config(self, plugin: str) -> dict[str, Any]:
         """Current configuration of a plugin."""
         data = await self.api("GET", "/api/v1/plugins/config", params={"plugin_id": plugin})
@@ -842,9 +798,7 @@ class AstrBotInstance:
         """Save plugin settings the way the dashboard does (reloads the plugin)."""
         config = deep_merge(await self.plugin_config(plugin), values)
         await self.api(
-            "PUT",
-            "/api/v1/plugins/config",
-            json={"plugin_id": plugin, "config": config},
+            "PUT", "/api/v1/plugins/config", json={"plugin_id": plugin, "config": config}
         )
 
     async def web_chat(self, text: str, session_id: str, username: str = DASHBOARD_USER) -> str:
@@ -1016,11 +970,7 @@ class OneBotClient:
         return (await self.next_message(group_id=group_id, timeout=timeout)).text
 
     async def next_message(
-        self,
-        *,
-        user_id: int | None = None,
-        group_id: int | None = None,
-        timeout: float = 20.0,
+        self, *, user_id: int | None = None, group_id: int | None = None, timeout: float = 20.0
     ) -> BotMessage:
         """Next message the bot sends to this chat."""
         queue = self._inbox[_chat_key(user_id, group_id)]
@@ -1078,12 +1028,7 @@ class OneBotClient:
             except KeyError as error:
                 data, status, retcode = {"missing": str(error)}, "failed", 1404
             await self._ws.send_json(
-                {
-                    "status": status,
-                    "retcode": retcode,
-                    "data": data,
-                    "echo": request.get("echo"),
-                }
+                {"status": status, "retcode": retcode, "data": data, "echo": request.get("echo")}
             )
 
     def _handle_action(self, action: str, params: dict) -> Any:

@@ -39,8 +39,7 @@ async def test_learning_model_without_tools(world: World) -> None:
         Failure(400, "tool_choice is not supported"),
     )
     world.llm.when(
-        is_extraction,
-        lambda call: f"好的：\n```json\n{json.dumps(claims(call))}\n``` 完毕",
+        is_extraction, lambda call: f"好的：\n```json\n{json.dumps(claims(call))}\n``` 完毕"
     )
     await world.say(602, "我喜欢皮影戏", "小九")
     await world.learn()
