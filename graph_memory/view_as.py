@@ -73,7 +73,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A fact as an asker has it; ``foreign`` if another persona's, let in by a setting."""
+    """A fact as an asker has it; ``foreign`` if let in from another persona."""
 
     fact: Fact
     sign: Standing | Barrier
