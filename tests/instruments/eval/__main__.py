@@ -20,9 +20,11 @@ from typing import Any
 from graph_memory.embedding import load
 from graph_memory.store import Journal
 
-from . import corpus
+from . import corpus, world
+from .cassette import Cassette
 from .consolidation import Consolidation
 from .precision import Precision
+from .recorded import Recorded
 from .rehearsal import Rehearsal
 from .trial import FRESH, Trial
 
@@ -33,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.instruments.eval", description=__doc__)
     parser.add_argument(
         "file",
+        nargs="?",
         type=Path,
         help="conversations and questions, one JSON a line; or the folder of PrecisionMemBench",
     )
@@ -49,12 +52,37 @@ def main() -> None:
         default=Path(os.environ.get("GRAPH_MEMORY_EVAL_CACHE", ".dev/eval")),
         help="where vectors are kept between runs",
     )
+    parser.add_argument(
+        "--recorded", nargs="?", const="zh,en", help="instead: the recorded worlds, see recorded.py"
+    )
+    parser.add_argument("--port", type=Path, help="with --recorded: ask here for what is missing")
+    parser.add_argument("--silent", action="store_true", help="with --recorded: learn nothing")
     options = parser.parse_args()
+    if options.recorded:
+        print(json.dumps(asyncio.run(_worlds(options)), indent=1, ensure_ascii=False))
+        return
     summary = asyncio.run(_run(options))
     if options.json:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
         print(_table(options.file.name, summary) if "rrf" in summary else _figures(summary))
+
+
+async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for language in options.recorded.split(","):
+        embedder = await load(options.model)  # the memory closes what it was given
+        path = world.FOLDER / f"{language}.answers.jsonl"
+        cassette = None if options.silent else Cassette(path, options.port)
+        found[language] = await Recorded(world.read(language), cassette, embedder).run()
+        if cassette:
+            found[language] |= {
+                "not_recorded": len(cassette.missing),
+                "calls": cassette.calls,
+                "tokens_in": cassette.tokens_in,
+                "tokens_out": cassette.tokens_out,
+            }
+    return found
 
 
 async def _run(options: argparse.Namespace) -> dict[str, Any]:

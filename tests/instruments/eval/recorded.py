@@ -1,0 +1,218 @@
+"""What users get: a world is lived through, learned from and asked about.
+
+``./dev eval --recorded`` learns with recorded answers of a language model (``cassette.py``),
+``--live`` with the model that the environment names, ``--port DIR`` asks for what is missing.
+Judged is the text of the block that is put before the model.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graph_memory.model import BOT, Fact, user_id
+from graph_memory.ports import Embedder, LanguageModel
+from graph_memory.recall import Recall, RecallOptions
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.text import tokens
+from graph_memory.turn import Turn
+
+from .metrics import percentile
+from .plain import Plain
+from .world import ASKED, PLATFORM, ZONE, Question, World
+
+PAUSE = 400.0
+"""Seconds of silence after a talk, in which the memory learns."""
+MARKED = re.compile(
+    r"已过时|以前|曾|不再|原来|到.{4,12}为止|former|no longer|until|used to|outdated"
+)
+"""Words by which a line says that it no longer holds."""
+TRAPS = ("trap", "joke")
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of one question.
+
+    Attributes:
+        right: The answer stands in the block.
+        lines, strict, lenient: How many lines there are, how many rest on a message that
+            answers, how many of these or hold the answer's words.
+        stale: Lines that show what is over as if it still held.
+        leaks: Words that must not be shown and are.
+    """
+
+    question: Question
+    block: str
+    right: bool
+    lines: int = 0
+    strict: int = 0
+    lenient: int = 0
+    stale: list[str] = field(default_factory=list)
+    leaks: list[str] = field(default_factory=list)
+
+
+class Recorded:
+    """One world in one memory."""
+
+    def __init__(
+        self, world: World, model: LanguageModel | None, embedder: Embedder | None
+    ) -> None:
+        self._world = world
+        self._model = model
+        self._embedder = embedder
+        self._now = world.talks[0].lines[0].at
+        self._messages: dict[str, int] = {}
+        self._texts: list[tuple[str, str, float, str]] = []
+
+    async def run(self) -> dict[str, Any]:
+        """Live through the world and ask everything; figures, ready for JSON."""
+        settings = Settings(language=self._world.language, recall_deadline=10_000, prune_interval=0)
+        with tempfile.TemporaryDirectory() as directory:
+            service = await MemoryService.open(
+                Path(directory), settings, zone=ZONE, model=self._model, now=lambda: self._now
+            )
+            try:
+                if self._embedder:
+                    service.use_embedder(self._load)
+                await self._live(service)
+                self._now = ASKED
+                await service.settle()
+                return await self._ask(service)
+            finally:
+                await service.close()
+
+    async def _load(self) -> Embedder:
+        assert self._embedder
+        return self._embedder
+
+    # ----------------------------------------------------------------- living
+
+    async def _live(self, service: MemoryService) -> None:
+        for talk in self._world.talks:
+            for line in talk.lines:
+                self._now = line.at
+                if line.account == BOT:
+                    await service.learning.reply(talk.session, line.text)
+                    continue
+                user = user_id(PLATFORM, line.account)
+                heard = await service.learning.hear(Turn(talk.session, user, line.name, line.text))
+                if heard:
+                    self._messages.update(dict.fromkeys(line.tags, heard.id))
+                    self._texts.append((talk.session.id, line.name, line.at, line.text))
+            self._now += PAUSE
+            await service.learning.flush(talk.session.circle)
+
+    # ----------------------------------------------------------------- asking
+
+    async def _ask(self, service: MemoryService) -> dict[str, Any]:
+        facts = {f.id: f for f in await service.journal.read(lambda rows: rows.find(Fact))}
+        verdicts = []
+        for question in self._world.questions:
+            recall = await self._remind(service, question)
+            verdicts.append(self._judge(question, recall, facts))
+        small = []
+        for number, text in enumerate(self._world.small):
+            asked = self._world.questions[number * 7 % len(self._world.questions)]
+            recall = await self._remind(
+                service, Question(text, asked.account, asked.session, "small")
+            )
+            small.append((text, recall.block))
+        plain = await self._plain(verdicts)
+        return _figures(verdicts, small, plain, facts.values())
+
+    async def _remind(self, service: MemoryService, question: Question) -> Recall:
+        turn = Turn(question.session, question.account, "", question.text)
+        await service.companion.attend(turn.session)
+        lead = service.companion.lead(turn)
+        return await service.recall.remind(
+            turn.asker,
+            question.text,
+            RecallOptions(lead=lead, profile=not service.companion.has_profile(turn)),
+        )
+
+    def _judge(self, question: Question, recall: Recall, facts: dict[str, Fact]) -> Verdict:
+        gold = {self._messages[tag] for tag in question.gold if tag in self._messages}
+        verdict = Verdict(question, recall.block, _holds(question, recall.block))
+        words = [word for group in question.answer for word in group]
+        for item in recall.items:
+            rests = set(facts[item.id].evidence) if item.kind == "fact" else set(item.messages)
+            is_strict = bool(rests & gold)
+            verdict.lines += 1
+            verdict.strict += is_strict
+            verdict.lenient += is_strict or any(word in item.text for word in words)
+            if question.kind == "now" and any(word in item.text for word in question.stale):
+                is_current = not MARKED.search(item.text)
+                if is_current and not any(word in item.text for word in words):
+                    verdict.stale.append(item.text)
+        verdict.leaks = [word for word in question.forbid if word in recall.block]
+        return verdict
+
+    async def _plain(self, verdicts: Iterable[Verdict]) -> list[bool]:
+        """Whether plain retrieval over what was said in the same Session has the answer, too,
+        in as many tokens."""
+        found: list[bool] = []
+        indexes: dict[str, tuple[Plain, list[str]]] = {}
+        for verdict in verdicts:
+            question = verdict.question
+            if question.kind in TRAPS:
+                continue
+            if question.session.id not in indexes:
+                own = [(n, t) for s, n, _, t in self._texts if s == question.session.id]
+                texts = [f"{name}: {text}" for name, text in own]
+                vectors = await self._embedder.passages(texts) if self._embedder and texts else None
+                indexes[question.session.id] = Plain(texts, vectors), texts
+            plain, texts = indexes[question.session.id]
+            vector = await self._embedder.query(question.text) if self._embedder else None
+            room, shown = tokens(verdict.block), []
+            for number in plain.rank(question.text, vector) if texts else ():
+                room -= tokens(texts[number])
+                if room < 0:
+                    break
+                shown.append(texts[number])
+            found.append(_holds(question, "\n".join(shown)))
+        return found
+
+
+def _holds(question: Question, block: str) -> bool:
+    return all(any(word in block for word in group) for group in question.answer)
+
+
+def _figures(
+    verdicts: list[Verdict],
+    small: list[tuple[str, str]],
+    plain: list[bool],
+    facts: Iterable[Fact],
+) -> dict[str, Any]:
+    asked = [v for v in verdicts if v.question.kind not in TRAPS]
+    kinds: dict[str, list[bool]] = defaultdict(list)
+    for verdict in asked:
+        kinds[verdict.question.kind].append(verdict.right)
+    lines = max(1, sum(v.lines for v in asked))
+    statements = Counter(fact.statement for fact in facts)
+    return {
+        "questions": len(asked),
+        "answer_in_block": _share([v.right for v in asked]),
+        "by_kind": {kind: _share(found) for kind, found in sorted(kinds.items())},
+        "plain_at_equal_tokens": _share(plain),
+        "strict": round(sum(v.strict for v in asked) / lines, 3),
+        "lenient": round(sum(v.lenient for v in asked) / lines, 3),
+        "median_tokens": percentile([tokens(v.block) for v in asked], 0.5),
+        "small_talk_with_anything": sum(bool(block) for _, block in small),
+        "small_talk": len(small),
+        "outdated_as_current": [line for v in asked for line in v.stale],
+        "leaks": [(v.question.text, v.leaks) for v in verdicts if v.leaks],
+        "missed": [v.question.text for v in asked if not v.right],
+        "facts": statements.total(),
+        "duplicates": sum(count - 1 for count in statements.values()),
+    }
+
+
+def _share(found: list[bool]) -> float:
+    return round(sum(found) / max(1, len(found)), 3)
