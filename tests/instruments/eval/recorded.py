@@ -129,12 +129,11 @@ class Recorded:
 
     async def _remind(self, service: MemoryService, question: Question) -> Recall:
         turn = Turn(question.session, question.account, "", question.text)
-        await service.companion.attend(turn.session)
-        lead = service.companion.lead(turn)
+        lead = await service.companion.lead(turn)
         return await service.recall.remind(
             turn.asker,
             question.text,
-            RecallOptions(lead=lead, profile=not service.companion.has_profile(turn)),
+            RecallOptions(lead=lead.lines, profile=not lead.has_profile),
         )
 
     def _judge(self, question: Question, recall: Recall, facts: dict[str, Fact]) -> Verdict:
