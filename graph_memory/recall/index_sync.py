@@ -198,7 +198,7 @@ class IndexSync:
 
     async def _exchange(self) -> None:
         """Build the index; if there was one, beside it, and put it in its place."""
-        if not self.ready and not self.problem:
+        if not self.ready and not self._failures:
             await self._build(self.index)  # whatever is in it can be recalled already
             return
         index = Index()

@@ -126,3 +126,25 @@ async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(
     goes_on.set()
     assert await rebuilding == 0
     assert recaller.items == 0
+
+
+async def test_what_a_first_build_that_failed_left_is_not_built_upon(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+):
+    await memory.say(HOME, ZHANG, "我对花生过敏")
+    monkeypatch.setattr(index_sync, "RETRY", (60.0,))
+    index = index_sync.Index
+    put = index.put
+
+    def fails(self: index_sync.Index, row: object) -> None:
+        raise ZeroDivisionError("?")
+
+    monkeypatch.setattr(index, "put", fails)
+    recaller = await memory.open()
+    while not recaller.problem:
+        await asyncio.sleep(0.001)
+    begun = recaller._sync.index
+    monkeypatch.setattr(index, "put", put)
+    await recaller.rebuild()
+    assert recaller._sync.index is not begun
+    assert recaller.items == 1
