@@ -14,14 +14,13 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..episode import GAP
 from ..model import (
     BOT,
     EPISODE,
     Data,
-    EntityType,
     Fact,
     Mention,
     Message,
@@ -45,59 +44,48 @@ _WORD = rf"[^\W_{CJK}]"
 """A letter or digit of a script that puts spaces between words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Where the bot wrote a person's names, and where others told of them by name.
-
-    Attributes:
-        lines: ``(session, id)`` of the bot's messages.
-        nodes: ``(session, entity)`` of people in others' private chats who are this person.
-    """
-
-    lines: list[tuple[str, int]] = field(default_factory=list)
-    nodes: set[tuple[str, str]] = field(default_factory=set)
-    patterns: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
-
-
 @dataclass(slots=True)
 class DeletionPlan:
     """Everything that goes with one user, or with one message.
 
     Attributes:
         sessions: The user's private chats.
-        ids: Of all messages that go; ``messages``: those of the user and the answers, in
-            order, by Session.
-        named: Where the user is named by the bot, or told of by others.
+        ids: Of all messages that go.
+        messages: Ids of the user's messages and of the answers, in order, by Session.
+        lines: ``(session, id)`` of the bot's messages that go because they name the user.
+        people: ``(session, entity)`` of people in others' private chats who are the user.
+        patterns: What finds the user's names in a text, by Session.
         rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
     """
 
     user: str
     sessions: set[str] = field(default_factory=set)
     messages: dict[str, list[int]] = field(default_factory=dict)
-    named: Named = field(default_factory=Named)
+    lines: set[tuple[str, int]] = field(default_factory=set)
+    people: set[tuple[str, str]] = field(default_factory=set)
+    patterns: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
     rows: set[Key] = field(default_factory=set)
     ids: set[int] = field(default_factory=set)
 
     def take(self, messages: Iterable[tuple[str, int]]) -> None:
-        """Let more messages go."""
-        found: dict[str, list[int]] = defaultdict(list, self.messages)
+        """Let more messages, ``(session, id)``, go."""
         for session, id in messages:
             if id not in self.ids:
                 self.ids.add(id)
-                found[session].append(id)
-        self.messages = {session: sorted(ids) for session, ids in found.items()}
+                self.messages.setdefault(session, []).append(id)
+        for ids in self.messages.values():
+            ids.sort()
 
     @property
     def places(self) -> set[str]:
         """Ids of the Sessions in which a row may change."""
-        lines = (session for session, _ in self.named.lines)
-        nodes = (session for session, _ in self.named.nodes)
-        return {*self.sessions, *self.messages, *self.named.patterns, *lines, *nodes}
+        told = (session for session, _ in self.people)
+        return {*self.sessions, *self.messages, *self.patterns, *told}
 
     @property
     def nodes(self) -> set[str]:
         """Ids of the nodes that are the user, in one Session at least."""
-        return {self.user, *(node for _, node in self.named.nodes)}
+        return {self.user, *(node for _, node in self.people)}
 
     def left(self, kind: str, id: str, data: Data | None) -> Data | None:
         """What is left of a state of a row; ``None`` if nothing is."""
@@ -111,24 +99,24 @@ class DeletionPlan:
 
     def is_node(self, node: str, session: str) -> bool:
         """Whether a node of a Session is the user."""
-        return node == self.user or (session, node) in self.named.nodes
+        return node == self.user or (session, node) in self.people
 
     def is_message(self, id: int) -> bool:
         """Whether a message goes."""
         return id in self.ids
 
     def own(self, session: str, first: int = 0, last: int = sys.maxsize) -> int:
-        """How many of the user's messages and of the answers to them are in a stretch."""
+        """How many of the user's messages and the answers to them are in a stretch."""
         ids = self.messages.get(session, [])
         return bisect_right(ids, last) - bisect_left(ids, first)
 
     def naming(self, session: str, first: int, last: int) -> int:
-        """How many of the bot's lines in a stretch name the user, and go for that alone."""
-        return sum(place == session and first <= id <= last for place, id in self.named.lines)
+        """How many lines of the bot in a stretch go only because they name the user."""
+        return sum(place == session and first <= id <= last for place, id in self.lines)
 
     def is_named(self, session: str, text: str) -> bool:
         """Whether a text of a Session names the user."""
-        known = self.named.patterns.get(session, ())
+        known = self.patterns.get(session, ())
         said = normalise(text) if known else ""
         return any(pattern.search(said) for pattern in known)
 
@@ -138,17 +126,16 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
     found = DeletionPlan(user)
     owned = "SELECT id FROM row WHERE kind = 'session' AND json_extract(data, '$.owner') = ?"
     found.sessions = {id for (id,) in db.execute(owned, (user,))}
-    said = db.execute("SELECT DISTINCT session FROM message WHERE sender = ?", (user,)).fetchall()
-    found.take(db.execute("SELECT session, id FROM message WHERE sender = ?", (user,)))
-    for session in found.sessions:
-        found.take(db.execute("SELECT session, id FROM message WHERE session = ?", (session,)))
-    for (session,) in said:
+    found.take(
+        db.execute(
+            "SELECT session, id FROM message WHERE sender = ?"
+            " OR session IN (SELECT value FROM json_each(?))",
+            (user, json.dumps(sorted(found.sessions))),
+        )
+    )
+    for session in found.messages.keys() - found.sessions:
         found.take(_answers(db, session, user))
-    named = _named(db, user)
-    # Of conversations without the user, only the lines that name them go.
-    lines = [line for line in named.lines if line[1] not in found.ids]
-    found.named = replace(named, lines=lines)
-    found.ids.update(id for _, id in lines)
+    _find_names(db, found)
     spans = _spans_of(db, user)
     places = found.places | spans.keys()
     there = _standing(db, places)
@@ -182,8 +169,7 @@ def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
 def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[str, int]]:
     """The bot's lines in a Session that may be about what a user said there.
 
-    They are context for learning and never recalled; so all of the conversations go in
-    which the user took part, and all that follow the user's lines.
+    All in conversations that the user took part in, and all after the user's lines.
     """
     spans = sorted(
         (data["first_message"], data["last_message"])
@@ -256,11 +242,10 @@ def _coined(
     there: Collection[Key],
     spans: Spans,
 ) -> set[Key]:
-    """Those names and mentions that are there only because of what goes.
+    """Names and mentions that are there only because of what goes.
 
-    They came up at some times, or are of something of which a fact tells that goes. A name
-    stays if somebody else's words have it, too, or if it is the last by which somebody
-    else's facts are known.
+    They came up at those times, or a fact that goes is about them. A name stays if others'
+    words have it, or if it is the last one of something others' facts are about.
     """
     bereft = {
         (data["session"], data[end])
@@ -318,10 +303,10 @@ def rewrite_log(
     numbers: Iterable[int],
     left: Callable[[str, str, Data | None, int], Data | None],
 ) -> None:
-    """Let changes tell of rows what is left of their states.
+    """Reduce the states in changes to what ``left`` leaves.
 
     Args:
-        left: Given kind, id, a state of a row, and the number of the change.
+        left: Given kind, id and state of a row, and the number of the change.
     """
     for number in numbers:
         (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
@@ -339,10 +324,7 @@ def rewrite_log(
 def _others(
     db: sqlite3.Connection, gone: DeletionPlan, sessions: set[str]
 ) -> tuple[dict[str, str], set[tuple[str, str]]]:
-    """Texts that stay, by Session, normalised.
-
-    And the (Session, node) of facts that stay.
-    """
+    """Normalised texts that stay, by Session, and ``(session, node)`` of facts that stay."""
     words: dict[str, list[str]] = {session: [] for session in sessions}
     linked: set[tuple[str, str]] = set()
     for session in sessions:
@@ -379,58 +361,63 @@ def orphans(db: sqlite3.Connection, touched: set[str]) -> list[str]:
 # ------------------------------------------------------------------------------ names
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """The Sessions, by what they are to a person.
+@dataclass(slots=True)
+class _Circle:
+    """A chat: its members, and the normalised names of other people and of things in it."""
 
-    Attributes:
-        groups: Those of groups where the person was, by circle.
-        friends: Private ones of people who were in such a group, by circle, with the groups.
-        strangers: Those that nobody shares with the person.
+    owner: str = ""
+    sessions: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)
+    people: set[str] = field(default_factory=set)
+    things: set[str] = field(default_factory=set)
+
+
+def _find_names(db: sqlite3.Connection, plan: DeletionPlan) -> None:
+    """Find where the bot and others name the user, in a journal of any version.
+
+    Anybody may call themselves 今天 or Al. So a name counts only where nobody else can be
+    meant: as a whole name, since the user bears it, in groups where the user was and in
+    private chats of people met there, if no name of somebody else contains it, and if it is
+    no ordinary word: one that is common in itself (``text.significance``), or that was said
+    before the user bore it, or by people who never met the user.
     """
-
-    groups: dict[str, set[str]]
-    friends: dict[str, tuple[set[str], set[str]]]
-    strangers: set[str]
-
-
-def _named(db: sqlite3.Connection, user: str) -> Named:
-    """Where a user is named, in a journal of any version.
-
-    Names are free: anybody may call themselves 今天 or Al, and then ask to be forgotten. So a
-    name counts only where nobody else can be meant by it: in the circles where the person
-    was, as a whole name, since they bear it, if nobody else there has it in theirs, and if
-    it is no ordinary word: one that is common in itself (``text.significance``), or that was used
-    before they bore it, or by people who never met them.
-    """
-    since = _names(db, user)
-    if not since:
-        return Named()
-    places = _places(db, user)
+    since = _names(db, plan.user)
+    circles = _circles(db, plan.user) if since else []
+    groups = [each for each in circles if plan.user in each.members and not each.owner]
+    met = {plan.user}.union(*(group.members for group in groups))
+    private = [
+        (each, shared)
+        for each in circles
+        if each.owner not in ("", plan.user)
+        and (shared := [group for group in groups if each.owner in group.members])
+    ]
+    roles = {id: "group" for group in groups for id in group.sessions}
+    roles |= {id: "friend" for friend, _ in private for id in friend.sessions}
+    strangers = [each for each in circles if not (each.members | {each.owner}) & met]
+    roles |= {id: "stranger" for stranger in strangers for id in stranger.sessions}
     patterns = {name: pattern(name) for name in since}
-    people, things = _taken(db, user)
-    candidates, ordinary = _scan(db, places, patterns, since)
+    lines, ordinary = _scan(db, roles, patterns, since)
 
-    def free(others: set[str]) -> set[str]:
-        return {
+    def free(*taken: set[str]) -> list[str]:
+        others = set[str]().union(*taken)
+        return [
             name
             for name, whole in patterns.items()
             if name not in ordinary and not any(whole.search(other) for other in others)
-        }
+        ]
 
-    here = {circle: free(people[circle] | things[circle]) for circle in places.groups}
-    by_session = {
-        session: here[circle] for circle, sessions in places.groups.items() for session in sessions
-    }
-    nodes: set[tuple[str, str]] = set()
-    for circle, (sessions, shared) in places.friends.items():
-        alone = free(people[circle]).intersection(*(here[group] for group in shared))
-        nodes |= _called(db, sessions, {name: since[name] for name in alone})
-    return Named(
-        sorted({(place, id) for place, id, name in candidates if name in by_session[place]}),
-        nodes,
-        {session: [patterns[name] for name in names] for session, names in by_session.items()},
-    )
+    for group in groups:
+        names = free(group.people, group.things)
+        plan.patterns |= {id: [patterns[name] for name in names] for id in group.sessions}
+        plan.lines |= {
+            (place, id)
+            for place, id, name in lines
+            if place in group.sessions and name in names and id not in plan.ids
+        }
+    for friend, shared in private:
+        names = free(friend.people, *(group.people | group.things for group in shared))
+        plan.people |= _called(db, friend.sessions, {name: since[name] for name in names})
+    plan.ids |= {id for _, id in plan.lines}
 
 
 def pattern(name: str) -> re.Pattern[str]:
@@ -465,83 +452,48 @@ def _names(db: sqlite3.Connection, user: str) -> dict[str, float]:
     return {name: found[name][0] for name in latest}
 
 
-def _places(db: sqlite3.Connection, user: str) -> _Places:
-    circles: dict[str, set[str]] = defaultdict(set)
-    owner: dict[str, str] = {}
+def _circles(db: sqlite3.Connection, user: str) -> list[_Circle]:
+    circles: dict[str, _Circle] = defaultdict(_Circle)
+    where: dict[str, _Circle] = {}
     for id, text in db.execute("SELECT id, data FROM row WHERE kind = 'session'"):
         data = json.loads(text)
-        circles[data["circle"]].add(id)
-        owner[data["circle"]] = data["owner"]
-    where = {session: circle for circle, sessions in circles.items() for session in sessions}
-    people: dict[str, set[str]] = defaultdict(set)
-    spoke = "SELECT DISTINCT session, sender FROM message WHERE sender != ?"
-    for session, sender in db.execute(spoke, (BOT,)):
-        people[where.get(session, "")].add(sender)
-    for circle, who in db.execute("SELECT DISTINCT circle, user FROM presence"):
-        people[circle].add(who)
-    groups = {c: circles[c] for c, who in people.items() if user in who and not owner.get(c, user)}
-    friends = {
-        circle: (circles[circle], shared)
-        for circle, who in owner.items()
-        if who not in ("", user) and (shared := {g for g in groups if who in people[g]})
-    }
-    met = {who for circle in groups for who in people[circle]} | {user}
-    strangers = {
-        session
-        for circle, sessions in circles.items()
-        if not (people[circle] | {owner[circle]}) & met
-        for session in sessions
-    }
-    return _Places(groups, friends, strangers)
-
-
-def _taken(db: sqlite3.Connection, user: str) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Normalised names of other people and personas, and of things, by circle."""
-    people: dict[str, set[str]] = defaultdict(set)
-    things: dict[str, set[str]] = defaultdict(set)
-    circle = "SELECT json_extract(s.data, '$.circle')"
-    for place, persona in db.execute(
-        f"{circle}, json_extract(s.data, '$.persona') FROM row s WHERE kind = 'session'"
-    ):
-        people[place].add(normalise(persona))
-    for place, name in db.execute(
-        f"{circle}, m.name FROM row s JOIN (SELECT DISTINCT session, name FROM message"
-        " WHERE sender != ? AND name != '') m ON m.session = s.id WHERE s.kind = 'session'",
-        (user,),
-    ):
-        people[place].add(normalise(name))
-    for place, node, name in db.execute(
-        f"{circle}, n.a, n.b FROM row n JOIN row s ON s.kind = 'session' AND s.id = n.session"
-        " WHERE n.kind = 'name' AND n.a != ?",
-        (user,),
-    ):
-        (things if is_entity(node) else people)[place].add(name)
-    return people, things
+        circle = where[id] = circles[data["circle"]]
+        circle.owner = data["owner"]
+        circle.sessions.add(id)
+        circle.people.add(normalise(data["persona"]))
+    for session, who, name in db.execute("SELECT DISTINCT session, sender, name FROM message"):
+        circle = where.get(session, _Circle())
+        circle.members |= {who} - {BOT}
+        circle.people |= {normalise(name)} if name and who != user else set()
+    for id, who in db.execute("SELECT DISTINCT circle, user FROM presence"):
+        circles[id].members.add(who)
+    names = "SELECT session, a, b FROM row WHERE kind = 'name' AND a != ?"
+    for session, node, name in db.execute(names, (user,)):
+        circle = where.get(session, _Circle())
+        (circle.things if is_entity(node) else circle.people).add(name)
+    return [circle for circle in circles.values() if circle.sessions]
 
 
 def _scan(
     db: sqlite3.Connection,
-    places: _Places,
+    roles: dict[str, str],
     patterns: dict[str, re.Pattern[str]],
     since: dict[str, float],
 ) -> tuple[list[tuple[str, int, str]], set[str]]:
-    """The bot's lines that have a name in them, and the names that are ordinary words."""
-    groups = {session for sessions in places.groups.values() for session in sessions}
-    friends = {session for sessions, _ in places.friends.values() for session in sessions}
+    """The bot's lines in groups that have a name in them, and names that are ordinary."""
     found: list[tuple[str, int, str]] = []
     ordinary: set[str] = set()
     for id, session, sender, text, at in db.execute(
         "SELECT id, session, sender, text, at FROM message ORDER BY id"
     ):
-        if session not in groups and session not in friends and session not in places.strangers:
-            continue
-        said = normalise(text)
+        role = roles.get(session)
+        said = normalise(text) if role else ""
         for name, whole in patterns.items():
             if name not in said or not whole.search(said):
                 continue
-            if session in places.strangers or at < since[name]:
+            if role == "stranger" or at < since[name]:
                 ordinary.add(name)
-            elif sender == BOT and session in groups:
+            elif role == "group" and sender == BOT:
                 found.append((session, id, name))
     return found, ordinary
 
@@ -549,23 +501,17 @@ def _scan(
 def _called(
     db: sqlite3.Connection, sessions: set[str], since: dict[str, float]
 ) -> set[tuple[str, str]]:
-    """The people in some Sessions who are called that since then, and nothing else is."""
-    persons: set[str] = set()
-    called: dict[str, list[Data]] = defaultdict(list)
-    for session in sessions if since else ():
-        for kind, text in db.execute(
-            "SELECT kind, data FROM row WHERE kind IN ('name', 'mention') AND session = ?",
-            (session,),
-        ):
-            data = json.loads(text)
-            if kind == Name.kind:
-                called[data["norm"]].append(data)
-            elif data["type"] == EntityType.PERSON.value:
-                persons.add(data["entity"])
-    found: set[tuple[str, str]] = set()
-    for name, first in since.items():
-        if {row["node"] for row in called[name]} <= persons:
-            found |= {
-                (row["session"], row["node"]) for row in called[name] if row["first_at"] >= first
-            }
-    return found
+    """The people in some Sessions called that since then, where nothing else is."""
+    rows = db.execute(
+        "WITH place AS (SELECT value FROM json_each(?))"
+        " SELECT session, a, b, json_extract(data, '$.first_at'), a IN (SELECT a FROM row"
+        " WHERE kind = 'mention' AND session IN place AND json_extract(data, '$.type') = 'person')"
+        " FROM row WHERE kind = 'name' AND session IN place",
+        (json.dumps(sorted(sessions)),),
+    ).fetchall()
+    others = {name for _, _, name, _, is_person in rows if not is_person}
+    return {
+        (session, node)
+        for session, node, name, at, _ in rows
+        if name in since and name not in others and at >= since[name]
+    }

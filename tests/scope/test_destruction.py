@@ -245,15 +245,13 @@ def test_nobody_else_is_harmed(trial: Trial, before: str, acts: list[Harm]) -> N
 
 def names_are_looked_for_everywhere(bench: Bench) -> None:
     """Whoever calls themselves 小红 takes along what the bot said of her to anybody."""
-    places = plan._places
+    circles = plan._circles
 
     def everywhere(db: Any, user: str) -> Any:
-        found = places(db, user)
-        rows = db.execute("SELECT id FROM row WHERE kind = 'session'")
-        groups = {f"circle of {id}": {id} for (id,) in rows}
-        return replace(found, groups=groups, strangers=set())
+        alone = {"owner": "", "members": {user}, "people": set(), "things": set()}
+        return [replace(circle, **alone) for circle in circles(db, user)]
 
-    bench.set(plan, "_places", everywhere)
+    bench.set(plan, "_circles", everywhere)
     bench.set(plan, "_names", lambda db, user: dict.fromkeys(WHO, 0.0))
 
 
