@@ -1,7 +1,6 @@
-"""Erasure of a person from one journal, the change log included.
+"""Erasure of a person from a journal of any version, the change log included.
 
-Works on any journal since the first version, open or in a backup. A *mark* in the
-journal says when whom (a salted hash) was erased from it.
+A *mark* in the journal says when whom (a salted hash) was erased from it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..store.schema import migrations_of
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user, rewrite_log
 
 ACTOR = "erasure"
-"""Actor of the change that stands for an erasure, and of what the user did otherwise."""
+"""Actor of an erasure's change, and from then on of the user's own changes."""
 REASON = "forget me"
 _MARK = "erased:"
 _BUSY, _PATIENT = 200, 10_000
@@ -66,14 +65,11 @@ def _turned_to(db: sqlite3.Connection) -> dict[int, list[str]]:
 def erase(
     db: sqlite3.Connection, user: str, at: float, tell: Tell = lambda _event: None
 ) -> list[bytes]:
-    """Erase a user inside the open transaction; nothing happens if nothing is there.
-
-    Args:
-        tell: Called with what views have to follow.
+    """Erase a user inside the open transaction.
 
     Returns:
-        Hashes of the texts that are gone; vectors that are being computed may still turn
-        up under them (see ``journal.forget_vectors``).
+        Hashes of the texts that are gone; vectors being computed may still turn up under
+        them (see ``journal.forget_vectors``).
     """
     work = _Erasure(db, plan_for_user(db, user))
     # A change without contents: what was erased is nobody's to read or to undo.
@@ -91,12 +87,7 @@ def erase(
 
 
 class _Erasure:
-    """One erasure under way.
-
-    Attributes:
-        ops: Rows as they were and are; for views, never for the log.
-        texts: What was searched and embedded and is gone.
-    """
+    """One erasure under way: ``ops`` for views, never for the log, and ``texts`` that go."""
 
     def __init__(self, db: sqlite3.Connection, gone: DeletionPlan) -> None:
         self._db = db
@@ -106,7 +97,7 @@ class _Erasure:
         self._touched: set[str] = set()
 
     def rows(self) -> None:
-        """Erase from rows as they stand, and entities that nothing names any more."""
+        """Erase from rows, and delete entities that nothing names any more."""
         places = json.dumps(sorted(self.gone.places), ensure_ascii=False)
         found = self._db.execute(
             "SELECT kind, id, data FROM row WHERE instr(data, ?) OR session IN"
@@ -183,11 +174,7 @@ def compact(db: sqlite3.Connection) -> None:
 
 
 def empty_log(db: sqlite3.Connection) -> bool:
-    """Move everything from the write-ahead log into the file and empty the log.
-
-    Returns:
-        False if somebody is reading what was there before; see :func:`drain`.
-    """
+    """Empty the write-ahead log into the file; false if somebody is still reading it."""
     db.execute(f"PRAGMA busy_timeout = {_BUSY}")
     try:
         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -197,15 +184,12 @@ def empty_log(db: sqlite3.Connection) -> bool:
 
 
 async def drain(journal: Journal, patience: float = 2.0) -> bool:
-    """Let no byte of what was deleted stay in the write-ahead log of an open journal.
+    """Empty the write-ahead log of an open journal of what was deleted.
 
     In the file itself deleted cells are zeroed (``secure_delete``).
 
-    Args:
-        patience: Seconds to wait for those who read what was there before.
-
     Returns:
-        Whether they finished in time.
+        Whether its readers finished within ``patience`` seconds.
     """
     deadline = time.monotonic() + patience
     while not await journal.tidy(empty_log):

@@ -4,10 +4,8 @@
 
     tombstone on disk → journal, change log included → (purge, daily) backups, graph, exports
 
-Every step can be repeated. Tombstones (salted hashes) lie beside the journal, because the
-journal is what a restore replaces. What a kill leaves undone is done when the memory is
-next opened (:func:`clean_journal`), before anything else. The same purge takes retracted
-messages out of closed files.
+Tombstones lie beside the journal, which a restore replaces. What a kill leaves undone is
+done when the memory is next opened (:func:`clean_journal`).
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from ..errors import (
@@ -53,8 +52,7 @@ FILE = "erased.json"
 _VERSION = 2
 _ROUNDS = 5_000
 _COST = 2**12
-"""Of scrypt (RFC 7914): 4 MiB and some 8 ms for each user. To try all four billion numbers
-that an account may have takes a year of a processor."""
+"""Of scrypt (RFC 7914), 8 ms per user: to try all four billion accounts takes a year."""
 
 
 # ------------------------------------------------------------------------ tombstones
@@ -62,12 +60,7 @@ that an account may have takes a year of a processor."""
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """That a user was erased.
-
-    Attributes:
-        id: Salted hash of the user's id.
-        done: Whether nothing is left of the user in any file.
-    """
+    """That a user, of whose id ``id`` is a salted hash, was erased; ``done``: in all files."""
 
     id: str
     at: float
@@ -86,11 +79,7 @@ class Tombstones:
 
     @classmethod
     def read(cls, directory: Path) -> Tombstones:
-        """What is there; empty if there is no file.
-
-        Raises:
-            JournalError: It cannot be read.
-        """
+        """The tombstones of a directory, none if there is no file; or a ``JournalError``."""
         path = directory / FILE
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -106,11 +95,7 @@ class Tombstones:
         return found
 
     def add(self, user: str, now: float) -> Tombstone:
-        """Write down that a user is to be erased; when this returns it is on disk.
-
-        Raises:
-            JournalError: It could not be written.
-        """
+        """Write to disk that a user is to be erased, or raise ``JournalError``."""
         with self._lock:
             before = self.find(user)
             # Later than before, whatever the clock says: what was marked then is due again.
@@ -124,24 +109,21 @@ class Tombstones:
         return next((stone for stone in self.stones if stone.id == id), None)
 
     def finish(self, stones: Iterable[Tombstone]) -> None:
-        """Write down that no file holds anything of these users any more.
-
-        Raises:
-            JournalError: It could not be written.
-        """
+        """Write down that no file holds these users any more, or raise ``JournalError``."""
         done = set(stones)
         with self._lock:
             self._write([replace(s, done=True) if s in done else s for s in self.stones])
 
     @property
     def unfinished(self) -> list[Tombstone]:
-        """Those of users who may still be in some file."""
+        """Those of users who may still be in a file."""
         return [stone for stone in self.stones if not stone.done]
 
     def hash(self, user: str) -> str:
-        """What stands for a user here."""
+        """The salted hash of a user's id."""
         if user not in self._known:
-            first = hashlib.pbkdf2_hmac("sha256", user.encode(), self._salt, _ROUNDS, 16)
+            salt = self.salt.encode()
+            first = hashlib.pbkdf2_hmac("sha256", user.encode(), salt, _ROUNDS, 16)
             self._known[user] = self._slow(first.hex())
         return self._known[user]
 
@@ -150,18 +132,12 @@ class Tombstones:
         wanted = {stone.id for stone in self.stones}
         return {id: user for user in users if (id := self.hash(user)) in wanted} if wanted else {}
 
-    @property
-    def _salt(self) -> bytes:
-        return self.salt.encode()
-
     def _slow(self, digest: str) -> str:
-        hashed = hashlib.scrypt(bytes.fromhex(digest), salt=self._salt, n=_COST, r=8, p=1, dklen=16)
-        return hashed.hex()
+        first, salt = bytes.fromhex(digest), self.salt.encode()
+        return hashlib.scrypt(first, salt=salt, n=_COST, r=8, p=1, dklen=16).hex()
 
     def _write(self, stones: list[Tombstone]) -> None:
-        body = {
-            "version": _VERSION, "salt": self.salt, "stones": [asdict(stone) for stone in stones]
-        }  # fmt: skip
+        body = {"version": _VERSION, "salt": self.salt, "stones": list(map(asdict, stones))}
         try:
             with writing(self.path) as file:
                 json.dump(body, file)
@@ -177,7 +153,6 @@ class Outcome(StrEnum):
     """How far a wish to be forgotten got."""
 
     DONE = "done"
-    """Nothing is in the memory any more."""
     RECORDED = "recorded"
     """Nothing was deleted yet, but it will be, even after a restart."""
     NOTED = "noted"
@@ -189,7 +164,6 @@ class ForgetMe:
 
     Args:
         unlink: Takes a user's account from the others of the same person.
-        now: Clock.
     """
 
     def __init__(
@@ -217,11 +191,7 @@ class ForgetMe:
         return min(PAUSE, max(0.0, stone.at + PAUSE - self._now()))
 
     async def forget(self, user: str) -> Outcome:
-        """Erase a user. Cannot be undone; what is said meanwhile waits.
-
-        Args:
-            user: User id.
-        """
+        """Erase a user for good; messages wait meanwhile."""
         async with self._lock:
             self._waiting.setdefault(user, None)
             problem = await self._attempt(user)
@@ -237,7 +207,7 @@ class ForgetMe:
         return len(self._waiting)
 
     async def close(self) -> None:
-        """Stop trying; what was recorded is done when the memory is next opened."""
+        """Stop; what was recorded is done when the memory is next opened."""
         await self._job.close()
 
     async def _retry(self) -> float | None:
@@ -247,7 +217,7 @@ class ForgetMe:
         return RETRY if self._waiting else None
 
     async def _attempt(self, user: str) -> str:
-        """Do what is left to do for a user; what went wrong, if anything did."""
+        """Do what is left to do for a user; returns what went wrong, if anything."""
         try:
             stone = self._waiting[user]
             if stone is None:
@@ -255,7 +225,7 @@ class ForgetMe:
                 self._waiting[user] = stone
             await self._unlink(user)
             with self._journal.long_work():
-                hashes = await self._journal.alter(lambda db, tell: _erase(db, user, stone, tell))
+                hashes = await self._journal.alter(partial(_erase, user, stone))
         except GraphMemoryError as error:
             return brief(error)
         del self._waiting[user]
@@ -267,7 +237,9 @@ class ForgetMe:
         return ""
 
 
-def _erase(db: sqlite3.Connection, user: str, stone: Tombstone, tell: erasure.Tell) -> list[bytes]:
+def _erase(
+    user: str, stone: Tombstone, db: sqlite3.Connection, tell: erasure.Tell = lambda _event: None
+) -> list[bytes]:
     hashes = erasure.erase(db, user, stone.at, tell)
     erasure.mark(db, stone.id, stone.at)
     return hashes
@@ -285,8 +257,7 @@ def clean_journal(path: Path, tombstones: Tombstones, now: float) -> bool:
         Whether anybody was erased.
 
     Raises:
-        DamagedError: It is damaged or no journal.
-        JournalError: It cannot be altered.
+        JournalError: It cannot be altered (``DamagedError``: it is damaged or no journal).
     """
     if not path.exists() or not path.stat().st_size:
         return False
@@ -311,14 +282,10 @@ def purge(
     now: float,
     stop: threading.Event,
 ) -> None:
-    """Clean closed copies of the journal of all that is to be gone. Blocks.
+    """Erase people and retracted messages (``marks``) from closed copies. Blocks.
 
-    A copy is rewritten beside itself and takes its own place when it was verified; one
-    that holds nothing of it is only read. Nothing can be erased from a damaged one: it is
+    A copy is rewritten beside itself and replaced once that was verified. A damaged one is
     deleted if somebody is to be forgotten.
-
-    Args:
-        marks: Of retracted messages.
 
     Raises:
         JournalError: Some could not be rewritten (no room, not writable); the others were.
@@ -342,10 +309,7 @@ def purge(
 
 
 def discard_others(directory: Path) -> None:
-    """Delete exports, waiting imports and damaged journals. Blocks.
-
-    They are no copies of the journal and may name whoever is to be forgotten.
-    """
+    """Delete exports, waiting imports and damaged journals, which may name anybody. Blocks."""
     folders = (directory / "exports", directory / "moving")
     found = [path for folder in folders for path in folder.glob("*") if path.is_file()]
     for path in (*found, *directory.glob("journal-damaged-*")):
@@ -384,15 +348,16 @@ def _clean(
     db.execute("BEGIN IMMEDIATE")
     for stone, user in due.items():
         if user:
-            erasure.erase(db, user, stone.at)
-        erasure.mark(db, stone.id, stone.at)
+            _erase(user, stone, db)
+        else:
+            erasure.mark(db, stone.id, stone.at)
     if marks:
         retraction.retract_again(db, marks, now)
     db.execute("COMMIT")
 
 
 def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> dict[Tombstone, str]:
-    """The tombstones that a journal is not marked with, and who in it is meant."""
+    """The tombstones that a journal is not marked with, with the user meant, if known."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID:
         raise DamagedError(f"{path} is not a journal of this plugin")
@@ -406,11 +371,7 @@ def _due(db: sqlite3.Connection, path: Path, tombstones: Tombstones) -> dict[Tom
 
 @contextmanager
 def _altering(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that leaves nothing of what it deletes.
-
-    Raises:
-        JournalError: SQLite failed (``DamagedError``: the file is damaged).
-    """
+    """A connection that overwrites what it deletes; errors are ``JournalError``."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as db:
             db.execute("PRAGMA secure_delete = ON")

@@ -1,7 +1,6 @@
-"""Message retention: end of old messages, log entries and vectors.
+"""Message retention: deletion of old messages, log entries and vectors.
 
-What goes here was kept for its words alone, and they are told elsewhere; so it is no
-change and cannot be undone.
+It is no change and cannot be undone: summaries keep what the messages said.
 """
 
 from __future__ import annotations
@@ -55,13 +54,13 @@ async def thin(journal: Journal, before: float, pause: Pause) -> int:
 def thin_some(
     session: str, before: float, after: int, db: sqlite3.Connection, tell: Tell
 ) -> tuple[int, int]:
-    """Delete old messages of a Session inside the open transaction, a slice of them.
+    """Delete a slice of a Session's old messages inside the open transaction.
 
-    Only what was learned from, is cited by no fact (one that is archived or superseded
-    may come back) and is told by a summary of its conversation, or of its day, week …
+    Only those that were learned from, are cited by no fact (an archived one may come back)
+    and are told by a summary.
 
     Args:
-        before: Time before which a message is old.
+        before: Messages from before this time are old.
         after: Id of the message after which to look.
 
     Returns:
@@ -120,15 +119,10 @@ def _delete(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
         texts |= {message.text, f"{message.name}: {message.text}"}
     forget_vectors(db, [text_hash(text) for text in sorted(texts)])
     db.executemany("DELETE FROM message WHERE id = ?", [(id,) for id in going])
-    newest = max(thinned(db), *going.values())
+    newest = max(noted(db, THINNED), *going.values())
     counted = [(THINNED, str(newest)), (THINNED_COUNT, str(noted(db, THINNED_COUNT) + len(going)))]
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", counted)
     tell(Erased(tuple(going)))
-
-
-def thinned(db: sqlite3.Connection) -> int:
-    """The newest batch of which old messages were deleted; 0 if none is."""
-    return noted(db, THINNED)
 
 
 def trimmed(db: sqlite3.Connection) -> int:
@@ -137,18 +131,14 @@ def trimmed(db: sqlite3.Connection) -> int:
 
 
 async def trim_log(journal: Journal, now: float) -> int:
-    """Reduce changes older than :data:`LOG_KEPT` to the counts of their rows.
-
-    Returns:
-        How many changes were trimmed.
-    """
+    """Reduce changes older than :data:`LOG_KEPT` to counts; returns how many changes."""
     done = 0
-    while count := await journal.alter(lambda db, _tell: _trim(db, now - LOG_KEPT)):
+    while count := await journal.alter(partial(_trim, now - LOG_KEPT)):
         done += count
     return done
 
 
-def _trim(db: sqlite3.Connection, before: float) -> int:
+def _trim(before: float, db: sqlite3.Connection, _tell: Tell) -> int:
     done = trimmed(db)
     newer = db.execute(
         "SELECT id FROM change WHERE id > ? AND at >= ? ORDER BY id LIMIT 1", (done, before)
@@ -166,13 +156,10 @@ def _trim(db: sqlite3.Connection, before: float) -> int:
 
 
 async def prune(journal: Journal, used: str, now: float, pause: Pause) -> int:
-    """Delete the vectors of models that have not been in use for :data:`SPARE`.
+    """Delete the vectors of models not in use for :data:`SPARE`; returns how many.
 
     Args:
-        used: The model in use; empty for none, which says nothing about the others.
-
-    Returns:
-        How many vectors were deleted.
+        used: The model in use; if empty, nothing is deleted.
     """
     if not used:
         return 0
@@ -202,7 +189,6 @@ def models_of(db: sqlite3.Connection) -> list[str]:
 
 
 def _prune(model: str, db: sqlite3.Connection, _tell: Tell) -> int:
-    """Delete some vectors of a model; returns how many."""
     return db.execute(
         "DELETE FROM vector WHERE model = :model AND text_hash IN"
         " (SELECT text_hash FROM vector WHERE model = :model LIMIT :limit)",

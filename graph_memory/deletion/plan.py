@@ -29,8 +29,9 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
+from ..store.rows import noted
 from ..text import CJK, normalise, significance, terms
-from .message_retention import thinned
+from .message_retention import THINNED
 
 Key = tuple[str, str]
 _NODES = {Name.kind: "node", Mention.kind: "entity"}
@@ -223,7 +224,7 @@ def _spans_of(db: sqlite3.Connection, user: str) -> Spans:
             " coalesce((SELECT min(at) FROM message m WHERE m.session = p.session"
             " AND m.batch > :thinned), json_extract(data, '$.last_at') + :gap) FROM row p"
             " WHERE kind = 'participation' AND a = :user AND a != '' AND :thinned",
-            {"user": user, "gap": GAP, "thinned": thinned(db)},
+            {"user": user, "gap": GAP, "thinned": noted(db, THINNED)},
         )
     )
 

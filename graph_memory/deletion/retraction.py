@@ -1,8 +1,7 @@
 """Message retraction (撤回): a message goes, with all that rests on nothing else.
 
-A mark with a hash of who said it and when (none of the words) outlives it, by which no
-restored backup brings it back. Backups themselves hold the message until the next daily
-one is made; a mark is *open* until then.
+A mark (a hash of who said it and when) stays, so that no restored backup brings it back.
+It is *open* until the daily purge has taken the message out of the backups.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _MARK = "withdrawn:"
 _DUE = "withdrawals due"
 """Note: marks were carried here by which nothing was deleted yet."""
 _CLOSED = "closed"
-"""Instead of when a message was taken back: no backup holds it any more."""
+"""Value of a mark whose message no backup holds any more; otherwise when it was retracted."""
 _DERIVED = (Basis.LEARNED, Basis.MOMENT)
 
 
@@ -50,18 +49,18 @@ def _mark(sender: str, ref: str, at: float) -> str:
 
 
 def note(db: sqlite3.Connection, message: Message, at: float) -> None:
-    """Mark a message as taken back, inside the open transaction."""
+    """Mark a message as retracted, inside the open transaction."""
     mark = _mark(message.sender, message.ref, message.at)
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (mark, repr(at)))
 
 
 def all_marks(db: sqlite3.Connection) -> set[str]:
-    """The marks of all messages that were ever taken back."""
+    """The marks of all messages that were ever retracted."""
     return {key for (key,) in db.execute("SELECT key FROM meta WHERE key LIKE ?", (f"{_MARK}%",))}
 
 
 def open_marks(db: sqlite3.Connection) -> dict[str, float]:
-    """Marks of messages that a backup may hold, and when each was taken back."""
+    """Marks of messages that a backup may hold, and when each was retracted."""
     found = db.execute(
         "SELECT key, value FROM meta WHERE key LIKE ? AND value != ?", (f"{_MARK}%", _CLOSED)
     )
@@ -69,23 +68,19 @@ def open_marks(db: sqlite3.Connection) -> dict[str, float]:
 
 
 def close(db: sqlite3.Connection, marks: Collection[str]) -> None:
-    """Say that no other file holds these messages any more."""
+    """Note that no other file holds these messages any more."""
     rows = [(_CLOSED, mark) for mark in marks]
     db.executemany("UPDATE meta SET value = ? WHERE key = ?", rows)
 
 
 def held(db: sqlite3.Connection, marks: Collection[str]) -> list[int]:
-    """Ids of the messages that marks stand for, in any version since the first."""
+    """Ids of the messages that marks stand for, in a journal of any version."""
     said = db.execute("SELECT id, sender, ref, at FROM message ORDER BY id") if marks else ()
     return [id for id, *about in said if _mark(*about) in marks]
 
 
 def carry(source: Path, target: Path) -> None:
-    """Put the marks of one journal into another, older one; both are closed.
-
-    Raises:
-        sqlite3.Error: One of them cannot be used.
-    """
+    """Put the marks of a closed journal into an older one, or raise ``sqlite3.Error``."""
     with closing(sqlite3.connect(source, isolation_level=None)) as db:
         query = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
         found = db.execute(query, (f"{_MARK}%",)).fetchall()
@@ -113,15 +108,14 @@ def retract_again(db: sqlite3.Connection, marks: Collection[str], at: float) -> 
 
 @dataclass(frozen=True, slots=True)
 class DerivedState:
-    """Rows that may rest on a message that is taken back, without naming it.
+    """Rows that may rest on a retracted message without naming it (``Basis``).
 
-    Those that are written anew with what was learned last, on top of the one before: any
-    since the message was learned may tell of it. And those made while an answer is given:
-    any since the message was said may be about it (``Basis``).
+    Those rewritten by learning (``LEARNED``) since the message was learned, and those made
+    while an answer was given (``MOMENT``) since it was said.
 
     Attributes:
-        learned: The change from which on; 0 if nothing was learned from the message.
-        before: What stood before that change and was written anew since.
+        learned: The change that learned the message; 0 if there is none.
+        before: The states before it of rows rewritten since.
     """
 
     message: Message
@@ -152,7 +146,7 @@ class DerivedState:
         return cls(message, found[0], before)
 
     def enter(self, db: sqlite3.Connection, draft: Draft, at: float) -> None:
-        """Let what stood before stand again; what was meant since is meant no more."""
+        """Bring back the states before the message; drop what was made since."""
         rows = Rows(db)
         for cls in [cls for cls in registered() if cls.basis is Basis.MOMENT]:
             made = rows.find(cls, session=self.message.session)
@@ -178,13 +172,11 @@ class DerivedState:
 
 
 def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
-    """Delete a message inside the open transaction, with what the bot answered to it.
+    """Delete a message, if it is there, with the answer to it, in the open transaction.
 
-    Facts that rest on it alone go in a change, and so do names that nobody else used;
-    other facts lose it as evidence, summaries of the conversation it was in go, and
-    derived rows are as they were before. The log keeps which rows were touched, for views
-    to follow, and none of the words. Nothing happens if it is not there. Empty the
-    write-ahead log afterwards (``erasure.drain``).
+    Facts and names that rest on it alone go, summaries of its conversation too; other facts
+    lose it as evidence, derived rows are as they were before. The log keeps which rows were
+    touched, but no words. Empty the write-ahead log afterwards (``erasure.drain``).
 
     Returns:
         The change; ``None`` if nothing was learned from the message.
@@ -211,7 +203,7 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
 def _enter(
     db: sqlite3.Connection, draft: Draft, gone: DeletionPlan, session: str, *but: str
 ) -> Draft:
-    """Enter into a draft what is left of the rows of a Session, but of some kinds."""
+    """Enter into a draft what is left of the rows of a Session, except for some kinds."""
     kinds = [each.kind for each in registered() if each.basis not in _DERIVED]
     for kind, id, text in db.execute(
         "SELECT kind, id, data FROM row"
@@ -258,10 +250,9 @@ def _blank(
 
 
 def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell) -> Change | None:
-    """Take change ``number`` back by a change of its own, inside the open transaction.
+    """Undo change ``number`` by another change, inside the open transaction.
 
-    What somebody asked to be remembered goes with the message that said it: it is not
-    recalled any more, and what was learned from it alone is dropped.
+    With what somebody asked to be remembered, all that was learned from that message goes.
 
     Raises:
         NotFoundError, ConflictError: As :func:`..store.rows.inverse`.
@@ -276,14 +267,14 @@ def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell)
 
 
 def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
-    """The draft by which what somebody asked to be remembered is not."""
+    """The draft that undoes what somebody asked to be remembered."""
     draft, rows = Draft(actor, "undo", undoes=change.id), Rows(db)
     facts = [op.after for op in change.ops if op.kind == Fact.kind and op.after]
     cited = sorted({id for fact in facts for id in fact["evidence"]})
     own = [said for said in by_ids(db, cited) if said.sender == change.actor]
     if not own:
         return draft
-    message = own[-1]  # what it rested on before was said earlier
+    message = own[-1]  # earlier ones were its evidence before
     gone = plan_for_message(db, message)
     draft.put += unsaid(rows, message.session, [message.id])
     _enter(db, draft, gone, message.session, Episode.kind, Forgotten.kind)
