@@ -87,7 +87,7 @@ def erase(
 
 
 class _Erasure:
-    """One erasure under way: ``ops`` for views, never for the log, and ``texts`` that go."""
+    """One erasure under way, with ``ops`` for views (never for the log)."""
 
     def __init__(self, db: sqlite3.Connection, gone: DeletionPlan) -> None:
         self._db = db

@@ -60,7 +60,7 @@ _COST = 2**12
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """That a user, of whose id ``id`` is a salted hash, was erased; ``done``: in all files."""
+    """That a user (``id``: salted hash) was erased; ``done``: from all files."""
 
     id: str
     at: float
@@ -309,7 +309,7 @@ def purge(
 
 
 def discard_others(directory: Path) -> None:
-    """Delete exports, waiting imports and damaged journals, which may name anybody. Blocks."""
+    """Delete exports, waiting imports and damaged journals: they may name anybody."""
     folders = (directory / "exports", directory / "moving")
     found = [path for folder in folders for path in folder.glob("*") if path.is_file()]
     for path in (*found, *directory.glob("journal-damaged-*")):

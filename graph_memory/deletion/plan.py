@@ -325,7 +325,7 @@ def rewrite_log(
 def _others(
     db: sqlite3.Connection, gone: DeletionPlan, sessions: set[str]
 ) -> tuple[dict[str, str], set[tuple[str, str]]]:
-    """Normalised texts that stay, by Session, and ``(session, node)`` of facts that stay."""
+    """Normalised texts that stay, and ``(session, node)`` of facts that stay."""
     words: dict[str, list[str]] = {session: [] for session in sessions}
     linked: set[tuple[str, str]] = set()
     for session in sessions:
@@ -364,7 +364,7 @@ def orphans(db: sqlite3.Connection, touched: set[str]) -> list[str]:
 
 @dataclass(slots=True)
 class _Circle:
-    """A chat: its members, and the normalised names of other people and of things in it."""
+    """A chat: its members, and normalised names of other people and of things."""
 
     owner: str = ""
     sessions: set[str] = field(default_factory=set)

@@ -172,7 +172,7 @@ class DerivedState:
 
 
 def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
-    """Delete a message, if it is there, with the answer to it, in the open transaction.
+    """Delete a message and the answer to it, inside the open transaction.
 
     Facts and names that rest on it alone go, summaries of its conversation too; other facts
     lose it as evidence, derived rows are as they were before. The log keeps which rows were
