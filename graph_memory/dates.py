@@ -114,7 +114,13 @@ def birthday(text: str) -> str:
 
 
 def moment(text: str, zone: tzinfo) -> float | None:
-    """The beginning of the year, month, day or minute that ``text`` starts with.
+    """The beginning of :func:`extent`."""
+    found = extent(text, zone)
+    return found[0] if found else None
+
+
+def extent(text: str, zone: tzinfo) -> Span | None:
+    """The year, month, day or minute that ``text`` starts with.
 
     ``2026``, ``2026-05``, ``2026-05-03``, ``2026-05-03 19:00``, also with ``/``, ``.`` or 年月日;
     seconds since the epoch, ``None`` if it is no date.
@@ -124,9 +130,14 @@ def moment(text: str, zone: tzinfo) -> float | None:
         return None
     year, month, day, hour, minute = (int(part) if part else None for part in found.groups())
     try:
-        return datetime(
-            year or 0, month or 1, day or 1, hour or 0, minute or 0, tzinfo=zone
-        ).timestamp()
+        start = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, tzinfo=zone)
+        if month is None:
+            end = start.replace(start.year + 1)
+        elif day is None:
+            end = (start + timedelta(32)).replace(day=1)
+        else:
+            end = start + (timedelta(1) if hour is None else timedelta(minutes=1))
+        return start.timestamp(), end.timestamp()
     except (ValueError, OverflowError):
         return None
 

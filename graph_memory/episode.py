@@ -6,10 +6,7 @@ or at local midnight.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
-
-from .model import Message
 
 GAP = 600.0
 """Seconds of silence that end an episode."""
@@ -30,15 +27,3 @@ def continues(started_at: float, last_at: float, messages: int, at: float, zone:
     return (
         datetime.fromtimestamp(started_at, zone).date() == datetime.fromtimestamp(at, zone).date()
     )
-
-
-def split(messages: Iterable[Message], zone: tzinfo) -> Iterator[list[Message]]:
-    """Cut consecutive messages of one Session into episodes."""
-    run: list[Message] = []
-    for message in messages:
-        if run and not continues(run[0].at, run[-1].at, len(run), message.at, zone):
-            yield run
-            run = []
-        run.append(message)
-    if run:
-        yield run

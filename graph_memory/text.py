@@ -99,16 +99,21 @@ def fenced(text: str, limit: int) -> str:
     return escape(one_line(text, limit))
 
 
+_STATE = re.compile(r"(?<=\w)\s*[（(【\[][^（）()【】\[\]]*[)）\]】]\s*$")
+
+
 @lru_cache(maxsize=16_384)
 def clean_name(text: str, limit: int = MAX_NAME) -> str:
     """What somebody may be shown to be called; empty if there is nothing to call them.
 
     No part of it can be taken for a part of the line in which it stands: brackets, colons
-    and what looks like them are gone, and so is what nobody sees.
+    and what looks like them are gone, and so is what nobody sees, and what stands in brackets
+    at the end, which is how somebody is and no part of the name: 大王（加班中）.
     """
     kept = ""
     accents = 0
-    for character in unicodedata.normalize("NFC", one_line(text, 4 * limit)):
+    text = _STATE.sub("", one_line(text, 4 * limit))
+    for character in unicodedata.normalize("NFC", text):
         kind = unicodedata.category(character)
         accents = accents + 1 if kind[0] == "M" else 0
         is_loose = accents > (MAX_ACCENTS if kept.strip() else 0)

@@ -92,7 +92,7 @@ class VisibleRows:
         identities = self.rows.identities()
         for node in nodes:
             visible = self.find(Name, identities.nodes(node))
-            newest = max(visible, key=lambda name: (name.last_at, name.id), default=None)
+            newest = max(visible, key=lambda name: name.order, default=None)
             found[node] = newest.text if newest else node.rsplit(":", 1)[-1]
         return found
 
@@ -197,7 +197,7 @@ class LearnerRows(VisibleRows):
             here = self.here.id
             self._called[node] = max(
                 self.find(Name, self.nodes(node)),
-                key=lambda name: (name.session == here, name.last_at, name.id),
+                key=lambda name: (name.session == here, name.order),
                 default=None,
             )
         return self._called[node]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.episode import GAP, MAX_MESSAGES, continues, split
-from graph_memory.model import Message, episode_id
+from graph_memory.episode import GAP, MAX_MESSAGES, continues
+from graph_memory.learning.batching import upcoming
+from graph_memory.model import Episode, episode_id
 
 from .makers import message, private, user
 
@@ -17,17 +19,19 @@ SHANGHAI = timezone(timedelta(hours=8))
 SESSION = private("zhang")
 
 
-def at(*times: float) -> list[Message]:
-    return [message(SESSION, user("zhang"), "嗯", t) for t in times]
+def runs(*times: float) -> list[Episode]:
+    said = (message(SESSION, user("zhang"), "嗯", at) for at in times)
+    numbered = [replace(message, id=number) for number, message in enumerate(said, 1)]
+    return upcoming(None, SESSION.id, numbered, UTC)
 
 
 def test_ten_minutes_of_silence_end_it():
-    assert [len(run) for run in split(at(0, GAP - 1, 2 * GAP - 1), UTC)] == [2, 1]
+    assert [run.messages for run in runs(0, GAP - 1, 2 * GAP - 1)] == [2, 1]
 
 
 def test_two_hundred_messages_end_it():
-    runs = list(split(at(*range(MAX_MESSAGES * 2 + 1)), UTC))
-    assert [len(run) for run in runs] == [MAX_MESSAGES, MAX_MESSAGES, 1]
+    found = runs(*range(MAX_MESSAGES * 2 + 1))
+    assert [run.messages for run in found] == [MAX_MESSAGES, MAX_MESSAGES, 1]
 
 
 def test_local_midnight_ends_it():
@@ -43,12 +47,13 @@ def test_its_id_depends_on_session_and_first_message():
 
 
 @given(st.lists(st.floats(0, 5000), max_size=50).map(sorted))
-def test_splitting_loses_nothing_and_keeps_the_order(times: list[float]):
-    messages = at(*times)
-    runs = list(split(messages, UTC))
-    assert [m for run in runs for m in run] == messages
-    for run in runs:
-        assert all(b.at - a.at < GAP for a, b in pairwise(run))
+def test_every_message_is_in_one_episode_in_order(times: list[float]):
+    found = runs(*times)
+    assert [run.first_message for run in found[1:]] == [run.last_message + 1 for run in found[:-1]]
+    assert sum(run.messages for run in found) == len(times)
+    for run in found:
+        said = times[run.first_message - 1 : run.last_message]
+        assert all(b - a < GAP for a, b in pairwise(said))
 
 
 def test_a_clock_that_is_set_back_ends_an_episode_too():

@@ -162,7 +162,7 @@ def _describe(rows: Rows, identities: Identities, node: str) -> _Found:
     members = sorted(identities.nodes(node)) if identities.canonical(node) == node else [node]
     facts = {fact.id: fact for each in members for fact in rows.about(each)}
     names = [name for each in members for name in rows.find(Name, a=each)]
-    called = max(names, key=lambda name: (name.last_at, name.id), default=None)
+    called = max(names, key=lambda name: name.order, default=None)
     session = rows.get(Session, called.session) if called else None
     newest = max(facts.values(), key=lambda fact: (fact.said_at, fact.id), default=None)
     return _Found(

@@ -129,7 +129,7 @@ class _Caption:
     """How a user or an entity is shown: newest name, all names, newest type."""
 
     names: set[str] = field(default_factory=set)
-    name: tuple[float, str, str] = (-math.inf, "", "")
+    name: tuple[tuple[bool, float, str], str] = ((False, -math.inf, ""), "")
     type: tuple[float, str, str] = (-math.inf, "", "")
 
 
@@ -141,7 +141,7 @@ def _spool(
     for name in _watch(rows.scan(Name), stop):
         caption = captions[canonical(name.node)]
         caption.names.add(name.norm)
-        caption.name = max(caption.name, (float(name.last_at), name.id, name.text))
+        caption.name = max(caption.name, (name.order, name.text))
     edges: Iterator[Fact | Mention | Participation]
     edges = chain(rows.scan(Mention), rows.scan(Participation), rows.scan(Fact))
     for row in _watch(edges, stop):
@@ -158,7 +158,7 @@ def _spool(
     nodes.update((ENTITY, canonical(row.id)) for row in _watch(rows.scan(Entity), stop))
     for label, id in nodes:
         caption = _Caption() if label == SESSION else captions[id]
-        shown = (id, caption.name[2], "\n".join(sorted(caption.names)))
+        shown = (id, caption.name[1], "\n".join(sorted(caption.names)))
         rest = {USER: (), ENTITY: (caption.type[2],), SESSION: ("", "")}[label]
         files.write((label,), (*shown, *rest))
 

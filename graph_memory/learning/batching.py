@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any, TypeVar
 
-from ..episode import continues, split
+from ..episode import continues
 from ..model import (
     EntityType,
     Episode,
@@ -33,11 +33,16 @@ from ..text import normalise, tokens
 
 MAX_TOKENS = 6_000
 """How much text one batch holds, so that one call can hold the batch."""
+FEW, PATIENCE = 8, 36
+"""Fewer messages wait so many times as long (three hours by default), and are learned with what
+follows: a call costs as much for one message as for twenty, and what was said is recalled word
+for word meanwhile."""
 _REMEMBER = re.compile(
     r"\s*(?:@\S+\s+)?(?:"
-    r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*(?:记住|记一下|记下来?|别忘了?|不要忘了?)"
-    r"|(?:please\s+)?(?:remember\s*(?:that\b|this\b|my\b|i\b|:|,)|don['’]?t forget\b|note that\b"
-    r"|keep in mind\b))[\s:：,，。.!！]*",
+    r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*"
+    r"(?:记住|记一下|记下来?|(?:别|不要)忘了?(?=\s*[:：,，]|.{0,6}(?:我|[今明后]天|周|号)))"
+    r"|(?:please\s+)?(?:remember\s*(?:that\b|this\b|my\b|i\b|:|,)|don['’]?t forget\b(?!\s+to\b)"
+    r"|note that\b|keep in mind\b))[\s:：,，。.!！]*",
     re.IGNORECASE,
 )
 R = TypeVar("R", bound=Row)
@@ -149,7 +154,8 @@ class Buffers:
         seen = list(buffer.seen.items())
         noticed, at = seen[-1][1]
         # The second says how long at most, should the clock be set back meanwhile.
-        idle = settings.buffer_timeout + min(at - now, noticed - clock)
+        silence = settings.buffer_timeout * (1 if len(seen) >= min(FEW, size) else PATIENCE)
+        idle = silence + min(at - now, noticed - clock)
         idle = max(idle, noticed + self._grace - clock)
         waits = [idle]
         if len(seen) >= size:
@@ -188,14 +194,19 @@ class ChangeBuilder:
         """The rows of ``cls`` of this change, in the order in which they came."""
         return [row for row in self._put.values() if isinstance(row, cls)]
 
-    def name(self, session: str, node: str, text: str, at: float) -> None:
-        """Write that a node was called ``text`` in a Session; nothing if that is empty."""
+    def name(self, session: str, node: str, text: str, at: float, *, given: bool = False) -> None:
+        """Write that a node was called ``text`` in a Session; nothing if that is empty.
+
+        ``given``: by others.
+        """
         norm = normalise(text)
         if not norm:
             return
         id = Name.key(session, node, norm)
-        known = self.get(Name, id) or Name(id, session, node, text, norm, at, at)
-        self.put(_seen(known, at, text=text if at >= known.last_at else known.text))
+        known = self.get(Name, id) or Name(id, session, node, text, norm, at, at, given)
+        is_own = known.given and not given
+        text = text if is_own or at >= known.last_at else known.text
+        self.put(_seen(known, at, text=text, given=known.given and given))
 
     def mention(self, session: str, entity: str, type: EntityType, at: float) -> None:
         """Write that an entity came up in a batch; a type replaces only the default one."""
@@ -217,7 +228,9 @@ def _seen(row: S, at: float, **more: Any) -> S:
 def cutter(
     last: Episode | None, newest: int | None, zone: tzinfo
 ) -> Callable[[list[Message]], int]:
-    """How many of a Session's buffered messages make the next batch, of one episode.
+    """How many of a Session's buffered messages make the next batch.
+
+    It is of one episode, or of several of few messages.
 
     Args:
         last: The Session's latest episode, which the messages may continue.
@@ -226,17 +239,15 @@ def cutter(
 
     def cut(waiting: list[Message]) -> int:
         free = [m for m in waiting if newest is None or m.id <= newest]
-        run = next(split(free, zone), [])
-        open_episode = last if last and run and _extends(last, run[0], zone) else None
         taken = spent = 0
-        for message in run:
+        episode = last
+        for message in free:
             spent += tokens(message.text)
-            at = message.at
-            is_full = open_episode is not None and not continues(
-                open_episode.started_at, at, open_episode.messages + taken, at, zone
-            )
-            if taken and (spent > MAX_TOKENS or is_full):
+            following = _episode(episode, "", message, zone)
+            is_other = episode is not None and following.id != episode.id
+            if taken and (spent > MAX_TOKENS or (is_other and taken >= FEW)):
                 break
+            episode = following
             taken += 1
         return taken
 
@@ -258,7 +269,7 @@ def upcoming(
     """
     found: dict[str, Episode] = {}
     for message in waiting:
-        last = _episode(last, session, [message], zone)
+        last = _episode(last, session, message, zone)
         found[last.id] = last
     return list(found.values())
 
@@ -266,13 +277,14 @@ def upcoming(
 def claim_writer(
     last: Episode | None, zone: tzinfo
 ) -> Callable[[Rows, Session, list[Message]], Draft]:
-    """The rows of people and of the episode that a claim writes."""
+    """The rows of people and of the episodes that a claim writes."""
 
     def draft(rows: Rows, session: Session, taken: list[Message]) -> Draft:
         # Read again: forgetting may have removed the episode since it was looked up.
         standing = rows.get(Episode, last.id) if last else None
         changes = ChangeBuilder(rows)
-        changes.put(_episode(standing, session.id, taken, zone))
+        for episode in upcoming(standing, session.id, taken, zone):
+            changes.put(episode)
         for message in taken:
             if message.is_human:
                 sender, at = message.sender, message.at
@@ -287,17 +299,16 @@ def claim_writer(
     return draft
 
 
-def _episode(last: Episode | None, session: str, taken: list[Message], zone: tzinfo) -> Episode:
-    first, newest = taken[0], taken[-1]
-    people = [m.sender for m in taken if m.is_human]
-    if last is None or not _extends(last, first, zone):
-        last = Episode(
-            episode_id(session, first.id), session, first.at, first.at, first.id, first.id, 0
-        )
+def _episode(last: Episode | None, session: str, message: Message, zone: tzinfo) -> Episode:
+    """The latest episode with one more message, or the one that the message begins."""
+    if last is None or not _extends(last, message, zone):
+        id = episode_id(session, message.id)
+        last = Episode(id, session, message.at, message.at, message.id, message.id, 0)
+    people = [message.sender] if message.is_human else []
     return replace(
         last,
-        ended_at=max(last.ended_at, newest.at),
-        last_message=newest.id,
-        messages=last.messages + len(taken),
+        ended_at=max(last.ended_at, message.at),
+        last_message=message.id,
+        messages=last.messages + 1,
         participants=tuple(dict.fromkeys([*last.participants, *people])),
     )

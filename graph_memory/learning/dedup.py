@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..dates import arabic, birthday
-from ..model import SINGLE_VALUED, Fact, Message, Name, Status, stable_id
+from ..kinship import kin_words
+from ..model import LITERAL, SINGLE_VALUED, Fact, Message, Name, Status, stable_id
 from ..retention import initial_half_life
-from ..text import normalise
+from ..text import characters, normalise, terms
 from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
-from .entities import kin_words
 
 MAX_EVIDENCE = 8
 """Messages that a fact cites."""
@@ -29,6 +29,14 @@ _SHORTEST = 2
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _VAGUE = re.compile(r"[多几余约左右快近将]|about|almost|nearly|over")
 _RANK = re.compile(r"(?:省|市|自治区|特别行政区)(?=.)|(?:省|市|县|区)$|^中国")
+MORE = 2
+"""Chinese characters that tell something more."""
+_IS_SO = {
+    *"住在现今年目前已搬到去了来自老家人出生交往恋爱结婚对象女男朋友伴侣老婆公妻子丈夫是的有个我他她",
+    *terms("live now currently moved home comes born grew married dating together"),
+    *terms("partner girlfriend boyfriend wife husband"),
+}
+"""What sentences about homes, origins and partners say anyway."""
 _STREETS = "路街道巷弄里园苑城村湾"
 """What is called after a town, and ends like this, need not be in it."""
 
@@ -44,9 +52,10 @@ def fact_id(
 class FactHistory:
     """Facts that one batch may see, with those it is about to write."""
 
-    def __init__(self, visible: LearnerRows, changes: ChangeBuilder) -> None:
+    def __init__(self, visible: LearnerRows, changes: ChangeBuilder, now: float) -> None:
         self._visible = visible
         self._changes = changes
+        self._now = now
         self._known: dict[str, dict[str, Fact]] = {}
         self._called: dict[str, set[str]] = {}
 
@@ -57,7 +66,7 @@ class FactHistory:
 
     def holds(self, fact: Fact) -> bool:
         """Whether a fact was neither ended nor replaced."""
-        if fact.valid_to is not None or self._visible.is_replaced(fact):
+        if fact.is_over(self._now) or self._visible.is_replaced(fact):
             return False
         written = self._written(fact.subject).values()
         return not any(fact.id in newer.supersedes for newer in written)
@@ -68,25 +77,30 @@ class FactHistory:
         """The row of this Session that holds and says the same as ``fact``.
 
         That is the same sentence by any name of the subject, or the same value of what has
-        only one. ``subject`` and ``object`` are more names of theirs, about to be written.
+        only one and nothing more. ``subject`` and ``object`` are more names of theirs, about to
+        be written.
         """
         here = self._visible.here.id
         written = self._written(fact.subject)
         names = self.names(fact.subject, subject)
         things = self.names(fact.object, object)
         new = gist(fact.statement, names)
+        new_told = gist(fact.statement, {*names, *things})
 
         def is_same(other: Fact) -> bool:
             is_alike = fact.predicate == other.predicate
             is_one = self._visible.is_one(fact.object, other.object)
             if fact.predicate in SINGLE_VALUED or other.predicate in SINGLE_VALUED:
                 values = self.names(other.object)
-                return is_alike and (
-                    is_one or any(same_value(fact.predicate, a, b) for a in things for b in values)
+                is_one = is_one or any(
+                    same_value(fact.predicate, a, b) for a in things for b in values
                 )
+                told = gist(other.statement, {*names, *values, *things})
+                return is_alike and is_one and not says_more(fact.predicate, new_told, told)
             return new == gist(other.statement, names)
 
-        for other in {**self._standing(fact.subject), **written}.values():
+        known = {**self._standing(fact.subject), **written}.values()
+        for other in sorted(known, key=lambda other: (len(other.statement), other.id)):
             if other.session == here and is_same(other) and self.holds(other):
                 return other
         return None
@@ -113,7 +127,7 @@ class FactHistory:
 
     def place(self, fact: Fact, replaces: Iterable[Fact]) -> Fact:
         """A new fact with what it replaces; over at once if something newer stands."""
-        if fact.valid_to is not None:
+        if fact.is_over(self._now):
             return fact
         older = {old.id for old in replaces if self.may_replace(fact, old)}
         rivals: list[Fact] = []
@@ -126,13 +140,20 @@ class FactHistory:
                 for other in known.values()
                 if other.predicate == fact.predicate
                 and not is_one(other.object, fact.object)
-                and other.valid_to is None
+                and not other.is_over(self._now)
             ]
-        newer = [o for o in rivals if _is_newer(o, fact) and self.may_replace(o, fact)]
+        begun = [other for other in rivals if not self._is_later(other)]
+        newer = [o for o in begun if _is_newer(o, fact) and self.may_replace(o, fact)]
         if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
             return replace(fact, valid_to=fact.said_at)
         older |= {old.id for old in rivals if _is_newer(fact, old) and self.may_replace(fact, old)}
-        return replace(fact, supersedes=tuple(sorted(older)[:_MAX_REPLACED]))
+        replaced = tuple(sorted(older)[:_MAX_REPLACED])
+        if self._is_later(fact):
+            return replace(fact, awaits=replaced)
+        return replace(fact, supersedes=replaced)
+
+    def _is_later(self, fact: Fact) -> bool:
+        return fact.valid_from is not None and fact.valid_from > self._now
 
     def may_replace(self, new: Fact, old: Fact) -> bool:
         """Whether ``new`` has a say about ``old``: nobody else has about one's own word."""
@@ -193,6 +214,20 @@ def gist(statement: str, names: Iterable[str] = ()) -> str:
         elif len(name) >= _SHORTEST:
             text = text.replace(name, "\x1f")
     return text
+
+
+def says_more(predicate: str, new: str, old: str) -> bool:
+    """Whether a sentence about a value tells what another one does not, by gists."""
+    if predicate in LITERAL:
+        return False
+    told, spoken = _tells(old), _tells(new)
+    return len(spoken - told) >= MORE or any(word.isascii() for word in spoken - told)
+
+
+def _tells(gist: str) -> set[str]:
+    """Words and Chinese characters that carry meaning beside that something is so."""
+    words = (word for word in terms(gist) if word.isascii() and len(word) > 1)
+    return {*words, *characters(gist)} - _IS_SO
 
 
 def same_value(predicate: str, new: str, old: str) -> bool:

@@ -8,9 +8,10 @@ their label, but for what they say themselves and what mentions or quotes their 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..kinship import KIN, ONLY, first_word, kin_words, same_kin, without_mine
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, terms
 from ..visible_rows import LearnerRows
@@ -39,32 +40,6 @@ BOT_WORDS = _words("""
 """)
 """The bot, where somebody is meant; as a thing that is spoken of, nobody in particular."""
 _GENERIC = NOBODY | FIRST | SECOND | BOT_WORDS
-KIN = _words("""
-    妈妈 妈 母亲 爸爸 爸 父亲 爸妈 父母 爷爷 奶奶 外公 外婆 姥姥 姥爷 哥哥 哥 弟弟 姐姐 姐 妹妹
-    儿子 女儿 孩子 孙子 孙女 老公 丈夫 老婆 妻子 男朋友 女朋友 男友 女友 对象 前男友 前女友
-    岳父 岳母 公公 婆婆 嫂子 姐夫 妹夫 弟媳 儿媳 女婿 叔叔 婶婶 伯伯 伯父 伯母 舅舅 舅妈
-    姑姑 姑妈 姑父 姨妈 姨父 阿姨 表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹 侄子 侄女 外甥
-    外甥女 室友 同事 同学 老板 领导 上司 下属 手下 导师 老师 闺蜜 邻居 朋友 房东
-    mother mom mum father dad parents grandfather grandmother grandpa grandma brother
-    sister son daughter child grandson granddaughter husband wife boyfriend girlfriend
-    partner uncle aunt cousin nephew niece roommate colleague classmate boss teacher
-    neighbor neighbour friend landlord
-""")
-"""Somebody only together with whose they are."""
-ONLY = _words("""
-    妈妈 妈 母亲 爸爸 爸 父亲 老公 丈夫 老婆 妻子 对象 男朋友 女朋友 男友 女友 岳父 岳母 公公 婆婆
-    mother mom mum father dad husband wife boyfriend girlfriend
-""")
-"""Those of :data:`KIN` of whom one has one: under two names they are the same person."""
-_SAME_KIN_TEXT = """
-    妈妈=妈=母亲 爸爸=爸=父亲 爸妈=父母 外公=姥爷 外婆=姥姥 哥哥=哥 姐姐=姐 老公=丈夫 老婆=妻子
-    男朋友=男友 女朋友=女友 姑姑=姑妈 伯伯=伯父 上司=领导 下属=手下
-    mother=mom=mum father=dad grandfather=grandpa grandmother=grandma neighbor=neighbour
-"""
-_SAME_KIN = {
-    word: words.partition("=")[0] for words in _SAME_KIN_TEXT.split() for word in words.split("=")
-}
-_WITH_ME = {word: word if len(word) > 1 else f"我{word}" for word in KIN}
 _NUMBERED = re.compile(r"(?:用户|使用者|发言者|说话人|群友|user|speaker)[ _#]?[0-9a-z甲乙丙丁]")
 """Nobody in particular, told apart from others."""
 _USER_LABEL = re.compile(r"u\d{1,3}")
@@ -74,7 +49,7 @@ _QUOTES = "@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?�
 
 def kin(circle: str, user: str, word: str) -> str:
     """Id of somebody's mother, boss …: one for each person in each chat window."""
-    return stable_id("e", f"{circle}\x1e{user}", _SAME_KIN.get(word, word))
+    return stable_id("e", f"{circle}\x1e{user}", first_word(word))
 
 
 def of(name: str, word: str) -> str:
@@ -100,21 +75,6 @@ def relative(visible: LearnerRows, user: str, word: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def same_kin(word: str) -> set[str]:
-    """The words for the same relative, the word included: 妈妈 for 母亲."""
-    first = _SAME_KIN.get(word, word)
-    return {word, *(other for other, same in _SAME_KIN.items() if same == first)}
-
-
-def kin_in(text: str) -> list[str]:
-    """The words of :data:`KIN` in a normalised text; a single character only after 我."""
-    return sorted(
-        word
-        for word in KIN
-        if (re.search(rf"\b{word}\b", text) if word.isascii() else _WITH_ME[word] in text)
-    )
-
-
 def occurs(norm: str, text: str) -> bool:
     """Whether a normalised text has a word or name in it, and not within another word."""
     if not norm.isascii():
@@ -127,25 +87,25 @@ def is_generic(norm: str) -> bool:
     return norm in _GENERIC or _NUMBERED.fullmatch(norm) is not None
 
 
-def kin_words(names: Iterable[str]) -> set[str]:
-    """What somebody who is called 张三的妈妈 is called where that is clear: 妈妈, 母亲."""
-    ends = {re.split(r"的|['’]s ", name)[-1] for name in names}
-    return {word for end in ends & KIN for word in same_kin(end)}
-
-
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A user (``U1``) or an entity (``E1``) under a label; users have no type."""
+    """A user (``U1``) or an entity (``E1``) under a label; users have no type.
+
+    Attributes:
+        also: What it is called besides.
+    """
 
     node: str
     name: str
     type: EntityType | None = None
     speaks: bool = True
+    also: tuple[str, ...] = ()
 
     def line(self, label: str) -> str:
         """How it is introduced to the model."""
         kind = f" ({self.type.value})" if self.type else ""
-        return f"{label} {self.name}".strip() + kind
+        names = " / ".join(name for name in (self.name, *self.also) if name)
+        return f"{label} {names}".strip() + kind
 
 
 @dataclass(slots=True)
@@ -171,10 +131,14 @@ class Node:
 
 
 class EntityResolver:
-    """Resolves the references of one answer to nodes."""
+    """Resolves the references of one answer to nodes.
+
+    Attributes:
+        nicknames: What people who chat are called by others (node, name, message).
+    """
 
     def __init__(
-        self, visible: LearnerRows, batch: Batch, labels: Labels, claims: Iterable[EntityClaim]
+        self, visible: LearnerRows, batch: Batch, labels: Labels, claims: Sequence[EntityClaim]
     ) -> None:
         self._visible = visible
         self._batch = batch
@@ -182,6 +146,8 @@ class EntityResolver:
         self._session = batch.session
         self._claims: dict[str, EntityClaim] = {}
         for claim in claims:
+            if claim.id.upper() in labels.people:
+                continue  # what somebody who chats is called
             self._claims.setdefault(normalise(claim.id), claim)
             self._claims.setdefault(normalise(claim.name), claim)
             for alias in KIN.intersection(map(normalise, claim.aliases)):
@@ -189,6 +155,8 @@ class EntityResolver:
         self._said = normalise("\n".join(m.text for m in batch.messages if m.is_human))
         to = [one for m in batch.messages for one in m.to if one.user not in ("", BOT)]
         self._mentioned = {one.user: one.name for one in sorted(to, key=lambda one: one.name)}
+        self.nicknames = list(self._nicknames(claims))
+        self._by_nickname = {normalise(name): node for node, name, _ in self.nicknames}
         persona = self._session.persona
         called = "" if persona in ("", NO_PERSONA) else one_line(persona, 64)
         bot = visible.canonical(stable_id("e", f"bot:{persona}", BOT))
@@ -213,6 +181,8 @@ class EntityResolver:
             return self.bot if speaker == BOT else Node(speaker)
         if word in SECOND:
             return self._spoken_to(message)
+        if word in self._by_nickname:
+            return self.by_id(self._by_nickname[word])
         claim = self._claims.get(word)
         if claim is not None:
             return self.claimed(claim, message)
@@ -286,6 +256,19 @@ class EntityResolver:
             return claim.name
         is_label = _USER_LABEL.fullmatch(word) or _ENTITY_LABEL.fullmatch(word) or word == BOT
         return "" if is_label or is_generic(word) else reference
+
+    def _nicknames(self, claims: Iterable[EntityClaim]) -> Iterator[tuple[str, str, Message]]:
+        # Not what anybody else is called here already: a name must not be made ambiguous.
+        for claim in claims:
+            person = self._labels.people.get(claim.id.upper())
+            for alias in (claim.name, *claim.aliases) if person else ():
+                norm, said = normalise(alias), self.first_said(alias)
+                if said is None or not self._is_said(alias) or norm in KIN:
+                    continue
+                nodes = {self._visible.canonical(n.node) for n in self._visible.names(norm)}
+                nodes |= self._visible.bearers(norm)
+                if person and all(self._visible.is_one(node, person.node) for node in nodes):
+                    yield person.node, alias, said
 
     def topic(self, text: str) -> Node:
         """A topic to hang a fact on whose object is no node of its own."""
@@ -378,10 +361,7 @@ class EntityResolver:
                     whose = self._person(normalise(person.name))
                     whose = whose or self._somebody(person.name, EntityType.PERSON, ()).id
                     return self._kin_of(whose, person.name, norm[len(prefix) :])
-        word = norm
-        for prefix in ("我的", "我", "my "):
-            if norm.startswith(prefix) and norm[len(prefix) :] in KIN:
-                word = norm[len(prefix) :]
+        word = without_mine(norm)
         return self._kin_of(speaker, name, word) if word in KIN else None
 
     def _kin_of(self, user: str, name: str, word: str) -> Node:

@@ -1,7 +1,8 @@
 """Parsing of a model's answer into claims, however broken it is.
 
-``json-repair`` mends the syntax, this module the types. An item that cannot be used is left
-out, the others stay. Nothing in a claim is trusted: ``resolver.py`` decides about it.
+An answer is lines of parts (see ``prompt.py``), in a call of the tool, in JSON or bare; objects
+instead of lines are read as well. ``json-repair`` mends the syntax, this module the types. An
+item that cannot be used is left out. Nothing in a claim is trusted: ``resolver.py`` decides.
 """
 
 from __future__ import annotations
@@ -36,7 +37,19 @@ MAX_NAME = 64
 MAX_STATEMENT = 300
 MAX_SUMMARY = 300
 
-_KEYS = frozenset({"worth", "summary", "entities", "facts", "known", "restated", "used", "ended"})
+_KEYS = frozenset(
+    {"lines", "worth", "summary", "entities", "facts", "known", "restated", "used", "ended"}
+)
+_ENTITY = ("id", "name", "type", "aliases")
+_FACT = (
+    "subject", "predicate", "object", "evidence", "date", "importance", "marks", "statement",
+)  # fmt: skip
+_SPLIT = re.compile(r"\s*[|｜]\s*")
+_REPLACES = re.compile(r">\s*([0-9]{1,6}(?:\s*[,，、]\s*[0-9]{1,6})*)")
+_PAIR = re.compile(
+    r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)([0-9]{1,6})(?![0-9])(?:\s*[:：@]\s*([0-9]{1,6})(?![0-9]))?"
+)
+"""A known fact, and the message that speaks of it."""
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])(?<!^-)(?<![^0-9]-)[0-9]{1,6}(?![0-9])")
 """No part of a word, and not below zero: models write -1 for none."""
 _SEPARATOR = re.compile(r"[,，、;；/|]")
@@ -73,6 +86,8 @@ class FactClaim:
         evidence: Numbers of messages in the batch, from 1.
         date: When it began or happened, as the model wrote it.
         past: It is over.
+        hearsay: The speaker had it from others.
+        secret: The speaker wants it kept between those who are there.
         replaces: Numbers of known facts that it replaces.
     """
 
@@ -84,6 +99,8 @@ class FactClaim:
     evidence: tuple[int, ...] = ()
     date: str = ""
     past: bool = False
+    hearsay: bool = False
+    secret: bool = False
     replaces: tuple[int, ...] = ()
 
 
@@ -93,17 +110,19 @@ class Extraction:
 
     Attributes:
         worth: Whether there is anything worth remembering.
-        restated, used, ended: Numbers of known facts.
+        summaries: Of each conversation, in order.
+        restated, ended: Messages that say so by numbers of known facts; 0 for none named.
+        used: Numbers of known facts.
         extra: Fields that an extension asked for, as the model gave them.
     """
 
     worth: bool
-    summary: str = ""
+    summaries: tuple[str, ...] = ()
     entities: tuple[EntityClaim, ...] = ()
     facts: tuple[FactClaim, ...] = ()
-    restated: tuple[int, ...] = ()
+    restated: Mapping[int, int] = field(default_factory=dict)
     used: tuple[int, ...] = ()
-    ended: tuple[int, ...] = ()
+    ended: Mapping[int, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -119,24 +138,52 @@ def parse(answer: Answer, extra: Collection[str] = ()) -> Extraction:
     data = _answer_of(answer.arguments)
     if data is None:
         data = _answer_of(_loads(answer.text))
+    if data is None and _SPLIT.search(answer.text):
+        _require_end(answer.text)
+        data = {"lines": answer.text}
     if data is None:
         _require_end(answer.text)
         raise ExtractionError(
             "the model answered without the JSON it was asked for", Failure.NO_JSON
         )
     known = data.get("known")
-    marks = {**data, **known} if isinstance(known, dict) else data
+    if "lines" in data:
+        data = {**data, **_items(data["lines"])}
+    elif isinstance(known, dict):
+        data = {**data, **known}
     facts = _each(data.get("facts"), _fact, MAX_FACTS)
+    told = (line_of(each, MAX_SUMMARY) for each in _list(data.get("summary"))[:MAX_NUMBERS])
+    summaries = tuple(summary for summary in told if summary)
     return Extraction(
-        worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts),
-        summary=line_of(data.get("summary"), MAX_SUMMARY),
+        worth=_flag(data["worth"]) if data.get("worth") is not None else bool(facts or summaries),
+        summaries=summaries,
         entities=_each(data.get("entities"), _entity, MAX_ENTITIES),
         facts=facts,
-        restated=numbers(marks.get("restated")),
-        used=numbers(marks.get("used")),
-        ended=numbers(marks.get("ended")),
+        restated=_pairs(data.get("restated")),
+        used=numbers(data.get("used")),
+        ended=_pairs(data.get("ended")),
         extra={name: data[name] for name in extra if name in data},
     )
+
+
+def _items(lines: Any) -> dict[str, Any]:
+    """The lines of an answer as objects, by the first of their parts."""
+    text = "\n".join(line for line in _list(lines) if isinstance(line, str))
+    words = ("summary", "restated", "ended", "used", "entities", "facts")
+    found: dict[str, list[Any]] = {word: [] for word in words}
+    for line in text.splitlines():
+        parts = _SPLIT.split(line.strip(" \t|｜-*`"), len(_FACT) - 1)
+        word = normalise(parts[0])
+        if len(parts) == 1:
+            continue
+        if word in found:
+            found[word].append(",".join(parts[1:]))
+        elif len(parts) <= len(_ENTITY):
+            found["entities"].append(dict(zip(_ENTITY, parts, strict=False)))
+        else:
+            *parts, statement = parts
+            found["facts"].append({**dict(zip(_FACT, parts, strict=False)), "statement": statement})
+    return found
 
 
 def _loads(text: str) -> Any:
@@ -196,17 +243,14 @@ def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) ->
 
 def _entity(data: dict[str, Any]) -> EntityClaim | None:
     name = line_of(data.get("name"), MAX_NAME)
-    if not name:
-        return None
+    id = line_of(data.get("id"), MAX_NAME) or name
     word = normalise(line_of(data.get("type"), MAX_NAME))
     parts = (p for a in _list(data.get("aliases"))[:10] for p in _SEPARATOR.split(line_of(a, 200)))
-    aliases = (line_of(part, MAX_NAME) for part in parts)
-    return EntityClaim(
-        id=line_of(data.get("id"), MAX_NAME) or name,
-        name=name,
-        type=_TYPES.get(word, EntityType.TOPIC),
-        aliases=tuple(dict.fromkeys(alias for alias in aliases if alias)),
-    )
+    called = dict.fromkeys(line_of(part, MAX_NAME) for part in parts)
+    aliases = tuple(alias for alias in called if alias)
+    if not (name or (id and aliases)):
+        return None
+    return EntityClaim(id, name or id, _TYPES.get(word, EntityType.TOPIC), aliases)
 
 
 def _fact(data: dict[str, Any]) -> FactClaim | None:
@@ -215,6 +259,8 @@ def _fact(data: dict[str, Any]) -> FactClaim | None:
     if not subject or not statement:
         return None
     predicate = normalise(line_of(data.get("predicate"), MAX_NAME)).replace(" ", "_")
+    marks = normalise(line_of(data.get("marks"), MAX_NAME))
+    newer = _REPLACES.search(marks)
     return FactClaim(
         subject=subject,
         predicate=predicate if predicate in PREDICATES else "other",
@@ -223,8 +269,10 @@ def _fact(data: dict[str, Any]) -> FactClaim | None:
         importance=_share(data.get("importance")),
         evidence=numbers(data.get("evidence")),
         date=line_of(data.get("date"), 32),
-        past=_flag(data.get("past")),
-        replaces=numbers(data.get("replaces")),
+        past=_flag(data.get("past")) or "past" in marks,
+        hearsay="hearsay" in marks,
+        secret="secret" in marks,
+        replaces=numbers(newer[1] if newer else data.get("replaces")),
     )
 
 
@@ -266,6 +314,18 @@ def _list(value: Any) -> list[Any]:
 def numbers(value: Any) -> tuple[int, ...]:
     """Whole numbers from a list, a single one or text like ``"[1], 3"``."""
     return tuple(dict.fromkeys(_flatten(_list(value)[:MAX_NUMBERS])))
+
+
+def _pairs(value: Any) -> dict[int, int]:
+    """Messages by numbers of known facts (``"3:12, 5"``); 0 where none is named."""
+    found: dict[int, int] = {}
+    for item in _list(value)[:MAX_NUMBERS]:
+        if isinstance(item, str):
+            pairs = ((int(known), int(said or 0)) for known, said in _PAIR.findall(item[:200]))
+            found.update((known, said) for known, said in pairs if known)
+        else:
+            found.update(dict.fromkeys(numbers(item), 0))
+    return found
 
 
 def _flatten(items: Iterable[Any]) -> Iterable[int]:

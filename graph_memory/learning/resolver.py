@@ -7,17 +7,28 @@ row states is never altered, as people may see it who were not there when it cha
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..context import Context
-from ..dates import moment
-from ..model import BOT, Batch, Entity, EntityType, Episode, Fact, Message, Status, User, is_entity
+from ..dates import extent
+from ..model import (
+    BOT,
+    LITERAL,
+    Batch,
+    Entity,
+    EntityType,
+    Episode,
+    Fact,
+    Message,
+    Status,
+    User,
+    is_entity,
+)
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..store import Rows
-from ..text import is_chinese, normalise, one_line, terms
+from ..text import is_chinese, one_line
 from ..visible_rows import LearnerRows
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
@@ -25,15 +36,11 @@ from .entities import EntityResolver, Node
 from .parse import Extraction, FactClaim
 from .prompt import PromptContext
 
-_LITERAL = frozenset({"is_named", "age", "birthday"})
-"""Their object is a value, even if something goes by that name."""
 _SYMMETRIC = frozenset({"friend_of", "partner", "family"})
-_UNDATED = frozenset({"is_named", "age", "birthday", "from", "plans", "promised"})
+_UNDATED = frozenset({"is_named", "age", "birthday", "from"})
 """Their date is not when they began to be true."""
-_STATES = frozenset(
-    {"lives_in", "partner", "works_as", "works_at", "studies", "owns", "has_pet", "status", "did"}
-)
-"""What is said to begin in the future is a plan so far."""
+_DUE = frozenset({"plans", "promised"})
+"""Their date is when they are due."""
 _BOTS_OWN = frozenset({"promised", "plans"})
 _LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
 
@@ -58,6 +65,7 @@ def resolve(
     if extraction.worth:
         for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
             work.learn(claim)
+        work.name(extraction)
         work.summarise(extraction)
     work.follow_marks(extraction)
     return work.changes
@@ -85,7 +93,7 @@ class _Resolution:
         claims = extraction.entities if extraction.worth else ()
         self._nodes = EntityResolver(visible, batch, known, claims)
         self._humans = [m for m in batch.messages if m.is_human]
-        self._history = FactHistory(visible, self.changes)
+        self._history = FactHistory(visible, self.changes, now)
         self._touched: set[str] = set()
         self._mentioned: set[str] = set()
 
@@ -130,7 +138,7 @@ class _Resolution:
         ):
             return None
         topic = self._nodes.topic(self._plain(claim.statement))
-        if claim.predicate in _LITERAL:
+        if claim.predicate in LITERAL:
             text = self._nodes.text(claim.object)
             object = self._nodes.topic(text) if text else topic
         else:
@@ -149,13 +157,13 @@ class _Resolution:
         self, claim: FactClaim, subject: Node, object: Node, speaker: str, evidence: list[Message]
     ) -> Fact:
         said, here = min(m.at for m in evidence), self._session.id
-        predicate, since, until = self._validity(claim, said)
+        since, until, due = self._validity(claim, said)
         statement = self._plain(claim.statement)
         return Fact(
-            id=fact_id(here, subject.id, predicate, object.id, statement, evidence[0].id),
+            id=fact_id(here, subject.id, claim.predicate, object.id, statement, evidence[0].id),
             session=here,
             subject=subject.id,
-            predicate=predicate,
+            predicate=claim.predicate,
             object=object.id,
             statement=statement,
             speaker=speaker,
@@ -166,33 +174,44 @@ class _Resolution:
             importance=claim.importance,
             valid_from=since,
             valid_to=until,
+            due=due,
             evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
+            hearsay=claim.hearsay,
+            confidential=claim.secret,
         )
 
-    def _validity(self, claim: FactClaim, said: float) -> tuple[str, float | None, float | None]:
-        """The predicate that a claim has in the end, and when it is true."""
-        date, predicate = moment(claim.date, self._context.zone), claim.predicate
-        if predicate in _UNDATED:
-            date = None
+    def _validity(
+        self, claim: FactClaim, said: float
+    ) -> tuple[float | None, float | None, float | None]:
+        """From when and until when a claim is true, and by when what it tells is due."""
+        period = extent(claim.date, self._context.zone)
+        date, end = period if period and claim.predicate not in _UNDATED else (None, None)
         if claim.past:
-            return predicate, date if date is not None and date < said else None, said
-        if date is None:
-            return predicate, said, None
-        if date > said + DAY:
-            return "plans" if predicate in _STATES else predicate, said, None
-        return predicate, min(date, said), None
+            return date if date is not None and date < said else None, said, None
+        if claim.predicate in _DUE:
+            return said, None, end if end is not None and end > said else None
+        if date is None or said < date <= said + DAY:
+            return said, None, None
+        return date, None, None
 
-    def summarise(self, extraction: Extraction) -> None:
-        """Note entities that people named, and let the episode be summed up."""
+    def name(self, extraction: Extraction) -> None:
+        """Note what people call each other, and entities that they named."""
+        for person, text, said in self._nodes.nicknames:
+            self.changes.name(self._session.id, person, text, said.at, given=True)
         for claim in extraction.entities:
+            if claim.id.upper() in self._known.people:
+                continue
             message = self._nodes.first_said(claim.name)
             node = self._nodes.claimed(claim, message) if message else None
             if message and node and is_entity(node.id):
                 self._anchor(node, message.at)
-        id, summary = self._known.episode, extraction.summary
-        episode = self._visible.rows.get(Episode, id) if id else None
-        if episode is not None and summary:
-            self.changes.put(replace(episode, summary=self._plain(summary)))
+
+    def summarise(self, extraction: Extraction) -> None:
+        """Let the episodes be summed up."""
+        for id, summary in zip(self._known.episodes.values(), extraction.summaries, strict=False):
+            episode = self._visible.rows.get(Episode, id)
+            if episode is not None and summary:
+                self.changes.put(replace(episode, summary=self._plain(summary)))
 
     def _plain(self, text: str) -> str:
         """``text`` with people's names where the model left their labels."""
@@ -209,13 +228,28 @@ class _Resolution:
 
     def follow_marks(self, extraction: Extraction) -> None:
         """End, restate and use the known facts that the answer says so of."""
-        for fact in self._shown(extraction.ended):
-            self._end(fact)
-        for fact in self._shown(extraction.restated):
-            self._restate(fact)
+        for fact, message in self._marked(extraction.ended):
+            if message and self._may_end(fact, message) and self._history.holds(fact):
+                self._retell(ended(fact, self._session.id, [message], self._now))
+        for fact, message in self._marked(extraction.restated):
+            self._restate(fact, [message] if message else [])
         for fact in self._shown(extraction.used):
             if fact.status == Status.ACTIVE:
                 self._strengthen(fact, USED, ())
+
+    def _marked(self, marks: Mapping[int, int]) -> Iterable[tuple[Fact, Message | None]]:
+        """Known facts that marks name, and the person's message that each mark rests on.
+
+        If it names none, that is what was said last by the only person who spoke.
+        """
+        is_alone = len({m.sender for m in self._humans}) == 1
+        last = self._humans[-1] if is_alone else None
+        for number, said in marks.items():
+            cited = (
+                self._batch.messages[said - 1] if 0 < said <= len(self._batch.messages) else last
+            )
+            for fact in self._shown([number]):
+                yield fact, cited if cited and cited in self._humans else None
 
     def _shown(self, numbers: Iterable[int]) -> list[Fact]:
         """Known facts by the numbers they were shown under, as they stand now."""
@@ -223,43 +257,20 @@ class _Resolution:
         found = ((id, self._visible.fact(id)) for id in dict.fromkeys(ids))
         return [self.changes.get(Fact, id) or fact for id, fact in found if fact is not None]
 
-    def _end(self, fact: Fact) -> None:
-        """Say that a fact no longer holds, if somebody says so who may."""
-        evidence = self._support(fact, fact.subject if fact.speaker == fact.subject else None)
-        if evidence and self._history.holds(fact):
-            self._retell(ended(fact, self._session.id, evidence, self._now))
+    def _may_end(self, fact: Fact, message: Message) -> bool:
+        """Whether the sender has a say: nobody else has about one's own word."""
+        is_one = self._visible.is_one
+        return not is_one(fact.speaker, fact.subject) or is_one(message.sender, fact.subject)
 
-    def _restate(self, fact: Fact) -> None:
+    def _restate(self, fact: Fact, evidence: list[Message]) -> None:
         """Strengthen what this Session knows; note what it had from elsewhere."""
         if not self._history.holds(fact):
             return
-        evidence = self._support(fact, None)
         same = fact if fact.session == self._session.id else self._history.same(fact)
         if same is not None:
             self._strengthen(same, RESTATED, evidence)
         elif evidence:
             self._retell(repeated(fact, self._session.id, evidence, self._now))
-
-    def _support(self, fact: Fact, speaker: str | None) -> list[Message]:
-        """The message, of ``speaker`` if given, that a mark rests on; empty if unclear."""
-        words = set(terms(fact.statement))
-        names = self._history.names(fact.subject)
-        is_one = self._visible.is_one
-        spoken = [m for m in self._humans if speaker is None or is_one(m.sender, speaker)]
-
-        def likeness(message: Message) -> tuple[bool, float, int]:
-            said = set(terms(message.text))
-            # What says more than the fact has less in common with it.
-            shared = len(words & said) / math.sqrt(len(said) or 1)
-            told = normalise(message.text)
-            is_about = is_one(message.sender, fact.subject) or any(n in told for n in names)
-            return is_about and shared > 0, shared, message.id
-
-        best = max(spoken, key=likeness, default=None)
-        if best is None:
-            return []
-        is_alone = len({m.sender for m in self._humans}) == 1
-        return [best] if is_alone or likeness(best)[1] else []
 
     # ---------------------------------------------------------------- writing
 
@@ -285,12 +296,16 @@ class _Resolution:
         at = max((m.at for m in evidence or self._batch.messages), default=fact.last_used)
         stronger = used(fact, at, weight, self._context.settings.time_decay_rate)
         if weight == RESTATED:
-            cited = [*fact.evidence, *(m.id for m in evidence if m.id not in fact.evidence)]
+            claimed = fact.claimed or fact.evidence[:1]
+            added = [id for id in fact.evidence if id not in claimed]
+            added += [m.id for m in evidence if m.id not in fact.evidence]
+            added = added[-max(1, MAX_EVIDENCE - len(claimed)) :]
             stronger = replace(
                 stronger,
                 status=Status.ACTIVE.value,
                 archived_at=None,
-                evidence=tuple(cited[:1] + cited[1:][-(MAX_EVIDENCE - 1) :]),
+                evidence=(*claimed, *added),
+                added=tuple(added),
             )
         self.changes.put(stronger)
 

@@ -237,7 +237,7 @@ class Library:
         nodes = sorted(identities.nodes(node))
         facts = queries.find_facts(db, FactFilter(node=node, limit=MAX_FACTS), 0.0)
         names = [name for each in nodes for name in rows.find(Name, a=each)]
-        names.sort(key=lambda name: (-name.last_at, name.text))
+        names.sort(key=lambda name: name.order, reverse=True)
         mentions = [each for one in nodes for each in rows.find(Mention, a=one)]
         spoken = [] if is_thing else rows.find(Participation, a=node)
         newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)

@@ -28,6 +28,7 @@ from .kinds import episode_id as episode_id
 from .kinds import session_of as session_of
 from .nodes import BOT as BOT
 from .nodes import GROUP as GROUP
+from .nodes import LITERAL as LITERAL
 from .nodes import NO_PERSONA as NO_PERSONA
 from .nodes import NOBODY as NOBODY
 from .nodes import PREDICATES as PREDICATES

@@ -100,7 +100,12 @@ class Link(Row):
 
 @dataclass(frozen=True, slots=True)
 class Name(SessionRow):
-    """What a node was called in one Session; ``norm`` is the normalised text."""
+    """What a node was called in one Session.
+
+    Attributes:
+        norm: The normalised text.
+        given: Whether only others call somebody so.
+    """
 
     kind: ClassVar[str] = "name"
     keys: ClassVar[tuple[str, ...]] = ("node", "norm")
@@ -113,6 +118,12 @@ class Name(SessionRow):
     norm: str
     first_at: float
     last_at: float
+    given: bool = False
+
+    @property
+    def order(self) -> tuple[bool, float, str]:
+        """The greatest of a node's is what it is called."""
+        return not self.given, float(self.last_at), self.id
 
     @staticmethod
     def key(session: str, node: str, norm: str) -> str:
@@ -229,7 +240,12 @@ class Fact(SessionRow):
         half_life: Days until retention falls to one half (``retention.py``).
         last_used, use_count: When it was last restated or used, and how often restated.
         supersedes: Ids of facts this one replaces, for whoever may see this one.
+        awaits: Those it will replace once it has begun.
+        due: By when what is planned or promised is to be done; ``None`` if nobody said.
         evidence: Journal ids of the messages it rests on.
+        added: Those of them that confirmed it later; it was learned from the others.
+        hearsay: Whether the speaker had it from others.
+        confidential: Whether the speaker asked to keep it between those who were there.
     """
 
     kind: ClassVar[str] = "fact"
@@ -257,10 +273,34 @@ class Fact(SessionRow):
     supersedes: tuple[str, ...] = ()
     evidence: tuple[int, ...] = ()
     archived_at: float | None = None
+    awaits: tuple[str, ...] = ()
+    due: float | None = None
+    added: tuple[int, ...] = ()
+    hearsay: bool = False
+    confidential: bool = False
 
     @property
     def layer(self) -> Layer:
         return Layer.SESSION if is_entity(self.subject) else Layer.KNOWS
+
+    @property
+    def claimed(self) -> tuple[int, ...]:
+        """The messages that it was learned from."""
+        return tuple(id for id in self.evidence if id not in self.added)
+
+    @property
+    def is_former(self) -> bool:
+        """Whether it was told when it was over, and not until when it was so."""
+        return self.valid_to == self.said_at and not self.supersedes
+
+    def is_over(self, at: float) -> bool:
+        """Whether it has ended by then."""
+        return self.valid_to is not None and self.valid_to <= at
+
+    def renumbered(self, numbers: Mapping[int, int], span: Span) -> Fact | None:
+        fact = SessionRow.renumbered(self, numbers, span)
+        added = tuple(numbers[id] for id in self.added if id in numbers)
+        return replace(fact, added=added) if fact else None
 
 
 @dataclass(frozen=True, slots=True)

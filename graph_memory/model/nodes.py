@@ -84,3 +84,6 @@ PREDICATES: tuple[str, ...] = (
 
 SINGLE_VALUED = frozenset({"is_named", "age", "birthday", "lives_in", "from", "partner"})
 """Predicates of which a subject has one current value."""
+
+LITERAL = frozenset({"is_named", "age", "birthday"})
+"""Predicates whose object is a value, even if something goes by that name."""

@@ -374,12 +374,12 @@ class Index:
         """The last visible name of a node that can be shown; empty if there is none."""
         names = (name for one in self.identities.nodes(node) for name in self.names.of(one))
         seen = [
-            (name.last_at, name.id, shown)
+            (name.order, shown)
             for name in names
             if (shown := name.text if is_entity(node) else clean_name(name.text))
             and _shows(views, name) > Rank.HIDDEN
         ]
-        return max(seen)[2] if seen else ""
+        return max(seen)[1] if seen else ""
 
     def bearers(self, name: str, views: Mapping[str, View]) -> set[str]:
         """The users whom the asker may know by a name that looks like this."""

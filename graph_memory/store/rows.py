@@ -145,7 +145,7 @@ class Rows:
     def called(self, *nodes: str) -> str:
         """What nodes that are one were called last, anywhere (owner's view); may be empty."""
         names = [name for node in nodes for name in self.find(Name, a=node)]
-        newest = min(names, key=lambda name: (-name.last_at, name.id), default=None)
+        newest = min(names, key=lambda name: (name.given, -name.last_at, name.id), default=None)
         return newest.text if newest else ""
 
     def has_messages(self, ids: Iterable[int]) -> bool:
@@ -158,6 +158,14 @@ class Rows:
         query = "SELECT id, session, sender, name, text, at, ref, batch FROM message WHERE id = ?"
         found = self._db.execute(query, (id,)).fetchone()
         return Message(*found) if found else None
+
+    def messages_before(self, session: str, message: int, limit: int) -> list[Message]:
+        """The last messages of a Session before one, in order; as :meth:`message`."""
+        query = (
+            "SELECT id, session, sender, name, text, at, ref, batch FROM message"
+            " WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?"
+        )
+        return [Message(*row) for row in self._db.execute(query, (session, message, limit))][::-1]
 
     def is_forgotten(self, message: Message) -> bool:
         """Whether a message is not to be recalled, and so not to be learned from."""

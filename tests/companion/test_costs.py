@@ -14,6 +14,7 @@ from graph_memory.companion.core_facts import CoreFactExtension
 from graph_memory.companion.inner_state import InnerStateExtension, MoodExtension
 from graph_memory.companion.proactive import PURPOSE
 from graph_memory.learning import Learning
+from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import INSTRUCTIONS, TOOL
 from graph_memory.locales import say
 from graph_memory.recall import Recaller
@@ -37,7 +38,7 @@ MOST = 15
 async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
     """Somebody writes a hundred messages in a private chat, and each is answered; the model
     means to come back to every tenth. Calls to models besides replies, by purpose."""
-    time, model = [T0], ScriptedModel()
+    time, model = [T0 - 12 * 3_600], ScriptedModel()
     journal = await Journal.open(path / "journal.sqlite3", lambda: time[0])
     more = {"zone": CHINA, "now": lambda: time[0], "attendance": Attendance()}
     spending = TokenBudget(journal, CHINA, lambda: time[0])
@@ -62,7 +63,7 @@ async def chatted(path: Path, settings: Settings) -> Mapping[str, int]:
             time[0] += 45
             await learning.settle()
             await companion.proactive.settle()
-        for wait in (settings.buffer_timeout + 1, 12 * 3_600):
+        for wait in (settings.buffer_timeout * PATIENCE + 1, 20 * 3_600):
             time[0] += wait
             await learning.settle()
             await companion.proactive.settle()
@@ -111,5 +112,5 @@ def test_tokens(language: str, capsys: pytest.CaptureFixture[str]) -> None:
     taught = sum(tokens(say(language, f"control_{key}")) for key in keys)
     with capsys.disabled():
         print(f"\nlearning: {plain} tokens, {whole} with the companion; control words: {taught}")
-    assert whole <= 1_360
+    assert whole <= 1_060
     assert taught <= 180

@@ -12,7 +12,7 @@ from .harness import ChatCall, ToolCall
 
 TOOL = "save_memory"
 
-_LINE = re.compile(r"^\[(\d+)\] \d\d:\d\d (U\d+|BOT) ?([^:]*): (.*)$", re.MULTILINE)
+_LINE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+|BOT) ?([^:]*): (.*)$", re.MULTILINE)
 _RULES: tuple[tuple[str, str, str], ...] = (
     (r"我(?:最)?喜欢(?:吃|喝)?([^，。！,.!\s]+)", "likes", "{name}喜欢{object}"),
     (r"我擅长([^，。！,.!\s]+)", "skilled_in", "{name}擅长{object}"),
@@ -21,7 +21,10 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"我养了一只叫([^，。！,.!\s]+)的猫", "has_pet", "{name}养了一只叫{object}的猫"),
     (r"我(?:打算|计划)([^，。！,.!\s]+)", "plans", "{name}打算{object}"),
 )
-_PERSON = re.compile(r"^(?:\[\d+\] \d\d:\d\d )?(U\d+) ([^:\n]+)", re.MULTILINE)
+_PERSON = re.compile(
+    r"^(?:\[\d+\] (?:\d\d:\d\d )?|前文 |Before )?(U\d+) ([^:/\n]+?)(?: / [^:\n]*)?(?=:|$)",
+    re.MULTILINE,
+)
 _OTHERS = re.compile(r"@(U\d+) (?:最)?喜欢([^，。！,.!\s]+)")
 _WORLD = re.compile(r"(\w+?)(常用于|有助于)(\w+)")
 
@@ -58,12 +61,12 @@ def claims(call: ChatCall) -> dict[str, Any]:
             }
         )
 
-    for number, who, name, text in _LINE.findall(chat):
+    for number, who, _, text in _LINE.findall(chat):
         if who == "BOT":
             continue
         for pattern, predicate, statement in _RULES:
             for object in re.findall(pattern, text):
-                sentence = statement.format(name=name, object=object)
+                sentence = statement.format(name=people[who], object=object)
                 state(number, who, predicate, object, sentence)
         for person, object in _OTHERS.findall(text):
             state(number, person, "likes", object, f"{people[person]}喜欢{object}")

@@ -8,7 +8,14 @@ from math import inf
 import pytest
 
 from graph_memory.episode import GAP, MAX_MESSAGES
-from graph_memory.learning.batching import MAX_TOKENS, Buffers, asks_to_remember, without_request
+from graph_memory.learning.batching import (
+    FEW,
+    MAX_TOKENS,
+    PATIENCE,
+    Buffers,
+    asks_to_remember,
+    without_request,
+)
 from graph_memory.model import BOT, Episode, Name, Participation, Session, episode_id
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
@@ -64,24 +71,37 @@ def test_size_counts_people_and_bot():
 
 def test_idle_time_counts_from_the_last_message():
     talk = Talk()
-    talk.say(HERE)
+    for _ in range(5):
+        talk.say(ROOM)
     talk.time = 200
     talk.say(HERE)
-    assert talk.next() == 300
-    talk.time = 499
+    talk.say(HERE)
+    talk.say(HERE)
+    assert talk.next() == PATIENCE * 300 - 200
+    talk.time = PATIENCE * 300 - 1
     assert talk.due() == []
-    talk.time = 500
-    assert talk.due() == [HERE.id]
+    talk.time = PATIENCE * 300
+    assert talk.due() == [ROOM.id]
+
+
+def test_few_messages_wait_longer_than_many():
+    settings = replace(SETTINGS, buffer_size_private=20)
+    buffers = Buffers(settings, 0.0)
+    buffers.know(HERE)
+    for number in range(1, FEW + 1):
+        said = replace(message(HERE, user("zhang"), "嗯", T0), id=number)
+        buffers.put(said, T0, 0.0)
+        assert buffers.wait(HERE.id, T0, 0.0) == 300 * (1 if number == FEW else PATIENCE)
 
 
 def test_after_a_restart_idle_time_counts_from_when_it_was_said():
     talk = Talk()
-    talk.say(HERE, ago=299)
+    talk.say(HERE, ago=PATIENCE * 300 - 1)
     assert talk.next() == 1
     # A platform whose clock is ahead delays nothing.
     talk = Talk()
     talk.say(HERE, ago=-9_999)
-    assert talk.next() == 300
+    assert talk.next() == PATIENCE * 300
 
 
 def test_asking_to_remember_is_due_at_once_but_only_by_people():
@@ -173,31 +193,36 @@ async def test_a_batch_continues_the_episode_or_begins_the_next(journal: Journal
     await chat.claim()
     await chat.say("zhang", "二", "张三")
     chat.at += GAP
-    await chat.say("zhang", "三", "张三")
+    for _ in range(FEW):
+        await chat.say("zhang", "三", "张三")
+    chat.at += GAP
+    await chat.say("zhang", "四", "张三")
     first, second = await chat.claim(), await chat.claim()
-    assert [m.text for m in first.messages] == ["二"]
-    assert [m.text for m in second.messages] == ["三"]
+    assert [m.text for m in first.messages] == ["二", *["三"] * FEW]
+    assert [m.text for m in second.messages] == ["四"]
     episodes = sorted(await chat.rows(Episode), key=lambda e: e.first_message)
     assert [(e.first_message, e.last_message, e.messages) for e in episodes] == [
         (1, 2, 2),
-        (3, 3, 1),
+        (3, FEW + 2, FEW),
+        (FEW + 3, FEW + 3, 1),
     ]
     (person,) = await chat.rows(Participation)
-    assert person.messages == 3
+    assert person.messages == FEW + 3
 
 
 async def test_a_batch_stops_at_local_midnight(journal: Journal):
     chat = Chat(journal, private("zhang"))
     chat.at = T0 + 6_300  # 23:58 in China
-    for text in "一二三四":
-        await chat.say("zhang", text, "张三")
-    assert [len((await chat.claim()).messages) for _ in "ab"] == [2, 2]
+    chat.at -= 60 * (FEW - 2)
+    for number in range(FEW + 2):
+        await chat.say("zhang", f"第{number}句", "张三")
+    assert [len((await chat.claim()).messages) for _ in "ab"] == [FEW, 2]
 
 
 async def test_a_batch_does_not_overfill_an_episode(journal: Journal):
     chat = Chat(journal, group("100"))
     step = 3.0
-    for count in (MAX_MESSAGES - 2, 5):
+    for count in (MAX_MESSAGES - FEW, FEW + 3):
         for number in range(count):
             chat.at -= 60 - step
             await chat.say("zhang", f"第{number}句", "张三")

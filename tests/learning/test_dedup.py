@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.learning.dedup import gist, same_value
-from graph_memory.learning.entities import kin_words
 from graph_memory.learning.prompt import ranked
 from graph_memory.model import PREDICATES, Fact
 from graph_memory.store import Journal
@@ -83,13 +82,6 @@ def test_one_value_written_in_two_ways(predicate: str, new: str, old: str) -> No
 )
 def test_values_that_are_not_one(predicate: str, new: str, old: str) -> None:
     assert not same_value(predicate, new, old)
-
-
-def test_a_relative_goes_by_the_words_for_that_relative() -> None:
-    assert kin_words({"张三的妈妈", "王梅"}) == {"妈妈", "妈", "母亲"}
-    assert kin_words({"zhang's mum"}) == {"mother", "mom", "mum"}
-    assert kin_words({"张三的猫", "妈"}) >= {"妈妈"}
-    assert kin_words({"张三的猫"}) == set()
 
 
 TEXT = st.text(alphabet="张三的妈妈在北京上海喜欢不吃3月5日号 aB9.-，!\x1f", max_size=12)

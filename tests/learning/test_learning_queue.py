@@ -14,8 +14,10 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.breaker import Breaker
+from graph_memory.episode import GAP
 from graph_memory.errors import ClosedError, ExtractionError, Failure
 from graph_memory.learning import Learning, extractor
+from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import VERSION
 from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
 from graph_memory.settings import Settings
@@ -129,7 +131,7 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
     (call,) = world.script.calls
     assert call.where == HERE.umo
     assert call.tool
-    assert "[4] 22:13 BOT: 看得出来" in call.prompt
+    assert "[4] BOT: 看得出来" in call.prompt
     (episode,) = await world.journal.read(lambda rows: rows.find(Episode, session=HERE.id))
     assert (episode.messages, episode.summary) == (4, "张三聊了猫。")
     asked = await world.journal.look(lambda db: db.execute("SELECT prompt FROM batch").fetchall())
@@ -143,7 +145,7 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
 async def test_an_idle_buffer_is_learned(world: World):
     world.script.script = [CATS]
     await world.hear("我喜欢猫")
-    world.time += 298
+    world.time += PATIENCE * 300 - 2
     await world.learning.settle()
     assert await world.facts() == []
     world.time += 1
@@ -152,7 +154,7 @@ async def test_an_idle_buffer_is_learned(world: World):
 
 
 async def test_the_timer_itself_wakes_the_learner(world: World):
-    await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"), at=T0 - 299.95)
+    await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"), at=T0 - PATIENCE * 300 + 0.05)
     await asyncio.sleep(0)  # the learner goes to sleep for 50 ms
     world.time += 0.05
     await asyncio.wait_for(world.script.asked.wait(), 5)
@@ -195,13 +197,21 @@ async def test_flush_learns_one_chat_or_everything(world: World):
     assert len(world.script.calls) == 2
 
 
-async def test_a_flush_never_crosses_an_episode(world: World):
-    await world.hear("上午好")
-    world.time += 700
+async def test_a_few_words_are_learned_with_what_follows(world: World):
+    await world.hear("上午好，我喜欢猫")
+    world.time += GAP
     await world.hear("下午好")
-    assert await world.learning.flush() == 2
-    assert len(world.script.calls) == 2
-    assert not any("上午好" in c.prompt and "下午好" in c.prompt for c in world.script.calls)
+    world.script.script = [{"lines": "summary|张三喜欢猫\nsummary|问好"}]
+    assert await world.learning.flush() == 1
+    (first,) = world.script.calls
+    assert (
+        first.prompt.index("上午好") < first.prompt.index("\n---\n") < first.prompt.index("下午好")
+    )
+    await world.hear("再见")
+    assert await world.learning.flush() == 1
+    assert "前文 U1: 下午好\n" in world.script.calls[1].prompt
+    episodes = await world.journal.read(lambda rows: rows.find(Episode, session=HERE.id))
+    assert {each.first_message: each.summary for each in episodes} == {1: "张三喜欢猫", 2: "问好"}
 
 
 async def test_what_holds_no_words_costs_no_call(world: World):
@@ -220,7 +230,7 @@ async def test_a_restart_picks_up_the_buffer(world: World):
     world.script.script = [CATS]
     await world.hear("我喜欢猫", "真的")
     await world.close()
-    world.time += 300
+    world.time += PATIENCE * 300
     await world.open()
     await world.learning.settle()
     assert len(await world.facts()) == 1
@@ -507,6 +517,6 @@ async def test_what_was_removed_from_the_buffer_is_not_waited_for(world: World):
     # As another tool would: the message is claimed behind our back.
     claimed = await world.journal.claim(HERE.id, len, lambda *_: Draft("chat", "episode"))
     assert claimed
-    world.time += 300
+    world.time += PATIENCE * 300
     await asyncio.wait_for(world.learning.settle(), 5)
     assert (await world.learning.status()).buffered == 0

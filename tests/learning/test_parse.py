@@ -37,17 +37,23 @@ GOOD = {
     "used": "",
 }
 TEXT = json.dumps(GOOD, ensure_ascii=False)
+LINES = """\
+summary|张三说他搬到了上海，养了一只叫豆豆的猫。
+E1|豆豆|animal|豆子，小豆
+U1 | has_pet | E1 | 1,3 | 2026-05-03 | 0.7 | | 张三养了一只叫豆豆的猫
+restated|2
+"""
 
 
 def check(extraction: Extraction) -> None:
     assert extraction.worth
-    assert extraction.summary.startswith("张三")
+    assert extraction.summaries[0].startswith("张三")
     assert extraction.entities[0].aliases == ("豆子", "小豆")
     assert extraction.entities[0].type is EntityType.ANIMAL
     (fact,) = extraction.facts
     assert (fact.predicate, fact.object, fact.evidence) == ("has_pet", "E1", (1, 3))
     assert fact.importance == 0.7
-    assert (extraction.restated, extraction.used, extraction.ended) == ((2,), (), ())
+    assert (extraction.restated, extraction.used, extraction.ended) == ({2: 0}, (), {})
 
 
 @pytest.mark.parametrize(
@@ -64,6 +70,13 @@ def check(extraction: Extraction) -> None:
         Answer("", {"name": "save_memory", "arguments": TEXT}),
         Answer(json.dumps([GOOD])),
         Answer(TEXT, {}),
+        Answer("", {"lines": LINES}),
+        Answer("", {"lines": LINES.splitlines()}),
+        Answer(json.dumps({"lines": LINES})),
+        Answer(f'{{"lines": "{LINES}"}}'),
+        Answer(LINES),
+        Answer(f"好的：\n```\n{LINES}```"),
+        Answer(LINES.replace("|", "｜")),
     ],
 )
 def test_one_answer_in_many_coats(answer: Answer):
@@ -82,13 +95,18 @@ def test_one_answer_in_many_coats(answer: Answer):
     ],
 )
 def test_a_minus_one_says_that_there_is_none(text: str, numbers: tuple[int, ...]):
-    assert parse(Answer("", {"worth": True, "ended": text})).ended == numbers
+    assert parse(Answer("", {"worth": True, "used": text})).used == numbers
+    assert tuple(parse(Answer("", {"worth": True, "ended": text})).ended) == numbers
 
 
 def test_known_numbers_may_be_nested_lists_or_text():
     nested = {"worth": True, "known": {"restated": [1, "2"], "used": "[3]、4", "ended": 5}}
     extraction = parse(Answer("", nested))
-    assert (extraction.restated, extraction.used, extraction.ended) == ((1, 2), (3, 4), (5,))
+    assert (extraction.restated, extraction.used, extraction.ended) == (
+        {1: 0, 2: 0},
+        (3, 4),
+        {5: 0},
+    )
 
 
 def test_a_truncated_answer_keeps_what_was_complete():
@@ -247,3 +265,30 @@ def test_dates_are_local_moments(text: str, expected: datetime | None):
 @given(st.text(max_size=40))
 def test_any_text_is_a_moment_or_none(text: str):
     assert moment(text, CHINA) is None or isinstance(moment(text, CHINA), float)
+
+
+def test_marks_of_a_line():
+    lines = """\
+U1|works_at|青柠|3,4||0.6|past >3,5|小雨以前在青柠上班
+E2|other||5|2026-05|30%|hearsay secret|听说青柠|要裁员
+U2|||大王，鹏哥
+restated|3:12, 7
+ended|4：9
+used|5,6"""
+    extraction = parse(Answer("", {"lines": lines}))
+    first, second = extraction.facts
+    assert (first.past, first.replaces, first.evidence) == (True, (3, 5), (3, 4))
+    assert (first.hearsay, first.secret, first.date) == (False, False, "")
+    assert (second.hearsay, second.secret, second.past) == (True, True, False)
+    assert (second.statement, second.date, second.object) == ("听说青柠|要裁员", "2026-05", "")
+    (person,) = extraction.entities
+    assert (person.id, person.aliases) == ("U2", ("大王", "鹏哥"))
+    assert (extraction.restated, extraction.ended) == ({3: 12, 7: 0}, {4: 9})
+    assert extraction.used == (5, 6)
+
+
+@pytest.mark.parametrize("lines", ["", "  \n", [], "nothing to remember"])
+def test_no_lines_are_nothing_worth_remembering(lines: Any):
+    extraction = parse(Answer("", {"lines": lines}))
+    assert not extraction.worth
+    assert (extraction.facts, extraction.entities, extraction.restated) == ((), (), {})

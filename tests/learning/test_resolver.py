@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ from graph_memory.scope import Policy, Sharing
 from graph_memory.store import Draft, Journal
 
 from ..makers import T0, entity, group, private, undo, user
-from .chat import Chat, written
+from .chat import CHINA, Chat, written
 from .scripted import answer, said, thing
 
 ZHANG, LI = user("zhang"), user("li")
@@ -464,12 +465,105 @@ async def test_what_ended_in_private_has_not_ended_for_the_group(journal: Journa
     assert (over.supersedes, over.valid_to) == ((in_group[0].id,), over.said_at)
 
 
-async def test_what_begins_later_is_a_plan(chat: Chat):
+async def test_what_begins_later_leaves_what_is_so_until_then(chat: Chat):
     move = said("U1", "lives_in", "上海", "张三10月搬去上海", 1, date="2026-10-15")
     await chat.told("我住北京，10月搬去上海",
                     said("U1", "lives_in", "北京", "张三住在北京", 1), move)  # fmt: skip
-    plan = (await chat.facts())["张三10月搬去上海"]
-    assert (plan.predicate, plan.valid_from, plan.supersedes) == ("plans", T0, ())
+    facts = await chat.facts()
+    now, later = facts["张三住在北京"], facts["张三10月搬去上海"]
+    begin = datetime(2026, 10, 15, tzinfo=CHINA).timestamp()
+    assert (later.predicate, later.valid_from) == ("lives_in", begin)
+    assert (later.supersedes, later.awaits) == ((), (now.id,))
+    assert not now.is_over(chat.at)
+    await chat.told("最近在北京还是住得惯", said("U1", "lives_in", "北京", "张三住在北京", 1))
+    assert (await chat.facts())["张三住在北京"].use_count == 2  # the future does not replace it
+
+
+@pytest.mark.parametrize(
+    ("date", "until"),
+    [("2026-09-25", (2026, 9, 26)), ("2026-10", (2026, 11, 1)), ("2027", (2028, 1, 1))],
+)
+async def test_a_plan_has_a_date_by_which_it_is_due(
+    chat: Chat, date: str, until: tuple[int, int, int]
+):
+    await chat.told("我要考试", said("U1", "plans", "考试", "张三要考试", 1, date=date))
+    plan = (await chat.facts())["张三要考试"]
+    assert plan.due == datetime(*until, tzinfo=CHINA).timestamp()
+    assert (plan.valid_from, plan.valid_to) == (plan.said_at, None)
+    await chat.say("zhang", "考试快到了，在复习", "张三")
+    assert "张三要考试" in [f.statement for f in (await chat.show()).facts.values()]
+
+
+async def test_what_was_so_has_no_end_that_nobody_said(chat: Chat):
+    await chat.told(
+        "我以前在青柠上班", said("U1", "works_at", "青柠", "张三在青柠上班", 1, past=True)
+    )
+    fact = (await chat.facts())["张三在青柠上班"]
+    assert fact.is_former
+    assert fact.is_over(chat.at)
+
+
+async def test_what_says_more_about_ones_partner_is_a_row_of_its_own(chat: Chat):
+    await chat.told("我女朋友是小美", said("U1", "partner", "小美", "张三的女朋友是小美", 1))
+    told = "张三和小美是大学同学时认识的"
+    await chat.told("我和小美是大学同学", said("U1", "partner", "小美", told, 1))
+    await chat.told("小美是我对象", said("U1", "partner", "小美", "小美是张三的对象", 1))
+    facts = await chat.facts()
+    assert set(facts) == {"张三的女朋友是小美", told}
+    assert all(not fact.supersedes for fact in facts.values())
+    assert facts["张三的女朋友是小美"].use_count == 2
+
+
+async def test_a_confirmation_names_its_message_or_adds_no_evidence(room: Chat):
+    await room.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
+    first = (await room.facts())["张三喜欢猫"]
+    await room.say("li", "今天加班", "李四")
+    named = await room.say("zhang", "还是猫好", "张三")
+    await room.show()
+    await room.learn({"restated": f"{room.number('张三喜欢猫')}:2"})
+    fact = (await room.facts())["张三喜欢猫"]
+    assert (fact.evidence, fact.added) == ((*first.evidence, named.id), (named.id,))
+    assert fact.claimed == first.evidence
+    await room.say("li", "困", "李四")
+    await room.say("zhang", "猫", "张三")
+    await room.show()
+    await room.learn({"restated": f"{room.number('张三喜欢猫')}"})
+    assert (await room.facts())["张三喜欢猫"].evidence == fact.evidence
+    assert (await room.facts())["张三喜欢猫"].use_count == 3
+
+
+async def test_what_others_call_somebody_is_their_name(room: Chat):
+    await room.say("li", "早", "李四")
+    await room.say("zhang", "大王早，大王今天生日吧", "张三")
+    await room.learn(
+        answer(
+            said("大王", "birthday", "5月8日", "大王的生日是5月8日", 2),
+            entities=[thing("U1", "", "", "大王"), thing("U1", "", "", "没人说过")],
+        )
+    )
+    assert "大王" in await room.names(user("li"))
+    assert "没人说过" not in await room.names(user("li"))
+    assert [f.subject for f in await room.rows(Fact)] == [user("li")]
+    await room.say("zhang", "大王呢", "张三")
+    known = await room.show()
+    assert "U2 李四 / 大王" in known.lines(CHINA)
+    assert not known.things  # neither the name nor the day is a thing
+
+
+async def test_a_nickname_that_is_anothers_name_is_nobodys(room: Chat):
+    await room.say("li", "我是管理员", "李四")
+    await room.say("red", "李四就是我", "小红")
+    await room.learn(answer(entities=[thing("U2", "", "", "李四")]))
+    assert await room.names(user("red")) == {"小红"}
+
+
+@pytest.mark.parametrize("mark", ["hearsay", "secret"])
+async def test_hearsay_and_confidences_are_marked(chat: Chat, mark: str):
+    line = f"U1|works_at||1||0.5|{mark}|张三的公司要裁员"
+    await chat.say("zhang", "听说公司要裁员，别告诉别人", "张三")
+    await chat.learn({"lines": line})
+    (fact,) = await chat.rows(Fact)
+    assert (fact.hearsay, fact.confidential) == (mark == "hearsay", mark == "secret")
 
 
 async def test_a_change_learned_in_private_leaves_the_groups_row_alone(
@@ -601,7 +695,7 @@ def _check(change: Change, batch, chat: Chat) -> None:
     for op in change.ops:
         if op.kind == "fact" and op.before is not None:
             altered = {key for key in op.after if op.after[key] != op.before[key]}
-            assert altered <= {"half_life", "last_used", "use_count", "evidence"}
+            assert altered <= {"half_life", "last_used", "use_count", "evidence", "added"}
     for fact in written(change, Fact):
         if fact.session != chat.session.id or fact.use_count > 1:
             continue

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.learning import Learning
+from graph_memory.learning.batching import FEW
 from graph_memory.model import Fact
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.supervisor import NEVER
@@ -57,12 +58,13 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         lines(
             *(
                 {
-                    "time": T0 - DAY * n,
+                    "time": T0 - DAY * n + second,
                     "sender": "1",
                     "name": "小红",
                     "text": f"第{n}天我在学大提琴",
                 }
                 for n in range(1, 4)
+                for second in range(FEW)
             ),
             {"time": T0 - DAY, "sender": "?", "text": "谁说的", "group": "9"},
         ),

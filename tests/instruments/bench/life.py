@@ -231,7 +231,7 @@ class Life:
         )
 
 
-_SAID = re.compile(r"^\[(\d+)\] \d\d:\d\d (U\d+) (\S+): (.*)$")
+_SAID = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+) ?(\S*): (.*)$")
 _KNOWN = re.compile(r"^(\d+)\. \S+ (U\d+) (\w+): (.*)$")
 _RULES = (
     (re.compile(r"^我现在住在(\w+)$"), "lives_in", "{0}住在{1}", 0.6),
@@ -262,10 +262,12 @@ class Rules:
         facts: list[dict[str, object]] = []
         restated: list[str] = []
         topics: list[str] = []
+        names: dict[str, str] = {}
         for line in lines:
             if not (said := _SAID.match(line)):
                 continue
             number, label, name, text = said.groups()
+            name = names.setdefault(label, name)
             topics += [word for word in _TALK if word in text]
             for pattern, predicate, states, importance in _RULES:
                 if not (found := pattern.match(text)):

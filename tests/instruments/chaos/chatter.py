@@ -25,7 +25,7 @@ PEOPLE = tuple(f"p{number}" for number in range(8))
 GROUPS = tuple(f"g{number}" for number in range(3))
 WORD = re.compile(r"\b[wv]\d+x\d+x\d+\b", re.ASCII)
 """Life, round, number; with a ``v`` where remembering was asked for."""
-LIKES = re.compile(r"^\[(\d+)\] \d\d:\d\d (U\d+) [^:]*: .*?我喜欢(w\d+x\d+x\d+)", re.MULTILINE)
+LIKES = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+)[^:]*: .*?我喜欢(w\d+x\d+x\d+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

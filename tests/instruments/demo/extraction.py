@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-LINE = re.compile(r"^\[(\d+)\] \d\d:\d\d (U\d+) ?(.*?): (.*)$", re.MULTILINE)
-"""A human's line in the prompt of ``learning/prompt.py``: number, label, name, text."""
+LINE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+) ?(.*?): (.*)$", re.MULTILINE)
+"""A human's line in the prompt of ``learning/prompt.py``: number, label, name (once), text."""
 KNOWN = re.compile(r"^(\d+)\. \d{4}-\d\d-\d\d \w+ \w+: (.*)$", re.MULTILINE)
 """A known fact there: number and statement."""
 CLAUSES = re.compile(r"[，。！!？?；;,.\n]+|但是|不过|而且")
@@ -117,7 +117,7 @@ class _Notes:
     def _read(self, number: int, label: str, name: str, text: str) -> None:
         if QUESTION.search(text):
             return
-        nickname = name
+        nickname = name = name or self._names.get(label, "")
         if called := CALLED.search(text):
             name = called.group(1) or called.group(2)
         elif label in self._names:

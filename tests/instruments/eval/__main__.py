@@ -1,8 +1,7 @@
-"""How well recall finds what was asked for, what of it is kept twice, what should not be shown.
+"""How well recall finds what was asked for, and what should not be shown.
 
-A file of conversations and questions is asked; with ``--consolidation`` it is learned by
-rules and what is twice is counted; the folder of PrecisionMemBench is asked for what must
-and what must not be shown. docs/evaluation.md has the figures.
+A file of conversations and questions is asked; the folder of PrecisionMemBench is asked for
+what must and what must not be shown. docs/evaluation.md has the figures.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from graph_memory.store import Journal
 
 from . import corpus, world
 from .cassette import Cassette
-from .consolidation import Consolidation
 from .precision import Precision
 from .recorded import Recorded
 from .rehearsal import Rehearsal
@@ -42,9 +40,6 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print figures only, as JSON")
     parser.add_argument("--limit", type=int, help="ask at most this many questions")
     parser.add_argument("--turns", action="store_true", help="leave extracted facts out")
-    parser.add_argument(
-        "--consolidation", action="store_true", help="learn it by rules, and count what is twice"
-    )
     parser.add_argument("--model", default="bundled", help="embedding model, or none")
     parser.add_argument(
         "--cache",
@@ -107,8 +102,6 @@ async def _measure(
     if options.file.is_dir():
         return (await Precision(options.file, journal, embedder).run(_progress)).summary()
     read = corpus.read(options.file, options.limit)
-    if options.consolidation:
-        return (await Consolidation(read, journal, embedder).run(_progress)).summary()
     if options.turns:
         for person in read.people.values():
             person.observations.clear()

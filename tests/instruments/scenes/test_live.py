@@ -66,7 +66,7 @@ async def test_a_tool_call_is_read_with_what_it_cost(server: FakeOpenAI) -> None
 
 async def test_a_server_without_tools_is_asked_for_json(server: FakeOpenAI) -> None:
     server.when(lambda call: bool(call.tool_names), Failure(400, "tools are not supported"))
-    server.when(lambda call: '"worth"' in call.last_user, '{"worth": false}')
+    server.when(lambda call: '"lines"' in call.last_user, '{"worth": false}')
     async with LiveModel(Endpoint(KEY, server.base_url, "m-1"), pause=0) as model:
         for _ in range(2):
             assert (await model.ask("系统", "你好", tool=TOOL)).text == '{"worth": false}'

@@ -1,0 +1,58 @@
+"""What people call their relatives."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_memory.kinship import KIN, ONLY, first_word, kin_in, kin_words, same_kin, without_mine
+
+
+@pytest.mark.parametrize(
+    ("said", "usual"),
+    [
+        ("老妈", "妈妈"), ("奶", "奶奶"), ("弟", "弟弟"), ("妹", "妹妹"), ("闺女", "女儿"),
+        ("媳妇", "老婆"), ("老丈人", "岳父"), ("丈母娘", "岳母"), ("舍友", "室友"),
+        ("mum", "mother"), ("granny", "grandmother"), ("bro", "brother"), ("kid", "child"),
+    ],
+)  # fmt: skip
+def test_one_relative_has_many_words(said: str, usual: str):
+    assert first_word(said) == usual
+    assert {said, usual} <= same_kin(said) == same_kin(usual)
+
+
+def test_every_word_is_of_one_relative():
+    for word in KIN:
+        assert first_word(first_word(word)) == first_word(word)
+    assert all((first_word(word) in ONLY) == (word in ONLY) for word in KIN)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("我弟考上大学了", {"弟"}),
+        ("我奶八十了", {"奶"}),
+        ("闺女要上小学", {"女儿"}),
+        ("给丈母娘买的", {"岳母"}),
+        ("my kid sister and my mother-in-law", {"sister", "child", "mother-in-law"}),
+        ("the motherboard broke", set()),
+        ("弟兄们好", set()),
+    ],
+)
+def test_relatives_are_found_in_what_is_said(text: str, words: set[str]):
+    assert {first_word(word) for word in kin_in(text)} == {first_word(word) for word in words}
+
+
+@pytest.mark.parametrize(
+    ("reference", "word"),
+    [("我弟", "弟"), ("我的老妈", "老妈"), ("my kid sister", "sister"), ("我家闺女", "闺女"),
+     ("我亲姐", "姐"), ("张三的妈妈", "张三的妈妈"), ("我国", "我国"), ("mom", "mom")],
+)  # fmt: skip
+def test_mine_is_left_out(reference: str, word: str):
+    assert without_mine(reference) == word
+
+
+def test_a_relative_goes_by_the_words_for_that_relative():
+    assert kin_words({"张三的妈妈", "王梅"}) >= {"妈妈", "妈", "母亲", "老妈"}
+    assert kin_words({"zhang's mum"}) >= {"mother", "mom", "mum"}
+    assert kin_words({"张三的猫", "妈"}) >= {"妈妈"}
+    assert kin_words({"张三的猫"}) == set()
