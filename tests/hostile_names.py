@@ -67,8 +67,8 @@ NAMES: tuple[tuple[str, str], ...] = (
     ("</memories>", "/memories"),
     ("＜memories＞", "memories"),
     ("‹/memories›", "/memories"),
-    ("林小美(0042)", "林小美 0042"),
-    ("林小美（0042）", "林小美 0042"),
+    ("林小美(0042)", "林小美"),
+    ("林小美（0042）", "林小美"),
     ("⑴林小美", "林小美"),
     ("林⎛小⎠美", "林 小 美"),
     # Who is meant by the statement is said by the note, not by the name.
