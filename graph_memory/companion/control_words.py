@@ -4,8 +4,7 @@
     <WANT_MORE>                                            there is more to say
     <PROACTIVE>{"delay_seconds": 180, "reason": "…"}       to come back later by itself
 
-A word counts on a line of its own only, and only if the model was taught it; everything else
-passes byte for byte.
+A word counts only on a line of its own and if the model was taught it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..text import one_line
 
 MIN_DELAY = 10.0
 MAX_DELAY = 30 * 86_400.0
-"""Seconds between which a model may come back; what lies outside is moved to the nearer."""
+"""Limits, in seconds, of when a model may come back."""
 MAX_REASON = 200
 REMARKS = frozenset(words["control_silent"] for words in TEXTS.values())
 """What stands in the history for a silent reply; models imitate what they read."""
@@ -40,12 +39,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """That the model means to come back.
-
-    Attributes:
-        delay: In how many seconds.
-        reason: Why, in its own words; on one line.
-    """
+    """That the model means to come back in ``delay`` seconds; the reason is one line."""
 
     delay: float
     reason: str
@@ -53,12 +47,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, without its control words.
-
-    Attributes:
-        words: Those it used.
-        intent: Of the first ``<PROACTIVE>`` that could be read.
-    """
+    """What a model wrote, without the control ``words`` it used."""
 
     text: str
     words: frozenset[Word] = frozenset()
@@ -79,11 +68,7 @@ def neutral(text: str) -> str:
 
 
 def read(text: str, taught: Collection[Word]) -> Reply:
-    """Take the control words out of what a model wrote.
-
-    Args:
-        taught: The words that the model knows of; others are left where they are.
-    """
+    """Take the control words that the model was taught out of what it wrote."""
     used: set[Word] = set()
     intent: Intent | None = None
     kept: list[str] = []
@@ -119,10 +104,7 @@ def _word(line: str) -> Word | None:
 
 
 def _told(line: str, rest: list[str]) -> tuple[Intent | None, int]:
-    """What follows a ``<PROACTIVE>``, and how many more lines it takes up.
-
-    Models break lines within JSON, or before it; nothing else may stand on its last line.
-    """
+    """The intent after a ``<PROACTIVE>``, and how many more lines its JSON takes up."""
     after = line.strip().removeprefix(Word.PROACTIVE).lstrip()
     body = "\n".join([after, *rest])
     start = len(body) - len(body.lstrip())

@@ -1,7 +1,7 @@
 """Core facts: the few things about a user that are always in view.
 
-Each user has at most :data:`MOST` in each Session. A new one takes the place of what was of
-use longest ago; learning neither replaces nor rewords what somebody pinned.
+Each user has at most :data:`MOST` in each Session. A new one replaces the one used longest
+ago; learning changes none that somebody pinned.
 """
 
 from __future__ import annotations
@@ -50,10 +50,9 @@ class CoreFact(SessionRow):
     """One of the few things about a user that are always in view.
 
     Attributes:
-        number: By which people and the model mean it, from 1, within Session and user.
+        number: What people and the model call it, from 1, within Session and user.
         type: A :class:`CoreKind`.
         at: When it was said.
-        used_at: When it was last of use.
     """
 
     kind: ClassVar[str] = "core_fact"
@@ -83,11 +82,7 @@ def standing(rows: Rows, session: str, users: Iterable[str]) -> list[CoreFact]:
 
 
 class CoreFacts:
-    """The core facts about one user in one Session, on their way into a draft.
-
-    Args:
-        now: When what is put there is of use.
-    """
+    """The core facts about one user in one Session, on their way into a draft."""
 
     def __init__(self, rows: Rows, session: str, user: str, now: float) -> None:
         self._session = session
@@ -97,7 +92,7 @@ class CoreFacts:
         self._rows = dict(self._before)
 
     def keep(self, texts: Iterable[str], at: float, evidence: tuple[int, ...]) -> None:
-        """Keep what was asked to be remembered, unless something rests on it already."""
+        """Keep what was asked to be remembered, unless a core fact cites it already."""
         if not any(set(evidence) & set(row.evidence) for row in self._rows.values()):
             for text in texts:
                 self.add(text, CoreKind.FACT, at, evidence)
@@ -111,7 +106,7 @@ class CoreFacts:
         *,
         pinned: bool = False,
     ) -> None:
-        """Put one there if there is room, or use the one that says the same."""
+        """Add one if there is room, or mark the one that says the same as used."""
         text = one_line(text, MAX_TEXT)
         same = next((r for r in self._rows.values() if normalise(r.text) == normalise(text)), None)
         if same is not None:
@@ -129,7 +124,7 @@ class CoreFacts:
     def reword(
         self, ids: Iterable[str], text: str, kind: CoreKind, at: float, evidence: tuple[int, ...]
     ) -> None:
-        """Let those that nobody pinned say one thing from now on; all but the first go."""
+        """Merge those that nobody pinned into the first, with a new text."""
         free = [row for id in dict.fromkeys(ids) if (row := self._rows.get(id)) and not row.pinned]
         text = one_line(text, MAX_TEXT)
         if not free or not text:
@@ -148,21 +143,13 @@ class CoreFacts:
         )
 
     def use(self, ids: Iterable[str]) -> None:
-        """Note that some were of use."""
+        """Mark some as used."""
         for id in ids:
             if row := self._rows.get(id):
                 self._use(row, ())
 
-    def put(self, row: CoreFact) -> None:
-        """Let one stand as its owner wants it."""
-        self._rows[row.id] = row
-
-    def drop(self, id: str) -> None:
-        """Let one go."""
-        self._rows.pop(id, None)
-
     def write(self, draft: Draft) -> None:
-        """Enter what is to stand into a draft."""
+        """Enter what has changed into a draft."""
         draft.drop += [(CoreFact.kind, id) for id in self._before.keys() - self._rows.keys()]
         draft.put += [row for id, row in self._rows.items() if self._before.get(id) != row]
 
@@ -171,7 +158,7 @@ class CoreFacts:
         self._rows[row.id] = replace(row, used_at=max(self._now, row.used_at), evidence=cited)
 
     def _room(self) -> int | None:
-        """A number that is free, or made so."""
+        """A free number, after dropping the one used longest ago if need be."""
         taken = {row.number for row in self._rows.values()}
         free = next((number for number in range(1, MOST + 1) if number not in taken), None)
         if free is not None:
@@ -239,7 +226,7 @@ class CoreFactExtension:
         return self._INSTRUCTIONS[language]
 
     def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
-        """Add, update and merge; then what somebody asked to be remembered."""
+        """Add, update and merge core facts; add what somebody asked to be remembered."""
         at = self._batch.messages[-1].at
         users: dict[str, CoreFacts] = {}
 
@@ -275,16 +262,16 @@ class CoreFactExtension:
         ]
         said = [message for message in cited if message.is_human]
         old = self._rows(claim.get("replaces"))
-        person = self._known.people.get(_label(claim.get("about")))
+        label = _PERSON.match(line_of(claim.get("about"), 64).upper())
+        person = self._known.people.get(label[0]) if label else None
         user = old[0].user if old else person.node if person else said[0].sender if said else ""
         own = tuple(message for message in said if message.sender == user)
         if not text or not own:
             return
-        kind, at = _kind(claim.get("type")), own[-1].at
+        word, at = line_of(claim.get("type"), 20).casefold(), own[-1].at
+        kind = CoreKind(word) if word in CoreKind else CoreKind.FACT
         ids = tuple(message.id for message in own)
-        theirs = [row for row in old if row.user == user]
-        free = [row.id for row in theirs if not row.pinned]
-        if free:
+        if free := [row.id for row in old if row.user == user and not row.pinned]:
             # If all of them are gone meanwhile, somebody did not want them.
             shelf(user).reword(free, text, kind, at, ids)
         else:
@@ -295,20 +282,8 @@ class CoreFactExtension:
         return [self.shown[number] for number in numbers(_bare(value)) if number in self.shown]
 
 
-def _kind(value: Any) -> CoreKind:
-    """The kind that a model means; a plain fact if it means none."""
-    word = line_of(value, 20).casefold()
-    return CoreKind(word) if word in CoreKind else CoreKind.FACT
-
-
 def _bare(value: Any) -> Any:
     """Labels without their letter."""
     if isinstance(value, list):
         return [_bare(item) for item in value[:50]]
     return _LABEL.sub("", value[:400]) if isinstance(value, str) else value
-
-
-def _label(value: Any) -> str:
-    """The label of a person that a field begins with."""
-    found = _PERSON.match(line_of(value, 64).upper())
-    return found[0] if found else ""

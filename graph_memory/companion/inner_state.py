@@ -1,8 +1,7 @@
 """Inner state of a persona: its mood, and what it has understood in its own words.
 
-A feeling fades towards the baseline, ``baseline + (last − baseline) · exp(−k·Δt)``, so that
-it does not matter how often anybody looks. What was understood begins with a neutral seed
-and is rewritten by the call that learns; earlier versions can be had again.
+A feeling fades towards the baseline: ``baseline + (last − baseline) · exp(−k·Δt)``. The
+inner state begins with a neutral seed and is rewritten by the call that learns.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ HALF_LIFE = 6 * 3_600.0
 STEP = 0.3
 """How far one batch of messages can move either side."""
 _STRONG = 0.3
-"""From where a side counts as more than neutral."""
+"""From here on a side is more than neutral."""
 MAX_PART = 160
 """Characters of each of the three parts."""
 EVERY = 2
-"""Of so many batches of a Session one is asked for it."""
+"""One of so many batches of a Session is asked for it."""
 _STRING = {"type": "string"}
 _FIELDS = {"self": "itself", "user": "other", "bond": "bond"}
 """What the model calls the parts, and what they are in the row."""
@@ -38,12 +37,7 @@ _NUMBER = {"type": "number"}
 
 @dataclass(frozen=True, slots=True)
 class Mood(SessionRow):
-    """How a persona felt at the end of what was learned last in a Session.
-
-    Attributes:
-        valence, arousal: As of a :class:`Feeling`.
-        at: When that was; see :func:`decayed` for what it is later.
-    """
+    """How a persona felt ``at`` a time in a Session; see :func:`decayed` for later."""
 
     kind: ClassVar[str] = "mood"
     times: ClassVar[tuple[str, ...]] = ("at",)
@@ -56,12 +50,11 @@ class Mood(SessionRow):
 
 @dataclass(frozen=True, slots=True)
 class InnerState(SessionRow):
-    """What a persona has understood, in its own words; one of each Session.
+    """What a persona has understood, in its own words; one in each Session.
 
     Attributes:
         itself, other, bond: About itself, about whom it talks to, about the two.
         version: How often it was written, from 1.
-        at: When it was.
     """
 
     kind: ClassVar[str] = "inner_state"
@@ -76,7 +69,7 @@ class InnerState(SessionRow):
     at: float
 
     def brought_back(self, standing: InnerState, at: float) -> InnerState:
-        """A version of its own, so that none in between can be had by an undo."""
+        """As a new version, so that an undo cannot bring back one in between."""
         return replace(self, version=standing.version + 1, at=at)
 
 
@@ -110,7 +103,7 @@ def moved(feeling: Feeling, valence: float, arousal: float) -> Feeling:
 
 
 def mood_name(feeling: Feeling) -> str:
-    """Name of one of nine moods: ``low``, ``even`` or ``high``, valence first."""
+    """Name of one of nine moods, such as ``low_even``, valence first."""
     sides = (feeling.valence, feeling.arousal)
     return "_".join("low" if s <= -_STRONG else "high" if s >= _STRONG else "even" for s in sides)
 
@@ -147,7 +140,7 @@ class MoodExtension:
         return self._INSTRUCTIONS[language]
 
     def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
-        """Let what is left of the last mood be moved; a late batch moves what there is."""
+        """Move what is left of the last mood."""
         given = answer.get("mood")
         if not isinstance(given, dict):
             return
@@ -177,7 +170,7 @@ def inner_id(session: str) -> str:
 
 
 def seed(session: str, tongue: str) -> InnerState:
-    """What stands there before anything was understood; version 0."""
+    """The neutral inner state of a Session; version 0."""
     parts = {part: say(tongue, f"inner_seed_{part}") for part in _FIELDS.values()}
     return InnerState(inner_id(session), session, version=0, at=0.0, **parts)
 
@@ -220,7 +213,7 @@ class InnerStateExtension:
         return self._INSTRUCTIONS[language]
 
     def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
-        """Let the parts that were answered stand from now on."""
+        """Replace the parts that were answered."""
         given = answer.get("inner")
         if not isinstance(given, dict):
             return
@@ -234,7 +227,7 @@ class InnerStateExtension:
 
 
 def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension | None:
-    """The lesson of a batch, if its turn has come."""
+    """The extension for a batch, if its turn has come."""
     if rows.batches(batch) % EVERY:
         return None
     standing = rows.get(InnerState, inner_id(batch.session.id))
@@ -242,11 +235,7 @@ def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension
 
 
 def bring_back(rows: Rows, session: str, wanted: InnerState, actor: str, now: float) -> Draft:
-    """The draft that lets an earlier version stand again, as the newest.
-
-    Raises:
-        NotFoundError: It stands already.
-    """
+    """The draft that brings back an earlier version; ``NotFoundError`` if it stands."""
     current = rows.get(InnerState, inner_id(session))
     if current is None or replace(current, version=wanted.version, at=wanted.at) == wanted:
         raise NotFoundError("this is the version that stands")

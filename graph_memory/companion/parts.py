@@ -41,12 +41,12 @@ PATIENCE = 2.0
 RECORDS = 4
 """Recent summaries that are shown."""
 RECORDS_BUDGET = 160
-"""Tokens that they may cost."""
+"""Most tokens of them."""
 MAX_SUMMARY = 80
 EPISODES = 8
 """Summaries that are read: some may not be shown."""
 SPANS = (1, 7, 30)
-"""Days for which it is said on how many somebody talked."""
+"""Periods, in days, of which is told on how many days the user talked."""
 
 Cite = Callable[[Episode], str]
 """Gives a record that is shown its short id."""
@@ -61,11 +61,7 @@ TEACHERS: Mapping[str, Extend] = {
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What goes before what is recalled.
-
-    Attributes:
-        has_profile: Whether core facts take the place of the speaker's profile.
-    """
+    """Lines before what is recalled; ``has_profile``: core facts replace the profile."""
 
     lines: list[str] = field(default_factory=list)
     has_profile: bool = False
@@ -76,10 +72,10 @@ class SessionState:
     """What the companion knows of a Session when a reply is asked for.
 
     Attributes:
-        past: Told episodes before the present record, newest first.
-        before: When something was said last before that record; ``None`` if nothing was.
+        past: Episodes with a summary before the present one, newest first.
+        before: When the last episode before the present one ended.
         days: Local days (ordinals) on which the speaker talked lately.
-        is_opening: Whether nothing has been answered in the present record.
+        is_opening: Whether nothing has been answered in the present episode.
     """
 
     core: list[CoreFact]
@@ -92,16 +88,7 @@ class SessionState:
 
 
 class Companion:
-    """The companion of one memory. Everything it keeps is a row of one Session.
-
-    Args:
-        recall: Knows who may see what.
-
-    Attributes:
-        parts: Which parts are on (``settings.PARTS``).
-        transcripts: Looks through the records of what was said.
-        proactive: Speaks first, when it was meant to.
-    """
+    """The companion of one memory, with the parts (``settings.PARTS``) that are on."""
 
     def __init__(self, context: Context, recall: Recaller) -> None:
         self.parts = frozenset(context.settings.companion)
@@ -114,21 +101,21 @@ class Companion:
         self.proactive = Proactive(context)
 
     def has(self, part: str) -> bool:
-        """Whether a part is on (``settings.PARTS``)."""
+        """Whether a part is on."""
         return part in self.parts
 
     def words(self, session: Session) -> frozenset[Word]:
-        """The control words that the chat model is to know of in a Session."""
+        """The control words that the chat model is taught in a Session."""
         words = {Word.SILENCE, Word.WANT_MORE} if self.has("control_words") else set()
         if self.has("proactive") and not session.is_group:
             words.add(Word.PROACTIVE)
         return frozenset(words)
 
     async def lead(self, turn: Turn, cite: Cite | None = None) -> Lead:
-        """The lines that go before what is recalled; never raises.
+        """The lines before what is recalled; never raises.
 
         Args:
-            cite: Gives a record its short id, if the model can open it.
+            cite: Gives a record its short id; ``None`` if the model cannot open records.
         """
         view = self._visible(turn.asker).get(turn.session.id) if self.parts else None
         if view is None:
@@ -147,7 +134,9 @@ class Companion:
         if self.has("metadata") and turn.user and state.is_opening:
             lines.append(_occasion(state, now, self._zone, language))
         if self.has("mood") and state.mood and _shows(view, state.mood):
-            lines.append(_mood(state.mood, now, language))
+            last = Feeling(state.mood.valence, state.mood.arousal)
+            mood = f"mood_{mood_name(decayed(last, now - state.mood.at))}"
+            lines.append(say(language, "lead_mood", mood=say(language, mood)))
         if self.has("inner_state"):
             inner = state.inner or inner_state.seed(turn.session.id, language)
             if not state.inner or _shows(view, inner):
@@ -164,19 +153,17 @@ class Companion:
     def teacher(self) -> Extend | None:
         """What the call that learns is asked besides; ``None`` without such parts."""
         wanted = [teach for part, teach in TEACHERS.items() if self.has(part)]
-        if not wanted:
-            return None
 
-        def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension | None:
+        def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension:
             found = [make(rows, batch, known) for make in wanted]
-            return Extensions([lesson for lesson in found if lesson])
+            return Extensions([extension for extension in found if extension])
 
-        return teach
+        return teach if wanted else None
 
     # ---------------------------------------------------------------- core facts
 
     async def core(self, asker: Asker, session: Session) -> list[CoreFact]:
-        """The core facts about who asks, as the journal has them."""
+        """The core facts about who asks."""
         return await self._journal.read(lambda rows: standing(rows, session.id, asker.accounts))
 
     def remembering(self, turn: Turn) -> Callable[[Rows, Draft], None] | None:
@@ -202,11 +189,10 @@ class Companion:
         actor: str,
         change: Callable[[CoreFact], CoreFact | None],
     ) -> Change:
-        """Let a user have one of their own core facts differently, or not at all.
+        """Change one of the asker's own core facts.
 
         Args:
-            actor: Written into the change.
-            change: Given the row as it stands: the row that is to stand, ``None`` for none.
+            change: Returns the new row for the old one; ``None`` deletes it.
 
         Raises:
             NotFoundError: There is none with that number, or nothing would change.
@@ -218,10 +204,10 @@ class Companion:
             row = next((each for each in own if each.number == number), None)
             if row is None:
                 raise NotFoundError(f"there is no core fact {number} here")
-            shelf = CoreFacts(rows, session.id, row.user, self._now())
-            wanted = change(row)
-            shelf.drop(row.id) if wanted is None else shelf.put(wanted)
-            shelf.write(made)
+            if wanted := change(row):
+                made.put.append(wanted)
+            else:
+                made.drop.append((CoreFact.kind, row.id))
             return made
 
         done = await self._journal.commit(draft)
@@ -243,7 +229,11 @@ def _read(db: sqlite3.Connection, turn: Turn, now: float, zone: tzinfo) -> Sessi
         is_opening = all(each.is_human for each in said if each.id > opening)
         visits = queries.visits(db, session, now - (SPANS[-1] + 1) * DAY)
         visits += [(each.started_at, list(each.participants)) for each in records]
-        days = {_day(at, zone) for at, people in visits if message.sender in people}
+        days = {
+            datetime.fromtimestamp(at, zone).toordinal()
+            for at, people in visits
+            if message.sender in people
+        }
     return SessionState(
         standing(rows, session, turn.asker.accounts),
         rows.get(Mood, mood_id(session)),
@@ -255,14 +245,10 @@ def _read(db: sqlite3.Connection, turn: Turn, now: float, zone: tzinfo) -> Sessi
     )
 
 
-def _day(at: float, zone: tzinfo) -> int:
-    return datetime.fromtimestamp(at, zone).toordinal()
-
-
 def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> str:
-    """When it is, how long ago the last talk was, and how often the user talks."""
+    """What time it is, how long ago the last talk was, and how often the user talks."""
     local = datetime.fromtimestamp(at, zone)
-    today = _day(at, zone)
+    today = local.toordinal()
     counts = [sum(today - span < each <= today for each in state.days) for span in SPANS]
     ago = (
         say(language, "lead_first")
@@ -277,12 +263,6 @@ def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> st
         ago=ago,
         **dict(zip(("one", "seven", "thirty"), counts, strict=True)),
     )
-
-
-def _mood(row: Mood, at: float, language: str) -> str:
-    """How the persona feels by now."""
-    feeling = decayed(Feeling(row.valence, row.arousal), at - row.at)
-    return say(language, "lead_mood", mood=say(language, f"mood_{mood_name(feeling)}"))
 
 
 def _core(rows: Sequence[CoreFact], language: str) -> list[str]:
@@ -305,12 +285,7 @@ def _core(rows: Sequence[CoreFact], language: str) -> list[str]:
 def _records(
     episodes: Sequence[Episode], cite: Cite | None, zone: tzinfo, language: str
 ) -> list[str]:
-    """The newest of some records, the oldest of them first, under a heading.
-
-    Args:
-        episodes: Newest first.
-        cite: ``None`` if the model has nothing to open them with.
-    """
+    """The latest of some episodes, oldest first, under a heading."""
     lines: list[str] = []
     left = RECORDS_BUDGET
     for episode in episodes[:RECORDS]:
@@ -338,12 +313,12 @@ class Extensions:
 
     @property
     def properties(self) -> Mapping[str, Any]:
-        """The fields of all."""
+        """Fields of all."""
         return {name: schema for part in self.each for name, schema in part.properties.items()}
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines of all."""
+        """Lines of all."""
         return [line for part in self.each for line in part.lines]
 
     def instructions(self, language: str) -> str:

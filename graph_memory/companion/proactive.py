@@ -1,8 +1,7 @@
 """Proactive messages: follow-ups that are due, and whether to speak at all.
 
-At most one follow-up waits in each Session. When it is due the model is shown the record
-and decides whether to speak. It is noted as done before it is sent: a kill in between loses
-a message, and never sends one twice.
+At most one follow-up waits in each Session; when it is due the model decides whether to
+speak. It is noted as done before it is sent: a kill may lose a message, never send it twice.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ logger = logging.getLogger("graph_memory.companion")
 PURPOSE = "proactive"
 ASK_TIMEOUT = 120.0
 STALE = DAY
-"""Seconds after which nobody remembers what it was about: the bot was down, say."""
+"""Seconds after which a follow-up is dropped."""
 SHOWN = 20
 """Messages that the model is shown."""
 MAX_LINE = 300
@@ -47,14 +46,11 @@ _LONGEST_SLEEP = 60.0
 """The computer's clock may be set meanwhile."""
 ACTOR = "companion"
 RETRY = (5.0, 60.0, 600.0, 1_800.0)
-"""Seconds until a follow-up is tried again that could not be asked about or sent.
-
-The first are short: after a start a chat platform finds the bot again some seconds later.
-"""
+"""Seconds until another try; after a start, platforms find the bot some seconds later."""
 TRIES = len(RETRY) + 1
 HOUR = 3_600.0
 _KEPT = 30 * DAY
-"""For so long it is known what became of a follow-up."""
+"""How long finished follow-ups are kept."""
 
 
 class FollowUpStatus(StrEnum):
@@ -67,14 +63,7 @@ class FollowUpStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FollowUp(SessionRow):
-    """That a persona means to come back to a user by itself.
-
-    Attributes:
-        user: To whom.
-        due_at: When; not before.
-        attempts: How often it was tried.
-        status: A :class:`FollowUpStatus`.
-    """
+    """That a persona means to come back to a user; ``status`` is a `FollowUpStatus`."""
 
     kind: ClassVar[str] = "follow_up"
     keys: ClassVar[tuple[str, ...]] = ("user",)
@@ -95,21 +84,17 @@ class Voice(Protocol):
     """Speaks to people where nobody has asked anything."""
 
     async def persona(self, session: Session) -> str | None:
-        """The prompt of the persona of a chat; ``None`` if another one is on there now."""
+        """The prompt of a chat's persona; ``None`` if the chat has another one now."""
 
     def turn(self, session: Session) -> AbstractAsyncContextManager[None]:
-        """While it lasts no reply is under way in a chat."""
+        """A context in which no reply is under way in a chat."""
 
     async def say(self, session: Session, text: str) -> bool:
-        """Send a message and let it be part of the conversation; whether it was sent."""
+        """Send a message as part of the conversation; whether it was sent."""
 
 
 class Proactive:
-    """The follow-ups of one memory.
-
-    Attributes:
-        is_on: Whether the settings want it.
-    """
+    """The follow-ups of one memory."""
 
     _voice: Voice
     _model: LanguageModel
@@ -135,13 +120,7 @@ class Proactive:
         )
 
     def start(self, voice: Voice, model: LanguageModel, learning: Learning) -> None:
-        """Begin to plan, and to speak through ``voice``.
-
-        Args:
-            model: Decides, and finds the words.
-            learning: Stores what was said, and knows who asked for a pause: nobody speaks
-                first to them.
-        """
+        """Begin to plan, and to speak through ``voice`` to those who asked for no pause."""
         if not self.is_on or self._job.is_running:
             return
         self._voice, self._learning = voice, learning
@@ -165,7 +144,7 @@ class Proactive:
     # ------------------------------------------------------------------- plans
 
     async def plan(self, session: Session, user: str, intent: Intent) -> Change | None:
-        """Note that the model means to come back to a user; in private chats only."""
+        """Plan to come back to a user; in private chats only."""
         is_on = self._job.is_running and not session.is_group
         if not is_on or self._learning.pauses.covers(session, user):
             return None
@@ -190,11 +169,7 @@ class Proactive:
         return [row for row in waiting(found) if not await self._is_back(session, row)]
 
     async def cancel(self, row: FollowUp, actor: str) -> None:
-        """Let one be.
-
-        Raises:
-            NotFoundError: It does not wait any more.
-        """
+        """Drop one, or raise ``NotFoundError`` if it does not wait any more."""
         if await self._alter(row, actor, status=FollowUpStatus.DROPPED.value) is None:
             raise NotFoundError("it does not wait any more")
 
@@ -269,11 +244,7 @@ class Proactive:
         return now + self._budget.blocked_for if self._budget.blocked_for else None
 
     async def _words(self, session: Session, row: FollowUp) -> str:
-        """What the persona wants to say; empty if nothing.
-
-        Raises:
-            ExtractionError: The model failed.
-        """
+        """What the persona wants to say, empty if nothing, or ``ExtractionError``."""
         persona = await self._voice.persona(session)
         if persona is None:  # the user talks to another one now
             return ""

@@ -1,7 +1,7 @@
-"""Transcripts of chats: searched by their letters, opened word for word.
+"""Transcripts of chats: searched by their words, opened word for word.
 
-An episode is a record, also one that no claim has written yet. Everything in the journal is
-looked through that the asker may see, but for what was forgotten and the answers to it.
+A record here is an episode, also one of messages that wait to be learned. What was
+forgotten and the answers to it are left out.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from ..visible_rows import VisibleRows
 FOUND = 10
 """Messages that one search shows."""
 PATIENCE = 1.5
-"""Seconds for looking through the journal; others wait for it meanwhile."""
+"""Seconds for a search, in which others wait for the journal."""
 MAX_WORD = 60
 LISTED = 10
 MOST_LINES = 1_000
-"""Lines of a record that are read; an episode has some two hundred."""
+"""Lines of a record that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptQuery:
-    """What is searched for; an empty field asks for nothing.
+    """What is searched for.
 
     Attributes:
         keyword: Words, all of which occur.
@@ -53,11 +53,7 @@ class TranscriptQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A message that was found.
-
-    Attributes:
-        record: The episode it is part of, if the asker may see all of it.
-    """
+    """A message that was found, with its record if the asker may see all of that."""
 
     message: Message
     session: Session
@@ -66,12 +62,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptHits:
-    """What a search found.
+    """What a search found, newest first.
 
     Attributes:
-        hits: Newest first.
-        is_known: Whether anybody is called as the person is said to be.
-        is_dated: Whether the time was understood; if not, any time was looked through.
+        is_known: Whether anybody bears the name.
+        is_dated: Whether the time was understood; if not, it is ignored.
         is_whole: Whether everything was looked through.
     """
 
@@ -83,12 +78,7 @@ class TranscriptHits:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A record, opened.
-
-    Attributes:
-        lines: What was said, in order, as far as it may be told.
-        missing: How many of its messages are not there any more, or not told.
-    """
+    """An opened record; ``missing`` counts messages that are deleted or not shown."""
 
     record: Episode
     lines: tuple[Message, ...]
@@ -105,12 +95,7 @@ class Transcripts:
         self._now = context.now
 
     async def search(self, asker: Asker, wanted: TranscriptQuery) -> TranscriptHits:
-        """What people said, as the asker may know it.
-
-        Raises:
-            JournalError: The journal cannot be read.
-            ClosedError: The memory is closed.
-        """
+        """What people said, as far as the asker may see it."""
         spans = periods(wanted.time, self._now(), self._zone) if wanted.time else []
         is_dated = bool(spans) or not wanted.time
         nodes: set[str] = set()
@@ -135,7 +120,7 @@ class Transcripts:
         return TranscriptHits(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
 
     async def recent(self, asker: Asker, session: Session, limit: int = LISTED) -> list[Episode]:
-        """The last records of the Session in which is asked, newest first."""
+        """The last records of a Session, newest first."""
         views = self._own(asker)
 
         def work(db: sqlite3.Connection) -> list[Episode]:
@@ -154,8 +139,7 @@ class Transcripts:
         """One record, word for word.
 
         Raises:
-            NotFoundError: There is none, or the asker may not see all of it; that makes
-                no difference.
+            NotFoundError: There is none, or the asker may not see all of it.
         """
         views = self._own(asker)
         return await self._journal.look(lambda db: _open(db, asker, views, id, self._zone))
@@ -187,13 +171,12 @@ def _search(
             del found[FOUND:]
     waiting = {id: _upcoming(db, id, zone).values() for id in {m.session for m in found}}
     hits = [hit for m in found if (hit := _hit(visible, m, waiting[m.session]))]
-    spoken = {_words(hit) for hit in hits if not hit.message.is_nobodys}
-    return [hit for hit in hits if not (hit.message.is_nobodys and _words(hit) in spoken)]
-
-
-def _words(hit: Hit) -> tuple[str, str]:
-    """What was said in which chat."""
-    return hit.session.circle, hit.message.text
+    spoken = {(h.session.circle, h.message.text) for h in hits if not h.message.is_nobodys}
+    return [
+        hit
+        for hit in hits
+        if not hit.message.is_nobodys or (hit.session.circle, hit.message.text) not in spoken
+    ]
 
 
 def _told(
@@ -226,14 +209,14 @@ def _hit(visible: VisibleRows, message: Message, waiting: Iterable[Episode]) -> 
 
 
 def newest_records(db: sqlite3.Connection, session: str, limit: int, zone: tzinfo) -> list[Episode]:
-    """The last records of a Session, newest first, what is buffered included."""
+    """The last records of a Session, newest first, with what waits to be learned."""
     found = {each.id: each for each in queries.newest_episodes(db, session, limit)}
     found |= _upcoming(db, session, zone)
     return sorted(found.values(), key=lambda each: (-each.ended_at, each.id))[:limit]
 
 
 def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, Episode]:
-    """The records of a Session as they will be when all that is buffered is claimed."""
+    """The records that the messages waiting to be learned will change or make."""
     waiting = mail.pending(db, session)
     last = Rows(db).episode(session) if waiting else None
     return {each.id: each for each in upcoming(last, session, waiting, zone)}

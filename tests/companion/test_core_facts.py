@@ -243,7 +243,8 @@ async def test_what_was_of_use_longest_ago_makes_room(world: World) -> None:
     full = await kept(world)
     assert sorted(full) == list(range(1, MOST + 1))
     await shelved(world, lambda s: s.use([full[1].id]))
-    await shelved(world, lambda s: s.put(replace(full[2], pinned=True)))
+    pinned = Draft("test", "core", put=[replace(full[2], pinned=True)])
+    await world.memory.journal.commit(lambda _: pinned)
     after = await shelved(world, lambda s: s.add("新的事", CoreKind.MOMENT, 1.0, (2,)))
     assert len(after) == MOST
     assert after[3].text == "新的事"
