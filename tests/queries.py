@@ -17,8 +17,8 @@ RUNNERS = frozenset({"execute", "executemany", "executescript", "prepare"})
 """Methods whose first argument is a query; in ``graph/`` also ``run``."""
 REVIEWED = {
     "graph_memory/graph/database.py:run": "hands on what its callers, checked here, pass to it",
-    "graph_memory/graph/graph_build.py:build": "statements made of names of the schema",
-    "graph_memory/graph/graph_build.py:load": "names of the schema, the own file path, escaped",
+    "graph_memory/graph/database.py:build": "statements made of names of the schema",
+    "graph_memory/graph/database.py:load": "names of the schema, the own file path, escaped",
     "graph_memory/store/schema.py:_apply": "the statements of MIGRATIONS",
     "graph_memory/store/queries.py:paginate": "queries made of constants",
     "graph_memory/store/schema.py:open_tables": "names of the classes and fields of rows",

@@ -1,34 +1,86 @@
-"""Kùzu database file, written once and then read.
+"""Kùzu database: built once from the journal's rows, then read.
 
-What was measured and is answered here: ``execute(text, …)`` leaks per call, so statements
-are prepared once; open results pin the buffer pool, so each is closed at once.
+Rows are spooled to one CSV file for each table and pair of labels, which Kùzu copies.
+Names of tables and columns are the only text that is ever formatted into Cypher.
 """
 
 from __future__ import annotations
 
 import ctypes
 import glob
+import json
+import math
 import re
+import secrets
 import shutil
-from contextlib import suppress
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Final, TypeVar
 
 import kuzu
 from kuzu.prepared_statement import PreparedStatement
 
 from ..errors import GraphError
+from ..model import Entity, Fact, Mention, Name, Participation, Session, User, is_entity
+from ..store import Rows
+from ..text import normalise
 
+T = TypeVar("T")
+Value = str | float | int | None
+NodeKey = tuple[str, str]
+"""Label and id of a node."""
+Edge = tuple[str, NodeKey, NodeKey, tuple[Value, ...]]
+"""Table, ends, and values in the order of the table's columns."""
+
+USER: Final = "User"
+ENTITY: Final = "Entity"
+SESSION: Final = "Session"
+_SHOWN: Final = {"id": "STRING", "name": "STRING", "names": "STRING"}
+_FACT: Final = {
+    "id": "STRING",
+    "session": "STRING",
+    "predicate": "STRING",
+    "statement": "STRING",
+    "importance": "DOUBLE",
+    "use_count": "INT64",
+    "valid_to": "DOUBLE",
+    "status": "STRING",
+    "recorded_at": "DOUBLE",
+    "supersedes": "STRING",
+}
+_TIMES: Final = {"id": "STRING", "times": "INT64"}
+NODES: Final = {
+    USER: _SHOWN,
+    ENTITY: _SHOWN | {"type": "STRING"},
+    SESSION: _SHOWN | {"type": "STRING", "circle": "STRING"},
+}
+"""Type of each column by table."""
+EDGES: Final = {
+    "KNOWS": (_FACT, ((USER, ENTITY), (USER, USER))),
+    "RELATED_TO": (_FACT, ((ENTITY, ENTITY), (ENTITY, USER))),
+    "MENTIONED_IN": (_TIMES, ((ENTITY, SESSION),)),
+    "PARTICIPATED_IN": (_TIMES, ((USER, SESSION),)),
+}
+"""The same, with the pairs of labels that a table joins."""
+_CHECK = 1_000  # rows between two looks at `stop`
 _MAX_SIZE = 1 << 32  # bytes; the default, 8 TiB of address space, fails under ulimit
 _THREADS = 2
 
 
 class Database:
-    """An open database file, new and disposable, to be used by one thread at a time.
+    """An open database file, new and disposable, for one thread at a time.
+
+    ``execute(text, …)`` leaks per call, so statements are prepared once; open results pin
+    the buffer pool, so each is closed at once.
 
     Args:
-        path: The file, which must not exist: opening a damaged one may hang the process.
-        buffer_pool_mb: Most memory its pages may take, MiB.
+        path: A new file: opening a damaged one may hang the process.
+        buffer_pool_mb: Most memory for its pages, MiB.
 
     Raises:
         GraphError: It cannot be made.
@@ -109,3 +161,190 @@ def _brief(error: BaseException) -> str:
     # Kùzu quotes values and, in COPY, whole lines: somebody's private chat.
     text = re.split("[\"'`]|Line/record", str(error))[0].strip()
     return (text.splitlines() or [type(error).__name__])[0][:200]
+
+
+# ---------------------------------------------------------------- building
+
+
+class Stopped(Exception):  # noqa: N818 - a request that was heard, not an error
+    """The build was asked to stop."""
+
+
+def build(
+    path: Path,
+    rows: Rows,
+    canonical: Callable[[str], str],
+    buffer_pool_mb: int,
+    stop: threading.Event,
+) -> Database:
+    """Build a database at ``path`` from the journal's rows; returns it open.
+
+    If it fails, nothing is left behind.
+
+    Args:
+        canonical: Maps a merged node to its survivor.
+
+    Raises:
+        Stopped: ``stop`` was set.
+        GraphError: Kùzu refused.
+        OSError: The disk did.
+    """
+    folder = path.with_suffix(".csv")
+    database: Database | None = None
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+        with _Spool(folder) as files:
+            _spool(rows, canonical, files, stop)
+        database = Database(path, buffer_pool_mb)
+        for statement in _ddl():
+            database.run(statement)
+        files.load(database, stop)
+    except BaseException:
+        if database is not None:
+            database.discard()
+        raise
+    finally:
+        remove(folder)
+    return database
+
+
+def _ddl() -> Iterator[str]:
+    """The statements that create the tables."""
+    for name, columns in NODES.items():
+        parts = [f"{column} {type}" for column, type in columns.items()]
+        yield f"CREATE NODE TABLE {name} ({', '.join(parts)}, PRIMARY KEY (id))"
+    for name, (columns, pairs) in EDGES.items():
+        parts = [f"FROM {source} TO {target}" for source, target in pairs]
+        parts += [f"{column} {type}" for column, type in columns.items()]
+        yield f"CREATE REL TABLE {name} ({', '.join(parts)})"
+
+
+# ---------------------------------------------------------------- from rows
+
+
+@dataclass(slots=True)
+class _Caption:
+    """How a user or an entity is shown: newest name, all names, newest type."""
+
+    names: set[str] = field(default_factory=set)
+    name: tuple[tuple[bool, float, str], str] = ((False, -math.inf, ""), "")
+    type: tuple[float, str, str] = (-math.inf, "", "")
+
+
+def _spool(
+    rows: Rows, canonical: Callable[[str], str], files: _Spool, stop: threading.Event
+) -> None:
+    captions: dict[str, _Caption] = defaultdict(_Caption)
+    nodes: set[NodeKey] = set()
+    for name in _watch(rows.scan(Name), stop):
+        caption = captions[canonical(name.node)]
+        caption.names.add(name.norm)
+        caption.name = max(caption.name, (name.order, name.text))
+    edges: Iterator[Fact | Mention | Participation]
+    edges = chain(rows.scan(Mention), rows.scan(Participation), rows.scan(Fact))
+    for row in _watch(edges, stop):
+        if isinstance(row, Mention):
+            caption = captions[canonical(row.entity)]
+            caption.type = max(caption.type, (float(row.last_at), row.id, row.type))
+        table, source, target, values = _edge(row, canonical)
+        files.write((table, source[0], target[0]), (source[1], target[1], *values))
+        nodes |= {source, target}
+    for session in _watch(rows.scan(Session), stop):
+        nodes.discard((SESSION, session.id))
+        files.write((SESSION,), _session(session))
+    nodes.update((USER, row.id) for row in _watch(rows.scan(User), stop))
+    nodes.update((ENTITY, canonical(row.id)) for row in _watch(rows.scan(Entity), stop))
+    for label, id in nodes:
+        caption = _Caption() if label == SESSION else captions[id]
+        shown = (id, caption.name[1], "\n".join(sorted(caption.names)))
+        rest = {USER: (), ENTITY: (caption.type[2],), SESSION: ("", "")}[label]
+        files.write((label,), (*shown, *rest))
+
+
+def _watch(rows: Iterable[T], stop: threading.Event) -> Iterator[T]:
+    for count, row in enumerate(rows):
+        if count % _CHECK == 0 and stop.is_set():
+            raise Stopped
+        yield row
+
+
+def _edge(row: Fact | Mention | Participation, canonical: Callable[[str], str]) -> Edge:
+    # A label follows from the row's kind if it can: a foreign id must not end elsewhere.
+    if isinstance(row, Mention):
+        ends = (ENTITY, canonical(row.entity)), (SESSION, row.session)
+        return "MENTIONED_IN", *ends, (row.id, int(row.count))
+    if isinstance(row, Participation):
+        ends = (USER, row.user), (SESSION, row.session)
+        return "PARTICIPATED_IN", *ends, (row.id, int(row.messages))
+    source, target = (
+        (ENTITY, canonical(id)) if is_entity(id) else (USER, id) for id in (row.subject, row.object)
+    )
+    values = (
+        row.id,
+        row.session,
+        row.predicate,
+        row.statement,
+        float(row.importance),
+        int(row.use_count),
+        None if row.valid_to is None else float(row.valid_to),
+        row.status,
+        float(row.recorded_at),
+        json.dumps(row.supersedes, ensure_ascii=False),
+    )
+    return "KNOWS" if source[0] == USER else "RELATED_TO", source, target, values
+
+
+def _session(row: Session) -> tuple[Value, ...]:
+    names = "\n".join(map(normalise, (row.title, row.circle, row.persona)))
+    kind = "group" if row.is_group else "private"
+    return row.id, row.title or row.circle, names, kind, row.circle
+
+
+# ---------------------------------------------------------------- CSV
+
+
+class _Spool(ExitStack):
+    """CSV files in a folder, one for each table and pair of labels.
+
+    Text is always quoted; the word for NULL is a random one, so that no text equals it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self._null = secrets.token_hex(16)
+        self._files: dict[tuple[str, ...], IO[str]] = {}
+
+    def write(self, table: tuple[str, ...], values: Iterable[Value]) -> None:
+        """Add a record to a table: (its name, and the labels of both ends of an edge)."""
+        file = self._files.get(table)
+        if file is None:
+            opened = self._path(table).open("w", encoding="utf-8", newline="")
+            file = self._files[table] = self.enter_context(opened)
+        file.write(",".join(map(_cell, values)) + "\n")
+
+    def _path(self, table: tuple[str, ...]) -> Path:
+        return self._folder / f"{'-'.join(table)}.csv"
+
+    def load(self, database: Database, stop: threading.Event) -> None:
+        """COPY everything, nodes first. The files must be closed."""
+        for table in sorted(self._files, key=len):
+            if stop.is_set():
+                raise Stopped
+            # parallel=false: the parallel reader cannot have line ends inside a text.
+            options = (
+                "header=false, auto_detect=false, parallel=false, "
+                f"""quote='"', escape='"', null_strings=['{self._null}']"""
+            )
+            if len(table) > 1:
+                options += f", from='{table[1]}', to='{table[2]}'"
+            # Masks the signs of a glob pattern and of a Cypher literal.
+            path = re.sub(r"[\[\]*?]", r"[\g<0>]", self._path(table).as_posix())
+            path = path.replace("\\", "\\\\").replace("'", "\\'")
+            database.run(f"COPY {table[0]} FROM '{path}' ({options})")
+
+
+def _cell(value: Value) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"'
+    return "" if value is None else repr(value)  # for numbers nothing reads as NULL

@@ -16,8 +16,7 @@ from ..errors import NotFoundError
 from ..model import Status, is_entity
 from ..paths import Hop, Path
 from ..text import normalise
-from .database import Database
-from .graph_build import ENTITY, SESSION, USER
+from .database import ENTITY, SESSION, USER, Database
 
 HOPS: Final = 4
 """Facts on the longest path that is looked for."""

@@ -29,8 +29,7 @@ from typing import TypeVar
 from ..errors import ClosedError, GraphError
 from ..store import Journal
 from ..supervisor import NEVER, Supervisor
-from .database import Database, remove
-from .graph_build import build
+from .database import Database, build, remove
 from .graph_queries import GraphQueries
 
 T = TypeVar("T")

@@ -1,7 +1,6 @@
 """Upkeep: what happens to memories while nobody is looking."""
 
-from .backup import Backups
-from .restore import Backup, Preview, open_journal, preview, saved, stage
+from .backup import Backup, Backups, Preview, open_journal, preview, saved, stage
 from .upkeep import Forecast, IdleGate, Report, Upkeep
 
 __all__ = [

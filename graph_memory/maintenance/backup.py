@@ -1,32 +1,56 @@
-"""Backups: verified copies of the journal, daily and on demand.
+"""Backups of the journal: made daily, rotated, restored and purged.
 
-Copies are made in a thread and on a connection of their own, in small steps: messages go
-on being stored meanwhile. With the daily one, closed files are purged of who is forgotten.
+A restore is prepared at any time and takes effect at the next opening; after a kill at any
+step the next opening goes on by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
+import shutil
+import sqlite3
 import threading
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from ..context import Context
 from ..deletion import Tombstones, erasure, forget_me, message_retention, retraction
-from ..errors import ClosedError, DamagedError, GraphMemoryError, JournalError, brief
+from ..errors import (
+    ClosedError,
+    DamagedError,
+    GraphMemoryError,
+    JournalError,
+    NotFoundError,
+    brief,
+)
+from ..private import reserve
 from ..retention import DAY
-from ..store import copies
+from ..store import Journal, copies, pauses
+from ..store.connection import failure
+from ..store.copies import Contents
 from ..supervisor import Supervisor
-from . import restore
-from .restore import Backup, Preview
 
 T = TypeVar("T")
 
 logger = logging.getLogger("graph_memory.maintenance")
 
+JOURNAL = "journal.sqlite3"
+DAILY = 7
+"""Days of which a backup is kept."""
+WEEKLY = 4
+"""Weeks of which a backup is kept."""
+OTHERS = 3
+"""Backups kept of those made by hand, before a restore, before a migration: each."""
+COMMAND = "/memory restore"
+"""The chat command that prepares a restore and opens the memory anew."""
+_NAME = re.compile(r"journal-(\d{8}T\d{6}Z)(?:-([\w-]+))?\.sqlite3", re.ASCII)
+_STAGED = re.compile(r"restore-(\d{8}T\d{6}Z)\.sqlite3", re.ASCII)
 SETTLING = 60.0
 """Seconds after the start before the first look: starting is busy enough."""
 LOOK = 3600.0
@@ -37,13 +61,106 @@ MIN_KEPT = 2
 """Backups that are never deleted to make room for a new one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A verified copy of the journal, of ``size`` bytes.
+
+    ``kind`` is empty for daily ones; ``manual``, ``restore`` (made before one) or
+    ``migration-…``.
+    """
+
+    path: Path
+    at: float
+    kind: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a backup holds, and the journal (``None`` if that cannot be read)."""
+
+    backup: Backup
+    then: Contents
+    now: Contents | None
+
+    @property
+    def difference(self) -> dict[str, int]:
+        """How many messages, facts and changes a restore would add, negative if it loses."""
+        if self.now is None:
+            return {}
+        return {
+            key: getattr(self.then, key) - getattr(self.now, key)
+            for key in ("messages", "facts", "changes")
+        }
+
+
+def saved(directory: Path) -> list[Backup]:
+    """The backups of a data directory, newest first, or a ``JournalError``."""
+    folder = copies.folder_of(directory)
+    found = []
+    try:
+        for path in folder.iterdir() if folder.is_dir() else ():
+            match = _NAME.fullmatch(path.name)
+            if match and path.is_file():
+                at = datetime.strptime(match[1], "%Y%m%dT%H%M%S%z").timestamp()
+                found.append(Backup(path, at, match[2] or "", path.stat().st_size))
+    except (OSError, ValueError) as error:
+        raise JournalError(f"{folder} cannot be read: {error}") from error
+    return sorted(found, key=lambda backup: (backup.at, backup.name), reverse=True)
+
+
+def find(directory: Path, name: str) -> Backup:
+    """The backup of this name, or a ``NotFoundError``."""
+    for backup in saved(directory):
+        if backup.name in (name, f"{name}.sqlite3"):
+            return backup
+    raise NotFoundError(f"there is no backup {name}")
+
+
+def preview(directory: Path, name: str) -> Preview:
+    """What restoring a backup would do. Blocks.
+
+    Raises:
+        NotFoundError: There is no such backup.
+        JournalError: It cannot be used (``DamagedError`` if it is damaged).
+    """
+    backup = find(directory, name)
+    then = copies.verify(backup.path)
+    try:
+        now = copies.read(directory / JOURNAL)
+    except JournalError:
+        now = None
+    return Preview(backup, then, now)
+
+
+def surplus(backups: Iterable[Backup]) -> list[Backup]:
+    """Backups in excess, oldest first; only days and weeks that have one count."""
+    days: dict[date, Backup] = {}
+    weeks: dict[tuple[int, int], Backup] = {}
+    others: dict[str, list[Backup]] = {}
+    ordered = sorted(backups, key=lambda backup: (backup.at, backup.name), reverse=True)
+    for backup in ordered:
+        if backup.kind:
+            others.setdefault(backup.kind.partition("-")[0], []).append(backup)
+        else:
+            day = datetime.fromtimestamp(backup.at, UTC).date()
+            days.setdefault(day, backup)
+            weeks.setdefault(day.isocalendar()[:2], backup)
+    kept = {*list(days.values())[:DAILY], *list(weeks.values())[:WEEKLY]}
+    kept.update(backup for group in others.values() for backup in group[:OTHERS])
+    return [backup for backup in reversed(ordered) if backup not in kept]
+
+
 class Backups:
-    """The backups of one open journal.
+    """The backups of one open journal, in ``backups/`` inside the data directory.
 
     Args:
-        directory: The data directory; backups are in ``backups/`` inside it.
-        tombstones: Whom the copies are purged of.
-        rebuild: Builds the graph's file anew: what is deleted from it leaves its bytes there.
+        rebuild: Builds the graph's file anew, without the bytes of what is deleted.
     """
 
     def __init__(
@@ -71,17 +188,17 @@ class Backups:
 
     @property
     def problem(self) -> str:
-        """Why there is no backup of today, or one holds what it should not, or empty."""
+        """Why there is no backup of today, or one holds what it should not; or empty."""
         failed = self._job.problem and f"no backup was made: {self._job.problem}"
         return failed or self._unpurged
 
     async def start(self) -> None:
-        """Make one backup a day; a restart does not begin the wait anew."""
+        """Make one backup a day."""
         if not self._stop.is_set():
             self._job.start(after=SETTLING)
 
     async def close(self) -> None:
-        """Stop; a copy that is under way is given up and leaves nothing behind."""
+        """Stop; a copy under way is given up and deleted."""
         self._stop.set()
         await self._job.close()
         await asyncio.to_thread(self._thread.shutdown)
@@ -93,8 +210,8 @@ class Backups:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def list(self) -> list[Backup]:
-        """The backups there are, newest first."""
-        return await self.alone(lambda: restore.saved(self._directory))
+        """The backups, newest first."""
+        return await self.alone(lambda: saved(self._directory))
 
     async def make(self, kind: str = "manual") -> Backup:
         """Make a backup now, and delete those in excess.
@@ -106,20 +223,20 @@ class Backups:
         return await self.alone(lambda: self._make(kind))
 
     async def preview(self, name: str) -> Preview:
-        """What restoring a backup would do; see ``restore.preview``."""
-        return await self.alone(lambda: restore.preview(self._directory, name))
+        """What restoring a backup would do; see :func:`preview`."""
+        return await self.alone(lambda: preview(self._directory, name))
 
     async def restore(self, name: str) -> Backup:
-        """Have a backup take the journal's place at the next start; see ``restore.stage``."""
-        return await self.alone(lambda: restore.stage(self._directory, name, self._now()))
+        """Have a backup replace the journal at the next start; see :func:`stage`."""
+        return await self.alone(lambda: stage(self._directory, name, self._now()))
 
     async def staged(self) -> float | None:
-        """When the restore was asked for that waits for the next start, if any."""
-        return await self.alone(lambda: restore.staged(self._directory))
+        """When the waiting restore was prepared, if there is one."""
+        return await self.alone(lambda: staged(self._directory))
 
     async def unstage(self) -> bool:
         """Take back a restore that waits; false if there was none."""
-        return await self.alone(lambda: restore.unstage(self._directory))
+        return await self.alone(lambda: unstage(self._directory))
 
     async def due_in(self) -> float:
         """Seconds until the daily backup is due; 0 if it is."""
@@ -134,7 +251,7 @@ class Backups:
         return LOOK
 
     async def tend(self) -> Backup | None:
-        """Make the daily backup if it is due and there is something; purge and trim."""
+        """Make the daily backup if it is due; purge closed files and trim the log."""
         made = None
         if not await self.due_in() and not (await self._journal.look(copies.contents)).is_empty:
             made = await self.make("")
@@ -145,7 +262,7 @@ class Backups:
         return made
 
     async def purge(self, *, due: bool = True) -> None:
-        """Let no file hold who is to be forgotten or what was retracted.
+        """Take who is to be forgotten and what was retracted out of all files.
 
         Args:
             due: Do it now; otherwise only if the oldest wish is a day old.
@@ -182,7 +299,7 @@ class Backups:
             *self._directory.glob("restore-*.tmp*"),
         ):
             draft.unlink(missing_ok=True)
-        paths = [backup.path for backup in restore.saved(self._directory)]
+        paths = [backup.path for backup in saved(self._directory)]
         paths += sorted(self._directory.glob("restore-*.sqlite3"))
         forget_me.purge(paths, self._tombstones, marks, self._now(), self._stop)
         if others:
@@ -197,21 +314,163 @@ class Backups:
             self._make_room(folder)
             target = copies.path_for(folder, self._now(), kind)
             copies.copy(self._journal.path, target, self._stop)
-            for backup in restore.surplus(restore.saved(self._directory)):
+            for backup in surplus(saved(self._directory)):
                 if backup.path != target:
                     backup.path.unlink(missing_ok=True)
         except DamagedError as error:
-            raise restore.advise(self._directory, error) from error
+            raise advise(self._directory, error) from error
         except OSError as error:
             raise JournalError(f"the backup failed: {error}") from error
-        return restore.find(self._directory, target.name)
+        return find(self._directory, target.name)
 
     def _make_room(self, folder: Path) -> None:
         wanted = copies.size(self._journal.path)
-        for backup in reversed(restore.saved(self._directory)[MIN_KEPT:]):
+        for backup in reversed(saved(self._directory)[MIN_KEPT:]):
             try:
                 copies.require_space(folder, wanted)
             except JournalError:
                 backup.path.unlink(missing_ok=True)
             else:
                 return
+
+
+# --------------------------------------------------------------------- restoring
+
+
+def stage(directory: Path, name: str, now: float) -> Backup:
+    """Have a backup replace the journal at the next :func:`open_journal`. Blocks.
+
+    Raises:
+        NotFoundError: There is no such backup.
+        JournalError: It cannot be used (``DamagedError``), or there is no room for it.
+    """
+    backup = find(directory, name)
+    copies.require_space(directory, backup.size)
+    moment = datetime.fromtimestamp(now, UTC)
+    target = directory / f"restore-{moment:%Y%m%dT%H%M%SZ}.sqlite3"
+    draft = target.with_suffix(".tmp")
+    try:
+        reserve(draft)
+        shutil.copyfile(backup.path, draft)
+        copies.verify(draft)
+        unstage(directory)
+        copies.settle(draft, target)
+    except OSError as error:
+        raise JournalError(f"{backup.name} could not be prepared: {error}") from error
+    finally:
+        copies.remove(draft)
+    return backup
+
+
+def unstage(directory: Path) -> bool:
+    """Take a prepared restore back; false if there was none."""
+    found = _staged(directory)
+    for path in found:
+        copies.remove(path)
+    return bool(found)
+
+
+def staged(directory: Path) -> float | None:
+    """When the waiting restore was prepared, if there is one."""
+    found = [match for path in _staged(directory) if (match := _STAGED.fullmatch(path.name))]
+    if not found:
+        return None
+    return datetime.strptime(found[-1][1], "%Y%m%dT%H%M%S%z").timestamp()
+
+
+async def open_journal(
+    directory: Path, now: Callable[[], float], tombstones: Tombstones
+) -> Journal:
+    """Carry out a prepared restore, purge what it brings back, open the journal.
+
+    Raises:
+        DamagedError: The journal is damaged, foreign or lost; names the newest good backup.
+        JournalError: It cannot be used for another reason.
+    """
+    try:
+        await asyncio.to_thread(_prepare, directory, now())
+        await asyncio.to_thread(forget_me.clean_journal, directory / JOURNAL, tombstones, now())
+        return await Journal.open(directory / JOURNAL, now)
+    except DamagedError as error:
+        raise await asyncio.to_thread(advise, directory, error) from error
+
+
+def _prepare(directory: Path, now: float) -> None:
+    try:
+        if staged := _staged(directory):
+            _put_in_place(directory, staged[-1], now)
+    except OSError as error:
+        raise JournalError(f"the restore could not be carried out: {error}") from error
+    journal = directory / JOURNAL
+    if journal.exists() and journal.stat().st_size:
+        return
+    # SQLite would begin an empty journal and delete a log that is left of the old one.
+    log = copies.companions(journal)[0]
+    if saved(directory) or (log.exists() and log.stat().st_size):
+        raise DamagedError(f"{journal} is missing or empty")
+
+
+def _put_in_place(directory: Path, staged: Path, now: float) -> None:
+    journal = directory / JOURNAL
+    if journal.exists():
+        try:
+            held = copies.fold(journal)
+        except DamagedError as error:
+            _set_aside(directory, staged)
+            logger.warning("%s; it was set aside", error)
+        else:
+            try:  # who asked for a pause keeps it, and what was retracted stays so
+                pauses.carry(journal, staged)
+                retraction.carry(journal, staged)
+            except sqlite3.Error as error:
+                what = "pauses and withdrawals could not be carried over"
+                raise failure(what, error) from error
+            if not held.is_empty:  # it becomes a backup: a rename, which needs no room
+                folder = copies.folder_of(directory)
+                folder.mkdir(parents=True, exist_ok=True)
+                journal.replace(copies.path_for(folder, now, "restore"))
+                copies.sync(folder)
+    else:
+        _set_aside(directory, staged)
+    staged.replace(journal)
+    copies.sync(directory)
+    for older in _staged(directory):
+        copies.remove(older)
+    logger.info("the journal was restored (%s)", staged.name)
+
+
+def _set_aside(directory: Path, staged: Path) -> None:
+    """Move a damaged journal away, with its log."""
+    match = _STAGED.fullmatch(staged.name)
+    # Named after the restore: a kill between two renames does not part the files.
+    stem = directory / f"journal-damaged-{match[1] if match else ''}.sqlite3"
+    parts = zip(copies.companions(directory / JOURNAL), copies.companions(stem), strict=True)
+    for source, target in parts:
+        if source.exists():
+            source.replace(target)
+    copies.sync(directory)
+
+
+def _staged(directory: Path) -> list[Path]:
+    """Restores that were prepared, oldest first."""
+    if not directory.is_dir():
+        return []
+    return sorted(path for path in directory.iterdir() if _STAGED.fullmatch(path.name))
+
+
+def advise(directory: Path, error: DamagedError) -> DamagedError:
+    """The error with what can be done about it. Blocks."""
+    for backup in saved(directory):
+        try:
+            held = copies.verify(backup.path)
+        except JournalError:
+            continue
+        made = datetime.fromtimestamp(backup.at, UTC)
+        advice = (
+            f"the newest good backup is of {made:%Y-%m-%d %H:%M} UTC ({held.messages} messages,"
+            f" {held.facts} facts): {COMMAND} {backup.name} brings it back, the damaged file is"
+            " kept"
+        )
+        return DamagedError(f"{error}; {advice}", backup.name)
+    advice = "there is no good backup; move the file away to begin with an empty memory"
+    return DamagedError(f"{error}; {advice}")

@@ -21,8 +21,8 @@ import pytest
 
 from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me
 from graph_memory.errors import BondError, JournalError
-from graph_memory.maintenance import restore
-from graph_memory.maintenance.restore import JOURNAL, saved
+from graph_memory.maintenance import stage
+from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -261,7 +261,7 @@ async def test_a_restored_backup_does_not_bring_them_back(tmp_path: Path):
     await service.close()
 
     old.path.write_bytes(outside)
-    restore.stage(tmp_path, old.name, T0)
+    stage(tmp_path, old.name, T0)
     assert holding(tmp_path, PLANTED)
     again = await opened(tmp_path)
     assert KEPT in await recalled(again, LIS, LI, f"悄悄话{KEPT}")
@@ -283,7 +283,7 @@ async def test_whoever_came_back_and_is_restored_is_not_erased_again(tmp_path: P
     await service.learning.hear(Turn(HOME, WANG, "新人", "我回来了"))
     backup = await service.backups.make("manual")
     await service.close()
-    restore.stage(tmp_path, backup.name, T0)
+    stage(tmp_path, backup.name, T0)
     again = await opened(tmp_path)
     assert "我回来了" in [m.text for m in await again.journal.newest_messages(99)]
     await again.forget_me.forget(WANG)

@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.deletion import erasure
-from graph_memory.maintenance import restore
-from graph_memory.maintenance.restore import saved
+from graph_memory.maintenance import stage
+from graph_memory.maintenance.backup import saved
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -96,7 +96,7 @@ async def test_a_backup_that_was_cleared_can_be_restored(
     clock.now += DAY
     await memory.backups.tend()
     await memory.close()
-    restore.stage(tmp_path, saved(tmp_path)[-1].name, clock.now)
+    stage(tmp_path, saved(tmp_path)[-1].name, clock.now)
     again = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
     assert [m.text for m in await again.journal.newest_messages(9)] == ["我喜欢爬山"]
     await again.settle()

@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graph_memory.graph import GraphStore
-from graph_memory.graph.database import Database
-from graph_memory.graph.graph_build import EDGES, NODES, build
+from graph_memory.graph.database import EDGES, NODES, Database, build
 from graph_memory.model import Change, Entity, Mention, Participation, Row, Session, User, stable_id
 from graph_memory.store import Draft, Journal
 from tests.makers import T0, entity, fact, group, name, private, user

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graph_memory.graph.graph_build import Stopped, build
+from graph_memory.graph.database import Stopped, build
 from graph_memory.model import Row, User
 from graph_memory.store import Journal
 from tests.makers import T0, entity, fact, group, name, user

@@ -15,8 +15,8 @@ import pytest_asyncio
 
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import ClosedError, DamagedError, JournalError, NotFoundError
-from graph_memory.maintenance import Backup, Backups, backup, restore
-from graph_memory.maintenance.restore import JOURNAL, surplus
+from graph_memory.maintenance import Backup, Backups, backup
+from graph_memory.maintenance.backup import JOURNAL, surplus
 from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal, copies
 
@@ -130,7 +130,7 @@ async def test_a_clock_that_was_wrong_stops_nothing(world):
     clock.now = T0
     assert await backups.tend() is not None, "one from the future is not today's"
     clock.now = T0 - 3650 * DAY
-    for _ in range(restore.DAILY + 5):
+    for _ in range(backup.DAILY + 5):
         assert (await backups.make("")).path.exists(), "what was just made is there"
 
 
@@ -163,7 +163,7 @@ def test_days_and_weeks_are_kept():
     for day in range(120):
         made.append(on(day))
         made = [one for one in made if one not in surplus(made)]
-    assert [(one.day - on(0).day).days for one in made if one.kind == ""] == [
+    assert [(one.at - on(0).at) // DAY for one in made if one.kind == ""] == [
         # Three Sundays before the last seven days; 28 December 2026 is day 118, a Monday.
         103, 110, 113, 114, 115, 116, 117, 118, 119,
     ]  # fmt: skip
@@ -187,7 +187,7 @@ async def test_a_damaged_journal_costs_no_good_backup(world, tmp_path: Path):
     good = await backups.make("")
     await journal.close()
     damage(tmp_path / JOURNAL)
-    for _ in range(restore.DAILY + 1):
+    for _ in range(backup.DAILY + 1):
         clock.now += DAY
         with pytest.raises(DamagedError, match=good.name):
             await backups.make("")
@@ -265,4 +265,4 @@ async def test_a_preview_says_what_would_be_lost(world):
     with pytest.raises(DamagedError):
         await backups.preview(made.name)
     damaged = DamagedError("damaged")
-    assert "no good backup" in str(restore.advise(made.path.parents[1], damaged))
+    assert "no good backup" in str(backup.advise(made.path.parents[1], damaged))

@@ -13,8 +13,8 @@ import pytest
 
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import DamagedError, JournalError, NotFoundError
-from graph_memory.maintenance import open_journal, restore
-from graph_memory.maintenance.restore import JOURNAL, saved
+from graph_memory.maintenance import backup, open_journal
+from graph_memory.maintenance.backup import JOURNAL, saved
 from graph_memory.store import copies
 
 from ..makers import T0, message, private, user
@@ -96,7 +96,7 @@ async def test_a_restore_takes_effect_at_the_next_opening(tmp_path: Path):
     assert copies.verify(kept.path).messages == 4, "nothing of what stood there is lost"
     assert await heard(tmp_path) == ["一", "二"], "once"
 
-    restore.stage(tmp_path, kept.name, T0)
+    backup.stage(tmp_path, kept.name, T0)
     assert await heard(tmp_path) == ["一", "二", "三", "四"], "a restore can be taken back"
 
 
@@ -116,7 +116,7 @@ async def test_what_a_kill_left_in_the_log_is_kept_too(tmp_path: Path):
     for part, content in left.items():
         part.write_bytes(content)
     assert len(left) == 3
-    restore.stage(tmp_path, name, T0)
+    backup.stage(tmp_path, name, T0)
     assert await heard(tmp_path) == ["一"]
     (kept,) = [backup for backup in saved(tmp_path) if backup.kind == "restore"]
     with closing(sqlite3.connect(kept.path)) as db:
@@ -137,7 +137,7 @@ async def test_damage_is_named_with_the_way_out(tmp_path: Path, way: str):
     assert caught.value.backup == name
     assert (tmp_path / JOURNAL).exists() == (way != "missing"), "no new one is begun"
 
-    restore.stage(tmp_path, caught.value.backup, T0)
+    backup.stage(tmp_path, caught.value.backup, T0)
     assert await heard(tmp_path) == list(MANY)
     kept = list(tmp_path.glob("journal-damaged-*.sqlite3"))
     assert [path.read_bytes() for path in kept] == ([wrong] if way != "missing" else [])
@@ -152,7 +152,7 @@ async def test_damage_without_a_good_backup(tmp_path: Path):
         await open_journal(tmp_path, now, Tombstones.read(tmp_path))
     assert caught.value.backup == ""
     with pytest.raises(DamagedError):
-        restore.stage(tmp_path, name, T0)
+        backup.stage(tmp_path, name, T0)
     assert not list(tmp_path.glob("restore-*")), "nothing half is left behind"
 
 
@@ -195,11 +195,11 @@ async def test_a_kill_at_any_step_is_survived(tmp_path: Path, monkeypatch, way: 
             damage(home / JOURNAL, way)
         if way == "missing":
             (home / f"{JOURNAL}-wal").write_bytes(b"log")
-        restore.stage(home, name, T0)
+        backup.stage(home, name, T0)
         with monkeypatch.context() as patch:
             Fuse(patch, steps)
             try:
-                restore._prepare(home, T0)
+                backup._prepare(home, T0)
                 done = True
             except Killed:
                 steps += 1
@@ -218,9 +218,9 @@ async def test_a_prepared_restore_can_be_taken_back(tmp_path: Path):
     await write(tmp_path, "一")
     name = await save(tmp_path)
     await write(tmp_path, "二")
-    restore.stage(tmp_path, name, T0)
-    assert restore.unstage(tmp_path)
-    assert not restore.unstage(tmp_path)
+    backup.stage(tmp_path, name, T0)
+    assert backup.unstage(tmp_path)
+    assert not backup.unstage(tmp_path)
     assert await heard(tmp_path) == ["一", "二"]
 
 
@@ -228,7 +228,7 @@ async def test_only_backups_can_be_restored(tmp_path: Path):
     await write(tmp_path, "一")
     await save(tmp_path)
     with pytest.raises(NotFoundError):
-        restore.stage(tmp_path, f"../{JOURNAL}", T0)
+        backup.stage(tmp_path, f"../{JOURNAL}", T0)
 
 
 async def test_a_journal_that_is_only_unreadable_is_not_called_damaged(tmp_path: Path):
