@@ -27,7 +27,7 @@ class Finding:
     """Something that was wrong, and whether it is right now.
 
     ``code`` is that of a journal's fault (``store/examine.py``), or ``journal_away``,
-    ``graph_away``, ``index_away``; ``detail`` are examples or an error, in English.
+    ``graph_away``, ``index_away``.
     """
 
     code: str
@@ -40,8 +40,7 @@ class Finding:
 class Checkup:
     """What an examination found, and how many ``seconds`` it took.
 
-    Of all ``documents``, ``vectors`` had a vector of the model in use before it; ``changes``
-    is the number of the last change that the graph reflects.
+    ``vectors`` of the ``documents`` had a vector before; ``changes`` are those in the graph.
     """
 
     findings: tuple[Finding, ...]

@@ -24,8 +24,7 @@ class Health:
         counts: Rows of each kind, messages, buffered messages, changes, records, and
             messages that were deleted as old (``thinned``).
         graph_applied: The last change that the graph reflects.
-        embedder: Name of the model in use; empty while there is none.
-        index_vectors: How many of the index's documents have a vector of that model.
+        embedder: Name of the model in use; may be empty.
         storage_kind: Why messages cannot be stored (see ``store/connection.py``).
         breakers: By ``embedding``, ``learning`` or ``rewriting``.
     """

@@ -1,8 +1,7 @@
 """Cypher queries of the graph: search, neighbourhood, paths, and canned questions.
 
-All are parameterised, read-only, and run on the reader's thread. This is the owner's
-view: nothing here asks who may see what. Archived facts answer none of the questions but
-*contradicted*.
+This is the owner's view: nothing here asks who may see what. Archived facts count only for
+neighbourhoods and *contradicted*.
 """
 
 from __future__ import annotations
@@ -26,15 +25,12 @@ WAYS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A user, an entity or a session.
+    """A user, an entity or a session (``kind``).
 
     Attributes:
-        kind: ``user``, ``entity`` or ``session``.
-        type: Of an entity, see ``EntityType``; ``group`` or ``private`` for a session;
-            empty for a user or if unknown.
-        name: Newest name, or a session's title; empty if it has none.
-        degree: How many edges join it to other nodes: facts, or for a session its
-            people and entities.
+        type: An ``EntityType``; ``group`` or ``private`` for a session; or empty.
+        name: Newest name, or a session's title; may be empty.
+        degree: How many edges join it to other nodes.
     """
 
     id: str
@@ -49,14 +45,11 @@ class GraphEdge:
     """A fact; beside a session, that somebody spoke or something was mentioned in it.
 
     Attributes:
-        id: The fact's id.
-        source, target: Ids of subject and object.
         predicate: The fact's; ``participated_in`` or ``mentioned_in`` beside a session.
         strength_count: How often it was restated; how many messages or mentions.
         valid_to: Seconds since the epoch; ``None`` if open.
-        status: ``active`` or ``archived``.
         recorded_at: When it was learned, seconds since the epoch; 0 beside a session.
-        superseded: Whether a newer fact replaces it, be that one archived or not.
+        superseded: Whether a newer fact, archived or not, replaces it.
     """
 
     id: str
@@ -74,15 +67,12 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """Part of the graph.
+    """Part of the graph, those nodes first that were asked about.
 
     Attributes:
-        nodes: All that it names; those that were asked about first, then the answer.
-        edges: Facts that it rests on, in its order.
-        total: How many there are, shown or not: of what was asked for.
-        paths: The paths, if paths were asked for.
+        total: How many answers there are, shown or not.
         pairs: Ids of facts, newer and older, if replaced ones were asked for.
-        counts: By node, how many it is joined with: nodes or groups.
+        counts: ``(node, number)`` of the nodes or groups it is joined with.
     """
 
     nodes: list[GraphNode]
@@ -187,11 +177,7 @@ _ALL_HOPS: Final = (
 
 
 class GraphQueries:
-    """What a graph is asked, on the thread that reads.
-
-    Args:
-        canonical: The node under which a merged one goes.
-    """
+    """What a graph is asked, on the thread that reads."""
 
     def __init__(self, database: Database, canonical: Callable[[str], str]) -> None:
         self._db = database
@@ -203,9 +189,8 @@ class GraphQueries:
         """Users and entities, then sessions, each the most connected first.
 
         Args:
-            query: Part of any of their names, old ones included, in any case and width;
-                of a user's account; of a session's title, circle or persona. Empty: all.
-            limit: Most nodes.
+            query: Part of any of their names, old ones included; of a user's account; of a
+                session's title, circle or persona. Empty: all.
         """
         norm, page = normalise(query), {"limit": max(0, limit)}
         if norm:
@@ -216,13 +201,7 @@ class GraphQueries:
         return [_node(row) for row in rows][: max(0, limit)]
 
     def neighbourhood(self, node: str, limit: int = 60) -> Subgraph:
-        """A node, which comes first, and what is one hop from it, the strongest first.
-
-        Neighbours of a user or an entity are those with whom a fact joins it, archived
-        ones included; of a session its people and what was mentioned in it.
-
-        Args:
-            limit: Most neighbours to show; ``total`` counts them all.
+        """A node, and what is one hop from it, the strongest first.
 
         Raises:
             NotFoundError: There is no such node.
@@ -233,17 +212,15 @@ class GraphQueries:
         if not centre:
             raise NotFoundError("there is no such node in the graph")
         if centre[0].kind == "session":
-            return self._visitors(centre[0], max(0, limit))
+            rows = self._db.run(_VISITORS, {"id": id})
+            shown = list(dict.fromkeys(row[1] for row in rows))
+            people = shown[: max(0, limit)]
+            edges = [_presence(row) for row in rows if row[1] in people]
+            return Subgraph(centre + self._nodes(people), edges, len(shown))
         ranked = self._db.run(_NEIGHBOURS, {"id": id, **_ACTIVE})
         shown = [row[0] for row in ranked][: max(0, limit)]
         edges = self._edges(self._db.run(_AROUND, {"id": id, "ids": shown or [id]}))
         return Subgraph(centre + self._nodes(shown), edges, len(ranked))
-
-    def _visitors(self, session: GraphNode, limit: int) -> Subgraph:
-        rows = self._db.run(_VISITORS, {"id": session.id})
-        shown = list(dict.fromkeys(row[1] for row in rows))
-        edges = [_presence(row) for row in rows if row[1] in shown[:limit]]
-        return Subgraph([session, *self._nodes(shown[:limit])], edges, len(shown))
 
     def among(self, ids: Collection[str]) -> Subgraph:
         """Some users and entities, and all facts between them.
@@ -344,8 +321,7 @@ class GraphQueries:
     def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
         """Where active facts of some Sessions lead from some nodes, in either direction.
 
-        This is where to look, not what may be shown: whether the asker was there when a
-        fact was said is not known here.
+        This is where to look, not what an asker may see.
         """
         if not nodes or not sessions:  # Kùzu cannot tell the type of an empty list
             return []
@@ -354,11 +330,8 @@ class GraphQueries:
 
     def all_hops(self, sessions: Collection[str]) -> list[Hop]:
         """All active facts of some Sessions, from subject to object."""
-        if not sessions:
-            return []
-        return [
-            Hop(*row) for row in self._db.run(_ALL_HOPS, {"sessions": sorted(sessions), **_ACTIVE})
-        ]
+        values = {"sessions": sorted(sessions), **_ACTIVE}
+        return [Hop(*row) for row in self._db.run(_ALL_HOPS, values)] if sessions else []
 
     # ------------------------------------------------------------ parts
 

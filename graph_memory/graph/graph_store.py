@@ -38,7 +38,7 @@ _log = logging.getLogger("graph_memory.graph")
 RETRY = (5.0, 30.0, 120.0, 600.0)
 """Seconds until the next attempt after one, two, … failures in a row."""
 IDLE_AFTER = 30.0
-"""Seconds after the start from which idle time is used to build what nobody asked for."""
+"""Seconds after the start before idle time is used to build."""
 PATIENCE = 10.0
 """Seconds that a question waits for the first graph."""
 FRESH = 5.0
@@ -60,12 +60,11 @@ class GraphState(StrEnum):
 
 
 class GraphStore:
-    """The graph of one data directory, whose lock the caller holds.
+    """The graph of one data directory, in ``graph/`` inside it.
 
     Args:
-        directory: The data directory; the graph lives in ``graph/`` inside it.
-        journal: What the graph is a view of; must stay open until this is closed.
-        idle: Returns when nobody chats: time to build what nobody has asked for yet.
+        journal: Must stay open until this is closed.
+        idle: Returns when nobody chats.
         buffer_pool_mb: Most memory for pages, MiB.
 
     Attributes:
@@ -116,12 +115,7 @@ class GraphStore:
     # ------------------------------------------------------------- life cycle
 
     async def start(self) -> None:
-        """Delete leftovers; the graph is built when it is asked for, or in idle time.
-
-        Raises:
-            OSError: The folder cannot be used.
-            ClosedError: It was closed before.
-        """
+        """Delete leftovers; the graph is built when it is asked for, or in idle time."""
         if self._ending.is_set():
             raise ClosedError("a graph store is started once; make a new one")
         await asyncio.get_running_loop().run_in_executor(self._writer, self._clean)
@@ -139,34 +133,23 @@ class GraphStore:
         self._job.start()
 
     def outdate(self) -> None:
-        """Take notice that the journal has changed: the next question wants a new graph."""
+        """Note that the journal has changed: the next question wants a new graph."""
         self._wanted += 1
 
     async def settle(self, timeout: float | None = 30) -> None:  # noqa: ASYNC109 - in the message
-        """Wait until the graph reflects everything the journal has now.
-
-        Args:
-            timeout: Seconds.
-
-        Raises:
-            GraphError: It cannot, not in time, or the store is closed.
-        """
+        """Wait until the graph reflects the journal, or raise ``GraphError``."""
         wanted = self._wanted
         await self._work(timeout)
         if self._built < wanted:
             raise GraphError(f"the graph is not ready: {self.problem or self.state.value}")
 
     async def rebuild(self) -> None:
-        """Build a new file from what the journal has now; the old one is deleted.
-
-        Raises:
-            GraphError: It failed (and will be tried again), or the store is closed.
-        """
+        """Replace the file by a new one, or raise ``GraphError``."""
         self.outdate()
         await self.settle(None)
 
     async def _work(self, timeout: float | None) -> None:  # noqa: ASYNC109 - as `settle`
-        """Have done what there is to do now, even if it failed just before."""
+        """Do what there is to do now, even if it failed just before."""
         if not self._is_open:
             raise GraphError("the graph is closed")
         self._job.start()
@@ -224,12 +207,13 @@ class GraphStore:
 
     def _replace(self, new: Database | None, canonical: Callable[[str], str] = str) -> None:
         """Delete the open file once the questions that wait for the reader are answered."""
+        old = self._database
 
-        def swap() -> Database | None:
-            old, self._database, self._canonical = self._database, new, canonical
-            return old
+        def swap() -> None:
+            self._database, self._canonical = new, canonical
 
-        if old := self._reader.submit(swap).result():
+        self._reader.submit(swap).result()
+        if old:
             old.discard()
 
     # ---------------------------------------------------------------- questions
@@ -238,7 +222,7 @@ class GraphStore:
         """Run a question on the reader's thread, once there is a graph.
 
         Args:
-            fresh: Seconds to wait for what has changed; see :data:`FRESH`.
+            fresh: Seconds to wait for a newer graph.
 
         Raises:
             GraphError: The graph is away, or the question failed or took too long.
@@ -258,5 +242,4 @@ class GraphStore:
 
 
 def _free(directory: Path) -> int:
-    """Bytes that may still be written to the disk of ``directory``."""
     return shutil.disk_usage(directory).free

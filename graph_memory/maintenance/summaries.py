@@ -1,7 +1,7 @@
 """Period summaries: what was talked about in a day, a week, a month, a year.
 
-A summary sums up at least two parts; where there is only one, that part stands for the
-period. Weeks are beside the months, which they do not fill evenly.
+A summary sums up at least two parts; a single one stands for the period itself. Weeks sum
+up days, as months do.
 """
 
 from __future__ import annotations
@@ -32,19 +32,18 @@ logger = logging.getLogger("graph_memory.maintenance")
 
 ACTOR = "upkeep"
 PURPOSE = "records"
-"""What the calls are counted under, and the reason of the changes."""
+"""Purpose of the calls and reason of the changes."""
 PER_CHANGE = 50
 """Records in one change."""
 PATIENCE = timedelta(3)
-"""For so long after a period a model that cannot be asked is waited for."""
+"""How long after a period a model that cannot be asked is waited for."""
 ASK_TIMEOUT = 120.0
 """Seconds after which a model that does not answer has failed."""
 MOST_ASKED = 100
 """Calls in one run: a history that was brought in takes some nights."""
 REVIEW = 30 * 86_400.0
-"""Seconds after which a record that lost its words (something was forgotten) is written anew:
-by then hardly anybody takes the forgetting back, which a newer record would prevent."""
-VERSION = 1
+"""Seconds until a summary that lost its words by a forgetting, which can be undone, is
+written anew."""
 ENGLISH = 2
 """How much longer the same is in English."""
 MAX_PIECE = 240
@@ -97,11 +96,10 @@ LENGTHS = {Level.DAY: 120, Level.WEEK: 180, Level.MONTH: 240, Level.YEAR: 320}
 
 
 class SummaryWriter:
-    """Writes the summaries that are due, each as a change against the newest state.
+    """Writes the summaries that are due.
 
     Args:
         model: ``None``: summaries are picked from those of their parts.
-        breaker: Around every call of the model.
         pause: Waits until nobody chats.
     """
 
@@ -122,7 +120,7 @@ class SummaryWriter:
         self._asked = 0
 
     async def write(self) -> int:
-        """Write what is due, in all Sessions; returns how many records were written."""
+        """Write what is due in all Sessions; returns how many summaries."""
         self._asked = written = 0
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             await self._pause()
@@ -187,20 +185,14 @@ class SummaryWriter:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A record that is to be written.
-
-    Attributes:
-        record: Without words, unless those of the standing record are kept.
-        parts: What it sums up, in the order of time.
-        standing: The record that it replaces.
-    """
+    """A summary to write (without words yet), its parts, and the one it replaces."""
 
     record: Episode
     parts: tuple[Episode, ...]
     standing: Episode | None
 
     def stands(self, rows: Rows) -> bool:
-        """Whether all that it was made of is as it was: nothing was forgotten meanwhile."""
+        """Whether all that it was made of is unchanged."""
         return rows.get(Episode, self.record.id) == self.standing and all(
             rows.get(Episode, part.id) == part for part in self.parts
         )
@@ -208,12 +200,10 @@ class Due:
 
 @dataclass(slots=True)
 class History:
-    """The episodes and records of one Session.
+    """The episodes of one Session, in the order of time, and its summaries, by id.
 
     Attributes:
-        episodes: In the order of time.
-        records: By id.
-        changed: When records were last written, by id.
+        changed: When summaries were last written, by id.
         until: First message that is not learned yet; what holds it is not due.
     """
 
@@ -224,7 +214,7 @@ class History:
     until: float = math.inf
 
     def due(self, level: Level, zone: tzinfo, now: float) -> list[Due]:
-        """What is to be written of a level, whose parts are all there, oldest first."""
+        """What is to be written of a level, oldest first."""
         today = day_of(now, zone)
         found: list[Due] = []
         for first, units in self._periods(level, zone):
@@ -259,7 +249,7 @@ class History:
 
 
 def history(db: sqlite3.Connection, session: str) -> History:
-    """The episodes and records of a Session as they stand. Reads."""
+    """The episodes and summaries of a Session."""
     found = History(session)
     rows = db.execute(
         "SELECT r.data, c.at FROM row r JOIN change c ON c.id = r.change"
@@ -307,7 +297,7 @@ def bounds(level: Level, day: date) -> tuple[date, date]:
 
 
 def record_id(level: Level, session: str, first: date) -> str:
-    """Id of the record of a Session for the period that begins on a day."""
+    """Id of a Session's summary of the period that begins on a day."""
     return stable_id("rec", session, level, first.isoformat())
 
 
@@ -355,10 +345,7 @@ def measure(level: Level, told: Sequence[Episode]) -> tuple[str, int]:
 
 
 def answered(text: str, level: Level, told: Sequence[Episode], zone: tzinfo) -> str:
-    """A model's answer as it is kept; empty if it does not follow from the parts.
-
-    That is told by its numbers and words, as far as that goes.
-    """
+    """A model's answer; empty if its numbers and words are not from the parts."""
     said = " ".join(part.summary for part in told)
     limit = measure(level, told)[1] * 3 // 2
     kept = fenced(text[: 8 * limit], limit)
@@ -388,8 +375,8 @@ def picked(level: Level, told: Sequence[Episode]) -> str:
 def telling(told: Sequence[Episode], count: int) -> list[Episode]:
     """At most ``count`` parts that have most of what came up, in the given order.
 
-    One by one the part is taken that adds most: a word counts for the parts that have it,
-    but only once, and a long part for the root of its length.
+    Greedy: a word counts once, for as many parts as have it; a long part is divided by the
+    root of its length.
     """
     bags = [frozenset(terms(part.summary)) for part in told]
     worth = Counter(term for bag in bags for term in bag)

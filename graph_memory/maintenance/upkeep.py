@@ -1,7 +1,6 @@
 """Periodic upkeep: archiving, deleting and summing up, in small slices.
 
-Every slice is one change, resolved against the newest state: what was used since it was
-looked up stays, a kill loses nothing, and it can be undone.
+Every slice is one change, resolved against the newest state, which can be undone.
 """
 
 from __future__ import annotations
@@ -78,13 +77,13 @@ class IdleGate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one run did.
+    """What one run did, in numbers of rows.
 
     Attributes:
         archived, deleted: Facts.
-        orphaned: Entities of which nothing was known any more and that went.
+        orphaned: Deleted entities, of which nothing was known.
         records: Summaries of days, weeks, months and years that were written.
-        thinned: Messages that were deleted because they were old.
+        thinned: Old messages that were deleted.
     """
 
     archived: int
@@ -104,15 +103,11 @@ class Forecast:
 
 
 class Upkeep:
-    """The periodic run and what it would do.
-
-    Attributes:
-        last: What the last run did; ``None`` before the first.
+    """The periodic run and what it would do; ``last``: what it did last.
 
     Args:
-        model, breaker: What writes summaries, if anything, and what guards it.
+        model: What writes summaries, if anything.
         embedding: Name of the embedding model in use; empty for none.
-        gate: When to work.
     """
 
     def __init__(
@@ -142,7 +137,7 @@ class Upkeep:
         )
 
     async def start(self) -> None:
-        """Run every ``prune_interval`` hours; a restart does not begin the wait anew."""
+        """Run every ``prune_interval`` hours, whatever restarts there are."""
         self._journal.listen(self._gate.on_event)
         self._job.start(after=SETTLING)
 
@@ -213,7 +208,7 @@ class Upkeep:
 
         Args:
             limit: Most facts to list for each.
-            rate, threshold: Settings to try out; default: those in use.
+            rate, threshold: Settings to try out instead of those in use.
         """
         now, settings = self._now(), self._context.settings
         rate = settings.time_decay_rate if rate is None else rate
@@ -241,7 +236,7 @@ class Upkeep:
         find: Callable[[sqlite3.Connection], list[R]],
         resolve: Callable[[list[R], Rows], Draft],
     ) -> int:
-        """Do one thing with what is found, a slice at a time; returns with how many rows."""
+        """Resolve what is found, a slice at a time; returns how many rows."""
         done = 0
         while found := await self._journal.look(find):
             change = await self._journal.commit(partial(resolve, found))
@@ -254,16 +249,10 @@ class Upkeep:
         return done
 
     def _archive(self, facts: list[Fact], rows: Rows) -> Draft:
-        now, archived = self._now(), Status.ARCHIVED.value
-        return Draft(
-            ACTOR,
-            "archive",
-            put=[
-                replace(fact, status=archived, archived_at=now)
-                for fact in facts
-                if rows.get(Fact, fact.id) == fact
-            ],
-        )
+        status, now = Status.ARCHIVED.value, self._now()
+        standing = [fact for fact in facts if rows.get(Fact, fact.id) == fact]
+        put: list[Row] = [replace(fact, status=status, archived_at=now) for fact in standing]
+        return Draft(ACTOR, "archive", put=put)
 
 
 def _delete(facts: list[Fact], rows: Rows) -> Draft:
@@ -285,10 +274,7 @@ def _delete_orphans(entities: list[Entity], rows: Rows) -> Draft:
 
 
 def _orphans(db: sqlite3.Connection, before: float, limit: int) -> list[Entity]:
-    """Entities that nothing is known of and that did not come up since a time.
-
-    Those that the owner merged stay, and so does the bot.
-    """
+    """Entities, not the bot, in no fact or merge that did not come up since a time."""
     found = db.execute(
         "SELECT e.id FROM row e WHERE e.kind = 'entity'"
         " AND NOT EXISTS (SELECT 1 FROM row f"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from graph_memory.breaker import Breaker
 from graph_memory.errors import ExtractionError
 from graph_memory.library import Library
-from graph_memory.maintenance import IdleGate, Upkeep, summaries
+from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.maintenance.summaries import (
     REVIEW,
     History,
@@ -29,7 +29,7 @@ from graph_memory.maintenance.summaries import (
     record_id,
     telling,
 )
-from graph_memory.model import Episode, Session, asker_of, episode_id, stable_id
+from graph_memory.model import Episode, Session, asker_of, episode_id
 from graph_memory.ports import Answer, ToolSchema
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -363,13 +363,6 @@ def test_what_is_picked_is_what_came_up_most_and_each_thing_once():
     chosen = [piece.summary for piece in telling(pieces, 2)]
     assert any("爬山" in text for text in chosen)
     assert any("猫" in text for text in chosen)
-
-
-def test_the_prompt_has_a_version():
-    shown = repr((summaries.VERSION, summaries.INSTRUCTIONS))
-    assert stable_id("prompt", shown) == "prompt:e9c1319036be4b6e", (
-        "count up VERSION and note the new hash"
-    )
 
 
 async def test_without_any_summary_no_model_is_asked(world):
