@@ -1,135 +1,117 @@
-"""With the companion off, no byte that goes to a model tells that there is one.
+"""With the companion off, nothing that goes to a model or is kept tells that there is one.
 
-Conversations are held through AstrBot's own request, tool loop and adapter. What goes over
-the wire is searched for anything of the companion's, and compared with what goes when a part
-is on, or when something leaks.
+Conversations pass through the hooks as AstrBot calls them, with AstrBot's own requests.
+What the models are given is searched, and compared with what they are given when a part is
+on. The way through a running AstrBot is in ``tests/e2e``.
 """
 # isort: skip_file
 # (AstrBot's root is set before AstrBot is imported.)
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from .. import astrbot_root  # noqa: F401
-from ..e2e.extractor import TOOL, claims, is_extraction
-from ..e2e.harness import ChatCall, ToolCall
-from ..makers import T0
-from .pipeline import CHAT, LEARN, Pipeline, running
+from astrbot.core.agent.message import AssistantMessageSegment, Message
+from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 
-from graph_memory.companion.parts import Lead
+from graph_memory.astrbot import hooks
+from graph_memory.astrbot.adapter import TURN
 from graph_memory.locales import TEXTS
 from graph_memory.settings import PARTS
-from tests.sources import ROOT
+from graph_memory.turn import Turn
+
+from ..astrbot.test_control import Event
+from ..learning.scripted import answer, said
+from .support import SETTINGS, World, living, li, zhang, zhang_in_club
 
 pytestmark = pytest.mark.slow
 
-PACKAGE = "gm_wire.plugin"
-OFF: dict[str, Any] = {
-    "companion": [],
-    "llm_provider_id": LEARN,
-    "webui_port": 0,
-    "local_embedding_model": "none",
-    "recall_deadline": 10_000,
-    "buffer_size_private": 200,
-    "buffer_size_group": 200,
-    "buffer_timeout": 86_400,
-    "quiet_hours": "",
-}
-MORE = {
+PERSONA = "你是小梅，说话简短。"
+MORE: dict[str, Any] = {
     "mood": {"valence": -0.3, "arousal": 0.3},
     "inner": {"self": "我想多听他说", "user": "嘴硬心软", "bond": "更近了"},
     "core": [{"type": "fact", "text": "怕黑", "about": "U1", "evidence": "1"}],
     "core_used": "C1",
 }
 """What a model that learns may say unasked."""
-WORDS = {
-    "别理我": "<SILENCE>",
-    "讲个故事": "从前有座山。\n<WANT_MORE>",
-    "要考试": '加油。\n<PROACTIVE>{"delay_seconds":10,"reason":"问问考得怎么样"}',
-    "go away": "<SILENCE>",
-}
-"""What a model that chats may say untaught."""
-QING, BAI, ANN = ("1", "小青"), ("2", "小白"), ("3", "Ann")
-Talk = Callable[[Pipeline], Awaitable[None]]
+TALK = (
+    (zhang, "我喜欢登山，下周想去华山看日出", "好的，记住了"),
+    (li, "I like climbing, and I live in Bergen with my cat", "nice"),
+    (zhang_in_club, "我养了一只叫豆豆的猫", "可爱"),
+    (zhang, "气死我了，别理我", "<SILENCE>"),
+    (zhang, "讲个故事", "从前有座山。\n<WANT_MORE>"),
+    (zhang, "要考试了", '加油。\n<PROACTIVE>{"delay_seconds":10,"reason":"问问考得怎么样"}'),
+    (li, "go away", "<SILENCE>"),
+    (zhang, "早，你还记得我喜欢登山吗", "记得"),
+    (zhang_in_club, "那只叫豆豆的猫是谁的", "你的"),
+)
+"""Who says what, and what a model that chats may answer untaught."""
 
 
-def answers(call: ChatCall) -> str | ToolCall:
-    """Both models."""
-    if is_extraction(call):
-        return ToolCall(TOOL, claims(call) | MORE | {"worth": True})
-    said = call.last_user_parts[0]
-    return next((line for key, line in WORDS.items() if key in said), f"好的：{said[:20]}")
+def host(turn: Turn) -> Any:
+    """AstrBot, as far as the hooks ask it; who speaks is known."""
+
+    async def nothing(_event: Any) -> None: ...
+
+    async def who(event: Any, _request: Any = None) -> Turn:
+        return event.get_extra(TURN) or turn
+
+    def inject(_event: Any, request: ProviderRequest, block: str) -> None:
+        request.system_prompt += f"\n\n{block}"
+
+    return SimpleNamespace(
+        retracted=nothing,
+        turn=who,
+        inject=inject,
+        is_command=lambda event: False,
+        is_departure=lambda event: False,
+        is_local=lambda umo: True,
+        context_of=lambda request: ([], ""),
+    )
 
 
-async def talks(pipeline: Pipeline) -> None:
-    """Some days in two private chats and a group, in Chinese and English."""
-    say, learn = pipeline.say, pipeline.learn
-    await say(*QING, "我喜欢登山，下周想去华山看日出")
-    await say(*ANN, "I like climbing, and I live in Bergen with my cat")
-    await say(*BAI, "我养了一只叫豆豆的猫", "100")
-    await learn()
-    await say(*QING, "气死我了，别理我")
-    await say(*QING, "讲个故事")
-    await say(*ANN, "go away, please")
-    await say(*QING, "明天要考试了")
-    await learn()
-    pipeline.clock[0] += 20 * 3_600
-    await say(*QING, "早，你还记得我喜欢什么吗")
-    await say(*ANN, "good morning! where do I live?")
-    await say(*QING, "那只叫豆豆的猫是谁的", "100")
+async def exchange(world: World, caller: Turn, text: str, response: str) -> list[str]:
+    """One message and its answer; what the model was given, and what is kept and sent."""
+    event, memory, astrbot = Event(), world.memory, host(replace(caller, text=text))
+    event.message_str = text  # type: ignore[attr-defined]
+    request = ProviderRequest(prompt=text, system_prompt=PERSONA)
+    await hooks.hear(astrbot, memory, event)
+    await memory.settle()
+    await hooks.remind(astrbot, memory, event, request)
+    given = LLMResponse("assistant", response)
+    await hooks.reply(astrbot, memory, event, given)
+    history = [Message(role="user", content=text), AssistantMessageSegment(content=response)]
+    await hooks.settle(astrbot, memory, event, SimpleNamespace(messages=history))
+    world.later(30)
+    streamed = repr(event.get_extra("enable_streaming"))
+    kept = [given.completion_text, *(str(message.content) for message in history)]
+    return [request.system_prompt, str(request.prompt), streamed, *kept]
 
 
-async def glimpse(pipeline: Pipeline) -> None:
-    """Enough for each part to show."""
-    await pipeline.say(*QING, "我喜欢登山")
-    await pipeline.say(*QING, "讲个故事")
-    await pipeline.learn()
-
-
-@pytest.fixture(scope="module")
-def clock() -> Iterator[list[float]]:
-    """The time of everything that is imported meanwhile."""
-    now = [T0]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time, "time", lambda: now[0])
-        yield now
-
-
-@pytest.fixture(scope="module")
-def main(clock: list[float]) -> Iterator[ModuleType]:
-    """The plugin, as a part of a package."""
-    for name, folder in (("gm_wire", ROOT.parent), (PACKAGE, ROOT)):
-        module = ModuleType(name)
-        module.__path__ = [str(folder)]
-        sys.modules[name] = module
-    sys.modules["gm_wire"].plugin = sys.modules[PACKAGE]  # type: ignore[attr-defined]
-    yield importlib.import_module(f"{PACKAGE}.main")
-    for name in [n for n in sys.modules if n == "gm_wire" or n.startswith("gm_wire.")]:
-        del sys.modules[name]
-
-
-async def held(
-    main: ModuleType, path: Path, clock: list[float], talk: Talk, **settings: Any
-) -> list[str]:
-    """Hold a conversation; everything that went out, and what was kept."""
-    clock[0] = T0
-    async with running(main, path, answers, clock, OFF | settings) as pipeline:
-        await talk(pipeline)
-        kept = (pipeline.sent, pipeline.histories)
-        return [
-            *(request.decode() for request in pipeline.wire.sent),
-            *(json.dumps(each, ensure_ascii=False) for each in kept),
+async def held(path: Path, *parts: str) -> list[str]:
+    """Hold the conversations; all that went to models, was sent and was kept."""
+    async with living(path, replace(SETTINGS, companion=parts)) as world:
+        found: list[str] = []
+        for number, (caller, text, response) in enumerate(TALK):
+            found += await exchange(world, caller, text, response)
+            if number in (2, 6):
+                liked = said("U1", "likes", "登山", "张三喜欢登山", 1)
+                world.model.script += [answer(liked, summary="聊了登山") | MORE] * 3
+                await world.learn()
+                world.model.script.clear()
+                world.later(20 * 3_600)
+        found += [
+            json.dumps([call.system, call.prompt, str(call.tool)], ensure_ascii=False)
+            for call in world.model.calls
         ]
+        return found
 
 
 def its_texts() -> set[str]:
@@ -140,88 +122,22 @@ def its_texts() -> set[str]:
     return {text for text in begun if len(text) > 5 and not text.startswith("<")}
 
 
-@pytest.mark.parametrize("is_streaming", [True, False], ids=["streamed", "whole"])
-async def test_off_nothing_of_it_goes_over_the_wire(
-    main: ModuleType, clock: list[float], tmp_path: Path, is_streaming: bool
-) -> None:
-    async def talk(pipeline: Pipeline) -> None:
-        pipeline.is_streaming = is_streaming
-        await talks(pipeline)
-
-    *requests, sent, histories = await held(main, tmp_path, clock, talk)
-    wire = "".join(requests)
+async def test_off_nothing_of_it_goes_to_a_model(tmp_path: Path) -> None:
+    found = await held(tmp_path)
     assert len(its_texts()) > 20
-    assert not [text for text in its_texts() if text in wire]
-    learned = [json.loads(each.split("\n\n", 1)[1]) for each in requests if f"//{LEARN}." in each]
-    assert len(learned) >= 4
-    for request in learned:
-        asked = request["tools"][0]["function"]["parameters"]["properties"]
-        assert not MORE.keys() & asked.keys()
+    assert not [text for text in its_texts() if text in "\n".join(found)]
+    asked = [each for each in found if each.startswith("[")]
+    assert len(asked) >= 4
+    assert not [field for field in MORE for each in asked if f"'{field}'" in each]
     # And it is something that is searched.
-    chats = [each for each in requests if f"//{CHAT}.test/" in each]
-    assert sum("<memories>" in each for each in chats) >= 2
-    for words in WORDS.values():
-        assert json.dumps(words, ensure_ascii=False) in sent
-        assert json.dumps(words, ensure_ascii=False) in histories
+    assert sum("<memories>" in each for each in found) >= 2
+    for _, _, response in TALK:
+        assert found.count(response) >= 2, "sent and kept, byte for byte"
+    assert "False" not in found, "streaming is left alone"
 
 
-@pytest.fixture(scope="module")
-def off(
-    main: ModuleType, clock: list[float], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[], Awaitable[list[str]]]:
-    """A glimpse of the plugin with the companion off."""
-    known: list[str] = []
-
-    async def look() -> list[str]:
-        if not known:
-            known.extend(await held(main, tmp_path_factory.mktemp("off"), clock, glimpse))
-        return known
-
-    return look
-
-
-@pytest.mark.parametrize("part", PARTS)
-async def test_each_part_would_be_noticed(
-    main: ModuleType, off: Any, clock: list[float], tmp_path: Path, part: str
-) -> None:
-    assert await held(main, tmp_path, clock, glimpse, companion=[part]) != await off()
-
-
-def one_space(patch: pytest.MonkeyPatch) -> None:
-    """Behind the system prompt."""
-
-    def teach(_memory: Any, _event: Any, request: Any, _turn: Any) -> None:
-        request.system_prompt += " "
-
-    patch.setattr(f"{PACKAGE}.graph_memory.astrbot.hooks.teach", teach)
-
-
-def one_line(patch: pytest.MonkeyPatch) -> None:
-    """Before what is recalled."""
-    leading = f"{PACKAGE}.graph_memory.companion.parts.Lead"
-    patch.setattr(leading, lambda: Lead(["现在是晚上"]))
-
-
-def one_parameter(patch: pytest.MonkeyPatch) -> None:
-    """Streaming is turned off."""
-
-    def prepare(_host: Any, _memory: Any, event: Any, _turn: Any) -> None:
-        event.set_extra("enable_streaming", False)
-
-    patch.setattr(f"{PACKAGE}.graph_memory.astrbot.hooks.prepare", prepare)
-
-
-@pytest.mark.parametrize("leak", [one_space, one_line, one_parameter])
-async def test_a_leak_would_be_noticed(
-    main: ModuleType, off: Any, clock: list[float], tmp_path: Path, leak: Any
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        leak(patch)
-        found = await held(main, tmp_path, clock, glimpse)
-    assert found != await off()
-
-
-async def test_without_a_leak_there_is_nothing_to_notice(
-    main: ModuleType, off: Any, clock: list[float], tmp_path: Path
-) -> None:
-    assert await held(main, tmp_path, clock, glimpse) == await off()
+async def test_each_part_would_be_noticed(tmp_path: Path) -> None:
+    off = await held(tmp_path / "off")
+    assert await held(tmp_path / "again") == off
+    for part in PARTS:
+        assert await held(tmp_path / part, part) != off, part
