@@ -270,6 +270,8 @@ def clean_journal(path: Path, tombstones: Tombstones, now: float) -> bool:
         due = _due(db, path, tombstones)
         if due or marks:
             _clean(db, path, due, marks, now)
+        if marks or any(due.values()):
+            erasure.compact(db)  # SQLite zeroes what it deletes, but not what it had moved
         # A kill may have left in the log what was erased from the file.
         erasure.empty_log(db)
     return any(due.values())
