@@ -346,7 +346,7 @@ class EntityResolver:
         users = self._visible.bearers(norm) | mentioned
         if message and len(users) > 1:
             users &= {*message.mentions}
-        seen = mentioned.union(self._visible.canonical(n.node) for n in self._visible.names(norm))
+        seen = mentioned | self._visible.bearers(norm, seen=True)
         return users.pop() if len(users) == 1 and users <= seen else None
 
     def _kin(self, norm: str, speaker: str) -> Node | None:

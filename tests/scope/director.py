@@ -262,11 +262,11 @@ def extraction(
         )
     return Extraction(
         worth=True,
-        summary="".join(message.text for message in batch.messages)[:60],
+        summaries=("".join(message.text for message in batch.messages)[:60],),
         entities=tuple(entities.values()),
         facts=tuple(facts),
-        restated=known[-1:] if restates else (),
-        ended=known[1:2] if replaces and restates else (),
+        restated=dict.fromkeys(known[-1:] if restates else (), len(batch.messages)),
+        ended=dict.fromkeys(known[1:2] if replaces and restates else (), len(batch.messages)),
     )
 
 
