@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC
+from pathlib import Path
 from typing import Any
 
 from graph_memory.context import Context
@@ -122,3 +123,13 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def holding(directory: Path, text: str, pattern: str = "**/*") -> list[str]:
+    """The files of a directory in which a text is, in any encoding."""
+    marks = [text.encode(), text.encode("utf-16-le"), ascii(text)[1:-1].encode()]
+    return sorted(
+        str(path.relative_to(directory))
+        for path in directory.glob(pattern)
+        if path.is_file() and any(mark in path.read_bytes() for mark in marks)
+    )

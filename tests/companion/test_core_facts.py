@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.companion.core_facts import MOST, CoreFacts
@@ -24,17 +21,10 @@ from .support import (
     World,
     li,
     li_in_club,
-    living,
     zhang,
     zhang_in_club,
     zhang_to_lan,
 )
-
-
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with living(tmp_path) as world:
-        yield world
 
 
 def core(*claims: dict[str, Any], **more: Any) -> dict[str, Any]:

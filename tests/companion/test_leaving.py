@@ -16,6 +16,7 @@ from graph_memory.model import BOT, Episode, Message
 from graph_memory.turn import Turn
 
 from ..learning.scripted import ScriptedModel, answer
+from ..makers import holding
 from .support import (
     CLUB,
     HOME,
@@ -32,12 +33,6 @@ from .test_proactive import Voice, start
 PLANTED = "蓝鲸暗号"
 INNER = {"self": "我想做个可靠的朋友", "user": "他嘴硬心软", "bond": "渐渐熟了"}
 DAY = 86_400.0
-
-
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with living(tmp_path) as world:
-        yield world
 
 
 async def say(world: World, text: str, ref: str, caller: Any = zhang) -> Message:
@@ -70,8 +65,7 @@ async def batches(world: World, *answers: dict[str, Any]) -> None:
 
 def left(world: World) -> list[str]:
     """The files of the journal in which the planted words are."""
-    files = (path for path in world.memory.directory.glob("journal*") if path.is_file())
-    return [path.name for path in files if PLANTED.encode() in path.read_bytes()]
+    return holding(world.memory.directory, PLANTED, "journal*")
 
 
 # ------------------------------------------------------------- inner state, mood

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.tools import RECORD_TOOLS, TOOLS, offered
 from graph_memory.companion import Mood
@@ -29,12 +27,6 @@ from .support import (
 )
 
 HOUR, DAY = 3_600.0, 86_400.0
-
-
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with living(tmp_path) as world:
-        yield world
 
 
 def line(lead: str, word: str) -> str:

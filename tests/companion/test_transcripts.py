@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.companion import transcripts
 from graph_memory.companion.transcripts import TranscriptQuery
@@ -31,12 +29,6 @@ from .support import (
 )
 
 DAY = 86_400.0
-
-
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with living(tmp_path) as world:
-        yield world
 
 
 async def trip(world: World) -> None:

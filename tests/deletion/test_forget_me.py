@@ -30,7 +30,7 @@ from graph_memory.store import Draft
 from graph_memory.turn import Turn
 
 from ..disks import small_disk
-from ..makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, entity, fact, group, holding, name, private, user
 from ..scripted import HashEmbedder, ScriptedModel
 
 pytestmark = pytest.mark.slow
@@ -121,16 +121,6 @@ def story() -> list[Any]:
     nodes = [User(WANG), User(LI), Entity(THING), Entity(SHOP)]
     names = [name(CLUB, THING, f"猫{PLANTED}"), name(CLUB, SHOP, f"小店{KEPT}")]
     return [*nodes, *names, LIS, CLUB, GOSSIP, GOSSIP_FORGOTTEN, ABOUT, TOLD, OWN]
-
-
-def holding(directory: Path, text: str) -> list[str]:
-    """Files in which a text is."""
-    marks = [text.encode(), text.encode("utf-16-le"), ascii(text)[1:-1].encode()]
-    return sorted(
-        str(path.relative_to(directory))
-        for path in directory.rglob("*")
-        if path.is_file() and any(mark in path.read_bytes() for mark in marks)
-    )
 
 
 async def recalled(service: MemoryService, session: Session, who: str, text: str) -> str:

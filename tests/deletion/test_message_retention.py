@@ -12,14 +12,12 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from graph_memory.breaker import Breaker
 from graph_memory.companion import CoreFact, InnerState
 from graph_memory.deletion.erasure import erase
 from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
 from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import CachedEmbedder, text_hash
 from graph_memory.errors import NotFoundError
-from graph_memory.library import Library
 from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.maintenance.upkeep import FEW, GRACE
 from graph_memory.model import (
@@ -42,8 +40,10 @@ from graph_memory.retention import DAY
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
+from ..maintenance.test_upkeep import make
 from ..makers import (
     T0,
+    Clock,
     all_changes,
     context,
     entity,
@@ -61,13 +61,6 @@ SHANGHAI = timezone(timedelta(hours=8))
 HOME, ZHANG = private("zhang"), user("zhang")
 
 
-class Clock:
-    now = T0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class World:
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self.journal, self.clock = journal, clock
@@ -80,15 +73,7 @@ class World:
 
     async def run(self, **settings: object) -> Upkeep:
         chosen = Settings(**settings)  # type: ignore[arg-type]
-        shared = context(self.journal, chosen, now=self.clock)
-        upkeep = Upkeep(
-            shared,
-            Library(shared),
-            model=None,
-            breaker=Breaker("the writer"),
-            embedding=str,
-            gate=IdleGate(0),
-        )
+        upkeep = make(context(self.journal, chosen, now=self.clock))
         await upkeep.run()
         return upkeep
 
@@ -110,7 +95,7 @@ class World:
 
 @pytest_asyncio.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    clock = Clock()
+    clock = Clock(T0)
     journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
     yield World(journal, clock)
     await journal.close()

@@ -22,20 +22,13 @@ from graph_memory.store.schema import MIGRATIONS, migrations_of
 from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
-from ..makers import T0
+from ..makers import T0, Clock, holding
 from .test_retraction import CLUB, PLANTED, learned
-
-
-class Clock:
-    now = T0 + 10_000
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(T0 + 10_000)
 
 
 @pytest_asyncio.fixture
@@ -43,12 +36,6 @@ async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
     yield memory
     await memory.close()
-
-
-def holding(directory: Path) -> list[str]:
-    """The files in which the planted words are."""
-    files = (path for path in directory.rglob("*") if path.is_file())
-    return sorted(path.name for path in files if PLANTED.encode() in path.read_bytes())
 
 
 def told(path: Path) -> list[str]:
@@ -76,11 +63,11 @@ async def test_the_next_daily_backup_clears_the_older_ones(
     await taken_back(memory)
     clock.now += DAY - 60
     assert await memory.backups.tend() is None
-    files = {name.partition("-")[0] for name in holding(tmp_path)}
+    files = {Path(name).name.partition("-")[0] for name in holding(tmp_path, PLANTED)}
     assert files >= {"journal", "restore"}, "not for each message that is taken back"
     clock.now += 60
     assert await memory.backups.tend()
-    assert holding(tmp_path) == []
+    assert holding(tmp_path, PLANTED) == []
     assert memory.backups.problem == ""
     assert len(saved(tmp_path)) == 4
     for backup in saved(tmp_path):
@@ -102,7 +89,7 @@ async def test_a_backup_that_was_cleared_can_be_restored(
     await again.settle()
     await assert_views_follow(again)
     await again.close()
-    assert holding(tmp_path) == []
+    assert holding(tmp_path, PLANTED) == []
 
 
 async def test_backups_that_hold_nothing_of_it_are_not_touched(
@@ -148,17 +135,17 @@ async def test_what_fails_is_tried_again(
         clock.now += waited
 
     await taken_back(memory, wait)
-    held = holding(tmp_path)
+    held = holding(tmp_path, PLANTED)
     clock.now += DAY - waited
     with monkeypatch.context() as patch:
         patch.setattr("graph_memory.deletion.erasure.compact", _full)
         assert await memory.backups.tend(), "the backup itself is made"
         assert "forgotten" in memory.backups.problem
-    assert holding(tmp_path) == held
+    assert holding(tmp_path, PLANTED) == held
     assert not list(tmp_path.rglob("*.tmp*"))
     clock.now += 3_600
     assert await memory.backups.tend() is None, "no other backup is needed"
-    assert holding(tmp_path) == []
+    assert holding(tmp_path, PLANTED) == []
     assert memory.backups.problem == ""
 
 
@@ -175,7 +162,7 @@ async def test_a_damaged_backup_stays_and_hinders_nothing(
     clock.now += DAY
     assert await memory.backups.tend()
     assert memory.backups.problem == ""
-    assert set(holding(tmp_path)) <= {broken.name}
+    assert {Path(name).name for name in holding(tmp_path, PLANTED)} <= {broken.name}
     assert broken.exists()
 
 
@@ -190,7 +177,7 @@ async def test_a_backup_of_an_older_version_is_brought_up_to_date(
         db.commit()
     clock.now += DAY
     await memory.backups.tend()
-    assert holding(tmp_path) == []
+    assert holding(tmp_path, PLANTED) == []
     with closing(sqlite3.connect(old)) as db:
         assert migrations_of(db) == {name for name, _ in MIGRATIONS}
     assert [path.name for path in old.parent.iterdir() if path.is_dir()] == []

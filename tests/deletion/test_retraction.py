@@ -20,7 +20,7 @@ from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
 from ..learning.scripted import answer, said, thing
-from ..makers import T0, all_changes, group, user
+from ..makers import T0, all_changes, group, holding, user
 
 CLUB = group("读书会")
 ZHANG, LI = user("zhang"), user("li")
@@ -42,9 +42,7 @@ def chat(memory: MemoryService) -> Chat:
 
 def left(memory: MemoryService) -> list[str]:
     """The files in which the planted words are."""
-    planted = PLANTED.encode()
-    files = (path for path in memory.directory.glob("journal*") if path.is_file())
-    return [path.name for path in files if planted in path.read_bytes()]
+    return holding(memory.directory, PLANTED, "journal*")
 
 
 async def learned(chat: Chat, before: int = 0) -> Message:

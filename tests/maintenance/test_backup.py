@@ -20,17 +20,10 @@ from graph_memory.maintenance.backup import JOURNAL, surplus
 from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal, copies
 
-from ..makers import T0, context, entity, fact, message, private, user
+from ..makers import T0, Clock, context, entity, fact, message, private, user
 
 ZHANG = user("zhang")
 HOME = private("zhang")
-
-
-class Clock:
-    now = T0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def make(directory: Path, journal: Journal, clock: Callable[[], float]) -> Backups:
@@ -44,7 +37,7 @@ async def nothing() -> None:
 
 @pytest_asyncio.fixture
 async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Backups, Clock]]:
-    clock = Clock()
+    clock = Clock(T0)
     journal = await Journal.open(tmp_path / JOURNAL, clock)
     backups = make(tmp_path, journal, clock)
     yield journal, backups, clock

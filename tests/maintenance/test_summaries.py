@@ -14,10 +14,9 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.breaker import Breaker
 from graph_memory.errors import ExtractionError
 from graph_memory.library import Library
-from graph_memory.maintenance import IdleGate, Upkeep
+from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance.summaries import (
     REVIEW,
     History,
@@ -37,7 +36,8 @@ from graph_memory.store import Draft, Journal
 from graph_memory.token_budget import TokenBudget
 from graph_memory.turn import Turn
 
-from ..makers import all_changes, context, group, message, private, undo, user
+from ..makers import all_changes, context, group, holding, message, private, undo, user
+from .test_upkeep import make
 
 SHANGHAI = timezone(timedelta(hours=8))
 HOME, CLUB = private("zhang"), group("1")
@@ -81,14 +81,7 @@ class World:
     def upkeep(self, model: Writer | None = None, limit: int = 0) -> Upkeep:
         budget = TokenBudget(self.journal, SHANGHAI, self.clock, limit)
         shared = context(self.journal, self.settings, zone=SHANGHAI, now=self.clock, budget=budget)
-        return Upkeep(
-            shared,
-            self.library,
-            model=model,
-            breaker=Breaker("the writer"),
-            embedding=str,
-            gate=IdleGate(0),
-        )
+        return make(shared, model)
 
     async def tell(self, *episodes: Episode, session: Session = HOME) -> None:
         await self.journal.commit(lambda _: Draft("learn", "learned", [session, *episodes]))
@@ -442,7 +435,7 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
         await service.backups.make()
         await service.forget_me.forget(ZHANG)
         await service.backups.purge()
-        assert b"PLANTED" not in everything(tmp_path)
+        assert holding(tmp_path, "PLANTED") == []
         found = await service.journal.read(lambda rows: list(rows.scan(Episode)))
         assert {row.summary for row in found if row.is_record} == {""}
         assert all(ZHANG not in row.participants for row in found)
@@ -454,8 +447,4 @@ async def test_forgetme_leaves_no_byte_of_what_records_told(tmp_path: Path):
         assert any("KEPT" in row.summary for row in found if row.is_record)
     finally:
         await service.close()
-    assert b"PLANTED" not in everything(tmp_path)
-
-
-def everything(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in directory.rglob("*") if path.is_file())
+    assert holding(tmp_path, "PLANTED") == []

@@ -15,28 +15,22 @@ from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.maintenance import upkeep as schedule
 from graph_memory.maintenance.upkeep import GRACE, SLICE
 from graph_memory.model import Entity, Fact, Mention, Name, Row
+from graph_memory.ports import LanguageModel
 from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, all_changes, context, entity, fact, group, name, private, undo, user
+from ..makers import T0, Clock, all_changes, context, entity, fact, group, name, private, undo, user
 
 ZHANG = user("zhang")
 HOME = private("zhang")
 
 
-class Clock:
-    now = T0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def make(shared: Context) -> Upkeep:
+def make(shared: Context, model: LanguageModel | None = None) -> Upkeep:
     return Upkeep(
         shared,
         Library(shared),
-        model=None,
+        model=model,
         breaker=Breaker("the writer"),
         embedding=str,
         gate=IdleGate(0),
@@ -45,7 +39,7 @@ def make(shared: Context) -> Upkeep:
 
 @pytest_asyncio.fixture
 async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Upkeep, Clock]]:
-    clock = Clock()
+    clock = Clock(T0)
     journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
     yield journal, make(context(journal, now=clock)), clock
     await journal.close()
