@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me
 from graph_memory.errors import BondError, JournalError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import JOURNAL, saved
-from graph_memory.model import Entity, Episode, Fact, Mention, Session, User, asker_of
+from graph_memory.model import Entity, Episode, Fact, Mention, Name, Session, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
@@ -87,6 +88,15 @@ async def opened(directory: Path, **more: Any) -> MemoryService:
 
     service.use_embedder(load)
     return service
+
+
+@pytest_asyncio.fixture
+async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    """A memory with everything in it."""
+    service = await opened(tmp_path)
+    await live(service)
+    yield service
+    await service.close()
 
 
 async def live(service: MemoryService) -> None:
@@ -177,14 +187,10 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
 
 
 async def all_names(service: MemoryService) -> list[Any]:
-    from graph_memory.model import Name
-
     return await service.journal.read(lambda rows: list(rows.scan(Name)))
 
 
-async def test_what_others_did_can_still_be_undone(tmp_path: Path):
-    service = await opened(tmp_path)
-    await live(service)
+async def test_what_others_did_can_still_be_undone(service: MemoryService):
     shared = replace(OWN, id="f:shared", evidence=(2, 3))
     senders = [m.sender for m in await service.journal.messages([2, 3])]
     assert senders == [WANG, LI], "said by both"
@@ -195,12 +201,9 @@ async def test_what_others_did_can_still_be_undone(tmp_path: Path):
     found = await service.journal.read(lambda rows: rows.get(Fact, "f:shared"))
     assert found
     assert (found.status, found.evidence) == ("active", (3,))
-    await service.close()
 
 
-async def test_a_reader_of_the_old_state_is_waited_for(tmp_path: Path):
-    service = await opened(tmp_path)
-    await live(service)
+async def test_a_reader_of_the_old_state_is_waited_for(service: MemoryService, tmp_path: Path):
     with service.journal.snapshot() as before:
         await service.forget_me.forget(WANG)
         purging = asyncio.create_task(service.backups.purge())
@@ -209,7 +212,6 @@ async def test_a_reader_of_the_old_state_is_waited_for(tmp_path: Path):
         assert before.get(Fact, GOSSIP.id) == GOSSIP
     await purging
     assert holding(tmp_path, PLANTED) == []
-    await service.close()
 
 
 async def test_names_that_others_use_as_well_stay(tmp_path: Path):
@@ -240,9 +242,7 @@ async def test_names_that_others_use_as_well_stay(tmp_path: Path):
     await service.close()
 
 
-async def test_a_restored_backup_does_not_bring_them_back(tmp_path: Path):
-    service = await opened(tmp_path)
-    await live(service)
+async def test_a_restored_backup_does_not_bring_them_back(service: MemoryService, tmp_path: Path):
     await service.backups.make("manual")
     (old,) = saved(tmp_path)
     outside = old.path.read_bytes()  # a copy that somebody keeps elsewhere
@@ -266,9 +266,9 @@ async def test_a_restored_backup_does_not_bring_them_back(tmp_path: Path):
     assert holding(tmp_path, PLANTED) == []
 
 
-async def test_whoever_came_back_and_is_restored_is_not_erased_again(tmp_path: Path):
-    service = await opened(tmp_path)
-    await live(service)
+async def test_whoever_came_back_and_is_restored_is_not_erased_again(
+    service: MemoryService, tmp_path: Path
+):
     await service.forget_me.forget(WANG)
     await service.learning.hear(Turn(HOME, WANG, "新人", "我回来了"))
     backup = await service.backups.make("manual")
@@ -282,9 +282,7 @@ async def test_whoever_came_back_and_is_restored_is_not_erased_again(tmp_path: P
     await again.close()
 
 
-async def test_damaged_copies_go(tmp_path: Path):
-    service = await opened(tmp_path)
-    await live(service)
+async def test_damaged_copies_go(service: MemoryService, tmp_path: Path):
     backup = await service.backups.make("manual")
     content = bytearray(backup.path.read_bytes())
     content[4096:8192] = os.urandom(4096)
@@ -294,7 +292,6 @@ async def test_damaged_copies_go(tmp_path: Path):
     await service.backups.purge()
     assert holding(tmp_path, PLANTED) == []
     assert saved(tmp_path) == []
-    await service.close()
 
 
 STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
@@ -310,10 +307,8 @@ def fail(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_purge_that_fails_is_done_again(
-    tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+    service: MemoryService, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ):
-    service = await opened(tmp_path)
-    await live(service)
     await service.backups.make("manual")
     with monkeypatch.context() as patch:
         STEPS[step](patch)
@@ -331,11 +326,9 @@ async def test_a_purge_that_fails_is_done_again(
 
 
 async def test_a_journal_that_cannot_be_written_is_erased_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(forget_me, "RETRY", 0.01)
-    service = await opened(tmp_path)
-    await live(service)
     with monkeypatch.context() as patch:
         patch.setattr(erasure, "erase", fail)
         assert await service.forget_me.forget(WANG) is Outcome.RECORDED
@@ -343,15 +336,12 @@ async def test_a_journal_that_cannot_be_written_is_erased_later(
         assert "彻底忘记" in " ".join((await service.health()).problems)
     await until(lambda: not service.forget_me.waiting)
     assert PLANTED not in await recalled(service, CLUB, LI, "PLANTED秘")
-    await service.close()
 
 
 async def test_accounts_that_cannot_be_parted_yet_are_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(forget_me, "RETRY", 0.01)
-    service = await opened(tmp_path)
-    await live(service)
     part = service.forget_me._unlink
     asked: list[str] = []
 
@@ -365,15 +355,12 @@ async def test_accounts_that_cannot_be_parted_yet_are_tried_again(
     assert await service.forget_me.forget(WANG) is Outcome.RECORDED
     await until(lambda: not service.forget_me.waiting)
     assert WANG not in {m.sender for m in await service.journal.newest_messages(1000)}
-    await service.close()
 
 
 async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: MemoryService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(forget_me, "RETRY", 0.01)
-    service = await opened(tmp_path)
-    await live(service)
     before = await service.journal.newest_messages(1000)
     with monkeypatch.context() as patch:
         patch.setattr(forget_me, "writing", full)
@@ -384,7 +371,6 @@ async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
     await until(lambda: not service.forget_me.waiting)
     assert Tombstones.read(tmp_path).find(WANG)
     assert WANG not in {m.sender for m in await service.journal.newest_messages(1000)}
-    await service.close()
 
 
 async def test_on_a_full_disk_the_wish_is_kept_until_there_is_room(
@@ -488,9 +474,7 @@ async def test_tombstones_that_cannot_be_read_is_an_error(tmp_path: Path):
         await opened(tmp_path)
 
 
-async def test_pauses_outlive_a_restore(tmp_path: Path):
-    service = await opened(tmp_path)
-    await live(service)
+async def test_pauses_outlive_a_restore(service: MemoryService, tmp_path: Path):
     backup = await service.backups.make("manual")
     await service.learning.pauses.pause("user", WANG)
     await service.backups.restore(backup.name)
