@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
 from graph_memory.companion.parts import Lead
+from graph_memory.learning.prompt import TOOL
 from graph_memory.settings import Settings
 from graph_memory.turn import Turn
 
-from .support import HOME, ZHANG, living
+from ..learning.scripted import answer
+from .support import HOME, ZHANG, living, zhang
+from .test_proactive import Voice
 
 ROOT = Path(__file__).parents[2] / "graph_memory"
 LOWER = ("deletion", "graph", "store", "learning", "library", "maintenance", "model", "recall")
@@ -38,5 +41,12 @@ async def test_switched_off_it_asks_keeps_and_shows_nothing(tmp_path: Path) -> N
         assert companion.remembering(turn) is None
         assert await companion.lead(turn) == Lead()
         assert not companion.proactive.is_on
+        companion.proactive.start(Voice(), world.model, world.memory.learning)
+        await companion.proactive.plan(HOME, ZHANG, Intent(180.0, "看看他好点没"))
+        inner = world.commands.inner
+        assert "inner_state" in await inner.inner(zhang)
+        assert "proactive" in await inner.proactive(zhang)
+        await world.learn(answer(inner={"self": "我"}, mood={"valence": 0.3, "arousal": 0.1}))
+        assert all(call.tool == TOOL for call in world.model.calls)
         for kind in (CoreFact, Mood, InnerState, FollowUp):
             assert await world.rows(kind) == []

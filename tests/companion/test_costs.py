@@ -1,4 +1,4 @@
-"""What the companion costs: calls besides replies, and tokens."""
+"""What the companion asks of the call that learns, and what it costs in calls and tokens."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from ..makers import T0, context
 from .support import CHINA, HOME, ZHANG
 from .test_proactive import Voice
 
+LESSONS = (CoreFactExtension, MoodExtension, InnerStateExtension)
 HUNDRED = 100
 MOST = 15
 """Calls besides replies for as many private messages, at most."""
@@ -102,11 +103,10 @@ async def test_a_hundred_messages_cost_few_calls(
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_tokens(language: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What is sent with everything on, besides what is known and said."""
-    lessons = (CoreFactExtension, MoodExtension, InnerStateExtension)
-    asked = {name: each for lesson in lessons for name, each in lesson.properties.items()}
+    asked = {name: each for lesson in LESSONS for name, each in lesson.properties.items()}
     fields = {**TOOL.parameters, "properties": {**TOOL.parameters["properties"], **asked}}
     plain = tokens(INSTRUCTIONS[language]) + tokens(json.dumps(TOOL.parameters))
-    words = sum(tokens(lesson._INSTRUCTIONS[language]) for lesson in lessons)
+    words = sum(tokens(lesson._INSTRUCTIONS[language]) for lesson in LESSONS)
     whole = tokens(INSTRUCTIONS[language]) + words + tokens(json.dumps(fields))
     keys = ("intro", "silence", "want_more", "proactive")
     taught = sum(tokens(say(language, f"control_{key}")) for key in keys)
@@ -114,3 +114,20 @@ def test_tokens(language: str, capsys: pytest.CaptureFixture[str]) -> None:
         print(f"\nlearning: {plain} tokens, {whole} with the companion; control words: {taught}")
     assert whole <= 1_060
     assert taught <= 180
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_field_is_explained(
+    lesson: type[CoreFactExtension | MoodExtension | InnerStateExtension], language: str
+) -> None:
+    told = lesson._INSTRUCTIONS[language]
+    for name, schema in lesson.properties.items():
+        inner = schema.get("items", schema).get("properties", {})
+        assert all(field in told for field in (name, *inner)), name
+
+
+def test_no_field_is_taken_already() -> None:
+    names = [name for lesson in LESSONS for name in lesson.properties]
+    assert len(set(names)) == len(names)
+    assert set(names).isdisjoint(TOOL.parameters["properties"])
