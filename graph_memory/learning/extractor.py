@@ -12,6 +12,7 @@ from ..context import Context
 from ..errors import ExtractionError, Failure, HeldBackError
 from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
+from ..redaction import redacted
 from ..retention import RESTATED, used
 from ..store import Draft, Rows
 from ..store.rows import ASKED
@@ -117,7 +118,9 @@ class Extractor:
         erasures = rows.erasures()
         if self._model is None:
             return _Material(batch, erasures)
-        kept = tuple(m for m in batch.messages if not rows.is_forgotten(m))
+        kept = tuple(
+            replace(m, text=redacted(m.text)) for m in batch.messages if not rows.is_forgotten(m)
+        )
         batch = replace(batch, messages=kept)
         if not any(m.is_human and terms(m.text) for m in kept):
             return _Material(batch, erasures)
@@ -185,7 +188,7 @@ class Extractor:
                 besides(rows, made)
             return made
 
-        said = without_request(message.text)
+        said = redacted(without_request(message.text))
         colon = "：" if is_chinese(said) else ": "
         claim = FactClaim(
             subject="我",

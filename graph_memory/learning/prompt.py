@@ -30,6 +30,7 @@ from ..model import (
     is_entity,
 )
 from ..ports import ToolSchema
+from ..redaction import redacted
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, terms, tokens
 from ..visible_rows import LearnerRows
@@ -169,7 +170,8 @@ class PromptContext(Labels):
 
 def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo) -> str:
     date = datetime.fromtimestamp(fact.said_at, zone).strftime("%Y-%m-%d")
-    return f"{number}. {date} {subject} {fact.predicate}: {fenced(fact.statement, MAX_STATEMENT)}"
+    statement = fenced(redacted(fact.statement), MAX_STATEMENT)
+    return f"{number}. {date} {subject} {fact.predicate}: {statement}"
 
 
 def speakers(batch: Batch) -> dict[str, Labelled]:
@@ -301,7 +303,9 @@ class ContextBuilder:
         rows = self._visible.rows
         said = rows.message(id)
         if said and self._visible.shows(said) and not rows.is_forgotten(said):
-            words = fenced(said.text, MAX_QUOTED).translate({ord("「"): "“", ord("」"): "”"})
+            words = fenced(redacted(said.text), MAX_QUOTED).translate(
+                {ord("「"): "“", ord("」"): "”"}
+            )
             self.context.quoted[id] = f"「{words}」"
 
 
@@ -486,7 +490,7 @@ def compose(
     lines = [words["group" if batch.session.is_group else "private"]]
     shown = known.lines(zone)
     if known.summary:
-        shown.insert(0, words["earlier"] + fenced(known.summary, 200))
+        shown.insert(0, words["earlier"] + fenced(redacted(known.summary), 200))
     if extension:
         shown += extension.lines
     if shown:
@@ -516,7 +520,7 @@ def _chat(batch: Batch, known: PromptContext, zone: tzinfo, words: Mapping[str, 
         return label if label and is_met else f"{label} {name}".strip()
 
     for message in known.before:
-        text = fenced(message.text, MAX_STATEMENT)
+        text = fenced(redacted(message.text), MAX_STATEMENT)
         lines.append(f"{words['before']} {speaker(message)}: {text}")
     for number, message in enumerate(batch.messages, 1):
         at = datetime.fromtimestamp(message.at, zone)
