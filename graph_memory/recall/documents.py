@@ -25,12 +25,10 @@ _CHUNK = 512
 
 
 class GrowableArray:
-    """An array that grows along its first axis, by half when it is full.
-
-    ``np.zeros`` reserves room that the system commits only when it is written to.
-    """
+    """An array that grows along its first axis, by half when it is full."""
 
     def __init__(self, dtype: DTypeLike, width: int = 0) -> None:
+        # Memory from np.zeros is committed only when it is written to.
         self._room: NDArray[Any] = np.zeros((0, width) if width else 0, dtype)
         self.size = 0
 
@@ -40,7 +38,6 @@ class GrowableArray:
         return self._room[: self.size]
 
     def append(self, value: Any) -> None:
-        """Add one row."""
         self.resize(self.size + 1)
         self._room[self.size - 1] = value
 
@@ -64,19 +61,16 @@ class GrowableArray:
             self._room[at] = value
 
     def delete(self, at: int) -> None:
-        """Take out the row at position ``at``."""
         self._room[at : self.size - 1] = self._room[at + 1 : self.size].copy()
         self.resize(self.size - 1)
 
 
 Source = Fact | Message | Episode
 Numbers = NDArray[np.intp]
-"""What NumPy indexes by: by anything else it takes two or three times as long."""
+"""Positions or document numbers; NumPy indexes two or three times slower by other types."""
 
 
 class Kind(IntEnum):
-    """What a document is."""
-
     FACT = 0
     MESSAGE = 1
     EPISODE = 2
@@ -105,15 +99,11 @@ class Document:
 
 
 def message_key(id: int) -> str:
-    """Key of the document of a message."""
     return f"m{id}"
 
 
 def document(source: Source, owner: str = "") -> Document:
-    """The document that makes ``source`` findable.
-
-    The name of the ``owner`` of a private chat is left out of their own lines.
-    """
+    """The document of a row; a private chat's ``owner`` is not named in their lines."""
     match source:
         case Fact():
             return Document(Kind.FACT, source.id, source.statement, source)
@@ -145,19 +135,17 @@ class SessionDocuments:
         return self._numbers
 
     def add(self, number: int, source: Source) -> None:
-        """Put a document in its place."""
         ids, numbers, at = self._place(source)
         ids.insert(at, source.id)
         numbers.insert(at, number)
 
     def remove(self, source: Source) -> None:
-        """Take a document away."""
         ids, numbers, at = self._place(source)
         del ids[at]
         numbers.delete(at)
 
     def _place(self, source: Source) -> tuple[list[Any], GrowableArray, int]:
-        """The ids and numbers that a document is among, and where."""
+        """The ids and numbers that a document is among, and its place in them."""
         self._numbers = None
         is_message = isinstance(source, Message)
         ids, numbers = (self._ids, self._messages) if is_message else (self._keys, self._others)
@@ -168,10 +156,10 @@ class Documents:
     """All documents, with columns by number.
 
     Attributes:
-        version: Grows whenever a document comes, goes, is muted or unmuted.
+        version: Grows whenever a document is added, removed, muted or unmuted.
         changed: The version at which that last happened, by Session id.
         knows: Whether it is in the layer KNOWS.
-        length: How many search terms it has.
+        length: Number of its search terms.
         subject: Code of the node a fact is about; 0 for other documents.
         muted: Present, but not to be recalled.
     """
@@ -200,7 +188,7 @@ class Documents:
 
     @property
     def size(self) -> int:
-        """How many numbers there are, free ones included: the length of the columns."""
+        """Length of the columns, free numbers included."""
         return len(self._all)
 
     def __getitem__(self, number: int) -> Document:
@@ -210,15 +198,13 @@ class Documents:
         return found
 
     def number(self, key: str) -> int | None:
-        """Number of the document with this key."""
         return self._numbers.get(key)
 
     def numbers(self) -> list[int]:
-        """Numbers of all documents."""
         return list(self._numbers.values())
 
     def add(self, item: Document, length: int) -> int:
-        """Add a document of ``length`` terms, whose key is not in use; returns its number."""
+        """Add a document of ``length`` terms with a new key; returns its number."""
         if self._free:
             number = self._free.pop()
         else:
@@ -245,7 +231,7 @@ class Documents:
         return number
 
     def mute(self, number: int, *, muted: bool) -> None:
-        """Leave a document out of visible, or do so no longer."""
+        """Hide a document from everybody, or show it again."""
         self.muted.values[number] = muted
         self._note(self[number].session)
 
@@ -273,23 +259,16 @@ class Documents:
         self._all[number] = None
         self._free.append(number)
 
-    def replace_source(self, number: int, item: Document) -> bool:
-        """Put a newer state of the same document in place.
-
-        Returns:
-            False, and nothing is done, if it has to be removed and added since it is found
-            or seen otherwise.
-        """
-        old = self[number]
-        was, now = ((each.text, each.session, span(each.source)) for each in (old, item))
-        if was != now:
-            return False
-        self._all[number] = item
-        return True
+    def update(self, number: int, item: Document) -> bool:
+        """Replace a document by its newer state; False if it must be removed and added."""
+        was, now = ((e.text, e.session, span(e.source)) for e in (self[number], item))
+        if was == now:
+            self._all[number] = item
+        return was == now
 
 
 class VectorIndex:
-    """Vectors of one model by document number, and exact cosine over some of them."""
+    """Vectors of one model by document number."""
 
     def __init__(self, model: str, floor: float) -> None:
         self.model = model
@@ -317,7 +296,6 @@ class VectorIndex:
         self.count = int(np.count_nonzero(self._known.values))
 
     def remove(self, number: int) -> None:
-        """Remove the vector of a document, if it has one."""
         if self.has(number):
             assert self._matrix is not None
             self.count -= 1
@@ -325,7 +303,6 @@ class VectorIndex:
             self._known.values[number] = False
 
     def has(self, number: int) -> bool:
-        """Whether a document has a vector."""
         return number < self._known.size and bool(self._known.values[number])
 
     def vector(self, number: int) -> Vectors:
@@ -370,12 +347,9 @@ class VectorIndex:
 
 
 def _products(rows: Vectors, others: Vectors) -> Vectors:
-    """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together.
-
-    BLAS would share one large product among threads, which on a busy machine takes ten
-    times as long every so often. NumPy has ``vecdot`` since 2.0.
-    """
-    if hasattr(np, "vecdot"):
+    """Scalar products of vectors, those of ``rows`` and ``others`` broadcast together."""
+    # Not by BLAS, whose threads now and then take ten times as long on a busy machine.
+    if hasattr(np, "vecdot"):  # since NumPy 2.0
         products: Vectors = np.vecdot(rows, others)
         return products
     matrices: Vectors = np.matmul(rows[..., np.newaxis, :], others[..., np.newaxis])

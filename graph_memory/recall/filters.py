@@ -21,7 +21,7 @@ from .render import Item, Renderer, Wording
 from .visible import VisibleSet
 
 MOST_LOOKED_AT = 5_000
-"""Documents that are looked through for what was said of a person or at a time."""
+"""Documents examined for what was said of a person or at a time."""
 FOUND = 3
 """Best facts whose nodes count as found."""
 _MARK = re.compile(r"\((\w+)\)$")
@@ -30,14 +30,13 @@ _MYSELF = frozenset({"我", "我自己", "自己", "本人", "me", "myself", "i"
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What was found.
+    """What was found of a person and a time.
 
     Attributes:
         items: Best first; without a question the newest first, facts before the rest.
         named: Nodes that the question names, and the person; of merged ones the survivor.
         found: Nodes of the best facts, best first; likewise.
-        is_personal: Whether the asker speaks of themselves.
-        is_known: Whether anybody is called as the person is said to be.
+        is_known: Whether anybody is called like the person.
     """
 
     items: tuple[Item, ...]
@@ -67,13 +66,11 @@ class PersonalIndex:
         limit: int = 12,
         exclude: Sequence[int] = (),
     ) -> Excerpt:
-        """Part of a search that is of a person and a time.
-
-        Without a question, or if none of it fits, what else there is of that person and time.
+        """The items of a search that are of a person and a time; if none, whatever else is.
 
         Args:
             ranked: What a search for ``text`` found, best first.
-            person: What somebody is called; empty for anybody.
+            person: A name; empty for anybody.
             spans: When it was said or began to be true; empty for any time.
             exclude: Ids of messages not to show.
         """
@@ -100,10 +97,7 @@ class PersonalIndex:
         return Excerpt(items, tuple(sorted(named)), tuple(found), asks_of_self)
 
     def standing(self, ids: Iterable[str]) -> dict[str, Fact]:
-        """Those of some facts that the asker sees as their persona's own and not replaced.
-
-        Of merged nodes they name the survivor, as the graph does.
-        """
+        """The facts that are the asker's persona's own and not replaced, merges resolved."""
         found: dict[str, Fact] = {}
         one = self.index.identities.canonical
         for id in ids:
@@ -117,7 +111,7 @@ class PersonalIndex:
         return found
 
     def told(self, ids: Iterable[str]) -> dict[str, Item]:
-        """Facts as lines, by id; what the asker does not see is left out."""
+        """Visible facts as lines, by id."""
         positions = (self._position(id) for id in ids)
         items = (self._item(position, 0.0) for position in positions if position is not None)
         return {item.id: item for item in items}
@@ -141,7 +135,7 @@ class PersonalIndex:
         return self._renderer.item(Candidate(position, document, 0, score, 0.0, foreign, (), newer))
 
     def _names(self, people: set[str]) -> set[str]:
-        """Names of people that the asker's persona knows, but for single letters."""
+        """Names of people, of two letters or more, that the asker's persona knows."""
         names: set[str] = set()
         for name in (name for node in people for name in self.index.names.of(node)):
             view = self.visible.views.get(name.session)
@@ -167,10 +161,7 @@ class PersonalIndex:
 
 
 def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[str]:
-    """The nodes that are called so where the asker may know it.
-
-    Who shares a name is told apart by the mark with which they are shown.
-    """
+    """The nodes with a name that the asker may know; the mark tells namesakes apart."""
     if normalise(person) in _MYSELF:
         return set(asker.accounts)
     named = index.named(person, visible.views)
@@ -181,14 +172,11 @@ def called(index: Index, visible: VisibleSet, asker: Asker, person: str) -> set[
 
 @dataclass(frozen=True, slots=True)
 class _Filter:
-    """Whether a document is of a person and a time."""
-
     people: set[str]
     names: set[str]
     spans: Sequence[Span]
 
     def fits(self, source: Source) -> bool:
-        """Whether it is of the person and the time."""
         return self._is_theirs(source) and self._is_then(source)
 
     def _is_then(self, source: Source) -> bool:

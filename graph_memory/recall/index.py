@@ -1,16 +1,15 @@
 """The recall index: everything that can be recalled, in memory.
 
-A view of the journal: it is built from rows and messages and follows what the journal
-commits. Used by one thread at a time.
+It is built from the journal and follows its events. Used by one thread at a time.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import tzinfo
+from itertools import islice
 
 import numpy as np
 
@@ -39,9 +38,8 @@ from .visible import Citations, VisibleSet, VisibleSetCache
 MAX_MESSAGES = 100_000
 """Messages kept; of older ones only those that facts rest on."""
 MOST_SUMMARIES = 4
-"""Records that one question is answered with."""
 FITTING = 0.8
-"""Share of a record's time that has to be within the time that is asked about."""
+"""Share of a record's time that must be within the time that is asked about."""
 
 _ASKED = re.compile(
     r"(?:聊|谈|说|讲|讨论|发生|经历|干|做|忙)(?:过|了|到|起|的)?(?:都|些|一些|是)?(?:什么|啥|哪些)"
@@ -54,27 +52,26 @@ _ASKED = re.compile(
 
 
 class PeriodSummaries:
-    """Summaries of days … years, which answer questions about a time as a whole."""
+    """Summaries (records) of days … years, for questions about a time as a whole."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, dict[str, Episode]] = defaultdict(dict)
         self._places: dict[str, str] = {}
 
     def put(self, record: Episode) -> None:
-        """Enter a record or its newer state; one without words is taken out."""
+        """Enter a record or its newer state; one without words is removed."""
         self.drop(record.id)
         if record.summary:
             self._sessions[record.session][record.id] = record
             self._places[record.id] = record.session
 
     def drop(self, id: str) -> None:
-        """Remove a record, if it is there."""
         session = self._places.pop(id, None)
         if session is not None:
             del self._sessions[session][id]
 
     def get(self, id: str, views: Mapping[str, View]) -> Episode | None:
-        """A record that may be seen."""
+        """A visible record."""
         record = self._sessions.get(self._places.get(id, ""), {}).get(id)
         return record if record and _shows(views, record) is not Rank.HIDDEN else None
 
@@ -83,7 +80,7 @@ class PeriodSummaries:
     ) -> list[tuple[Episode, Rank]]:
         """The visible records of the time that a question is about, in order of time.
 
-        Rather a year than its months; of too many those of most messages.
+        The longest are preferred; of too many those of most messages.
         """
         if not _ASKED.search(text):
             return []
@@ -117,7 +114,7 @@ class PeriodSummaries:
 
 
 def _share(record: Episode, since: float, until: float) -> float:
-    """How much of a record's time is within another."""
+    """Share of a record's time that is within another."""
     common = min(record.ended_at, until) - max(record.started_at, since)
     return max(0.0, common) / max(1.0, record.ended_at - record.started_at)
 
@@ -126,9 +123,8 @@ class Index:
     """Documents, and what finds them.
 
     Attributes:
-        identities: Which nodes are one; facts and names keep the nodes they were told of.
-            Of linked accounts it knows nothing: they are the asker's (``Asker.accounts``).
-        messages: Ids of the messages that are kept for being new.
+        identities: Merged nodes, without linked accounts (see ``Asker.accounts``).
+        messages: Ids of the newest messages, in the order of their arrival.
     """
 
     def __init__(self, max_messages: int = MAX_MESSAGES) -> None:
@@ -142,7 +138,7 @@ class Index:
         self._max_messages = max_messages
         self._citations = Citations()
         self._visible_sets = VisibleSetCache(self.documents, self._citations)
-        self.messages: dict[int, None] = {}  # in the order of their arrival
+        self.messages: dict[int, None] = {}
         self._forgotten: dict[str, int] = {}
         self._replacing: dict[str, dict[str, Fact]] = defaultdict(dict)
         self._touching: dict[str, dict[int, None]] = defaultdict(dict)
@@ -151,7 +147,6 @@ class Index:
     # ----------------------------------------------------------------- writing
 
     def apply(self, change: Change) -> None:
-        """Follow a change."""
         for op in change.ops:
             if op.kind == Fact.kind and isinstance(op.was, Fact):
                 for replaced in op.was.supersedes:
@@ -162,7 +157,7 @@ class Index:
                 self.put(op.row)
 
     def put(self, row: Row) -> None:
-        """Enter a row or its newer state; kinds that recall does not use are ignored."""
+        """Enter a row or its newer state; other kinds are ignored."""
         match row:
             case Session():
                 self.sessions[row.id] = row
@@ -177,13 +172,11 @@ class Index:
                     self.summaries.put(row)
                 elif not row.summary:
                     self._remove(row.id)
-                elif not self._refresh(row):
-                    self._add(row)
+                else:
+                    self._enter(row)
             case Forgotten():
                 self._forgotten[row.id] = row.message
                 self._mute(row.message, muted=True)
-            case _:
-                pass
 
     def drop(self, kind: str, id: str) -> None:
         """Remove a row, if it is there."""
@@ -200,11 +193,10 @@ class Index:
             self._remove(id)
 
     def put_message(self, message: Message) -> None:
-        """Enter a message or its newer state; the bot's own, and empty talk, are left out."""
+        """Enter a message or its newer state, unless the bot's own or empty talk."""
         if not message.is_human or not says_something(search_terms(message.text)):
             return
-        if not self._refresh(message):
-            self._add(message)
+        self._enter(message)
         self.messages[message.id] = None
         if message.id in self._forgotten.values():
             self._mute(message.id, muted=True)
@@ -215,10 +207,10 @@ class Index:
             if number is not None and not self._citations.has(number):
                 self._remove(message_key(oldest))
 
-    def drop_message(self, id: int) -> None:
-        """Remove a message, if it is there."""
-        self.messages.pop(id, None)
-        self._remove(message_key(id))
+    def drop_messages(self, ids: Iterable[int]) -> None:
+        for id in ids:
+            self.messages.pop(id, None)
+            self._remove(message_key(id))
 
     def _put_fact(self, fact: Fact) -> None:
         # Links outlive archiving: the newer fact fading does not make the older one true.
@@ -226,8 +218,7 @@ class Index:
             self._replacing[old][fact.id] = fact
         if fact.status != Status.ACTIVE:
             self._remove(fact.id)
-        elif not self._refresh(fact):
-            number = self._add(fact)
+        elif (number := self._enter(fact)) is not None:
             for node in {fact.subject, fact.object}:
                 self._touching[node][number] = None
             for message in fact.evidence:
@@ -235,29 +226,21 @@ class Index:
                 if cited is not None:
                     self._citations.add(number, cited)
 
-    def _refresh(self, source: Source) -> bool:
-        """Put a newer state in place; if it is found or linked otherwise, remove the old."""
-        item = self._document(source)
+    def _enter(self, source: Source) -> int | None:
+        """Enter a row or its newer state; its number, unless it was updated in place."""
+        session = self.sessions.get(source.session)
+        item = document(source, session.owner if session else "")
         number = self.documents.number(item.key)
-        if number is None:
-            return False
-        linked = _links(self.documents[number].source) == _links(source)
-        if linked and self.documents.replace_source(number, item):
-            return True
-        self._remove(item.key)
-        return False
-
-    def _add(self, source: Source) -> int:
-        item = self._document(source)
+        if number is not None:
+            linked = _links(self.documents[number].source) == _links(source)
+            if linked and self.documents.update(number, item):
+                return None
+            self._remove(item.key)
         found = index_terms(item.text)
         number = self.documents.add(item, len(found))
         self.inverted.add(number, found)
         self._vectorless[number] = None
         return number
-
-    def _document(self, source: Source) -> Document:
-        session = self.sessions.get(source.session)
-        return document(source, session.owner if session else "")
 
     def _remove(self, key: str) -> None:
         number = self.documents.number(key)
@@ -284,17 +267,16 @@ class Index:
     # ----------------------------------------------------------------- vectors
 
     def use(self, vectors: VectorIndex | None) -> None:
-        """Start over with the vectors of another model, or with none."""
+        """Replace all vectors by those of another model, or by none."""
         self.vectors = vectors
         self._vectorless = dict.fromkeys(self.documents.numbers())
 
     def vectorless(self, limit: int) -> list[Document]:
         """Some documents that have no vector of the model in use, newest first."""
-        newest = itertools.islice(reversed(self._vectorless), limit)
-        return [self.documents[number] for number in newest]
+        return [self.documents[number] for number in islice(reversed(self._vectorless), limit)]
 
     def put_vectors(self, items: list[Document], vectors: Vectors, model: str) -> None:
-        """Store vectors of documents, unless model or document changed meanwhile."""
+        """Store the vectors of documents that are still the same, as is the model."""
         if self.vectors is None or self.vectors.model != model:
             return
         numbers: list[int] = []
@@ -326,18 +308,12 @@ class Index:
     # ----------------------------------------------------------------- reading
 
     def visible(self, views: Mapping[str, View]) -> VisibleSet:
-        """The documents that an asker sees."""
         return self._visible_sets.of(views)
 
     def message(self, id: int) -> Message | None:
-        """A message that is kept."""
         number = self.documents.number(message_key(id))
         source = self.documents[number].source if number is not None else None
         return source if isinstance(source, Message) else None
-
-    def replaces_any(self, ids: Iterable[str]) -> bool:
-        """Whether a fact, visible or not, may replace one of those with some ids."""
-        return not self._replacing.keys().isdisjoint(ids)
 
     def replaced_by(self, id: str, views: Mapping[str, View]) -> Fact | None:
         """The newest visible fact that replaces fact ``id``, archived ones included."""
@@ -360,10 +336,8 @@ class Index:
         )
 
     def distinct(self, nodes: Iterable[str]) -> dict[str, str]:
-        """Each of some nodes with the first of them that is the same, in order of id.
-
-        Not the survivor, which the asker may not know.
-        """
+        """Each node with the first of them that is the same, in order of id."""
+        # Not with the survivor, which the asker may not know.
         first: dict[str, str] = {}
         found: dict[str, str] = {}
         for node in sorted(nodes):
@@ -371,7 +345,7 @@ class Index:
         return found
 
     def called(self, node: str, views: Mapping[str, View]) -> str:
-        """The last visible name of a node that can be shown; empty if there is none."""
+        """The last visible name of a node; empty if there is none."""
         names = (name for one in self.identities.nodes(node) for name in self.names.of(one))
         seen = [
             (name.order, shown)
@@ -382,11 +356,11 @@ class Index:
         return max(seen)[1] if seen else ""
 
     def bearers(self, name: str, views: Mapping[str, View]) -> set[str]:
-        """The users whom the asker may know by a name that looks like this."""
+        """The users with a visible name that looks like this."""
         return self.names.bearers(name, lambda each: _shows(views, each) > Rank.HIDDEN)
 
     def touching(self, node: str, visible: VisibleSet) -> Numbers:
-        """Numbers of the visible facts with a node as subject or object, merges followed."""
+        """Numbers of the visible facts about a node, as subject or object, merges followed."""
         touching: dict[int, None] = {}
         for one in self.identities.nodes(node):
             touching |= self._touching.get(one, {})

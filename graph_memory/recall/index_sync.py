@@ -19,10 +19,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
+from ..errors import ClosedError, EmbeddingError, JournalError
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..ports import Embedder
 from ..store import Event, Journal, Rows
+from ..supervisor import NEVER, Supervisor
 from .documents import VectorIndex, message_key
 from .index import MAX_MESSAGES, Index
 
@@ -32,31 +33,30 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PIECE = 50
-"""Rows, messages or events that are entered at a time: some three milliseconds, which a
-question that comes meanwhile has to wait."""
+"""Rows, messages or events entered at a time: a question waits some three milliseconds."""
 EMBEDDED, MOST_EMBEDDED = 32, 256
-"""Documents that are embedded at a time, and as long as their vectors are cached."""
+"""Documents embedded at a time, and as long as their vectors are cached."""
 QUICK = 0.001
-"""Seconds a document within which an embedder cannot have computed it."""
+"""Seconds a document, faster than any embedder: its vector was cached."""
 PATIENCE = 30.0
 """Seconds before a failing embedder is tried again."""
 MAX_EVENTS = 20_000
-"""Events that may wait while the index is being built; should there be more, they are
-dropped and it is built once more, since the journal has them all."""
+"""Events that may wait during a build; of more none are kept and the index is built again."""
 RETRY = (5.0, 60.0, 600.0)
-"""Seconds until an index that could not be built is tried again."""
+"""Seconds after failures in a row."""
 _SPARE = 16 << 20
-"""Bytes of the first array of the thread. glibc gives back what is free from twice the largest
-block that was ever freed; otherwise searches of 100k documents took a quarter longer."""
+"""Bytes of the thread's first array, so that glibc keeps freed memory of that size.
+
+Searches of 100k documents take a quarter longer without.
+"""
 
 
 class IndexSync:
     """Builds an index in the background and follows the journal.
 
     Attributes:
-        index: To be touched in :meth:`run` only.
+        index: To be used in :meth:`run` only.
         ready: Whether everything that was there at the start is in the index.
-        problem: Why the index is behind the journal; empty if it is not.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -64,21 +64,25 @@ class IndexSync:
         self.ready = False
         self._journal = journal
         self._thread = ThreadPoolExecutor(1, "gm-recall", np.empty, (_SPARE, np.uint8))
-        self.problem = ""
-        self._wanted = 1
-        self._built = 0
-        self._failures = 0
-        self._hurry = asyncio.Event()
+        self._following = Supervisor(
+            "gm-recall-sync", self._keep_up, logger, "recall is held up", retry=RETRY
+        )
+        self._must_build = True
+        self._was_begun = False
         self._differing = 0
         self._events: deque[Event] = deque()
         self._arrived = asyncio.Event()
         self._unembedded = asyncio.Event()
         self._embedded = True  # or at least nothing can be done about it now
         self._quiet = asyncio.Condition()
-        self._following: asyncio.Task[None] | None = None
         self._embedding: asyncio.Task[None] | None = None
         self._embedder: Embedder | None = None
         self._closed = False
+
+    @property
+    def problem(self) -> str:
+        """Why the index is behind the journal; empty if it is not."""
+        return self._following.problem
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run ``work`` on the index's thread."""
@@ -89,19 +93,20 @@ class IndexSync:
 
     def start(self) -> None:
         """Begin to build and follow."""
-        self._following = asyncio.create_task(self._follow(), name="gm-recall-sync")
+        self._following.start()
 
     def take(self, event: Event) -> None:
         """Follow an event, in its turn."""
         if len(self._events) >= MAX_EVENTS:
             logger.warning("recall is %d events behind and builds its index anew", MAX_EVENTS)
             self._events.clear()
-            self._wanted += 1
+            self._must_build = True
         self._events.append(event)
         self._arrived.set()
+        self._following.wake()
 
     async def rebuild(self) -> int:
-        """Build a new index from the journal; the old one answers meanwhile.
+        """Build a new index from the journal while the old one answers.
 
         Returns:
             How many documents of the old one were wrong or missing.
@@ -109,13 +114,9 @@ class IndexSync:
         Raises:
             JournalError: The journal cannot be read; it is tried again.
         """
-        self._wanted += 1
-        self.problem = ""
-        self._arrived.set()
-        self._hurry.set()
-        async with self._quiet:
-            await self._quiet.wait_for(lambda: self._closed or self.problem or self._is_fed())
-        if self._closed:
+        self._must_build = True
+        await self._following.idle()
+        if not self._following.is_running:
             raise ClosedError("recall is closed")
         if self.problem:
             raise JournalError(self.problem)
@@ -132,73 +133,48 @@ class IndexSync:
 
     async def settle(self) -> None:
         """Wait until the index reflects the journal and all that can be embedded is."""
+
+        def is_embedded() -> bool:
+            waits = self._embedder is not None and self._unembedded.is_set()
+            return self._closed or (self._embedded and not waits)
+
+        await self._following.idle()
         async with self._quiet:
-            await self._quiet.wait_for(lambda: self._closed or self.problem or self._is_quiet())
-
-    def _is_quiet(self) -> bool:
-        unembedded = self._embedder is not None and self._unembedded.is_set()
-        return self._is_fed() and self._embedded and not unembedded
-
-    def _is_fed(self) -> bool:
-        return self._built == self._wanted and not self._arrived.is_set()
-
-    async def _rest(self) -> None:
-        """Let those who settle look again."""
-        async with self._quiet:
-            self._quiet.notify_all()
+            await self._quiet.wait_for(is_embedded)
 
     async def close(self) -> None:
         """Stop; waits for the piece of work under way."""
-        tasks = [task for task in (self._following, self._embedding) if task]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._following.close()
+        if self._embedding:
+            self._embedding.cancel()
+            await asyncio.gather(self._embedding, return_exceptions=True)
         self._closed = True
         self._thread.shutdown(wait=False)
-        await self._rest()
+        async with self._quiet:
+            self._quiet.notify_all()
 
     # ------------------------------------------------------------------ rows
 
-    async def _follow(self) -> None:
-        while True:
-            try:
-                await self._keep_up()
-            except ClosedError:
-                return
-            except Exception as error:
-                if not self.problem:
-                    known = isinstance(error, StorageError)
-                    logger.warning("recall is held up: %s", error, exc_info=not known)
-                self.problem = brief(error)
-                self._wanted += 1
-                self._arrived.clear()
-                self._hurry.clear()
-                await self._rest()
-            delay = RETRY[min(self._failures, len(RETRY) - 1)]
-            self._failures += 1
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(delay):
-                    await self._hurry.wait()
-
-    async def _keep_up(self) -> None:
-        while True:
-            if self._built < self._wanted:
-                wanted = self._wanted
+    async def _keep_up(self) -> float:
+        if not self._must_build and not self._events:
+            return NEVER
+        try:
+            while self._must_build:
+                self._must_build = False
                 await self._exchange()
-                self._built, self.problem, self.ready = wanted, "", True
-                self._failures = 0
+                self.ready = True
             while self._events:
                 await self._enter_some(self.index)
-            self._unembedded.set()
-            self._arrived.clear()
-            if self._built < self._wanted:
-                continue
-            await self._rest()
-            await self._arrived.wait()
+        except Exception:
+            self._must_build = True
+            raise
+        self._unembedded.set()
+        return NEVER
 
     async def _exchange(self) -> None:
-        """Build the index; if there was one, beside it, and put it in its place."""
-        if not self.ready and not self._failures:
+        """Build the index; a second one is built beside the first, then takes its place."""
+        if not self._was_begun:
+            self._was_begun = True
             await self._build(self.index)  # whatever is in it can be recalled already
             return
         index = Index()
@@ -211,7 +187,7 @@ class IndexSync:
         self._differing = await self.run(_differing, old, index)
 
     async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Event]:
-        """Follow with the index in use; returns the events for a new index."""
+        """Let the index in use follow during a build; returns the events for the new one."""
         missed: list[Event] = []
         building = asyncio.create_task(build, name="gm-recall-build")
         building.add_done_callback(lambda _: self._arrived.set())
@@ -222,7 +198,7 @@ class IndexSync:
                     missed += await self._enter_some(self.index)
                 if len(missed) > MAX_EVENTS:
                     missed.clear()
-                    self._wanted += 1
+                    self._must_build = True
                 if not building.done():
                     await self._arrived.wait()
             await building
@@ -251,7 +227,7 @@ class IndexSync:
             pass
 
     async def _build(self, index: Index) -> None:
-        """Enter what the journal holds; what is committed meanwhile is entered afterwards."""
+        """Enter what the journal holds; events that come meanwhile follow."""
         with contextlib.ExitStack() as stack:
             try:
                 snapshot = await self.run(stack.enter_context, self._journal.snapshot())
@@ -311,7 +287,8 @@ class IndexSync:
 
     async def _idle(self, until: Awaitable[object]) -> None:
         self._embedded = True
-        await self._rest()
+        async with self._quiet:
+            self._quiet.notify_all()
         await until
 
 
@@ -321,15 +298,11 @@ def _enter(index: Index, event: Event) -> None:
     elif isinstance(event, Message):
         index.put_message(event)
     elif isinstance(event, Erased):
-        for id in event.messages:
-            index.drop_message(id)
+        index.drop_messages(event.messages)
 
 
 def _differing(index: Index, built: Index) -> int:
-    """How many documents differ from those of an index that was just built.
-
-    Old messages, of which a growing index keeps some more, do not count.
-    """
+    """Number of documents that differ, but for old messages, of which ``index`` keeps more."""
     oldest = min(built.messages, default=0)
     aged = {message_key(id) for id in index.messages if id < oldest}
     wrong = _contents(index) ^ _contents(built)

@@ -418,8 +418,6 @@ def _outdated(
     pairs = [(position, position) for position in positions] + cited
     numbers = visible.numbers[[fact for fact, _ in pairs]].tolist()
     keys = [index.documents[number].key for number in numbers]
-    if not index.replaces_any(keys):
-        return found
     for (fact, document), key in zip(pairs, keys, strict=True):
         newer = index.replaced_by(key, visible.views)
         if newer is None:
