@@ -19,21 +19,18 @@ from graph_memory.model import Asker, Fact, Message, Row, asker_of
 from graph_memory.paths import Hop
 from graph_memory.recall import Recall
 from graph_memory.recall.index import Index
-from graph_memory.recall.query import split
+from graph_memory.recall.query import RecallOptions
 from graph_memory.recall.ranking import SearchContext
-from graph_memory.recall.recaller import SearchRequest, search
-from graph_memory.recall.selection import RecallOptions
+from graph_memory.recall.recaller import search
 from graph_memory.recall.visible import VisibleSet
 from graph_memory.scope import Attendance, Policy, View, view
 from graph_memory.settings import Settings
 
 from .makers import T0, entity, fact, group, name, private, user
 from .recall.conftest import SHANGHAI
-from .recall.hashing import vector
 from .recall.histories import (
     DOES,
     ENTITIES,
-    MODEL,
     SESSIONS,
     USERS,
     WHAT,
@@ -43,7 +40,7 @@ from .recall.histories import (
     moments,
     sentences,
 )
-from .recall.test_interference import askers, policies, shows, views_of
+from .recall.test_interference import askers, policies, question, shows, views_of
 
 T = TypeVar("T")
 NOW = T0 + 90_000
@@ -66,10 +63,8 @@ class Eyes:
     async def search(
         self, asker: Asker, text: str, limit: int, exclude: Collection[int] = ()
     ) -> Recall:
-        vectors = [vector(part.text) for part in split(text)]
-        wish = RecallOptions(limit, exclude=exclude)
-        request = SearchRequest(asker, self._views, text, text, wish, vectors, MODEL)
-        return search(self._index, request, SearchContext(NOW, SHANGHAI))
+        wish, context = RecallOptions(limit, exclude=exclude), SearchContext(NOW, SHANGHAI)
+        return search(self._index, self._views, question(asker, text), wish, context)
 
 
 class Gossip:

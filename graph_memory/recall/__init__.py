@@ -7,6 +7,7 @@ journal: ``visible.py`` restricts it, ``query.py`` reads the question, ``ranking
 
 from .filters import Excerpt, PersonalIndex, called
 from .index import Index
+from .query import RecallOptions
 from .recaller import (
     EMBEDDING_SHARE,
     Explained,
@@ -17,7 +18,7 @@ from .recaller import (
     TracedCandidate,
 )
 from .render import CLOSE, OPEN, Item, language_of, wording
-from .selection import Reason, RecallOptions
+from .selection import Reason
 from .visible import VisibleSet
 
 __all__ = [

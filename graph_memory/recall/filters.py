@@ -66,7 +66,7 @@ class PersonalIndex:
         limit: int = 12,
         exclude: Sequence[int] = (),
     ) -> Excerpt:
-        """The items of a search that are of a person and a time; if none, whatever else is.
+        """Items of a search that are of a person and a time; if none, whatever is.
 
         Args:
             ranked: What a search for ``text`` found, best first.

@@ -360,7 +360,7 @@ class Index:
         return self.names.bearers(name, lambda each: _shows(views, each) > Rank.HIDDEN)
 
     def touching(self, node: str, visible: VisibleSet) -> Numbers:
-        """Numbers of the visible facts about a node, as subject or object, merges followed."""
+        """Numbers of visible facts with a node as subject or object, merges followed."""
         touching: dict[int, None] = {}
         for one in self.identities.nodes(node):
             touching |= self._touching.get(one, {})

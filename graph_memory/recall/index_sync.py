@@ -302,7 +302,7 @@ def _enter(index: Index, event: Event) -> None:
 
 
 def _differing(index: Index, built: Index) -> int:
-    """Number of documents that differ, but for old messages, of which ``index`` keeps more."""
+    """Number of wrong documents, except old messages, of which it keeps more."""
     oldest = min(built.messages, default=0)
     aged = {message_key(id) for id in index.messages if id < oldest}
     wrong = _contents(index) ^ _contents(built)

@@ -17,9 +17,9 @@ MAX_PARTS = 4
 SHORT = 4
 """Search terms up to which a message leans on the one before it."""
 ASIDE = 0.3
-"""Weight of the words of what is said around a question."""
+"""Weight of the words around a question."""
 CHARACTER = 0.5
-"""Weight of a single character of a question, beside that of its words."""
+"""Weight of a single character of a question; words have 1."""
 
 _TOPIC = re.compile(
     r"(?:(?<=[。！？!?；;\n，,.])|^)\s*"
@@ -39,7 +39,7 @@ _TURN = re.compile(
     r"|\b(?:want(?:ed)?|meant|mean) to (?:ask|know)\b(?: is| was)?",
     re.IGNORECASE,
 )
-"""Where a message breaks off and says what it is about."""
+"""Where a message breaks off and comes to the point."""
 _LEADING = re.compile(r"^(?:[\s，,。.、：:；;!！…哈]|这个[，：:])+")
 _BORDER = re.compile(
     r"(?<=[。！？!?；;\n])(?![。！？!?；;\n\"”』」)）])|(?<=[a-z0-9]{3}\.)\s+(?=[A-Z])"
@@ -75,11 +75,11 @@ _REFERS_BACK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """One question.
+    """One question of a message.
 
     Attributes:
         text: What is embedded.
-        terms: What its words weigh, and their characters.
+        terms: Weights of its words and characters.
         words: The words alone: only they are evidence.
         many: Whether it asks for all things of a kind.
     """
@@ -95,58 +95,76 @@ class Question:
     """What the memory is asked: one question or several.
 
     Attributes:
-        personal: Whether the asker speaks of themselves.
-        addressed: Whether they speak of the one they speak to, and of no shared past.
-        vectors: Embedding of each part, where there is one.
+        said: The message; ``text`` is what to search for.
+        parts: See :func:`split`.
+        vectors, model: Embedding of each part, where there is one, and the model they are of.
     """
 
     asker: Asker
+    said: str
     text: str
     parts: tuple[Subquery, ...]
-    personal: bool
-    addressed: bool
-    vectors: Sequence[Vectors | None] = ()
+    vectors: Sequence[Vectors] = ()
+    model: str = ""
 
-    def vector(self, part: int) -> Vectors | None:
-        """Embedding of a part."""
-        return self.vectors[part] if part < len(self.vectors) else None
+    @property
+    def is_personal(self) -> bool:
+        """Whether the asker speaks of themselves."""
+        return is_personal(self.text)
+
+    @property
+    def is_addressed(self) -> bool:
+        """Whether they speak of the one they speak to, and of no shared past."""
+        to_another = not self.is_personal and _SECOND_PERSON.search(self.text)
+        return bool(to_another) and not _RECALLS.search(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOptions:
+    """Options of one recall.
+
+    Attributes:
+        limit: Most memories; 0 for ``retrieval_top_k``.
+        budget: Tokens of the block, ``lead`` included; ``None`` for any.
+        context: Texts that the language model has in front of it; they are not repeated.
+        previous: What was said before, for a message that leans on it.
+        exclude: Ids of messages not to show (the one that is being answered).
+        where: Session's ``umo``, for the model that rewrites queries.
+        lead: First lines of the block, safe in the fence.
+        profile: Whether what is known about the asker is preferred.
+    """
+
+    limit: int = 0
+    budget: int | None = None
+    context: Sequence[str] = ()
+    previous: str = ""
+    exclude: Collection[int] = ()
+    where: str = ""
+    lead: Sequence[str] = ()
+    profile: bool = True
 
 
 def asks(text: str) -> bool:
-    """Whether a text asks something."""
     return bool(_ASKS.search(text))
 
 
 def is_personal(text: str) -> bool:
-    """Whether who says a text speaks of themselves."""
+    """Whether the speaker speaks of themselves."""
     return bool(_FIRST_PERSON.search(text))
 
 
 def compose(text: str, previous: str = "") -> str:
-    """What to search for: a message, led by the turn before where it leans on it."""
+    """What to search for: a message, after the turn before if it leans on it."""
     text = clean(text, MAX_QUERY)
     leans = len(terms(text)) <= SHORT or bool(_REFERS_BACK.match(text))
     return f"{clean(previous, MAX_QUERY // 4)}\n{text}" if previous and leans else text
 
 
-def question(
-    asker: Asker,
-    text: str,
-    vectors: Sequence[Vectors | None] = (),
-    parts: tuple[Subquery, ...] = (),
-) -> Question:
-    """Read a message as a question; ``parts`` is its :func:`split`, if known."""
-    personal = is_personal(text)
-    addressed = not personal and bool(_SECOND_PERSON.search(text)) and not _RECALLS.search(text)
-    return Question(asker, text, parts or split(text), personal, addressed, vectors)
-
-
 def split(text: str) -> tuple[Subquery, ...]:
-    """The questions in a message.
+    """The questions in a message, which are searched for separately.
 
-    Several are searched for separately, so that neither is drowned by the other. What is
-    said around a question counts little; what was said before the speaker broke off and
-    came to the point ("wait, what I wanted to ask is") not at all.
+    What is said around a question counts little; what came before the point ("wait, what I
+    wanted to ask is") not at all.
     """
     parts: list[Subquery] = []
     for topic in _TOPIC.split(text):
@@ -175,7 +193,7 @@ def _questions(topic: str) -> list[Subquery]:
 
 
 def _to_the_point(topic: str) -> str:
-    """What follows the last turn that something is asked after."""
+    """What follows the last turn after which something is asked."""
     for turn in reversed(list(_TURN.finditer(topic))):
         rest = _LEADING.sub("", topic[turn.end() :])
         if _ASKS.search(rest) and len(set(terms(rest))) > 1:

@@ -26,7 +26,7 @@ from ..text import significance
 from .documents import Document, Kind, Numbers
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
-from .query import Question, Subquery, asks, telling
+from .query import Question, RecallOptions, Subquery, asks, telling
 from .visible import Citation, VisibleSet
 
 Scores = NDArray[np.float64]
@@ -169,22 +169,20 @@ def rank(
     index: Index,
     visible: VisibleSet,
     question: Question,
+    options: RecallOptions,
     context: SearchContext,
-    *,
-    limit: int = 0,
-    profile: bool = True,
 ) -> Ranking:
-    """Order what is visible by how well it answers; options as in ``RecallOptions``."""
+    """Order what is visible by how well it answers."""
     named = index.named(question.text, visible.views)
     records = _records(index, visible, question, context)
     if not len(visible):
         return Ranking(records, named=named)
     base = np.zeros(len(visible))
-    if profile:
+    if options.profile:
         own = index.documents.about(question.asker.accounts, visible.numbers)
-        base[own] = PERSONAL if question.personal else SPEAKER
+        base[own] = PERSONAL if question.is_personal else SPEAKER
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
-    count, postings = max(CANDIDATES, limit), VisiblePostings(index, visible)
+    count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(index, visible, question, context, named, base, count, postings)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = [*records, *interleave(lists)]
@@ -213,7 +211,8 @@ class _Ranker:
         index, visible, question = self.index, self.visible, self.question
         part = question.parts[number]
         lexical, covered = lexical_scores(self.postings, part.terms, part.words)
-        close = semantic_scores(index, visible, question.vector(number))
+        vector = question.vectors[number] if question.vectors else None
+        close = semantic_scores(index, visible, vector)
         relevance = lift_conversations(fuse(lexical, close), visible)
         relevance = second_step(index, visible, self.postings, part.terms, relevance, close)
         if part.many:
@@ -232,7 +231,7 @@ class _Ranker:
         coverage = covered[order]
         meant = close[order] if close is not None else None
         evidence = _evidence(coverage, meant)
-        if question.addressed:
+        if question.is_addressed:
             evidence *= ADDRESSED
         evidence += mentioned[order]
         for old, new in followed.heirs:
@@ -287,9 +286,9 @@ def _is_earnest(
     question: Question, part: Subquery, times: list[Span], context: SearchContext
 ) -> bool:
     """Whether all things of a kind are asked for, something of one's own or what was."""
-    if part.many or question.addressed or not asks(part.text):
+    if part.many or question.is_addressed or not asks(part.text):
         return part.many
-    return question.personal or any(end <= context.now for _, end in times)
+    return question.is_personal or any(end <= context.now for _, end in times)
 
 
 def _sorted(candidates: list[Candidate]) -> list[Candidate]:

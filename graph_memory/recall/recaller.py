@@ -1,7 +1,4 @@
-"""Recall for one memory: reminders within a deadline, searches, traces.
-
-:func:`search` is one search on the index, :func:`explain` tells people why.
-"""
+"""Recall for one memory: reminders within a deadline, searches, traces."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import NamedTuple, TypeVar
@@ -22,13 +19,14 @@ from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import View
 from ..store import Event
 from ..supervisor import LogOnce
+from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
 from .lexical import forget
-from .query import Subquery, compose, question, split
+from .query import Question, RecallOptions, compose, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank
 from .render import Item, Renderer, framed, preamble, wording
-from .selection import Reason, RecallOptions, Selection, select
+from .selection import Reason, Selection, select
 from .visible import ViewCache, VisibleSet
 
 logger = logging.getLogger("graph_memory.recall")
@@ -36,9 +34,9 @@ logger = logging.getLogger("graph_memory.recall")
 T = TypeVar("T")
 
 PURPOSE = "rewrite"
-"""What the calls of the language model are counted under."""
+"""Purpose under which calls of the language model are counted."""
 EMBEDDING_SHARE = 0.75
-"""Share of the deadline that embedding the question may take; the rest is for search."""
+"""Share of the deadline that embedding the question may take."""
 
 DEFAULTS = RecallOptions()
 _REWRITE = (
@@ -48,7 +46,7 @@ _REWRITE = (
 KEPT = 8
 """Traces kept of each circle."""
 CIRCLES = 200
-"""Circles of which traces are kept; the longest silent one goes first."""
+"""Circles of which traces are kept; the one silent longest goes first."""
 
 
 class TracedCandidate(NamedTuple):
@@ -64,13 +62,13 @@ class TracedCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One recall.
+    """One recall and how it came about.
 
     Attributes:
-        named: Nodes that the query names, and by which name.
+        named: Nodes that the query names, with the name.
         visible: How many documents the asker may be reminded of.
         embedded: Whether the meaning of the query was known in time.
-        weigh: Makes ``candidates``, which most traces are never asked for.
+        weigh: Makes ``candidates``, which few traces are asked for.
         timing: Milliseconds by step.
     """
 
@@ -98,7 +96,6 @@ class Traces:
         self._circles: OrderedDict[str, deque[Trace]] = OrderedDict()
 
     def add(self, trace: Trace) -> None:
-        """Keep a trace."""
         kept = self._circles.setdefault(trace.asker.circle, deque(maxlen=KEPT))
         kept.append(trace)
         self._circles.move_to_end(trace.asker.circle)
@@ -115,7 +112,6 @@ class Traces:
         return sorted(kept, key=lambda trace: trace.at, reverse=True)
 
     def clear(self) -> None:
-        """Forget all traces."""
         self._circles.clear()
 
 
@@ -124,8 +120,8 @@ class Explained:
     """A memory that was shown.
 
     Attributes:
-        reasons: What spoke for it, most telling first: ``profile``, ``name``, ``words``,
-            ``meaning``, ``near`` or ``conversation``.
+        reasons: Most telling first: ``profile``, ``name``, ``words``, ``meaning``, ``near``
+            or ``conversation``.
     """
 
     text: str
@@ -135,7 +131,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a reply was reminded of, and how many others were dropped for which reason."""
+    """What a reply was reminded of, and how many others were dropped why."""
 
     shown: tuple[Explained, ...]
     dropped: dict[Reason, int]
@@ -151,49 +147,33 @@ class Recall:
     trace: Trace
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What is asked of the index.
-
-    Attributes:
-        text: What was said; ``query`` is what to search for.
-        vectors, model: Embedding of each of ``parts`` (see :func:`query.split`), and the
-            model they are of.
-    """
-
-    asker: Asker
-    views: Mapping[str, View]
-    text: str
-    query: str
-    options: RecallOptions
-    vectors: Sequence[Vectors | None] = ()
-    model: str = ""
-    parts: tuple[Subquery, ...] = ()
-
-
-def search(index: Index, request: SearchRequest, context: SearchContext) -> Recall:
+def search(
+    index: Index,
+    views: Mapping[str, View],
+    question: Question,
+    options: RecallOptions,
+    context: SearchContext,
+) -> Recall:
     """Find, choose and render what to remind of; no I/O, no clock."""
     started = time.perf_counter()
-    visible = index.visible(request.views)
-    current = index.vectors is not None and index.vectors.model == request.model
-    vectors = request.vectors if current else ()
-    asked = question(request.asker, request.query, vectors, request.parts)
-    options = request.options
-    ranking = rank(index, visible, asked, context, limit=options.limit, profile=options.profile)
-    words = wording(request.text, context.language)
-    renderer = Renderer(index, visible, request.asker, words, context.zone)
+    visible = index.visible(views)
+    if index.vectors is None or index.vectors.model != question.model:
+        question = replace(question, vectors=())
+    ranking = rank(index, visible, question, options, context)
+    words = wording(question.said, context.language)
+    renderer = Renderer(index, visible, question.asker, words, context.zone)
     lead = preamble(options.lead, words, options.budget)
     tally = renderer.tally(options.budget, lead)
-    selection = select(index, visible, ranking, request.text, options, tally)
+    selection = select(index, visible, ranking, question.said, options, tally)
     block = renderer.block(selection.chosen, lead)
     items = tuple(renderer.item(candidate) for candidate in selection.chosen)
     trace = Trace(
-        request.asker,
+        question.asker,
         context.now,
-        request.query,
+        question.text,
         ranking.named,
         ranking.visible,
-        any(vector is not None for vector in vectors),
+        bool(question.vectors),
         cache(partial(_weighed, ranking, selection)),
         block,
         {"search": round((time.perf_counter() - started) * 1000, 3)},
@@ -202,7 +182,7 @@ def search(index: Index, request: SearchRequest, context: SearchContext) -> Reca
 
 
 def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, ...]:
-    """All candidates and what became of them; made when somebody looks at the trace."""
+    """All candidates and what became of them."""
     reasons = {candidate.document.key: reason for candidate, reason in selection.dropped}
     chosen = {candidate.document.key for candidate in selection.chosen}
     return tuple(
@@ -220,17 +200,8 @@ def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, .
     )
 
 
-def own(traces: list[Trace], asker: Asker) -> Trace | None:
-    """The newest trace that an asker may look at.
-
-    In a group all of the group's, in private one's own.
-    """
-    fits = (t for t in traces if asker.is_group or (asker.user and t.asker.user == asker.user))
-    return next((trace for trace in fits if trace.asker.is_group == asker.is_group), None)
-
-
 def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
-    """Explain a trace by what is in visible; what is gone or hidden since is left out."""
+    """Explain a trace, as far as it is still visible."""
     shown: list[Explained] = []
     dropped: Counter[Reason] = Counter()
     for candidate in trace.candidates:
@@ -244,40 +215,31 @@ def explain(index: Index, visible: VisibleSet, trace: Trace) -> Explanation:
             dropped[candidate.dropped] += 1
             continue
         document = index.documents[number]
-        source = document.source
-        nodes = {source.subject, source.object} if isinstance(source, Fact) else set()
-        survivors = {index.identities.canonical(node) for node in trace.named}
-        is_named = any(index.identities.canonical(node) in survivors for node in nodes)
-        reasons = tuple(_reasons(candidate, trace, nodes, is_named=is_named))
+        reasons = _reasons(index, document.source, candidate.signals, trace)
         shown.append(Explained(document.text, document.at, reasons))
     return Explanation(tuple(shown), dict(dropped), trace.problem)
 
 
 def _reasons(
-    candidate: TracedCandidate, trace: Trace, nodes: set[str], *, is_named: bool
-) -> list[str]:
-    signals = candidate.signals
-    found = [
-        reason
-        for reason, holds in (
-            ("profile", nodes & trace.asker.accounts),
-            ("name", is_named),
-            ("words", signals.get("words", 0.0) > 0),
-            ("meaning", signals.get("meaning", 0.0) > 0),
-        )
-        if holds
-    ]
-    if not found:
-        found = ["near" if signals.get("near", 0.0) > 0 else "conversation"]
-    return found
+    index: Index, source: Source, signals: Mapping[str, float], trace: Trace
+) -> tuple[str, ...]:
+    one = index.identities.canonical
+    nodes = {source.subject, source.object} if isinstance(source, Fact) else set()
+    holds = {
+        "profile": bool(nodes & trace.asker.accounts),
+        "name": bool({one(node) for node in nodes} & {one(node) for node in trace.named}),
+        "words": signals.get("words", 0.0) > 0,
+        "meaning": signals.get("meaning", 0.0) > 0,
+    }
+    last = "near" if signals.get("near", 0.0) > 0 else "conversation"
+    return tuple(reason for reason, is_so in holds.items() if is_so) or (last,)
 
 
 class Recaller:
     """Recall for one memory. Made on the event loop; see :meth:`start`.
 
     Attributes:
-        breaker: Around the model that rewrites queries. One that is down, or too slow for
-            the deadline, is not waited for.
+        breaker: Around the model that rewrites queries.
     """
 
     def __init__(self, context: Context, model: LanguageModel | None = None) -> None:
@@ -302,7 +264,7 @@ class Recaller:
 
     @property
     def items(self) -> int:
-        """How many documents can be recalled."""
+        """Number of documents."""
         return len(self._sync.index.documents)
 
     @property
@@ -341,22 +303,24 @@ class Recaller:
         return self._traces.of(circle)
 
     def recent(self) -> list[Trace]:
-        """The last recalls of all circles, newest first: for what only the owner looks at."""
+        """The last recalls of all circles, newest first; for the owner only."""
         return self._traces.recent()
 
     async def explain(self, asker: Asker) -> Explanation | None:
         """What the last reply was reminded of, as far as ``asker`` may see it.
 
-        Returns:
-            ``None`` if nothing was asked here since the start.
+        In a group that is the last one to anybody. ``None`` if there was none since the start.
         """
-        trace = own(self._traces.of(asker.circle), asker)
-        if trace is None:
+        for trace in self._traces.of(asker.circle):
+            is_theirs = asker.is_group or (asker.user and trace.asker.user == asker.user)
+            if is_theirs and trace.asker.is_group == asker.is_group:
+                break
+        else:
             return None
         return await self.inspect(asker, lambda index, visible: explain(index, visible, trace))
 
     async def likeness(self, messages: list[int], facts: list[str]) -> dict[str, float]:
-        """Cosine of each fact with the nearest of some messages, whoever may see them."""
+        """Cosine of each fact with the nearest of some messages, visible or not."""
         try:
             return await self._sync.run(self._sync.index.likeness, messages, facts)
         except ClosedError:
@@ -384,8 +348,8 @@ class Recaller:
     async def remind(self, asker: Asker, text: str, options: RecallOptions = DEFAULTS) -> Recall:
         """What to remind the language model of before it answers ``text``.
 
-        Keeps the deadline of the settings and never raises; without an embedding in time it
-        goes by words and names.
+        Keeps ``recall_deadline`` and never raises; without an embedding in time it goes by
+        words and names.
         """
         budget = options.budget or self._context.settings.injection_token_budget
         found = await self._safely(asker, text, replace(options, budget=budget))
@@ -399,10 +363,9 @@ class Recaller:
         return await self._safely(asker, text, RecallOptions(limit, exclude=exclude))
 
     async def rehearse(self, asker: Asker, text: str, *, unscoped: bool = False) -> Recall:
-        """What :meth:`remind` would say, for the owner only; it leaves no trace.
+        """What :meth:`remind` would say, for the owner only; ``unscoped``: without scope.
 
-        Args:
-            unscoped: Look at everything, as if ``asker`` might be told all of it.
+        It leaves no trace.
         """
         options = RecallOptions(budget=self._context.settings.injection_token_budget)
         views = self._views.everything(asker) if unscoped else None
@@ -431,7 +394,9 @@ class Recaller:
         try:
             async with asyncio.timeout(deadline):
                 if text.strip():
-                    return await self._recall(asker, text, options, deadline, views)
+                    views = self.visible(asker) if views is None else views
+                    embed_by = time.monotonic() + deadline * EMBEDDING_SHARE
+                    return await self._recall(asker, text, options, embed_by, views)
         except ClosedError:
             problem = "closed"
         except TimeoutError:
@@ -451,32 +416,32 @@ class Recaller:
         asker: Asker,
         text: str,
         options: RecallOptions,
-        deadline: float,
-        views: Mapping[str, View] | None,
+        embed_by: float,
+        views: Mapping[str, View],
     ) -> Recall:
         started = time.monotonic()
-        embed_by = started + deadline * EMBEDDING_SHARE
+        settings = self._context.settings
         query = compose(text, options.previous)
-        if self._context.settings.enable_query_rewriting and self._model:
+        if settings.enable_query_rewriting and self._model:
             query = await self._rewrite(query, options.where, embed_by)
         parts = split(query)
         vectors, model = await self._embed([part.text for part in parts], embed_by)
         embedded = time.monotonic()
-        seen = self.visible(asker) if views is None else views
-        request = SearchRequest(asker, seen, text, query, options, vectors, model, parts)
-        context, settings = self._context, self._context.settings
-        rate, language = settings.time_decay_rate, settings.language
-        beside = SearchContext(context.now(), context.zone, rate, language)
-        found = await self._sync.run(search, self._sync.index, request, beside)
+        question = Question(asker, text, query, parts, vectors, model)
+        context = SearchContext(
+            self._context.now(), self._context.zone, settings.time_decay_rate, settings.language
+        )
+        index = self._sync.index
+        found = await self._sync.run(search, index, views, question, options, context)
         timing = {
-            "embedding": _milliseconds(embedded - started),
-            "total": _milliseconds(time.monotonic() - started),
+            "embedding": round((embedded - started) * 1000, 3),
+            "total": round((time.monotonic() - started) * 1000, 3),
         }
         trace = replace(found.trace, timing={**timing, **found.trace.timing})
         return replace(found, trace=trace)
 
     async def _rewrite(self, query: str, where: str, by: float) -> str:
-        """The query with what a language model makes of it; unchanged if that fails."""
+        """The query and what a language model makes of it; unchanged if that fails."""
         assert self._model
         if self._context.budget.blocked_for:
             return query
@@ -489,7 +454,7 @@ class Recaller:
         return f"{query}\n{answer.text.strip()[:500]}"
 
     async def _embed(self, parts: list[str], by: float) -> tuple[tuple[Vectors, ...], str]:
-        """Vectors of the parts of a query and the model they are of; none if too late."""
+        """Vectors of the parts of a query, none if too late, and their model."""
         embedder = self._embedder
         if embedder is None:
             return (), ""
@@ -502,7 +467,3 @@ class Recaller:
                 f"recall goes by words and names: {error or 'too slow'}", key="embedding"
             )
             return (), embedder.name
-
-
-def _milliseconds(seconds: float) -> float:
-    return round(seconds * 1000, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -16,6 +16,7 @@ from ..text import normalise
 from .documents import Source
 from .index import Index
 from .lexical import search_terms
+from .query import RecallOptions
 from .ranking import NOWHERE, Candidate, Ranking
 from .render import TokenTally
 from .visible import Citation, VisibleSet
@@ -55,31 +56,6 @@ class Reason(StrEnum):
     """Enough was chosen."""
     BUDGET = "budget"
     """It does not fit into the token budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecallOptions:
-    """Options of one recall.
-
-    Attributes:
-        limit: Most memories; 0 for ``retrieval_top_k``.
-        budget: Tokens of the block, ``lead`` included; ``None`` for any.
-        context: Texts that the language model has in front of it; they are not repeated.
-        previous: What was said before, for a message that leans on it.
-        exclude: Ids of messages not to show (the one that is being answered).
-        where: Session's ``umo``, for the model that rewrites queries.
-        lead: Lines that go first in the block, whatever is recalled; safe in the fence.
-        profile: Whether what is known about the asker is preferred.
-    """
-
-    limit: int = 0
-    budget: int | None = None
-    context: Sequence[str] = ()
-    previous: str = ""
-    exclude: Collection[int] = ()
-    where: str = ""
-    lead: Sequence[str] = ()
-    profile: bool = True
 
 
 @dataclass(slots=True)

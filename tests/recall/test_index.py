@@ -9,9 +9,9 @@ from graph_memory.model import Message, asker_of
 from graph_memory.recall.documents import GrowableArray, VectorIndex
 from graph_memory.recall.index import Index
 from graph_memory.recall.lexical import InvertedIndex, NameIndex
+from graph_memory.recall.query import Question, RecallOptions, split
 from graph_memory.recall.ranking import SearchContext
-from graph_memory.recall.recaller import SearchRequest, search
-from graph_memory.recall.selection import RecallOptions
+from graph_memory.recall.recaller import search
 from graph_memory.scope import Attendance, Policy, Sharing, view
 from tests.makers import T0, entity, fact, name, private, user
 
@@ -26,8 +26,9 @@ def found_by(index: Index, text: str) -> list[str]:
     asker = asker_of(HOME, ME)
     seen = view(HOME, asker, Policy(), Attendance())
     assert seen
-    request = SearchRequest(asker, {HOME.id: seen}, text, text, RecallOptions(limit=5))
-    return [item.id for item in search(index, request, SearchContext(T0, SHANGHAI)).items]
+    asked, context = Question(asker, text, text, split(text)), SearchContext(T0, SHANGHAI)
+    found = search(index, {HOME.id: seen}, asked, RecallOptions(limit=5), context)
+    return [item.id for item in found.items]
 
 
 def message(number: int, text: str) -> Message:

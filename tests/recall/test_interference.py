@@ -22,10 +22,9 @@ from graph_memory.model import (
     asker_of,
 )
 from graph_memory.recall.index import Index
-from graph_memory.recall.query import split
+from graph_memory.recall.query import Question, RecallOptions, split
 from graph_memory.recall.ranking import SearchContext
-from graph_memory.recall.recaller import Recall, SearchRequest, search
-from graph_memory.recall.selection import RecallOptions
+from graph_memory.recall.recaller import Recall, search
 from graph_memory.scope import Attendance, Policy, Rank, Sharing, View, span, view
 from tests.makers import T0
 
@@ -69,10 +68,14 @@ def linked(history: History, asker: Asker) -> Asker:
 
 
 def recall(index: Index, views: dict[str, View], asker: Asker, text: str) -> Recall:
-    wish = RecallOptions(limit=6, budget=400)
-    vectors = [vector(part.text) for part in split(text)]
-    request = SearchRequest(asker, views, text, text, wish, vectors, MODEL)
-    return search(index, request, SearchContext(T0 + 90_000, SHANGHAI))
+    wish, context = RecallOptions(limit=6, budget=400), SearchContext(T0 + 90_000, SHANGHAI)
+    return search(index, views, question(asker, text), wish, context)
+
+
+def question(asker: Asker, text: str) -> Question:
+    """A text with its vectors."""
+    parts = split(text)
+    return Question(asker, text, text, parts, [vector(part.text) for part in parts], MODEL)
 
 
 def shows(views: dict[str, View], row: Row | Message) -> bool:

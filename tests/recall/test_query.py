@@ -6,7 +6,7 @@ import pytest
 
 from graph_memory.model import asker_of
 from graph_memory.recall.lexical import forget, index_terms, search_terms
-from graph_memory.recall.query import compose, question, split, telling
+from graph_memory.recall.query import Question, compose, split, telling
 from tests.makers import private
 
 HOME = private("10001")
@@ -157,7 +157,7 @@ def test_how_much_of_a_text_tells(text: str, share: float) -> None:
     ],
 )
 def test_what_is_only_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
-    assert question(ASKER, text).addressed is addressed
+    assert Question(ASKER, text, text, ()).is_addressed is addressed
 
 
 def test_long_texts_are_not_piled_up() -> None:
