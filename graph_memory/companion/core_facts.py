@@ -49,10 +49,8 @@ class CoreKind(StrEnum):
 class CoreFact(SessionRow):
     """One of the few things about a user that are always in view.
 
-    Attributes:
-        number: What people and the model call it, from 1, within Session and user.
-        type: A :class:`CoreKind`.
-        at: When it was said.
+    ``number`` counts from 1 within Session and user; ``type`` is a :class:`CoreKind`; ``at``
+    is when it was said.
     """
 
     kind: ClassVar[str] = "core_fact"

@@ -50,11 +50,9 @@ class Mood(SessionRow):
 
 @dataclass(frozen=True, slots=True)
 class InnerState(SessionRow):
-    """What a persona has understood, in its own words; one in each Session.
+    """What a persona understood of itself, the other and their bond in a Session.
 
-    Attributes:
-        itself, other, bond: About itself, about whom it talks to, about the two.
-        version: How often it was written, from 1.
+    ``version`` counts how often it was written, from 1.
     """
 
     kind: ClassVar[str] = "inner_state"

@@ -73,7 +73,7 @@ class SessionState:
 
     Attributes:
         past: Episodes with a summary before the present one, newest first.
-        before: When the last episode before the present one ended.
+        before: When the last of them ended, with a summary or not.
         days: Local days (ordinals) on which the speaker talked lately.
         is_opening: Whether nothing has been answered in the present episode.
     """

@@ -62,12 +62,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptHits:
-    """What a search found, newest first.
+    """What a search found, newest first; ``is_whole``: all was looked through.
 
-    Attributes:
-        is_known: Whether anybody bears the name.
-        is_dated: Whether the time was understood; if not, it is ignored.
-        is_whole: Whether everything was looked through.
+    ``is_known``: somebody bears the name; ``is_dated``: the time was understood.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -136,11 +133,7 @@ class Transcripts:
         return continues(start, last, record.messages, self._now(), self._zone)
 
     async def open(self, asker: Asker, id: str) -> Transcript:
-        """One record, word for word.
-
-        Raises:
-            NotFoundError: There is none, or the asker may not see all of it.
-        """
+        """One record that the asker may see all of, or a ``NotFoundError``."""
         views = self._own(asker)
         return await self._journal.look(lambda db: _open(db, asker, views, id, self._zone))
 

@@ -249,15 +249,10 @@ def _erase(
 
 
 def clean_journal(path: Path, tombstones: Tombstones, now: float) -> bool:
-    """Erase from a closed journal whom it is not marked with. Blocks.
+    """Erase from a closed journal whom it is not marked with.
 
-    From one that was restored, retracted messages too.
-
-    Returns:
-        Whether anybody was erased.
-
-    Raises:
-        JournalError: It cannot be altered (``DamagedError``: it is damaged or no journal).
+    From a restored one, retracted messages too. Returns whether anybody was erased; raises
+    ``JournalError``.
     """
     if not path.exists() or not path.stat().st_size:
         return False

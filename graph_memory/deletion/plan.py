@@ -243,10 +243,9 @@ def _coined(
     there: Collection[Key],
     spans: Spans,
 ) -> set[Key]:
-    """Names and mentions that are there only because of what goes.
+    """Names and mentions that came up at those times, or only in facts that go.
 
-    They came up at those times, or a fact that goes is about them. A name stays if others'
-    words have it, or if it is the last one of something others' facts are about.
+    A name stays if others' words have it, or as the last of what others' facts are about.
     """
     bereft = {
         (data["session"], data[end])
@@ -304,11 +303,7 @@ def rewrite_log(
     numbers: Iterable[int],
     left: Callable[[str, str, Data | None, int], Data | None],
 ) -> None:
-    """Reduce the states in changes to what ``left`` leaves.
-
-    Args:
-        left: Given kind, id and state of a row, and the number of the change.
-    """
+    """Reduce states in changes to what ``left(kind, id, state, number)`` leaves."""
     for number in numbers:
         (text,) = db.execute("SELECT ops FROM change WHERE id = ?", (number,)).fetchone()
         before = json.loads(text)

@@ -105,11 +105,7 @@ class Database:
         self.run("CALL force_checkpoint_on_close=false")
 
     def run(self, statement: str, parameters: dict[str, Any] | None = None) -> list[list[Any]]:
-        """Execute one statement and return its rows.
-
-        Args:
-            statement: Constant text; with ``parameters`` it is prepared and kept.
-            parameters: Exactly those that the statement names.
+        """Execute one statement, prepared if there are parameters (all that it names).
 
         Raises:
             GraphError: It failed.
@@ -137,7 +133,7 @@ class Database:
         self._connection.set_query_timeout(int(seconds * 1000))
 
     def discard(self) -> None:
-        """Close it and delete its files. No query may be at work (it would crash)."""
+        """Close it and delete its files; a query at work would crash."""
         self._prepared.clear()
         self._connection.close()
         self._database.close()
@@ -306,7 +302,7 @@ def _session(row: Session) -> tuple[Value, ...]:
 class _Spool(ExitStack):
     """CSV files in a folder, one for each table and pair of labels.
 
-    Text is always quoted; the word for NULL is a random one, so that no text equals it.
+    Text is always quoted; the word for NULL is random, so that no text equals it.
     """
 
     def __init__(self, folder: Path) -> None:

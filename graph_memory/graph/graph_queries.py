@@ -25,12 +25,9 @@ WAYS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A user, an entity or a session (``kind``).
+    """A user, an entity or a session; ``degree`` is the number of its edges.
 
-    Attributes:
-        type: An ``EntityType``; ``group`` or ``private`` for a session; or empty.
-        name: Newest name, or a session's title; may be empty.
-        degree: How many edges join it to other nodes.
+    ``type`` is an ``EntityType``; ``group`` or ``private`` for a session; empty for a user.
     """
 
     id: str
@@ -45,7 +42,6 @@ class GraphEdge:
     """A fact; beside a session, that somebody spoke or something was mentioned in it.
 
     Attributes:
-        predicate: The fact's; ``participated_in`` or ``mentioned_in`` beside a session.
         strength_count: How often it was restated; how many messages or mentions.
         valid_to: Seconds since the epoch; ``None`` if open.
         recorded_at: When it was learned, seconds since the epoch; 0 beside a session.
@@ -177,7 +173,10 @@ _ALL_HOPS: Final = (
 
 
 class GraphQueries:
-    """What a graph is asked, on the thread that reads."""
+    """What a graph is asked, on the thread that reads.
+
+    Questions about a node that does not exist raise ``NotFoundError``.
+    """
 
     def __init__(self, database: Database, canonical: Callable[[str], str]) -> None:
         self._db = database
@@ -201,11 +200,7 @@ class GraphQueries:
         return [_node(row) for row in rows][: max(0, limit)]
 
     def neighbourhood(self, node: str, limit: int = 60) -> Subgraph:
-        """A node, and what is one hop from it, the strongest first.
-
-        Raises:
-            NotFoundError: There is no such node.
-        """
+        """A node, and what is one hop from it, the strongest first."""
         id = self._canonical(node)
         # A user's id could read like a session's, never the other way round: users first.
         centre = self._nodes([id]) or ([] if is_entity(id) else self._sessions([id]))
@@ -223,11 +218,7 @@ class GraphQueries:
         return Subgraph(centre + self._nodes(shown), edges, len(ranked))
 
     def among(self, ids: Collection[str]) -> Subgraph:
-        """Some users and entities, and all facts between them.
-
-        Raises:
-            NotFoundError: None of them exists.
-        """
+        """Some users and entities, and all facts between them."""
         nodes = self._nodes(list(dict.fromkeys(map(self._canonical, ids))))
         if not nodes:
             raise NotFoundError("there is no such node in the graph")
@@ -237,11 +228,7 @@ class GraphQueries:
     # ------------------------------------------------------------ about two
 
     def path(self, a: str, b: str) -> Subgraph:
-        """The shortest paths between two nodes, over at most :data:`HOPS` facts.
-
-        Raises:
-            NotFoundError: There is no such node.
-        """
+        """The shortest paths between two nodes, over at most :data:`HOPS` facts."""
         ends = self._known(a, b)
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
@@ -252,11 +239,7 @@ class GraphQueries:
         return Subgraph([*ends, *self._nodes(sorted(passed))], edges, len(paths), paths)
 
     def shared(self, a: str, b: str, limit: int = 50) -> Subgraph:
-        """What facts join with both of two nodes, the most often told first.
-
-        Raises:
-            NotFoundError: There is no such node.
-        """
+        """What facts join with both of two nodes, the most often told first."""
         ends = self._known(a, b)
         if len(ends) < 2:
             return Subgraph(ends, [], 0)
@@ -319,10 +302,7 @@ class GraphQueries:
     # ------------------------------------------------------------ for an asker
 
     def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
-        """Where active facts of some Sessions lead from some nodes, in either direction.
-
-        This is where to look, not what an asker may see.
-        """
+        """Active facts of some Sessions at some nodes; the asker may not see all of them."""
         if not nodes or not sessions:  # Kùzu cannot tell the type of an empty list
             return []
         values = {"ids": sorted(nodes), "sessions": sorted(sessions), **_ACTIVE}

@@ -1,8 +1,7 @@
 """Life cycle of the graph: built when asked, again when stale, deleted at close.
 
-One thread owns the files and builds; a second one reads, so a question waits for other
-questions only. A file is closed only after the reader's thread has finished with it:
-closing Kùzu under a query crashes the process.
+One thread owns the files and builds; a second one reads. A file is closed only after the
+reader has finished with it: closing Kùzu under a query crashes the process.
 
 ::
 

@@ -63,11 +63,7 @@ MIN_KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A verified copy of the journal, of ``size`` bytes.
-
-    ``kind`` is empty for daily ones; ``manual``, ``restore`` (made before one) or
-    ``migration-…``.
-    """
+    """A verified copy: daily (``kind`` empty), manual, before restore or migration."""
 
     path: Path
     at: float
@@ -214,12 +210,7 @@ class Backups:
         return await self.alone(lambda: saved(self._directory))
 
     async def make(self, kind: str = "manual") -> Backup:
-        """Make a backup now, and delete those in excess.
-
-        Raises:
-            JournalError: It could not be made: no room, not writable, a damaged journal.
-            ClosedError: This was closed meanwhile.
-        """
+        """Make a backup now and delete those in excess, or raise ``JournalError``."""
         return await self.alone(lambda: self._make(kind))
 
     async def preview(self, name: str) -> Preview:
@@ -262,11 +253,7 @@ class Backups:
         return made
 
     async def purge(self, *, due: bool = True) -> None:
-        """Take who is to be forgotten and what was retracted out of all files.
-
-        Args:
-            due: Do it now; otherwise only if the oldest wish is a day old.
-        """
+        """Take the forgotten and retracted out of all files, if due or a day old."""
         stones = self._tombstones.unfinished
         retracted = await self._journal.look(retraction.open_marks)
         wishes = [stone.at for stone in stones] + list(retracted.values())

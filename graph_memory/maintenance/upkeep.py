@@ -77,13 +77,9 @@ class IdleGate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one run did, in numbers of rows.
+    """What one run did: facts archived and deleted, summaries (``records``) written.
 
-    Attributes:
-        archived, deleted: Facts.
-        orphaned: Deleted entities, of which nothing was known.
-        records: Summaries of days, weeks, months and years that were written.
-        thinned: Old messages that were deleted.
+    ``orphaned`` are deleted entities of which nothing was known, ``thinned`` old messages.
     """
 
     archived: int
