@@ -7,9 +7,10 @@ forgotten and the answers to it are left out.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
+from typing import TypeVar
 
 from ..context import Context
 from ..dates import periods
@@ -23,6 +24,8 @@ from ..store import Rows, queries
 from ..store import messages as mail
 from ..store.queries import Deadline, Search
 from ..visible_rows import VisibleRows
+
+T = TypeVar("T")
 
 FOUND = 10
 """Messages that one search shows."""
@@ -110,22 +113,13 @@ class Transcripts:
             spans,
             FOUND,
         )
-        views, pace = self._own(asker), Deadline(PATIENCE)
-        hits = await self._journal.look(
-            lambda db: _search(db, asker, views, search, wanted.exclude, pace, self._zone)
-        )
+        pace = Deadline(PATIENCE)
+        hits = await self._read(asker, lambda found: found.search(search, wanted.exclude, pace))
         return TranscriptHits(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
 
     async def recent(self, asker: Asker, session: Session, limit: int = LISTED) -> list[Episode]:
         """The last records of a Session, newest first."""
-        views = self._own(asker)
-
-        def work(db: sqlite3.Connection) -> list[Episode]:
-            visible = _visible(db, asker, views)
-            newest = newest_records(db, session.id, limit, self._zone)
-            return [each for each in newest if visible.shows(each)]
-
-        return await self._journal.look(work)
+        return await self._read(asker, lambda found: found.newest(session.id, limit))
 
     def goes_on(self, record: Episode) -> bool:
         """Whether what is said now would belong to a record."""
@@ -134,8 +128,11 @@ class Transcripts:
 
     async def open(self, asker: Asker, id: str) -> Transcript:
         """One record that the asker may see all of, or a ``NotFoundError``."""
-        views = self._own(asker)
-        return await self._journal.look(lambda db: _open(db, asker, views, id, self._zone))
+        return await self._read(asker, lambda found: found.open(id))
+
+    async def _read(self, asker: Asker, work: Callable[[_Reading], T]) -> T:
+        views, zone = self._own(asker), self._zone
+        return await self._journal.look(lambda db: work(_Reading(db, asker, views, zone)))
 
     def _own(self, asker: Asker) -> Mapping[str, View]:
         """The Sessions of the persona that is asked, as far as the asker may see them."""
@@ -143,62 +140,81 @@ class Transcripts:
         return {id: view for id, view in found.items() if view.rest is Rank.OWN}
 
 
-def _visible(db: sqlite3.Connection, asker: Asker, views: Mapping[str, View]) -> VisibleRows:
-    return VisibleRows(Rows(db), asker, lambda session: views.get(session.id), Rank.OWN)
+class _Reading:
+    """The records in some Sessions, as far as an asker may see them."""
 
+    def __init__(
+        self, db: sqlite3.Connection, asker: Asker, views: Mapping[str, View], zone: tzinfo
+    ) -> None:
+        self._db = db
+        self._views = views
+        self._zone = zone
+        self._rows = Rows(db)
+        self._visible = VisibleRows(
+            self._rows, asker, lambda session: views.get(session.id), Rank.OWN
+        )
 
-def _search(
-    db: sqlite3.Connection,
-    asker: Asker,
-    views: Mapping[str, View],
-    search: Search,
-    exclude: Collection[int],
-    pace: Deadline,
-    zone: tzinfo,
-) -> list[Hit]:
-    visible, found = _visible(db, asker, views), list[Message]()
-    with pace.kept(db):
-        for session, view in views.items():
-            found += _told(db, visible.rows, session, view, search, exclude)
-            found.sort(key=lambda message: (-message.at, -message.id))
-            del found[FOUND:]
-    waiting = {id: _upcoming(db, id, zone).values() for id in {m.session for m in found}}
-    hits = [hit for m in found if (hit := _hit(visible, m, waiting[m.session]))]
-    spoken = {(h.session.circle, h.message.text) for h in hits if not h.message.is_nobodys}
-    return [
-        hit
-        for hit in hits
-        if not hit.message.is_nobodys or (hit.session.circle, hit.message.text) not in spoken
-    ]
+    def newest(self, session: str, limit: int) -> list[Episode]:
+        """The last records of a Session."""
+        found = newest_records(self._db, session, limit, self._zone)
+        return [each for each in found if self._visible.shows(each)]
 
+    def search(self, search: Search, exclude: Collection[int], pace: Deadline) -> list[Hit]:
+        """The newest messages that fit, each said once."""
+        found: list[Message] = []
+        with pace.kept(self._db):
+            for session in self._views:
+                found += self._told(session, search, exclude)
+                found.sort(key=lambda message: (-message.at, -message.id))
+                del found[FOUND:]
+        waiting = {id: _upcoming(self._db, id, self._zone) for id in {m.session for m in found}}
+        hits = [hit for m in found if (hit := self._hit(m, waiting[m.session].values()))]
+        spoken = {(h.session.circle, h.message.text) for h in hits if not h.message.is_nobodys}
+        return [
+            hit
+            for hit in hits
+            if not hit.message.is_nobodys or (hit.session.circle, hit.message.text) not in spoken
+        ]
 
-def _told(
-    db: sqlite3.Connection,
-    rows: Rows,
-    session: str,
-    view: View,
-    search: Search,
-    exclude: Collection[int],
-) -> list[Message]:
-    """The newest messages of a Session that fit and were not forgotten."""
-    told: list[Message] = []
-    while len(told) < search.limit:
-        page = queries.search_messages(db, session, view.windows, search)
-        told += [m for m in page if m.id not in exclude and not rows.is_forgotten(m)]
-        if len(page) < search.limit:
-            break
-        search = replace(search, below=page[-1].id)
-    return told[: search.limit]
+    def _told(self, session: str, search: Search, exclude: Collection[int]) -> list[Message]:
+        """The newest messages of a Session that fit and were not forgotten."""
+        told: list[Message] = []
+        windows = self._views[session].windows
+        while len(told) < search.limit:
+            page = queries.search_messages(self._db, session, windows, search)
+            told += [m for m in page if m.id not in exclude and not self._rows.is_forgotten(m)]
+            if len(page) < search.limit:
+                break
+            search = replace(search, below=page[-1].id)
+        return told[: search.limit]
 
+    def _hit(self, message: Message, waiting: Iterable[Episode]) -> Hit | None:
+        session, id = self._visible.session(message.session), message.id
+        if session is None:
+            return None
+        holding = (each for each in waiting if each.first_message <= id <= each.last_message)
+        record = next(holding, None) or self._rows.episode(message.session, id)
+        is_seen = record is not None and self._visible.shows(record)
+        return Hit(message, session, record if is_seen else None)
 
-def _hit(visible: VisibleRows, message: Message, waiting: Iterable[Episode]) -> Hit | None:
-    session = visible.session(message.session)
-    if session is None:
-        return None
-    holding = (each for each in waiting if each.first_message <= message.id <= each.last_message)
-    record = next(holding, None) or visible.rows.episode(message.session, message.id)
-    is_seen = record is not None and visible.shows(record)
-    return Hit(message, session, record if is_seen else None)
+    def open(self, id: str) -> Transcript:
+        """One record, word for word."""
+        record = self._rows.get(Episode, id)
+        for session in [record.session] if record else self._views:
+            record = _upcoming(self._db, session, self._zone).get(id, record)
+        if record is None or record.is_record or not self._visible.shows(record):
+            raise NotFoundError(f"there is no record {id}")
+        said = queries.between(
+            self._db, record.session, record.first_message, record.last_message, MOST_LINES
+        )
+        lines: list[Message] = []
+        answers_muted = False
+        for message in said:
+            if message.is_human:
+                answers_muted = self._rows.is_forgotten(message)
+            if not answers_muted and self._visible.shows(message):
+                lines.append(message)
+        return Transcript(record, tuple(lines), max(0, record.messages - len(lines)))
 
 
 def newest_records(db: sqlite3.Connection, session: str, limit: int, zone: tzinfo) -> list[Episode]:
@@ -213,25 +229,3 @@ def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, E
     waiting = mail.pending(db, session)
     last = Rows(db).episode(session) if waiting else None
     return {each.id: each for each in upcoming(last, session, waiting, zone)}
-
-
-def _open(
-    db: sqlite3.Connection, asker: Asker, views: Mapping[str, View], id: str, zone: tzinfo
-) -> Transcript:
-    visible = _visible(db, asker, views)
-    record = visible.rows.get(Episode, id)
-    for session in [record.session] if record else views:
-        record = _upcoming(db, session, zone).get(id, record)
-    if record is None or record.is_record or not visible.shows(record):
-        raise NotFoundError(f"there is no record {id}")
-    said = queries.between(
-        db, record.session, record.first_message, record.last_message, MOST_LINES
-    )
-    lines: list[Message] = []
-    answers_muted = False
-    for message in said:
-        if message.is_human:
-            answers_muted = visible.rows.is_forgotten(message)
-        if not answers_muted and visible.shows(message):
-            lines.append(message)
-    return Transcript(record, tuple(lines), max(0, record.messages - len(lines)))
