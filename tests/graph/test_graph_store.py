@@ -36,6 +36,14 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
     await journal.close()
 
 
+@pytest.fixture
+async def store(tmp_path: Path, journal: Journal) -> AsyncIterator[GraphStore]:
+    """A graph that is not started yet."""
+    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+    yield store
+    await store.close()
+
+
 def files(directory: Path) -> list[str]:
     """Names of the graph's files."""
     return sorted(path.name for path in (directory / "graph").iterdir())
@@ -48,8 +56,7 @@ async def people(store: GraphStore, query: str = "") -> list[GraphNode]:
 # ------------------------------------------------------------------ life cycle
 
 
-async def test_it_is_built_when_somebody_asks(tmp_path: Path, journal: Journal) -> None:
-    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+async def test_it_is_built_when_somebody_asks(tmp_path: Path, store: GraphStore) -> None:
     assert store.state is GraphState.CLOSED
     with pytest.raises(GraphError, match="closed"):
         await people(store)
@@ -95,7 +102,7 @@ async def test_it_is_built_in_idle_time(
 
 
 async def test_a_question_does_not_wait_for_ever(
-    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(graph_store, "PATIENCE", 0.01)
     hanging = asyncio.Event()
@@ -104,15 +111,13 @@ async def test_a_question_does_not_wait_for_ever(
         await hanging.wait()
 
     monkeypatch.setattr(GraphStore, "_refresh", refresh)
-    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
     await store.start()
     with pytest.raises(GraphError, match="being built"):
         await people(store)
     hanging.set()
-    await store.close()
 
 
-async def test_what_was_left_is_deleted(tmp_path: Path, journal: Journal) -> None:
+async def test_what_was_left_is_deleted(tmp_path: Path, store: GraphStore) -> None:
     """Files of a process that was killed, and of the versions that kept theirs."""
     home, outside = tmp_path / "graph", tmp_path / "outside"
     (home / "graph-3.csv").mkdir(parents=True)
@@ -123,12 +128,10 @@ async def test_what_was_left_is_deleted(tmp_path: Path, journal: Journal) -> Non
     for left in ("graph-1.kuzu", "graph-1.kuzu.wal", "graph-1.seal", "graph-2.kuzu"):
         (home / left).write_bytes(b"\0broken\xff" * 1_000)
     (home / "mine.txt").write_text("not ours")
-    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
     await store.start()
     assert files(tmp_path) == ["mine.txt"]
     assert (outside / "keep").exists()
     assert len(await people(store, "张三")) == 1
-    await store.close()
 
 
 async def test_closing_at_once_leaves_no_file(tmp_path: Path, journal: Journal) -> None:
@@ -228,11 +231,8 @@ async def test_a_full_disk_is_waited_for(
     assert await differences(store) == []
 
 
-async def test_a_full_disk_at_the_start(
-    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_at_the_start(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_store, "_free", lambda _: 1 << 20)
-    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
     await store.start()
     with pytest.raises(GraphError, match="MiB free"):
         await people(store)
@@ -240,7 +240,6 @@ async def test_a_full_disk_at_the_start(
     monkeypatch.undo()
     await store.settle()
     assert store.state is GraphState.READY
-    await store.close()
 
 
 async def test_a_failed_question_is_an_error_of_ours(pair: Pair) -> None:

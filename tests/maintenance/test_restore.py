@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +13,9 @@ import pytest
 
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import DamagedError, JournalError, NotFoundError
-from graph_memory.maintenance import backup, open_journal
+from graph_memory.maintenance import Backups, backup, open_journal
 from graph_memory.maintenance.backup import JOURNAL, saved
-from graph_memory.store import copies
+from graph_memory.store import Journal, copies
 
 from ..makers import T0, message, private, user
 from .test_backup import make
@@ -29,29 +29,31 @@ def now() -> float:
     return T0
 
 
+@asynccontextmanager
+async def opened(directory: Path) -> AsyncIterator[tuple[Journal, Backups]]:
+    journal = await open_journal(directory, now, Tombstones.read(directory))
+    backups = make(directory, journal, now)
+    yield journal, backups
+    await backups.close()
+    await journal.close()
+
+
 async def write(directory: Path, *said: str) -> None:
     """Say something and close."""
-    journal = await open_journal(directory, now, Tombstones.read(directory))
-    for text in said:
-        await journal.append(message(HOME, ZHANG, text), HOME)
-    await journal.close()
+    async with opened(directory) as (journal, _):
+        for text in said:
+            await journal.append(message(HOME, ZHANG, text), HOME)
 
 
 async def save(directory: Path) -> str:
     """Make a backup; returns its name."""
-    journal = await open_journal(directory, now, Tombstones.read(directory))
-    backups = make(directory, journal, now)
-    made = await backups.make("")
-    await backups.close()
-    await journal.close()
-    return made.name
+    async with opened(directory) as (_, backups):
+        return (await backups.make("")).name
 
 
 async def heard(directory: Path) -> list[str]:
-    journal = await open_journal(directory, now, Tombstones.read(directory))
-    found = [m.text for m in await journal.newest_messages(1000)]
-    await journal.close()
-    return found
+    async with opened(directory) as (journal, _):
+        return [m.text for m in await journal.newest_messages(1000)]
 
 
 def damage(path: Path, way: str) -> None:
@@ -83,14 +85,10 @@ WAYS = ("truncated", "flipped", "zeroed", "foreign", "empty", "missing", "other"
 async def test_a_restore_takes_effect_at_the_next_opening(tmp_path: Path):
     await write(tmp_path, "一", "二")
     name = await save(tmp_path)
-    journal = await open_journal(tmp_path, now, Tombstones.read(tmp_path))
-    backups = make(tmp_path, journal, now)
-    await journal.append(message(HOME, ZHANG, "三"), HOME)
-    await backups.restore(name)
-    await journal.append(message(HOME, ZHANG, "四"), HOME)
-    await backups.close()
-    await journal.close()
-
+    async with opened(tmp_path) as (journal, backups):
+        await journal.append(message(HOME, ZHANG, "三"), HOME)
+        await backups.restore(name)
+        await journal.append(message(HOME, ZHANG, "四"), HOME)
     assert await heard(tmp_path) == ["一", "二"]
     (kept,) = [backup for backup in saved(tmp_path) if backup.kind == "restore"]
     assert copies.verify(kept.path).messages == 4, "nothing of what stood there is lost"
@@ -132,7 +130,7 @@ async def test_damage_is_named_with_the_way_out(tmp_path: Path, way: str):
     wrong = (tmp_path / JOURNAL).read_bytes() if way != "missing" else b""
     for _ in range(2):
         with pytest.raises(DamagedError) as caught:
-            await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+            await heard(tmp_path)
     assert f"/memory restore {name}" in str(caught.value)
     assert caught.value.backup == name
     assert (tmp_path / JOURNAL).exists() == (way != "missing"), "no new one is begun"
@@ -149,7 +147,7 @@ async def test_damage_without_a_good_backup(tmp_path: Path):
     damage(tmp_path / "backups" / name, "zeroed")
     damage(tmp_path / JOURNAL, "zeroed")
     with pytest.raises(DamagedError, match="no good backup") as caught:
-        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+        await heard(tmp_path)
     assert caught.value.backup == ""
     with pytest.raises(DamagedError):
         backup.stage(tmp_path, name, T0)
@@ -159,7 +157,7 @@ async def test_damage_without_a_good_backup(tmp_path: Path):
 async def test_the_log_of_a_lost_journal_is_not_thrown_away(tmp_path: Path):
     (tmp_path / f"{JOURNAL}-wal").write_bytes(b"what was said")
     with pytest.raises(DamagedError, match="missing"):
-        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+        await heard(tmp_path)
     assert (tmp_path / f"{JOURNAL}-wal").read_bytes() == b"what was said"
 
 
@@ -234,5 +232,5 @@ async def test_only_backups_can_be_restored(tmp_path: Path):
 async def test_a_journal_that_is_only_unreadable_is_not_called_damaged(tmp_path: Path):
     (tmp_path / JOURNAL).mkdir()
     with pytest.raises(JournalError) as caught:
-        await open_journal(tmp_path, now, Tombstones.read(tmp_path))
+        await heard(tmp_path)
     assert not isinstance(caught.value, DamagedError)
