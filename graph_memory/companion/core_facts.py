@@ -95,28 +95,20 @@ class CoreFacts:
             for text in texts:
                 self.add(text, CoreKind.FACT, at, evidence)
 
-    def add(
-        self,
-        text: str,
-        kind: CoreKind,
-        at: float,
-        evidence: tuple[int, ...],
-        *,
-        pinned: bool = False,
-    ) -> None:
+    def add(self, text: str, kind: CoreKind, at: float, evidence: tuple[int, ...]) -> None:
         """Add one if there is room, or mark the one that says the same as used."""
         text = one_line(text, MAX_TEXT)
         same = next((r for r in self._rows.values() if normalise(r.text) == normalise(text)), None)
         if same is not None:
-            self._use(same, evidence)
+            self.use(same.id, evidence)
             return
         number = self._room()
         if number is None or not text:
             return
         id = stable_id("c", self._session, self._user, normalise(text), str(evidence[:1]))
         self._rows[id] = CoreFact(
-            id, self._session, self._user, number, kind.value, text, at, self._now, pinned,
-            evidence[:MAX_EVIDENCE],
+            id, self._session, self._user, number, kind.value, text, at, self._now,
+            evidence=evidence[:MAX_EVIDENCE],
         )  # fmt: skip
 
     def reword(
@@ -140,34 +132,26 @@ class CoreFacts:
             evidence=tuple(cited)[-MAX_EVIDENCE:],
         )
 
-    def use(self, ids: Iterable[str]) -> None:
-        """Mark some as used."""
-        for id in ids:
-            if row := self._rows.get(id):
-                self._use(row, ())
+    def use(self, id: str, evidence: tuple[int, ...] = ()) -> None:
+        """Mark one as used, if it still stands."""
+        if row := self._rows.get(id):
+            cited = tuple(dict.fromkeys((*row.evidence, *evidence)))[-MAX_EVIDENCE:]
+            self._rows[id] = replace(row, used_at=max(self._now, row.used_at), evidence=cited)
 
     def write(self, draft: Draft) -> None:
         """Enter what has changed into a draft."""
         draft.drop += [(CoreFact.kind, id) for id in self._before.keys() - self._rows.keys()]
         draft.put += [row for id, row in self._rows.items() if self._before.get(id) != row]
 
-    def _use(self, row: CoreFact, evidence: tuple[int, ...]) -> None:
-        cited = tuple(dict.fromkeys((*row.evidence, *evidence)))[-MAX_EVIDENCE:]
-        self._rows[row.id] = replace(row, used_at=max(self._now, row.used_at), evidence=cited)
-
     def _room(self) -> int | None:
         """A free number, after dropping the one used longest ago if need be."""
-        taken = {row.number for row in self._rows.values()}
-        free = next((number for number in range(1, MOST + 1) if number not in taken), None)
-        if free is not None:
-            return free
-        idle = min(
-            (row for row in self._rows.values() if not row.pinned),
-            key=lambda row: (row.used_at, row.at, row.number),
-            default=None,
-        )
-        if idle is None:
+        rows = self._rows.values()
+        if free := set(range(1, MOST + 1)) - {row.number for row in rows}:
+            return min(free)
+        droppable = [row for row in rows if not row.pinned]
+        if not droppable:
             return None
+        idle = min(droppable, key=lambda row: (row.used_at, row.at, row.number))
         del self._rows[idle.id]
         return idle.number
 
@@ -238,7 +222,7 @@ class CoreFactExtension:
             if isinstance(claim, dict):
                 self._take(claim, shelf)
         for row in self._rows(answer.get("core_used")):
-            shelf(row.user).use([row.id])
+            shelf(row.user).use(row.id)
         if not self._batch.session.is_group:
             facts = [row for row in draft.put if isinstance(row, Fact)]
             for message in self._batch.messages:

@@ -210,7 +210,12 @@ class GraphQueries:
             rows = self._db.run(_VISITORS, {"id": id})
             shown = list(dict.fromkeys(row[1] for row in rows))
             people = shown[: max(0, limit)]
-            edges = [_presence(row) for row in rows if row[1] in people]
+            active = Status.ACTIVE.value
+            edges = [
+                GraphEdge(edge, person, id, kind, "", 0.0, int(times), None, active)
+                for edge, person, _, kind, times in rows
+                if person in people
+            ]
             return Subgraph(centre + self._nodes(people), edges, len(shown))
         ranked = self._db.run(_NEIGHBOURS, {"id": id, **_ACTIVE})
         shown = [row[0] for row in ranked][: max(0, limit)]
@@ -349,8 +354,3 @@ def _ordered(ids: list[str], rows: Iterable[Iterable[object]]) -> list[GraphNode
 def _node(row: Iterable[object]) -> GraphNode:
     id, label, type, name, degree = row
     return GraphNode(str(id), _KINDS[str(label)], str(type or ""), str(name), int(str(degree)))
-
-
-def _presence(row: Iterable[Any]) -> GraphEdge:
-    edge, person, session, kind, times = row
-    return GraphEdge(edge, person, session, kind, "", 0.0, int(times), None, Status.ACTIVE.value)

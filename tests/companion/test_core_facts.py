@@ -232,7 +232,7 @@ async def test_what_was_of_use_longest_ago_makes_room(world: World) -> None:
         await shelved(world, lambda s, t=text: s.add(t, CoreKind.FACT, 1.0, (1,)))
     full = await kept(world)
     assert sorted(full) == list(range(1, MOST + 1))
-    await shelved(world, lambda s: s.use([full[1].id]))
+    await shelved(world, lambda s: s.use(full[1].id))
     pinned = Draft("test", "core", put=[replace(full[2], pinned=True)])
     await world.memory.journal.commit(lambda _: pinned)
     after = await shelved(world, lambda s: s.add("新的事", CoreKind.MOMENT, 1.0, (2,)))
@@ -244,7 +244,9 @@ async def test_what_was_of_use_longest_ago_makes_room(world: World) -> None:
 async def test_with_everything_pinned_nothing_is_added(world: World) -> None:
     for number in range(MOST):
         text = f"第{number}件事"
-        await shelved(world, lambda s, t=text: s.add(t, CoreKind.FACT, 1.0, (1,), pinned=True))
+        await shelved(world, lambda s, t=text: s.add(t, CoreKind.FACT, 1.0, (1,)))
+    pinned = [replace(row, pinned=True) for row in (await kept(world)).values()]
+    await world.memory.journal.commit(lambda _: Draft("test", "core", put=[*pinned]))
     after = await shelved(world, lambda s: s.add("新的事", CoreKind.FACT, 1.0, (2,)))
     assert "新的事" not in {row.text for row in after.values()}
 
