@@ -18,13 +18,14 @@ from ..model import Name, is_entity
 from ..text import alike, characters, clean_name, normalise, significance, terms
 
 REMEMBERED = 4_096
-"""Texts of which the terms are kept: what is found is looked at several times, and what was
-found once is often found again."""
+"""Texts of which the terms are cached."""
 LONG, FEW = 500, 32
-"""Characters from which a text is long, and long texts of which the terms are kept: those of
-2,000 characters take a quarter of a megabyte, and anybody can write as many as they like."""
+"""Characters from which a text is long, and long texts of which the terms are cached.
+
+Those of 2,000 characters take a quarter of a megabyte.
+"""
 _WHOLE = 6
-"""Digits from which a number is a code (an account, a telephone) and kept as it is."""
+"""Digits from which a number is a code (an account, a telephone) and keeps its zeros."""
 _WITH_UNIT = re.compile(r"(\d{1,5})\s?([月日号年点岁周天个楼层米斤元块])")
 _SPELLED = re.compile(r"([一二三四五六七八九十]{1,3})(?=[月日号点岁])")
 _NUMBERS = re.compile(r"\d|[一二三四五六七八九十][月日号点岁]")
@@ -37,7 +38,6 @@ _CACHES: list[Any] = []
 
 
 def _remembered(work: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
-    """``work``, of which the last results are kept."""
     many, few = lru_cache(REMEMBERED)(work), lru_cache(FEW)(work)
     _CACHES.extend((many, few))
 
@@ -50,12 +50,12 @@ def _remembered(work: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple
 
 @_remembered
 def index_terms(text: str) -> tuple[str, ...]:
-    """What a document is found by: its terms and its characters; repetition is kept."""
+    """Terms and characters that a document is found by; repetition is kept."""
     return search_terms(text) + telling_characters(text)
 
 
 def telling_characters(text: str) -> tuple[str, ...]:
-    """Characters of words without borders, but for those that mostly carry grammar."""
+    """Characters of words without borders, except those that mostly carry grammar."""
     return tuple(each for each in characters(text) if significance(each))
 
 
@@ -65,7 +65,7 @@ def is_character(term: str) -> bool:
 
 
 def forget() -> None:
-    """Keep nothing of the texts that were looked at."""
+    """Clear the caches of texts."""
     for cache in _CACHES:
         cache.cache_clear()
 
@@ -109,7 +109,6 @@ class InvertedIndex:
         self._lists: dict[str, int | array[int]] = {}
 
     def add(self, number: int, terms: Sequence[str]) -> None:
-        """Enter a document."""
         for term, frequency in Counter(terms).items():
             posting = number << _FREQUENCY_BITS | min(frequency, _FREQUENCY)
             found = self._lists.get(term)
@@ -121,7 +120,7 @@ class InvertedIndex:
                 found.append(posting)
 
     def remove(self, number: int, terms: Sequence[str]) -> None:
-        """Take a document out; ``terms`` are those it was entered with."""
+        """Remove a document; ``terms`` are those it was added with."""
         for term in set(terms):
             found = self._lists[term]
             if isinstance(found, int):
@@ -140,10 +139,9 @@ class InvertedIndex:
     def postings(
         self, terms: Iterable[str]
     ) -> tuple[NDArray[np.intp], NDArray[np.integer[Any]], NDArray[np.intp]]:
-        """Document numbers and frequencies of terms, and where those of each term end.
+        """Document numbers and frequencies of terms, and the end of those of each term.
 
-        The caller has to restrict them to what may be seen before anything is computed
-        from them, their count included.
+        Nothing, their count included, may be computed from them before hidden ones are removed.
         """
         lists = [self._packed(term) for term in terms]
         packed = np.concatenate(lists)
@@ -151,7 +149,7 @@ class InvertedIndex:
         return (packed >> _FREQUENCY_BITS).astype(np.intp), packed & _FREQUENCY, ends
 
     def _packed(self, term: str) -> NDArray[np.uint32]:
-        """Postings of a term: a view, during the life of which the list cannot grow."""
+        """Postings of a term: a view; while it exists the list cannot grow."""
         found = self._lists.get(term)
         if isinstance(found, array):
             return np.frombuffer(found, np.uint32)
@@ -161,7 +159,7 @@ class InvertedIndex:
 _LONGEST_TEXT = 600
 """Characters of a text that are searched for names."""
 _SHORTEST_NAME = 2
-"""NameIndex of one character match everywhere; they are not looked for."""
+"""Characters of a name from which it is looked for."""
 
 
 class NameIndex:
@@ -171,9 +169,9 @@ class NameIndex:
         self._by_id: dict[str, Name] = {}
         self._by_norm: dict[str, dict[str, Name]] = defaultdict(dict)
         self._by_node: dict[str, dict[str, Name]] = defaultdict(dict)
-        # Those of users, by what others may take them for.
+        # Names of users by how they look.
         self._alike: dict[str, dict[str, Name]] = defaultdict(dict)
-        # How long the names are that begin with the same two characters.
+        # Number of names by their first two characters and length.
         self._lengths: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
 
     def put(self, name: Name) -> None:
@@ -188,7 +186,6 @@ class NameIndex:
             self._lengths[name.norm[:2]][len(name.norm)] += 1
 
     def drop(self, id: str) -> None:
-        """Take a name out; harmless if it is not there."""
         name = self._by_id.pop(id, None)
         if name is None:
             return
@@ -203,34 +200,29 @@ class NameIndex:
                 _discard(self._lengths, name.norm[:2], len(name.norm))
 
     def of(self, node: str) -> list[Name]:
-        """All names of a node."""
         return list(self._by_node.get(node, {}).values())
 
     def bearers(self, name: str, visible: Callable[[Name], bool]) -> set[str]:
-        """The users who are called so, or so that one is taken for the other."""
+        """The users with a name that looks like this."""
         return {each.node for each in self._alike.get(_look(name), {}).values() if visible(each)}
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
-        """Nodes named in a text, with the name; names that are not ``visible`` hide none."""
+        """Nodes named in a text, with the name; invisible names hide no other."""
         wanted = normalise(text)[:_LONGEST_TEXT]
         found: dict[str, str] = {}
         at = 0
         while at < len(wanted) - 1:
-            at += self._at(wanted, at, visible, found) or 1
+            for length in sorted(self._lengths.get(wanted[at : at + 2], ()), reverse=True):
+                norm = wanted[at : at + length]
+                names = self._by_norm.get(norm) if _is_word(wanted, at, at + length) else None
+                nodes = {name.node for name in names.values() if visible(name)} if names else ()
+                if nodes:
+                    found.update(dict.fromkeys(sorted(nodes), norm))
+                    at += length
+                    break
+            else:
+                at += 1
         return found
-
-    def _at(
-        self, text: str, at: int, visible: Callable[[Name], bool], found: dict[str, str]
-    ) -> int:
-        """Enter the nodes of the longest name at a position; returns its length."""
-        for length in sorted(self._lengths.get(text[at : at + 2], ()), reverse=True):
-            norm = text[at : at + length]
-            names = self._by_norm.get(norm) if _is_word(text, at, at + length) else None
-            nodes = {name.node for name in names.values() if visible(name)} if names else set()
-            if nodes:
-                found.update(dict.fromkeys(sorted(nodes), norm))
-                return length
-        return 0
 
 
 def _look(name: str) -> str:
@@ -238,7 +230,7 @@ def _look(name: str) -> str:
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Whether a match is no fragment of a longer word; Chinese has no such borders."""
+    """Whether a match is no fragment of a longer word; Chinese has no borders."""
     before, after = text[start - 1 : start], text[end : end + 1]
     return not (_joins(before) and _joins(text[start])) and not (
         _joins(text[end - 1 : end]) and _joins(after)

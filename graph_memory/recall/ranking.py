@@ -36,34 +36,29 @@ B = 0.6
 NEIGHBOURS = 0.3
 """Share of the neighbours in what a message means."""
 SUBSTANCE = 18.0
-"""What three rare words say; of a query that says less, less can be covered."""
+"""Weight of three rare words; a query of less cannot be covered fully."""
 FAMILIAR, FAMILIAR_SHARE = 256, 1 / 16
-"""Documents, and their share, above which a single character tells too little for the time
-it takes."""
+"""Documents, and their share, above which a single character is not worth looking for."""
 LEAST = 200
-"""Documents that are assumed when judging how rare a term is: in a memory of three
-sentences every word looks rare or common by chance."""
+"""Documents assumed, at least, when judging how rare a term is."""
 LEXICAL = 0.4
 """Weight of words; the rest is that of meaning."""
 SWAY, OTHERS = 0.1, 10
-"""Weight that goes to the one of the two that sets its best apart from the one so many
-places after it, at most."""
+"""Most weight that goes to the one of the two whose best is further above its tenth."""
 CONVERSATION, CONVERSATION_TOP = 0.4, 3
 """Weight of the mean of a conversation's best lines."""
 STEP = 1.0
 """Weight of the second step, of a hit that leaves everything unsaid."""
 HITS = 4
-"""Best documents that are stepped from."""
+"""Best documents to step from."""
 BRIDGES = 8
-"""Rarest words of a hit that are stepped over."""
-COMMON = 0.3
-"""Share of the documents above which a word is no bridge."""
-FEW = 3
-"""Documents that may always share a bridge."""
+"""Rarest words of a hit to step over."""
+COMMON, FEW = 0.3, 3
+"""Share and number of documents above which a word is no bridge."""
 MEANT = 0.3
-"""Share of meaning, beside that of words, in whether a document answers the rest."""
+"""Share of meaning in whether a document answers the rest; words have the rest."""
 HEADROOM = 0.1
-"""Share of the best score, right below it, into which what was lifted is pressed."""
+"""Share of the best score, right below it, into which the second step is pressed."""
 
 NAMED = 0.15
 """Preference for facts about a node that was named, damped by its degree."""
@@ -72,23 +67,21 @@ MENTION = 2.5
 HOP, HOP_SEEDS, HOP_DEGREE = 0.1, 3, 30
 """Preference for facts one hop from the best facts, through nodes of low degree."""
 TIMELY, GRACE = 0.3, 7 * 86_400.0
-"""Preference for what was said at a time that is named, and half of it for what was said
-in the week after: people tell what happened."""
+"""Preference for what was said at a time that is named; half in the seconds after it."""
 PENALTY = 0.15
 """Share of the best score that a memory loses if one before it says the same."""
 ALIKE, SAME = 0.6, 0.95
 """Cosines from which two memories are alike, and say the same."""
 VOTERS = 8
-"""Best documents that say which words of a question name the kind it asks for."""
+"""Best documents that vote which words of a question name the kind it asks for."""
 MAJORITY = 0.3
-"""Share of them that such a word needs."""
+"""Share of votes that such a word needs."""
 ELECTED = 0.5
 """Weight of having all such words."""
 SAID = 0.3
 """Share of the best score that a memory loses if all its own words have been said."""
 LITTLE, FIRST = 25, 20
-"""Percentile of what the first memories say by themselves; nothing is lost by what says as
-much that is new."""
+"""Percentile of the new words of the first memories, from which nothing is lost."""
 SPEAKER, PERSONAL = 0.02, 0.06
 """Preference for what is known about the asker; more if they speak of themselves."""
 FADING = 0.2
@@ -96,11 +89,11 @@ FADING = 0.2
 REPLACED = 0.6
 """Factor for what is known to be no longer true."""
 ASKING = 0.7
-"""Factor for a message that only asks; who asks, tells little."""
+"""Factor for a message that only asks."""
 CANDIDATES = 40
-"""Documents that are weighed for a question; more if more may be chosen."""
+"""Documents weighed for a question; more if more may be chosen."""
 EQUALS = 64
-"""Candidates as good as the last one that are kept beside; the newest ones."""
+"""Newest candidates as good as the last one that are weighed as well."""
 SIGNALS = ("words", "meaning", "near", "retention")
 NOWHERE = -1
 """Position of a record, which is no visible document."""
@@ -108,23 +101,22 @@ NOWHERE = -1
 CLOSE = 0.2
 """Cosine above the floor that is evidence by itself."""
 COVERED, COVERED_BLINDLY = 0.3, 0.11
-"""Share of the query's words that is evidence by itself: where the meaning is known, and
-where it is not."""
+"""Share of the query's words that is evidence by itself, with and without vectors."""
 WORDS_MOST, DOUBT = 2.0, 0.5
-"""Evidence of words at most, and factor for words whose meaning has nothing to do with it."""
+"""Most evidence of words, and factor for words without likeness in meaning."""
 ADDRESSED = 0.5
-"""Factor for evidence if what was said is about the one it is said to: "how are you?"."""
+"""Factor for evidence for a question about the one who is asked ("how are you?")."""
 DIGITS = 6
-"""Digits after the point of a score; what is beyond depends on how it was computed."""
+"""Digits after the point of a score; further ones depend on the order of summing."""
 
 
 class Candidate(NamedTuple):
-    """A memory with what speaks for it.
+    """A memory with its score.
 
     Attributes:
-        part: Which question it answers.
+        part: Number of the question that it answers.
         evidence: 1 is enough to remind of it; comparable between queries.
-        signals: What the score is made of, for the trace: see ``SIGNALS``; of records nothing.
+        signals: Parts of the score, see ``SIGNALS``; empty for records.
         replaced: The visible fact that replaces it.
     """
 
@@ -143,9 +135,9 @@ class Ranking:
     """Candidates, best first; own before foreign ones, questions taking turns.
 
     Attributes:
-        named: Nodes that the question names, and by which name.
-        earnest: The questions that are hardly small talk.
-        cited: Which facts rest on which of the messages, as positions.
+        named: Nodes that the question names, with the name.
+        earnest: Numbers of the questions that are hardly small talk.
+        cited: Citations of the candidates.
     """
 
     candidates: list[Candidate] = field(default_factory=list)
@@ -157,7 +149,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What is the same for all searches at one time; ``rate`` is ``time_decay_rate``."""
+    """Surroundings of a search; ``rate`` is ``time_decay_rate``."""
 
     now: float
     zone: tzinfo
@@ -225,7 +217,7 @@ class _Ranker:
         order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
-        # Further facts that rest on these messages: they can be shown as those, in fewer words.
+        # Messages can be shown as the facts that rest on them, in fewer words.
         order += sorted({fact for fact, _ in followed.cited}.difference(order))
         self.cited += followed.cited
         coverage = covered[order]
@@ -253,7 +245,6 @@ class _Ranker:
         signals: tuple[Scores, ...],
         replaced: dict[int, Fact],
     ) -> list[Candidate]:
-        """Candidates at some positions."""
         visible, documents = self.visible, self.index.documents
         rows = zip(
             order,
@@ -285,7 +276,7 @@ class _Ranker:
 def _is_earnest(
     question: Question, part: Subquery, times: list[Span], context: SearchContext
 ) -> bool:
-    """Whether all things of a kind are asked for, something of one's own or what was."""
+    """Whether a question is for all of a kind, for something of one's own or the past."""
     if part.many or question.is_addressed or not asks(part.text):
         return part.many
     return question.is_personal or any(end <= context.now for _, end in times)
@@ -298,7 +289,7 @@ def _sorted(candidates: list[Candidate]) -> list[Candidate]:
 def _records(
     index: Index, visible: VisibleSet, question: Question, context: SearchContext
 ) -> list[Candidate]:
-    """Summaries of the time that is asked about as a whole: a question of their own."""
+    """Summaries of the time that is asked about as a whole, as a question of its own."""
     found = index.summaries.asked(question.text, visible.views, context.now, context.zone)
     return [
         Candidate(
@@ -317,10 +308,7 @@ def _records(
 def nearby(
     index: Index, visible: VisibleSet, relevance: Scores, named: dict[str, str]
 ) -> tuple[Scores, Scores]:
-    """Boost and evidence of facts about named nodes and nodes of the best facts.
-
-    A node of many facts says little about each of them.
-    """
+    """Boost and evidence of facts about named nodes and nodes of the best facts."""
     boost, mentioned = np.zeros(len(visible)), np.zeros(len(visible))
     for node in dict.fromkeys(index.distinct(named).values()):
         facts = visible.positions[index.touching(node, visible)]
@@ -337,7 +325,7 @@ def nearby(
 def _reached(
     index: Index, visible: VisibleSet, relevance: Scores, named: dict[str, str]
 ) -> dict[str, float]:
-    """Entities of the best facts, with the best relevance; not through those named."""
+    """Entities of the best facts, but not the named ones, with the best relevance."""
     reached: dict[str, float] = {}
     passed = {index.identities.canonical(node) for node in named}
     for position in best(relevance, HOP_SEEDS):
@@ -355,7 +343,7 @@ def _reached(
 
 
 def timely(index: Index, visible: VisibleSet, times: Sequence[Span]) -> Scores:
-    """What being of one of some times adds to relevance, by position."""
+    """Boost of what was said at some times, by position."""
     boost = np.zeros(len(visible))
     at = index.documents.since.values[visible.numbers]
     for start, end in times:
@@ -370,7 +358,7 @@ class Successors:
     """Facts that replace some documents, and the citations of all of them.
 
     Attributes:
-        heirs: Who, in this order, is to have the evidence of whom: ``(old, new)``.
+        heirs: Positions ``(old, new)``: new has, in this order, the evidence of old.
     """
 
     replaced: dict[int, Fact] = field(default_factory=dict)
@@ -381,7 +369,7 @@ class Successors:
 def add_successors(
     index: Index, visible: VisibleSet, order: list[int], relevance: Scores
 ) -> Successors:
-    """Add what replaces some documents to ``order``, as relevant as what it replaces."""
+    """Add successors to ``order``, as relevant as what they replace."""
     found = Successors()
     known, left = set(order), list(order)
     while left:
@@ -390,7 +378,7 @@ def add_successors(
         outdated = _outdated(index, visible, left, cited)
         found.replaced.update(outdated)
         left = []
-        # Oldest first, so that relevance is handed on along a chain of replacements.
+        # Oldest first: relevance is handed on along a chain of replacements.
         for old, newer in sorted(outdated.items(), key=lambda o: (o[1].recorded_at, o[1].id)):
             number = index.documents.number(newer.id)
             new = int(visible.positions[number]) if number is not None else -1
@@ -408,10 +396,7 @@ def add_successors(
 def _outdated(
     index: Index, visible: VisibleSet, positions: list[int], cited: list[Citation]
 ) -> dict[int, Fact]:
-    """What replaces each of some documents, if anything does.
-
-    A message is outdated if all visible facts that rest on it are.
-    """
+    """Successors by position; a message has one if all visible facts resting on it do."""
     found: dict[int, Fact] = {}
     standing: set[int] = set()
     pairs = [(position, position) for position in positions] + cited
@@ -434,10 +419,9 @@ def vote(
     query: Mapping[str, float],
     relevance: Scores,
 ) -> Scores:
-    """Relevance with what documents share with the best hits of what was asked.
+    """Relevance, raised for words of the question that the best hits have in common.
 
-    "How many people were born in June?" finds those of June first; "born", which most of
-    the hits have in common, lifts the others.
+    "How many people were born in June?" finds those of June first; "born" lifts the others.
     """
     order = best(relevance, VOTERS)[:VOTERS]
     most = float(relevance[order[0]])
@@ -463,7 +447,7 @@ def diversify(
 ) -> list[Candidate]:
     """Maximal-marginal-relevance order of candidates, which come best first.
 
-    Where all things of a kind are asked for, what says little that is new comes later, too.
+    In a question for all of a kind, what says little that is new comes later as well.
     """
     if not ranked:
         return []
@@ -492,7 +476,7 @@ def diversify(
 
 
 class _OwnWords:
-    """Words of candidates that are not in the question, and which of them were said."""
+    """Words of candidates that are not in the question and have not been said."""
 
     def __init__(self, index: Index, part: Subquery, numbers: list[int]) -> None:
         documents = [set(index_terms(index.documents[number].text)) for number in numbers]
@@ -507,7 +491,7 @@ class _OwnWords:
         self._enough = max(float(np.percentile(self._left[:FIRST], LITTLE)), 1e-9)
 
     def said_after(self, place: int) -> Scores:
-        """How much of what each candidate says was said, 0…1, once one more is chosen."""
+        """By candidate: the share, 0…1, that was said once one more is chosen."""
         said = np.flatnonzero(self._worths[place])
         self._left -= self._worths[:, said].sum(1)
         self._worths[:, said] = 0
@@ -558,8 +542,7 @@ def lexical_scores(
 ) -> tuple[Scores, Scores]:
     """BM25 and coverage of every visible document, for weighted terms of a query.
 
-    Coverage is the share, 0…1, of the terms ``said`` that the document says too; unlike
-    BM25 it means the same in every query and every memory.
+    Coverage, the share 0…1 of the terms ``said``, is comparable between queries and memories.
     """
     count = len(postings)
     coverage = np.zeros(count)
@@ -587,18 +570,18 @@ def bm25(postings: VisiblePostings, query: Mapping[str, float]) -> Scores:
 
 
 def idf(count: int, occurrences: int) -> float:
-    """Weight (idf) of a term that ``occurrences`` of ``count`` documents have."""
+    """Inverse document frequency of a term that ``occurrences`` of ``count`` have."""
     return math.log(1 + (count - occurrences + 0.5) / (occurrences + 0.5))
 
 
 def term_weight(term: str, count: int, occurrences: int) -> float:
-    """How much it says that one of ``count`` documents has a term."""
+    """Weight of a term that ``occurrences`` of ``count`` documents have."""
     return significance(term) * idf(max(count, LEAST), occurrences)
 
 
 @dataclass(frozen=True, slots=True)
 class TermHits:
-    """Documents that have a term in context, how often, and its share of their BM25."""
+    """Documents that have a term in context, its frequency and share of their BM25."""
 
     positions: Numbers
     frequencies: Scores
@@ -622,7 +605,6 @@ class VisiblePostings:
         return self._count
 
     def occurrences(self, term: str) -> int:
-        """How many visible documents have a term themselves."""
         return len(self.having(term))
 
     def having(self, term: str) -> Numbers:
@@ -647,13 +629,13 @@ class VisiblePostings:
         return found
 
     def _own(self, term: str) -> tuple[Numbers, NDArray[np.integer[Any]]]:
-        """Visible documents that have a term, and how often."""
+        """Visible documents that have a term, and its frequencies."""
         if term not in self._owners:
             self.look_up((term,))
         return self._owners[term]
 
     def look_up(self, terms: Iterable[str]) -> None:
-        """Look up many terms in one go, which takes less time than one by one."""
+        """Look up many terms at once, which is faster than one by one."""
         wanted = [term for term in dict.fromkeys(terms) if term not in self._owners]
         if not wanted:
             return
@@ -670,10 +652,10 @@ class VisiblePostings:
 
 
 def semantic_scores(index: Index, visible: VisibleSet, vector: Vectors | None) -> Scores | None:
-    """Similarity of every visible document above the model's floor, if known.
+    """Cosine of every visible document above the model's floor; 0 without a vector.
 
-    A message means what it says or what a fact that rests on it says, whichever is
-    closer, and a little of what its neighbours say. 0 where there is no vector.
+    A message has that of the closer of itself and the facts that rest on it, and a little
+    of its neighbours'.
     """
     vectors = index.vectors
     if vectors is None or vector is None or not len(visible):
@@ -693,7 +675,7 @@ def semantic_scores(index: Index, visible: VisibleSet, vector: Vectors | None) -
 
 
 def best(scores: Scores, count: int) -> list[int]:
-    """Positions of the ``count`` best scores, in order; more if some are equal."""
+    """Positions of the ``count`` best scores, in order; more if the last are equal."""
     if len(scores) > count:
         least = np.partition(scores, len(scores) - count)[len(scores) - count]
         kept = (scores >= least).nonzero()[0]
@@ -722,7 +704,7 @@ def fuse(lexical: Scores, close: Scores | None) -> Scores:
 
 
 def _apart(values: Scores) -> float:
-    """How far the best, which is 1, is above the one ``OTHERS`` places after it, 0…1."""
+    """Distance of the best, which is 1, to the one ``OTHERS`` places after it, 0…1."""
     for least in (0.75, 0.5, 0.25, 0.0):  # few are above the first, and quickly sorted
         found = values[values > least]
         if len(found) > OTHERS:
@@ -732,7 +714,7 @@ def _apart(values: Scores) -> float:
 
 
 def lift_conversations(relevance: Scores, visible: VisibleSet) -> Scores:
-    """Add to each memory the mean of the best of its conversation (itself, if alone)."""
+    """Add to each score the mean of the best of its conversation (itself, if alone)."""
     lifted: Scores = relevance + CONVERSATION * relevance
     conversations = visible.conversations
     if len(conversations.members):
@@ -754,10 +736,9 @@ def second_step(
     """Add what follows from the best hits, by position; there must be a document.
 
     "Where does the one with the orange cat work?" finds the cat, whose sentence names 小红;
-    this rare word leads to a sentence about her work. A document gains as far as the hit is
-    relevant and leaves something unsaid, as it shares the hit's rare words, and as it has
-    what the query asks for and the hit does not say, in words or in meaning (``close``);
-    but it does not overtake the best hit.
+    this rare word leads to her work. A document gains with the relevance of the hit, what
+    the hit leaves unsaid, the rare words they share, and how well it answers the rest, in
+    words or in meaning (``close``); but it does not overtake the best hit.
     """
     order = best(relevance, HITS)[:HITS]
     most = float(relevance[order[0]])
@@ -798,22 +779,22 @@ def second_step(
     return np.where(relevance < most, _below(most, stepped), stepped)
 
 
-def _unsaid(worths: Mapping[str, float], rest: Iterable[str]) -> float:
-    """Root of the share, 0…1, of what a query says that is in its ``rest``."""
-    total = sum(worths.values())
-    return math.sqrt(sum(worths[term] for term in rest) / total) if total > 0 else 0.0
-
-
 def _below(most: float, scores: Scores) -> Scores:
-    """Scores that come near ``most`` without reaching it, in the order they had."""
+    """Scores pressed below ``most``, in the same order."""
     room = HEADROOM * most
     over = np.maximum(scores - (most - room), 0.0)
     pressed: Scores = scores - over + over * room / (over + room)
     return pressed
 
 
+def _unsaid(worths: Mapping[str, float], rest: Iterable[str]) -> float:
+    """Root of the share, 0…1, of a query's weight that is in its ``rest``."""
+    total = sum(worths.values())
+    return math.sqrt(sum(worths[term] for term in rest) / total) if total > 0 else 0.0
+
+
 def _meant(close: Scores) -> Scores:
-    """What its meaning adds to how well a document answers; the closer half has any."""
+    """Share of meaning in how well a document answers; 0 for the less close half."""
     middle, most = float(np.median(close)), float(close.max())
     if most <= middle:
         return np.zeros(len(close))
@@ -822,7 +803,7 @@ def _meant(close: Scores) -> Scores:
 
 
 def _shared(postings: VisiblePostings, leading: list[str], whole: float) -> Scores | None:
-    """How much of a hit's rarest words each document shares, 0…``whole``."""
+    """Share, 0…``whole``, of a hit's rarest words that each document has."""
     count = len(postings)
     most = max(FEW, count * COMMON)
     counted = sorted((postings.occurrences(term), term) for term in leading)

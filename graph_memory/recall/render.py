@@ -1,8 +1,7 @@
 """Rendering of the block that reminds the language model.
 
-What people said is data: it is put on one line, cannot close the fence it stands in, and
-the block says that it holds no instructions. Each line begins with who said it, in brackets
-that are in nothing that people say or are called.
+What people said is data: it stands on one line and cannot close the fence around it. Who
+said it comes first, in brackets that are removed from texts and names.
 """
 
 from __future__ import annotations
@@ -28,14 +27,12 @@ LEAD_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A memory that is reminded of.
+    """A memory as it is shown.
 
     Attributes:
         kind: ``fact``, ``message`` or ``episode``.
-        id: Of the fact, message or episode.
-        text: The line as shown.
         at: When it was said (an episode: when it began).
-        score: Its place in the order; only comparable within one recall.
+        score: Comparable within one recall only.
         session: Session id.
         foreign: Whether it is another persona's.
         messages: Ids of messages that it shows word for word.
@@ -112,19 +109,19 @@ OPEN, CLOSE = "<memories>", "</memories>"
 
 
 def language_of(query: str, language: str) -> str:
-    """The language of a query; of a query without letters, the setting ``language``."""
+    """Language of a query; without letters, the setting ``language``."""
     if any(character.isalpha() for character in query):
         return "zh" if is_chinese(query) else "en"
     return language
 
 
 def wording(query: str, language: str) -> Wording:
-    """What a block says in the language of a query, see :func:`language_of`."""
+    """The words of a block in the language of a query, see :func:`language_of`."""
     return ZH if language_of(query, language) == "zh" else EN
 
 
 def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[str]:
-    """The first of some lines, safe to stand in the fence, that fit into their share."""
+    """The first lines, safe to stand in the fence, that fit into their share."""
     if budget is None:
         return list(lead)
     left = LEAD_SHARE * budget - _frame(words)
@@ -160,9 +157,7 @@ class Renderer:
         self._asker = asker
         self._words = words
         self._zone = zone
-        self._entries: dict[str, str] = {}
         self._dates: dict[float, str] = {}
-        self._escaped: dict[str, str] = {}
         self._names: dict[tuple[str, str], str] = {}
 
     def item(self, candidate: Candidate) -> Item:
@@ -181,21 +176,16 @@ class Renderer:
 
     def entry(self, candidate: Candidate) -> str:
         """One memory below its date and heading."""
-        key = candidate.document.key
-        if key not in self._entries:
-            self._entries[key] = self._text(candidate, alone=False)
-        return self._entries[key]
+        return self._text(candidate, alone=False)
 
     def _text(self, candidate: Candidate, *, alone: bool) -> str:
-        """Who said it, what else there is to note, and then what was said."""
+        """Who said it, notes, and what was said."""
         source = candidate.document.source
         if isinstance(source, Fact):
             text = source.statement
         else:
             text = source.text if isinstance(source, Message) else source.summary
-        if text not in self._escaped:  # what is shown is weighed first, and comes again
-            self._escaped[text] = fenced(text, MAX_LINE)
-        text = self._escaped[text]
+        text = fenced(text, MAX_LINE)
         if not alone and text.endswith(("。", ".")) and not text.endswith(".."):
             text = text[:-1]  # in a list nobody misses the full stop
         notes = self._notes(candidate)
@@ -227,7 +217,7 @@ class Renderer:
         return notes
 
     def who(self, source: Source, *, alone: bool = True) -> str:
-        """Who said a memory, of a fact as well whether of themselves."""
+        """Who said a memory, and of a fact whether of themselves."""
         if isinstance(source, Episode):
             return self._words.summary
         own, words = self._asker.accounts, self._words
@@ -242,7 +232,7 @@ class Renderer:
         return words.themself.format(name=name) if is_self and not is_clear else name
 
     def _called(self, user: str, name: str = "") -> str:
-        """What a user is called (by default: last), with a mark if another one is, too."""
+        """Name of a user (by default the last one), with a mark if there are namesakes."""
         if user == BOT:
             return self._words.bot
         if (user, name) not in self._names:
@@ -255,7 +245,6 @@ class Renderer:
         return self._names[user, name]
 
     def date(self, at: float) -> str:
-        """A time as a date."""
         if at not in self._dates:
             try:
                 self._dates[at] = datetime.fromtimestamp(at, self._zone).date().isoformat()
@@ -264,7 +253,7 @@ class Renderer:
         return self._dates[at]
 
     def group(self, candidate: Candidate) -> BlockPart:
-        """Which part of the block a memory belongs in."""
+        """Part of the block that a memory belongs in."""
         source = candidate.document.source
         if not isinstance(source, Fact):
             return BlockPart.EARLIER
@@ -272,17 +261,16 @@ class Renderer:
         return BlockPart.SPEAKER if about else BlockPart.RELATED
 
     def ordered(self, chosen: list[Candidate]) -> list[Candidate]:
-        """In the order of the block, which is not that of scores, for prompt caches' sake."""
+        """Candidates in the order of the block: not by score, for prompt caches."""
         return sorted(
             chosen, key=lambda c: (c.foreign, self.group(c), c.document.at, c.document.key)
         )
 
     def heading(self, candidate: Candidate) -> str:
-        """What a memory stands below."""
         return f"{self._words.headings[self.group(candidate)]}:"
 
     def block(self, chosen: list[Candidate], lead: Sequence[str] = ()) -> str:
-        """The block, ``lead`` first; empty if there is nothing in it."""
+        """The block, ``lead`` first; empty without lines."""
         lines = list(lead)
         part: tuple[bool, BlockPart] | None = None
         day = ""
@@ -297,16 +285,13 @@ class Renderer:
         return framed(lines, self._words)
 
     def tally(self, budget: int | None, lead: Sequence[str] = ()) -> TokenTally:
-        """Tokens of a block that begins with some lines, as it grows."""
         return TokenTally(self, budget, _frame(self._words) + sum(map(tokens, lead)))
 
 
 class TokenTally:
-    """Tokens of a block to which memories are added one by one, or a little more.
+    """Tokens of a block as memories are added, at most a little too many.
 
-    Attributes:
-        budget: Tokens it may have; ``None`` for any.
-        total: Tokens so far.
+    ``budget`` is ``None`` for any number.
     """
 
     def __init__(self, renderer: Renderer, budget: int | None, total: int) -> None:
@@ -317,11 +302,10 @@ class TokenTally:
         self.total = total
 
     def fits(self, candidate: Candidate) -> bool:
-        """Whether another memory may be added."""
         return self.budget is None or self.total + self.price(candidate) <= self.budget
 
     def price(self, candidate: Candidate) -> int:
-        """Tokens that another memory would add, its heading and date included."""
+        """Tokens that a memory would add, with its heading and date."""
         key, above = candidate.document.key, self._above(candidate).items()
         if key not in self._prices:
             self._prices[key] = tokens(self._renderer.entry(candidate))
@@ -329,14 +313,13 @@ class TokenTally:
         return self._prices[key] + new
 
     def add(self, candidate: Candidate) -> None:
-        """Add a memory."""
         if self.budget is None:
             return
         self.total += self.price(candidate)
         self._there.update(self._above(candidate))
 
     def _above(self, candidate: Candidate) -> dict[tuple[bool, str, str], str]:
-        """What a memory stands below, and what each of it says there."""
+        """Heading, year and day above a memory, as keys and texts."""
         foreign, day = candidate.foreign, self._renderer.date(candidate.document.at)
         heading, year = self._renderer.heading(candidate), f"{day[:4]}-"
         return {
@@ -348,5 +331,4 @@ class TokenTally:
 
 @lru_cache(maxsize=1_024)
 def _tokens(text: str) -> int:
-    """Tokens of what stands in blocks again and again."""
     return tokens(text)

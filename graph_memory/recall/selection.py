@@ -22,19 +22,17 @@ from .render import TokenTally
 from .visible import Citation, VisibleSet
 
 ENOUGH = 0.8
-"""Evidence that at least one memory needs; without it nothing is reminded of."""
+"""Evidence that the best memory needs, or nothing is reminded of."""
 BESIDE = 0.4
-"""Evidence that a question needs if another one in the message has enough, or if it is
-hardly small talk by itself."""
+"""Evidence needed by an earnest question, or beside another one that has enough."""
 SOME = 0.2
-"""Evidence that each further memory needs, unless its score comes near the best."""
+"""Evidence that each further memory needs, unless its score is near the best."""
 NEAR = 0.3
-"""Share of the best score from which a memory belongs to what is relevant."""
+"""Share of the best score that counts as near."""
 LONG, SAME = 40, 0.9
-"""Tokens from which a memory comes last in a block if one before it means the same, which
-is from this cosine: it would cost as much as two or three that are new."""
+"""Tokens, and cosine with a better memory, from which a memory comes last."""
 ALIKE = 0.9
-"""Share of common terms from which two texts of the same numbers say the same."""
+"""Share of common terms from which two texts with the same numbers say the same."""
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -74,7 +72,7 @@ def select(
     options: RecallOptions,
     tally: TokenTally,
 ) -> Selection:
-    """Choose among ranked candidates; what only repeats ``asked`` is left out."""
+    """Choose among ranked candidates; repetitions of ``asked`` are left out."""
     selection = Selection()
     left: list[Candidate] = []
     said, exclude = normalise(asked), frozenset(options.exclude)
@@ -111,25 +109,20 @@ class _Chooser:
         self._visible = visible
         self._tally = tally
         self._selection = selection
-        # What the chosen memories are and say.
         self._numbers: list[int] = []
         self._messages: set[int] = set()
         self._keys: set[str] = set()
-        # By the numbers in them; most texts have none, or others than were said.
+        # Terms of the chosen texts, by the numbers in them.
         self._texts: dict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
 
     def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
-        """Choose the first that fit; long ones that repeat a better one come last.
-
-        Args:
-            facts: The fact that says what a message says, by the message's position.
-        """
+        """Choose the first that fit; ``facts`` take the place of messages, by position."""
         chosen, late = self._selection.chosen, deque[Candidate]()
         waiting = deque(relevant)
         while waiting and len(chosen) < limit:
             candidate = waiting.popleft()
             shown = facts.get(candidate.position, candidate)
-            if self._is_long(shown) and self._is_meant(shown):
+            if self._is_long_repetition(shown):
                 late.append(candidate)
             else:
                 self._take(candidate, shown)
@@ -162,18 +155,15 @@ class _Chooser:
         if shown is not candidate:
             dropped.append((candidate, Reason.DUPLICATE))
 
-    def _is_long(self, shown: Candidate) -> bool:
-        # No text has more tokens than characters, which are counted at once.
-        some = self._tally.budget is not None and len(shown.document.text) >= LONG
-        return some and self._tally.price(shown) >= LONG
-
-    def _is_meant(self, candidate: Candidate) -> bool:
-        """Whether one of the chosen memories means the same."""
-        vectors = self._index.vectors
-        if vectors is None or not self._numbers or candidate.position == NOWHERE:
+    def _is_long_repetition(self, shown: Candidate) -> bool:
+        # No text has more tokens than characters.
+        if self._tally.budget is None or len(shown.document.text) < LONG:
             return False
-        number = int(self._visible.numbers[candidate.position])
-        if not vectors.has(number):
+        vectors = self._index.vectors
+        if vectors is None or not self._numbers or shown.position == NOWHERE:
+            return False
+        number = int(self._visible.numbers[shown.position])
+        if not vectors.has(number) or self._tally.price(shown) < LONG:
             return False
         cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
         return bool((cosines >= SAME).any())
@@ -189,7 +179,7 @@ def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
-    """Keys of messages of nobody known of which another candidate says who said them."""
+    """Keys of anonymous messages that another candidate repeats with the sender."""
     sources = [(each.document.key, each.document.source) for each in candidates]
     said = [(key, source) for key, source in sources if isinstance(source, Message)]
     unknown = [(key, message) for key, message in said if message.is_nobodys]
@@ -205,11 +195,7 @@ def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
 
 
 def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, float]:
-    """Score from which a memory is relevant, for each question that has any such.
-
-    Beside a question that the memory knows something about, another one is hardly small
-    talk, and neither are those that are ``earnest`` by themselves.
-    """
+    """Score from which a memory is relevant, for each question with enough evidence."""
     best: dict[int, float] = {}
     evidence: dict[int, float] = {}
     for each in candidates:
@@ -225,7 +211,7 @@ def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, 
 
 
 def messages_of(candidate: Candidate) -> frozenset[int]:
-    """The messages whose content a memory stands for."""
+    """Ids of the messages whose content a memory stands for."""
     source = candidate.document.source
     if isinstance(source, Fact):
         return frozenset(source.evidence)
@@ -233,7 +219,7 @@ def messages_of(candidate: Candidate) -> frozenset[int]:
 
 
 def _facts_of_messages(cited: list[Citation], candidates: list[Candidate]) -> dict[int, Candidate]:
-    """The best candidate fact by the position of each message that it rests on."""
+    """The best candidate fact for each message that it rests on, by position."""
     by_position = {each.position: each for each in candidates if each.position != NOWHERE}
     found: dict[int, Candidate] = {}
     for position, message in cited:
@@ -250,11 +236,7 @@ def _order(fact: Candidate) -> tuple[float, str]:
 def _already(
     index: Index, source: Source, asked: str, context: str, exclude: Collection[int]
 ) -> Reason | None:
-    """Why the reader has a memory in front of them already, if they do.
-
-    Args:
-        asked, context: What was said and what is shown, normalised.
-    """
+    """Why the reader has a memory in front of them already; texts are normalised."""
     if isinstance(source, Message):
         text = normalise(source.text)
         if source.id in exclude:

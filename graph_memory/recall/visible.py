@@ -1,8 +1,7 @@
 """Documents visible to one asker, and the conversations among them.
 
-Non-interference rests on this module. Ranking works on *positions* in a
-:class:`VisibleSet`, arrays over the visible documents alone; lengths, frequencies,
-neighbours and citations of other documents cannot enter because they are not there.
+Non-interference rests on this module: ranking works on *positions* in a :class:`VisibleSet`,
+whose arrays hold nothing of any other document.
 """
 
 from __future__ import annotations
@@ -24,23 +23,20 @@ Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
 BEFORE, AFTER = 0.5, 0.3
-"""Weight of the words of the message before, and of the one after, in those of a message."""
+"""Weights of the words of the message before and after in those of a message."""
 
 
 class ConversationContext:
     """Conversations among the documents of one :class:`VisibleSet`; for one thread.
 
-    To the words of a message come half of those of the message before it and a third of
-    those after it, so that an answer is found by its question.
+    A message has some of the words of its neighbours: an answer is found by its question.
 
     Args:
-        follows: By position: whether this message continues the conversation of the
-            message one position before.
+        follows: By position: whether a message continues the conversation of the one before.
 
     Attributes:
-        members: Positions of the messages that are not alone, in order; those of a
-            conversation lie together.
-        sizes: How many members each conversation has.
+        members: Positions of the messages that are not alone, by conversation, in order.
+        sizes: Number of members by conversation.
     """
 
     def __init__(self, follows: Flags) -> None:
@@ -58,9 +54,9 @@ class ConversationContext:
     def spread(
         self, positions: NDArray[np.intp], amounts: NDArray[np.integer[Any]]
     ) -> tuple[NDArray[np.intp], Values]:
-        """Where, and how much, documents have in context of what some have themselves.
+        """Positions and amounts in context, of what some documents have themselves.
 
-        Positions come and go each once, and go in no order.
+        Each position comes once; those returned have no order.
         """
         lends = self._follows.take(positions).nonzero()[0]
         leads = self._followed.take(positions).nonzero()[0]
@@ -76,7 +72,7 @@ class ConversationContext:
         return hits.take(kept), np.bincount(stands, lent).take(kept)
 
     def spread_all(self, amounts: NDArray[np.integer[Any]]) -> Values:
-        """What each document has, in context, of what all have themselves, by position."""
+        """Amounts in context of what all documents have themselves, by position."""
         total = amounts.astype(np.float64)
         after = np.flatnonzero(self._follows)
         total[after - 1] += amounts[after] * AFTER
@@ -84,7 +80,7 @@ class ConversationContext:
         return total
 
     def around(self, values: Values) -> Values:
-        """By member: the mean of the messages right beside it; values are by member."""
+        """By member: the mean of the members right beside it; values are by member."""
         total = np.zeros(len(values))
         joined = self._joined[1:]
         np.multiply(values[:-1], joined, out=total[1:])
@@ -92,7 +88,7 @@ class ConversationContext:
         return total / self._beside
 
     def of_members(self, amounts: Values) -> Values:
-        """By member: what its conversation has."""
+        """By member: the amount of its conversation."""
         return np.repeat(amounts, self.sizes)
 
     def best(self, values: Values, count: int) -> Values:
@@ -100,7 +96,6 @@ class ConversationContext:
         left = values.copy()
         total = np.zeros(len(self.sizes))
         for nth in range(count):
-            # Conversations lie together, so that a maximum of each is taken in one go.
             highest = np.maximum.reduceat(left, self._starts)
             total += np.where(self.sizes > nth, highest, 0.0)
             if nth + 1 < count:
@@ -114,7 +109,7 @@ class ConversationContext:
 _ASKERS = 256
 """Askers whose views are kept."""
 MOST_KEPT = 300_000
-"""Documents of the sets that are kept, those of all sets together: some 25 MB."""
+"""Documents of all sets that are kept: some 25 MB."""
 _SPARE = 8
 """One part in so many of ``VisibleSet.positions`` is for documents to come."""
 
@@ -127,11 +122,10 @@ class VisibleSet:
     """The visible documents.
 
     Attributes:
-        numbers: Document numbers by position, shape ``(n,)``; documents of one Session
-            together, its messages in order.
-        positions: Positions by document number; -1 is hidden, and so is what came later.
+        numbers: Document numbers by position, shape ``(n,)``, by Session; messages in order.
+        positions: Positions by document number; -1 is hidden, or came later.
         foreign: By position: whether another persona's.
-        lengths: By position: search terms of a document in its context.
+        lengths: By position: number of search terms in context.
         facts, messages: Citations: ``facts[i]`` rests on ``messages[i]`` (positions).
     """
 
@@ -196,7 +190,7 @@ class VisibleSetCache:
         self._size = 0
 
     def of(self, views: Mapping[str, View]) -> VisibleSet:
-        """What ``views``, which are not altered any more, show now."""
+        """The documents that ``views``, which must not change any more, show now."""
         key = id(views)
         visible, version = self._kept.pop(key, (None, 0))
         if visible is not None and not (visible.views is views and self._holds(visible, version)):
@@ -213,7 +207,7 @@ class VisibleSetCache:
         return visible
 
     def _holds(self, visible: VisibleSet, version: int) -> bool:
-        """Whether a set of this version shows what is there now."""
+        """Whether a set of this version is up to date."""
         if len(visible.positions) < self._documents.size:
             return False
         if version == self._documents.version:
@@ -229,7 +223,7 @@ def _size(visible: VisibleSet) -> int:
 def visible_set(
     documents: Documents, citations: Citations, views: Mapping[str, View]
 ) -> VisibleSet:
-    """What ``views`` show of the documents."""
+    """The documents that ``views`` show."""
     sessions = sorted(views.keys() & documents.by_session.keys())
     parts = [documents.by_session[session].numbers() for session in sessions]
     sizes = [len(part) for part in parts]
@@ -259,11 +253,7 @@ def visible_set(
 def _rank(
     documents: Documents, numbers: Numbers, place: NDArray[np.intp], views: list[View]
 ) -> NDArray[np.int8]:
-    """``View.rank`` of many documents at a time; a test holds the two together.
-
-    Args:
-        place: Which of ``views`` each document falls under.
-    """
+    """``View.rank`` of many documents; ``place`` is the index of the view of each."""
     knows = np.array([each.knows for each in views], np.int8)[place]
     rest = np.array([each.rest for each in views], np.int8)[place]
     rank = np.where(documents.knows.values[numbers], knows, rest)
@@ -298,13 +288,12 @@ class ViewCache:
         self._known: OrderedDict[Hashable, Mapping[str, View]] = OrderedDict()
 
     def learn(self, sessions: Iterable[Session]) -> None:
-        """Learn of Sessions that were there before; newer states are kept."""
+        """Enter Sessions that were there before; newer states are kept."""
         for session in sessions:
             self._sessions.setdefault(session.id, session)
         self._known.clear()
 
     def follow(self, event: Change | Presence | Erased) -> None:
-        """Take note of Sessions and comings and goings."""
         if isinstance(event, Erased):
             if event.user:
                 self._attendance.forget(event.user)
@@ -324,14 +313,14 @@ class ViewCache:
                 self._sessions.pop(op.id, None)
 
     def of(self, asker: Asker) -> Mapping[str, View]:
-        """What ``asker`` may see, by Session id; other Sessions are hidden.
+        """Views by Session id, without hidden ones.
 
-        Askers who see the same are given the same object: the members of a group.
+        Askers who see the same, as members of a group, are given the same object.
         """
         return self._under(self._policy, asker)
 
     def everything(self, asker: Asker) -> Mapping[str, View]:
-        """Every Session, as if there were no scope: for what only the owner looks at."""
+        """Every Session, as if there were no scope; for the owner only."""
         return self._under(OPEN, asker)
 
     def _under(self, policy: Policy, asker: Asker) -> Mapping[str, View]:
