@@ -4,15 +4,14 @@
 """
 
 from .control_words import Intent, Reply, Word, neutral, read
-from .core_facts import MAX_TEXT, MOST, CoreFact, CoreKind
+from .core_facts import MAX_TEXT, CoreFact, CoreKind
 from .inner_state import InnerState, Mood, bring_back, inner_id, seed
 from .parts import Companion, register_rows
 from .proactive import FollowUp, FollowUpStatus
-from .transcripts import Hit, Transcript, TranscriptQuery, Transcripts
+from .transcripts import Hit, TranscriptQuery
 
 __all__ = [
     "MAX_TEXT",
-    "MOST",
     "Companion",
     "CoreFact",
     "CoreKind",
@@ -23,9 +22,7 @@ __all__ = [
     "Intent",
     "Mood",
     "Reply",
-    "Transcript",
     "TranscriptQuery",
-    "Transcripts",
     "Word",
     "bring_back",
     "inner_id",

@@ -43,7 +43,7 @@ def mark(db: sqlite3.Connection, stone: str, at: float) -> None:
 
 def users(db: sqlite3.Connection) -> set[str]:
     """Ids of all users a journal knows."""
-    known = {id for ids in _turned_to(db).values() for id in ids}
+    known = {id for told in _addressees(db).values() for id, *_ in told}
     found = db.execute(
         "SELECT sender FROM message UNION SELECT user FROM presence"
         " UNION SELECT json_extract(r.data, n.value) FROM row r JOIN json_each(?) k"
@@ -54,12 +54,12 @@ def users(db: sqlite3.Connection) -> set[str]:
     return {id for id in known if id and ":" in id and not id.startswith("e:")}
 
 
-def _turned_to(db: sqlite3.Connection) -> dict[int, list[str]]:
+def _addressees(db: sqlite3.Connection) -> dict[int, list[list[str]]]:
     """Whom messages turn to, by message; a journal of the first version does not know."""
     if "0003_addressees" not in migrations_of(db):
         return {}
     found = db.execute("SELECT id, addressees FROM message WHERE addressees != '[]'")
-    return {id: [user for user, *_ in json.loads(text)] for id, text in found}
+    return {id: json.loads(text) for id, text in found}
 
 
 def erase(
@@ -158,11 +158,11 @@ class _Erasure:
             # What a model answered may be quoted there.
             db.execute("UPDATE batch SET error = '' WHERE id = ?", (batch,))
             db.execute("DELETE FROM message WHERE id = ?", (id,))
-        for id in [id for id, users in _turned_to(db).items() if gone.user in users]:
-            (text,) = db.execute("SELECT addressees FROM message WHERE id = ?", (id,)).fetchone()
-            others = [each for each in json.loads(text) if each[0] != gone.user]
-            body = json.dumps(others, ensure_ascii=False)
-            db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
+        for id, told in _addressees(db).items():
+            others = [each for each in told if each[0] != gone.user]
+            if others != told:
+                body = json.dumps(others, ensure_ascii=False)
+                db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
         db.executemany("DELETE FROM batch WHERE session = ?", [(each,) for each in gone.sessions])
         db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))
 
