@@ -90,6 +90,12 @@ async def opened(directory: Path, **more: Any) -> MemoryService:
     return service
 
 
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is tried again at once."""
+    monkeypatch.setattr(forget_me, "RETRY", 0.01)
+
+
 @pytest_asyncio.fixture
 async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
     """A memory with everything in it."""
@@ -294,24 +300,19 @@ async def test_damaged_copies_go(service: MemoryService, tmp_path: Path):
     assert saved(tmp_path) == []
 
 
-STEPS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
-    "copies": lambda patch: patch.setattr(forget_me, "purge", fail),
-    "compaction": lambda patch: patch.setattr(erasure, "compact", fail),
-    "log": lambda patch: patch.setattr(erasure, "empty_log", fail),
-}
-
-
 def fail(*_: Any, **__: Any) -> None:
     raise JournalError("no room")
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    ("module", "step"), [(forget_me, "purge"), (erasure, "compact"), (erasure, "empty_log")]
+)
 async def test_a_purge_that_fails_is_done_again(
-    service: MemoryService, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+    service: MemoryService, tmp_path: Path, module: Any, step: str, monkeypatch: pytest.MonkeyPatch
 ):
     await service.backups.make("manual")
     with monkeypatch.context() as patch:
-        STEPS[step](patch)
+        patch.setattr(module, step, fail)
         assert await service.forget_me.forget(WANG) is Outcome.DONE
         await service.backups.purge()
         assert "no room" in service.backups.problem
@@ -328,7 +329,6 @@ async def test_a_purge_that_fails_is_done_again(
 async def test_a_journal_that_cannot_be_written_is_erased_later(
     service: MemoryService, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(forget_me, "RETRY", 0.01)
     with monkeypatch.context() as patch:
         patch.setattr(erasure, "erase", fail)
         assert await service.forget_me.forget(WANG) is Outcome.RECORDED
@@ -341,7 +341,6 @@ async def test_a_journal_that_cannot_be_written_is_erased_later(
 async def test_accounts_that_cannot_be_parted_yet_are_tried_again(
     service: MemoryService, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(forget_me, "RETRY", 0.01)
     part = service.forget_me._unlink
     asked: list[str] = []
 
@@ -360,7 +359,6 @@ async def test_accounts_that_cannot_be_parted_yet_are_tried_again(
 async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
     service: MemoryService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(forget_me, "RETRY", 0.01)
     before = await service.journal.newest_messages(1000)
     with monkeypatch.context() as patch:
         patch.setattr(forget_me, "writing", full)
@@ -373,10 +371,7 @@ async def test_a_wish_that_cannot_be_recorded_does_nothing_and_is_kept(
     assert WANG not in {m.sender for m in await service.journal.newest_messages(1000)}
 
 
-async def test_on_a_full_disk_the_wish_is_kept_until_there_is_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(forget_me, "RETRY", 0.01)
+async def test_on_a_full_disk_the_wish_is_kept_until_there_is_room(tmp_path: Path):
     with small_disk(tmp_path / "disk", "8m") as disk:
         service = await opened(disk.path)
         for who in (WANG, LI):
