@@ -1,8 +1,7 @@
 """Dates, time phrases and Chinese numerals in Chinese and English text.
 
-"昨天", "三天前", "上个月", "去年5月", "last week", "on May 3rd, 2023", "in June" become spans
-of time. A day or a month without a year means any year. What leaves this module is seconds
-since the epoch, or digits.
+"昨天", "三天前", "去年5月", "on May 3rd, 2023", "in June" become spans of seconds since the
+epoch; a day or month without a year means any year.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .text import normalise
 Span = tuple[float, float]
 
 YEARS = 5
-"""How many years back a date without a year may be."""
+"""Years back that a date without a year may be."""
 
 _DIGITS = {digit: str(value) for value, digit in enumerate("零一二三四五六七八九")} | {"两": "2"}
 _TENS = re.compile(r"([一二两三四五六七八九]?)十([一二三四五六七八九]?)")
@@ -100,9 +99,9 @@ def number(spelled: str) -> int:
 
 
 def birthday(text: str) -> str:
-    """A day of the year in one form, ``year-month-day``; other text normalised.
+    """A day as ``year-month-day``, the year maybe empty; other text normalised.
 
-    The year may be empty. Days of the lunar calendar are left as they are.
+    Days of the lunar calendar are not converted.
     """
     norm = arabic(normalise(text))
     found = _DAY_OF_YEAR.search(norm) or _SPOKEN_DAY.search(norm)
@@ -143,10 +142,9 @@ def extent(text: str, zone: tzinfo) -> Span | None:
 
 
 def timestamp(value: object, zone: tzinfo) -> float | None:
-    """A machine-written time as seconds since the epoch; ``None`` if it is none.
+    """Seconds since the epoch of a machine-written time; ``None`` if it is none.
 
-    Args:
-        value: Seconds, milliseconds (if that large), or ISO 8601, by default in ``zone``.
+    ``value``: seconds, milliseconds (if that large), or ISO 8601, by default in ``zone``.
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
         seconds = float(value) / 1000 if abs(value) > 1e11 else float(value)
@@ -161,8 +159,8 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 
 
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
-    """The times that a text speaks of, as seconds ``(start, end)``; mostly none."""
-    today = datetime.fromtimestamp(now, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    """The times that a text speaks of, as seconds ``(start, end)``."""
+    today = _midnight(now, zone)
     found = (*_relative(text, today), *_dates(text, today))
     return [(start.timestamp(), end.timestamp()) for start, end in found]
 
@@ -213,27 +211,30 @@ def _dates(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
 def _days(
     year: str | None, month: str | None, day: str | None, today: datetime
 ) -> Iterator[tuple[datetime, datetime]]:
-    years = [int(year)] if year else range(today.year - YEARS, today.year + 1)
-    for each in years:
-        try:
-            if month is None:
-                yield today.replace(each, 1, 1), today.replace(each + 1, 1, 1)
-            elif day is None:
-                start = today.replace(each, int(month), 1)
-                yield start, (start + timedelta(32)).replace(day=1)
-            else:
-                start = today.replace(each, int(month), int(day))
-                yield start, start + timedelta(1)
-        except (ValueError, OverflowError):
-            continue  # no such day
+    parts = [int(part) for part in (month, day) if part]
+    for each in [int(year)] if year else range(today.year - YEARS, today.year + 1):
+        if found := _calendar(today.tzinfo, each, *parts):
+            yield found
+
+
+def _calendar(zone: tzinfo | None, year: int, *rest: int) -> tuple[datetime, datetime] | None:
+    """Begin and end of a year, month or day; ``None`` if there is none such."""
+    month, day = [*rest, 1, 1][:2]
+    try:
+        start = datetime(year, month, day, tzinfo=zone)
+        if not rest:
+            return start, start.replace(year + 1)
+        if len(rest) == 1:
+            return start, (start + timedelta(32)).replace(day=1)
+        return start, start + timedelta(1)
+    except (ValueError, OverflowError):
+        return None
 
 
 def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
-    """Times that a text names, as seconds ``(start, end)``; empty for none.
+    """Times that a text names, as seconds ``(start, end)``; one side may be infinite.
 
-    Dates ("2026-01", "2026-01-05..2026-02", "2026-01..") are taken at their word; anything
-    else is read like a question ("上周", "去年夏天", "last month"). A side of a range that is
-    left out is open.
+    Dates and ranges ("2026-01", "2026-01-05..2026-02", "2026-01..") or phrases ("去年夏天").
     """
     dated = _RANGE.fullmatch(text)
     if dated and (dated["first"] or dated["last"]):
@@ -249,35 +250,23 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
 
 
 def _day(text: str | None, zone: tzinfo) -> Span | None:
-    """A day, month or year; ``None`` if there is no such day."""
-    if not text:
-        return None
-    year, month, day = ([int(part) for part in text.split("-")] + [0, 0])[:3]
+    """A day, month or year; ``None`` if there is none such."""
+    found = _calendar(zone, *map(int, text.split("-"))) if text else None
     try:
-        start = datetime(year, month or 1, day or 1, tzinfo=zone)
-        if day:
-            end = start + timedelta(1)
-        elif month:
-            end = (start + timedelta(32)).replace(day=1)
-        else:
-            end = start.replace(year + 1)
-        return start.timestamp(), end.timestamp()
+        return (found[0].timestamp(), found[1].timestamp()) if found else None
     except (ValueError, OverflowError, OSError):
         return None
 
 
 def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
-    """Times that a question about whole periods names, newest first.
-
-    A season without a year is that of each of the last years.
-    """
+    """Times that a question about whole periods names, newest first."""
     found = periods(text, now, zone)
     month = _season(text, is_clear=True)
     if found or month is None:
         # "去年5月" is read as last year and as May of any year: it is where both agree.
         within = [a for a in found if any(a != b and b[0] <= a[0] and a[1] <= b[1] for b in found)]
         return within or found
-    today = datetime.fromtimestamp(now, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = _midnight(now, zone)
     for year in range(today.year, today.year - YEARS - 1, -1):
         start, end = _quarter(today.replace(year, 1, 1), month)
         if end <= today:
@@ -286,7 +275,7 @@ def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
 
 
 def _season(text: str, *, is_clear: bool) -> int | None:
-    """First month of the season that is named, ``is_clear`` by itself (春天, not 春)."""
+    """First month of the season that is named; if ``is_clear``, as 春天 and not 春."""
     for named in _SEASON.finditer(text):
         if not is_clear or named["end"] or named["lead"]:
             return _FIRST_MONTHS[(named["zh"] or named["en"]).lower()]
@@ -300,7 +289,7 @@ def _quarter(year: datetime, month: int) -> tuple[datetime, datetime]:
 
 
 def _seasons(text: str, found: list[Span], zone: tzinfo) -> list[Span]:
-    """Of each year that was named only its season, if one is."""
+    """Spans, of whole years only the season if one is named."""
     month = _season(text, is_clear=False)
     if month is None:
         return found
@@ -314,20 +303,18 @@ def _seasons(text: str, found: list[Span], zone: tzinfo) -> list[Span]:
     return narrowed
 
 
-# ------------------------------------------------------- when nobody is disturbed
-
 _HOURS = re.compile(r"\s*(\d{1,2})[:：](\d{2})\s*[-–—~～]\s*(\d{1,2})[:：](\d{2})\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """From ``start`` to ``end``, over midnight if need be; none if both are the same."""
+    """From ``start`` to ``end``, also over midnight; none if both are the same."""
 
     start: time
     end: time
 
     def until(self, at: float, zone: tzinfo) -> float | None:
-        """When the quiet hours end that a moment lies in; ``None`` if it lies in none."""
+        """End of the quiet hours around a moment; ``None`` outside of them."""
         local = datetime.fromtimestamp(at, zone)
         clock = local.time()
         if self.start <= self.end:
@@ -340,10 +327,10 @@ class QuietHours:
 
 
 def quiet_hours(text: str) -> QuietHours | None:
-    """``23:00-08:00``, say; ``None`` for an empty text.
+    """Quiet hours like ``23:00-08:00``; ``None`` for an empty text.
 
     Raises:
-        ValueError: It says no hours.
+        ValueError: The text is of another form.
     """
     if not text.strip():
         return None
@@ -355,6 +342,9 @@ def quiet_hours(text: str) -> QuietHours | None:
 
 
 def midnight(at: float, zone: tzinfo, days: int = 0) -> float:
-    """When the local day of a moment began, or the one some days later."""
-    day = datetime.fromtimestamp(at, zone).date() + timedelta(days=days)
-    return datetime.combine(day, time.min, zone).timestamp()
+    """Begin of the local day of a moment, or of the one some days later."""
+    return (_midnight(at, zone) + timedelta(days)).timestamp()
+
+
+def _midnight(at: float, zone: tzinfo) -> datetime:
+    return datetime.combine(datetime.fromtimestamp(at, zone).date(), time.min, zone)

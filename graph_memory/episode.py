@@ -1,7 +1,6 @@
 """Episodes: runs of conversation in one Session.
 
-An episode ends with a gap of ten minutes (also one that a clock set back makes), with 200 messages,
-or at local midnight.
+One ends with a gap of ten minutes (or a clock set back), 200 messages, or local midnight.
 """
 
 from __future__ import annotations
@@ -14,16 +13,8 @@ MAX_MESSAGES = 200
 
 
 def continues(started_at: float, last_at: float, messages: int, at: float, zone: tzinfo) -> bool:
-    """Whether a message at ``at`` belongs to an episode.
-
-    Args:
-        started_at, last_at: First and last message of the episode so far.
-        messages: How many it has.
-        at: When the new message was said.
-        zone: Whose midnight counts.
-    """
+    """Whether a message at ``at`` belongs to an episode that has so many messages."""
     if messages >= MAX_MESSAGES or abs(at - last_at) >= GAP:
         return False
-    return (
-        datetime.fromtimestamp(started_at, zone).date() == datetime.fromtimestamp(at, zone).date()
-    )
+    first, new = (datetime.fromtimestamp(each, zone) for each in (started_at, at))
+    return first.date() == new.date()

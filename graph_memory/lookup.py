@@ -1,7 +1,6 @@
-"""Lookup: deeper than a reminder, and along the graph.
+"""Lookup by words, person and time, and from there along the graph.
 
-What is found by words, person and time is recall's; from there facts lead on. The graph
-only says where: every fact that is walked over or shown is one that recall shows the asker.
+The graph only says where to go: every fact that is used or shown is visible in recall.
 """
 
 from __future__ import annotations
@@ -25,27 +24,24 @@ T = TypeVar("T")
 logger = logging.getLogger("graph_memory.lookup")
 
 WIDE = 60
-"""Memories of a search that are looked through for a person and a time."""
+"""Results of a search that are filtered by person and time."""
 CHUNK = 2_000
-"""Hops that are checked at a time, on the thread that reminders need as well."""
+"""Hops checked at a time, on the thread that reminders need as well."""
 PATIENCE = 2.0
-"""Seconds for walking the graph; then it is done without."""
+"""Seconds for walking the graph."""
 SEEDS = 4
-"""Nodes that are walked from."""
+"""Nodes to walk from."""
 PATHS = 6
-"""Paths that are shown."""
 CENTRAL = 10
-"""People and things of an overview."""
 BRIDGES = 5
-"""People and things between groups of an overview."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Facts that lead from one node to another, or that one node is known by.
+    """Facts that lead from node to node, or that one node is known by.
 
     Attributes:
-        nodes: What they are called in turn; empty where the asker knows no name.
+        nodes: Names in turn; empty where the asker knows none.
     """
 
     nodes: tuple[str, ...]
@@ -58,8 +54,8 @@ class LookupResult:
 
     Attributes:
         items: Best first.
-        is_known: Whether anybody is called as the person is said to be.
-        is_dated: Whether the time was understood; if not, any time was looked through.
+        is_known: Whether anybody is called like the person.
+        is_dated: Whether the time was understood; if not, it was ignored.
         is_whole: Whether the graph could be walked to the end.
     """
 
@@ -75,8 +71,8 @@ class Overview:
     """The whole graph as an asker sees it.
 
     Attributes:
-        central: Names of who and what facts join with the most others, and their number.
-        bridges: People and things of several groups, with a fact from each.
+        central: Names of nodes with the most neighbours, and how many these are.
+        bridges: Nodes of several groups, with a fact from each.
         is_whole: Whether the graph could be asked.
     """
 
@@ -107,7 +103,7 @@ class Lookup:
         """What the asker may know about ``query``.
 
         Args:
-            query: A question or some words; may be empty if there is a person or a time.
+            query: May be empty if there is a person or a time.
             person: Only what is about somebody of this name or was said by them.
             time: Only what was said, or began, at this time (``dates.periods``).
             exclude: Ids of messages not to show.
@@ -132,7 +128,7 @@ class Lookup:
         return LookupResult(found.items, paths or (), is_dated=is_dated, is_whole=whole)
 
     async def overview(self, asker: Asker) -> Overview:
-        """Who and what is central in what the asker may know, and who joins groups."""
+        """The nodes that are central, and those that join groups, for an asker."""
         return await self._patiently(self._survey(asker)) or Overview(is_whole=False)
 
     async def signed(self, asker: Asker, said: Sequence[Fact | Message]) -> list[str]:
@@ -174,7 +170,7 @@ class Lookup:
         return await self._inspect(asker, lambda mine: _routes(mine, paths))
 
     async def _hops(self, asker: Asker, nodes: Collection[str] | None = None) -> list[Hop]:
-        """Where facts lead from some nodes, or all of them; nobody has checked them yet."""
+        """Unchecked hops from some nodes, or from all."""
         sessions = self._recall.visible(asker).keys()
         if nodes is None:
             return await self._graph.ask(lambda graph: graph.all_hops(sessions), fresh=0)
@@ -227,7 +223,7 @@ def _routes(mine: PersonalIndex, paths: Sequence[Path]) -> tuple[Route, ...]:
 
 
 def _visible_hops(mine: PersonalIndex, hops: Iterable[Hop]) -> list[Hop]:
-    """Those hops whose fact the asker sees and that lead to a node they know."""
+    """Hops whose fact the asker sees and that lead to a node they know."""
     index, one = mine.index, mine.index.identities.canonical
     facts = mine.standing(dict.fromkeys(hop.fact for hop in hops))
     seen: list[Hop] = []

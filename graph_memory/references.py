@@ -1,12 +1,7 @@
 """References to lines that people and the model were shown.
 
-A numbered line is meant by its number, a cited one by a short id (``m:1a2b``). Both count
-only for whoever was shown them, where they were shown them: a short id of anything else
-is as good as one that does not exist, or a model could forget what it never saw by an id
-that it made up.
-
-A short id is made of what it stands for. After a restart it means nothing until the same
-line is shown again, and then it is the same one, which is still in the model's history.
+By number, or by a short id (``m:1a2b``) that is a hash of what it stands for. Both are valid
+only for whoever was shown them, in that chat: a model cannot forget by an id it made up.
 """
 
 from __future__ import annotations
@@ -21,21 +16,16 @@ from .model import Episode
 from .turn import Turn
 
 MAX_PLACES = 500
-"""Askers whose lines are remembered; the one that was silent longest goes first."""
+"""Askers whose lines are kept; the one silent longest goes first."""
 MAX_CITED = 300
-"""Short ids of one asker that are remembered, the newest."""
+"""Newest short ids kept of one asker."""
 SHORTEST = 4
-"""Hexadecimal digits of a short id; more if it would stand for two things."""
+"""Hexadecimal digits of a short id, or more to be unique."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A line that was shown.
-
-    Attributes:
-        kind: ``fact``, ``message`` or ``episode``.
-        id: Of the fact, message or episode.
-    """
+    """A line that was shown; ``kind`` is ``fact``, ``message`` or ``episode``."""
 
     kind: str
     id: str
@@ -43,7 +33,7 @@ class Reference:
 
 
 class References:
-    """What was shown to whom.
+    """Lines that were shown, by asker.
 
     Args:
         can_open: Whether the chat model has tools to open a conversation record.
@@ -54,11 +44,11 @@ class References:
         self._places: OrderedDict[tuple[str, str], _Place] = OrderedDict()
 
     def number(self, turn: Turn, lines: list[Reference]) -> None:
-        """Remember a list whose lines are numbered from 1; an older list is forgotten."""
+        """Keep a list whose lines are numbered from 1, in place of the one before."""
         self._place(turn).lines = lines
 
     def cite(self, turn: Turn, line: Reference) -> str:
-        """The short id of a line that is shown now, ``m:`` and some digits."""
+        """The short id of a line that is shown now."""
         return self._place(turn).cite(line)
 
     def record(self, turn: Turn, record: Episode) -> str:
@@ -76,7 +66,7 @@ class References:
         return place.lines[number - 1] if place and fits else None
 
     def cited(self, turn: Turn, id: str) -> Reference | None:
-        """The line that was shown with this short id, however it is written."""
+        """The line that was shown with this short id, in any spelling."""
         place = self._places.get(_key(turn))
         word = id.strip(" []【】()（）").casefold().replace("：", ":")
         return place.cited.get(f"m:{word.removeprefix('m:')}") if place else None

@@ -1,10 +1,7 @@
-"""How memories fade and grow: one retention score, computed when it is needed.
+"""Retention of facts: a score computed when it is needed, never stored.
 
-Time alone never rewrites a row. The curve is a power law, whose tail is thicker than
-an exponential's (Wixted & Ebbesen 1991, "On the form of forgetting"); the gain on use
-is largest when the memory had nearly faded, which is the spacing effect.
-
-::
+The curve is a power law (Wixted & Ebbesen 1991, "On the form of forgetting"); the gain on
+use is largest when the fact had nearly faded (spacing effect)::
 
     H0 = 30 d · 16^importance
     R  = 1 / sqrt(1 + 3·Δt/H)          R(0) = 1, R(H) = ½, Δt = rate · (now − last_used)
@@ -22,9 +19,9 @@ from .model import Fact, Status
 
 DAY = 86_400.0
 BASE_HALF_LIFE = 30.0
-"""Days after which a fact of no importance is half forgotten."""
+"""Half-life in days of a fact of no importance."""
 IMPORTANCE_RATIO = 16.0
-"""How much longer a fact of full importance lives."""
+"""Factor for a fact of full importance."""
 MAX_HALF_LIFE = 3650.0
 SPACING_GAIN = 2.0
 
@@ -40,10 +37,9 @@ def initial_half_life(importance: float) -> float:
 
 
 def retention(age: float, half_life: float, rate: float = 1.0) -> float:
-    """Retention R in (0, 1], ``age`` in seconds, ``half_life`` in days.
+    """Retention in (0, 1]; ``age`` in seconds, ``half_life`` in days.
 
-    Args:
-        rate: The setting ``time_decay_rate``; 0 never forgets.
+    ``rate`` is the setting ``time_decay_rate``; 0 never forgets.
     """
     elapsed = max(0.0, age) * rate / DAY
     return 1.0 / math.sqrt(1.0 + 3.0 * elapsed / half_life)
@@ -62,10 +58,7 @@ def strength(fact: Fact, now: float, rate: float = 1.0) -> float:
 
 
 def used(fact: Fact, now: float, weight: float, rate: float = 1.0) -> Fact:
-    """``fact`` after a use of ``weight`` (0 < weight ≤ 1) at ``now``.
-
-    Only a restatement counts towards ``use_count``.
-    """
+    """``fact`` after a use of ``weight`` (0 < weight ≤ 1) at ``now``."""
     age = max(0.0, now - fact.last_used)
     gain = 1.0 + SPACING_GAIN * weight * (1.0 - retention(age, fact.half_life, rate))
     return replace(

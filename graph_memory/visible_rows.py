@@ -25,21 +25,20 @@ from .scope import Attendance, Policy, Rank, View, span, view
 from .store import Rows
 
 YEAR = 365 * DAY
-"""For which a name that somebody no longer bears is not another's alone."""
+"""Time for which a former name is still its former bearer's, too."""
 
 Scoped = Name | Mention | Participation | Episode | Fact | Message
 R = TypeVar("R", Name, Mention, Participation, Fact)
 ViewOf = Callable[[Session], View | None]
-"""What may be seen of a Session; ``None``: nothing."""
 
 
 def view_for(asker: Asker, policy: Policy, attendance: Attendance) -> ViewOf:
-    """What an asker may see, by the rules of ``scope.py``."""
+    """What an asker may see of each Session, by the rules of ``scope.py``."""
     return lambda session: view(session, asker, policy, attendance)
 
 
 class VisibleRows:
-    """Rows that one asker may see at rank ``least`` or above, for one piece of work."""
+    """Rows that one asker may see at rank ``least`` or above; for one read."""
 
     def __init__(
         self, rows: Rows, asker: Asker, view_of: ViewOf, least: Rank = Rank.FOREIGN
@@ -52,13 +51,12 @@ class VisibleRows:
         self._views: dict[str, View | None] = {}
 
     def session(self, id: str) -> Session | None:
-        """A Session, seen or not."""
+        """A Session, visible or not."""
         if id not in self._sessions:
             self._sessions[id] = self.rows.get(Session, id)
         return self._sessions[id]
 
     def rank(self, row: Scoped) -> Rank:
-        """How a row stands to the asker."""
         if row.session not in self._views:
             session = self.session(row.session)
             self._views[row.session] = self._view_of(session) if session else None
@@ -66,19 +64,18 @@ class VisibleRows:
         return seen.rank(*span(row)) if seen else Rank.HIDDEN
 
     def shows(self, row: Scoped) -> bool:
-        """Whether a row may be seen."""
         return self.rank(row) >= self._least
 
     def find(self, cls: type[R], nodes: Iterable[str], newest: int | None = None) -> list[R]:
         """The visible rows about some nodes, of each the ``newest`` that changed last."""
         found = (row for a in sorted(nodes) for row in self.rows.find(cls, a=a, newest=newest))
-        return [row for row in found if self.shows(row)]
+        return list(filter(self.shows, found))
 
     def own(self, id: str) -> Fact:
-        """A fact that the asker may see and has a say in: about them, or said by them.
+        """A visible fact about the asker or said by them.
 
         Raises:
-            NotFoundError: There is none, whatever the reason.
+            NotFoundError: There is none.
         """
         fact = self.rows.get(Fact, id)
         people = {fact.subject, fact.object, fact.speaker} if fact else set[str]()
@@ -87,7 +84,7 @@ class VisibleRows:
         raise NotFoundError(f"there is no fact {id} of yours")
 
     def names_of(self, nodes: Iterable[str]) -> dict[str, str]:
-        """What nodes are called where the asker can see it; else their account."""
+        """The last visible name of each node, or else its account."""
         found: dict[str, str] = {}
         identities = self.rows.identities()
         for node in nodes:
@@ -98,10 +95,7 @@ class VisibleRows:
 
 
 class LearnerRows(VisibleRows):
-    """Rows that the Session which is learned into may see as its own.
-
-    Rows of other personas let in by ``cross_persona_search`` are not among them.
-    """
+    """Rows of its own persona that a Session may see when something is learned in it."""
 
     def __init__(
         self, rows: Rows, session: Session, policy: Policy, attendance: Attendance
@@ -116,27 +110,25 @@ class LearnerRows(VisibleRows):
         self._called: dict[str, Name | None] = {}
 
     def is_same_circle(self, session: str) -> bool:
-        """Whether a Session is of the same chat window."""
         found = self.session(session)
         return found is not None and found.circle == self.here.circle
 
     def canonical(self, node: str) -> str:
-        """The merged entity's survivor, or the account that owns a private chat."""
+        """A merged entity's survivor, or the account that owns a private chat."""
         if node in self.asker.accounts:
             return self.here.owner
         return self._identities.canonical(node)
 
     def nodes(self, node: str) -> frozenset[str]:
-        """All that are one with a node here, the node included."""
+        """All nodes that are the same here, including the node."""
         accounts = self.asker.accounts
         return accounts if node in accounts else self._identities.nodes(node)
 
     def is_one(self, node: str, other: str) -> bool:
-        """Whether two nodes are one here."""
         return self.canonical(node) == self.canonical(other)
 
     def type_of(self, entity: str) -> EntityType | None:
-        """What an entity is, by where it was mentioned; ``None`` if it never was."""
+        """Type of an entity by its last mention, of this Session first; ``None`` without."""
         here = self.here.id
         last = max(
             self.find(Mention, self.nodes(entity)),
@@ -150,23 +142,22 @@ class LearnerRows(VisibleRows):
         found: dict[str, Fact] = {}
         for node in sorted(self.nodes(subject)):
             own = self.rows.find(Fact, session=self.here.id, a=node, newest=limit)
-            found.update((fact.id, fact) for fact in own if self.shows(fact))
+            found.update((fact.id, fact) for fact in filter(self.shows, own))
         found.update((fact.id, fact) for fact in self.find(Fact, self.nodes(subject), limit))
         return list(found.values())
 
     def facts_here(self, limit: int) -> list[Fact]:
         """The newest facts of this Session, whatever they are about."""
-        found = self.rows.find(Fact, session=self.here.id, newest=limit)
-        return [fact for fact in found if self.shows(fact)]
+        return list(filter(self.shows, self.rows.find(Fact, session=self.here.id, newest=limit)))
 
     def facts_with(self, object: str, limit: int) -> list[Fact]:
         """The newest visible facts with a node as object."""
         nodes = sorted(self.nodes(object))
         found = (fact for node in nodes for fact in self.rows.find(Fact, b=node, newest=limit))
-        return [fact for fact in found if self.shows(fact)]
+        return list(filter(self.shows, found))
 
     def fact(self, id: str) -> Fact | None:
-        """A fact as it stands now, if it may be seen."""
+        """The present state of a visible fact."""
         found = self.rows.get(Fact, id)
         return found if found and self.shows(found) else None
 
@@ -176,7 +167,7 @@ class LearnerRows(VisibleRows):
         if key not in self._history:
             nodes = sorted(self.nodes(subject))
             found = (fact for node in nodes for fact in self.rows.history(node, predicate))
-            self._history[key] = [fact for fact in found if self.shows(fact)]
+            self._history[key] = list(filter(self.shows, found))
         return self._history[key]
 
     def is_replaced(self, fact: Fact) -> bool:
@@ -185,14 +176,14 @@ class LearnerRows(VisibleRows):
 
     def names(self, norm: str) -> list[Name]:
         """The visible names that read ``norm``."""
-        return [name for name in self.rows.find(Name, b=norm) if self.shows(name)]
+        return list(filter(self.shows, self.rows.find(Name, b=norm)))
 
     def norms(self, node: str) -> set[str]:
-        """All that a node is called in what may be seen, normalised."""
+        """The visible names of a node, normalised."""
         return {name.norm for name in self.find(Name, self.nodes(node))}
 
     def called(self, node: str) -> Name | None:
-        """What a node was called last, in this Session if it was ever named here."""
+        """The last visible name of a node, of this Session first."""
         if node not in self._called:
             here = self.here.id
             self._called[node] = max(

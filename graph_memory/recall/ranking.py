@@ -177,8 +177,7 @@ def rank(
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(index, visible, question, context, named, base, count, postings)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
-    candidates = [*records, *interleave(lists)]
-    candidates.sort(key=lambda c: c.foreign)
+    candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
     parts = enumerate(zip(question.parts, times, strict=True))
     earnest = frozenset(n for n, (part, at) in parts if _is_earnest(question, part, at, context))
     return Ranking(candidates, len(visible), named, earnest, ranker.cited)
@@ -245,29 +244,27 @@ class _Ranker:
         signals: tuple[Scores, ...],
         replaced: dict[int, Fact],
     ) -> list[Candidate]:
-        visible, documents = self.visible, self.index.documents
-        rows = zip(
-            order,
-            visible.numbers[order].tolist(),
-            relevance[order].tolist(),
-            evidence.tolist(),
-            visible.foreign[order].tolist(),
-            zip(*(signal.tolist() for signal in signals), strict=True),
-            strict=True,
-        )
         found: list[Candidate] = []
-        for position, at, relevant, evident, foreign, spoke in rows:
-            document, newer = documents[at], replaced.get(position)
+        for place, position in enumerate(order):
+            document = self.index.documents[int(self.visible.numbers[position])]
+            newer = replaced.get(position)
             factor = kept = 1.0
             if isinstance(document.source, Fact):
                 kept = strength(document.source, self.context.now, self.context.rate)
                 factor = 1 - FADING + FADING * kept
             elif isinstance(document.source, Message):
                 factor = ASKING + (1 - ASKING) * telling(document.source.text)
-            score = round(relevant * factor * (REPLACED if newer else 1.0), DIGITS)
+            score = float(relevance[position]) * factor * (REPLACED if newer else 1.0)
             found.append(
                 Candidate(
-                    position, document, number, score, evident, foreign, (*spoke, kept), newer
+                    position,
+                    document,
+                    number,
+                    round(score, DIGITS),
+                    float(evidence[place]),
+                    bool(self.visible.foreign[position]),
+                    (*(float(signal[place]) for signal in signals), kept),
+                    newer,
                 )
             )
         return found

@@ -191,16 +191,14 @@ class VisibleSetCache:
 
     def of(self, views: Mapping[str, View]) -> VisibleSet:
         """The documents that ``views``, which must not change any more, show now."""
-        key = id(views)
-        visible, version = self._kept.pop(key, (None, 0))
-        if visible is not None and not (visible.views is views and self._holds(visible, version)):
-            self._size -= _size(visible)
-            visible = None
-        if visible is None:
+        visible, version = self._kept.pop(id(views), (None, 0))
+        if visible is None or visible.views is not views or not self._holds(visible, version):
+            if visible is not None:
+                self._size -= _size(visible)
             visible = visible_set(self._documents, self._citations, views)
             version = self._documents.version
             self._size += _size(visible)
-        self._kept[key] = visible, version
+        self._kept[id(views)] = visible, version
         while self._size > MOST_KEPT and len(self._kept) > 1:
             _, (oldest, _) = self._kept.popitem(last=False)
             self._size -= _size(oldest)
@@ -235,7 +233,11 @@ def visible_set(
     positions = np.full(documents.size + documents.size // _SPARE, -1, np.intp)
     positions[numbers] = np.arange(len(numbers))
     kind = documents.kind.values[numbers]
-    conversations = ConversationContext(_follows(documents.since.values[numbers], kind, place))
+    at, is_message = documents.since.values[numbers], kind == Kind.MESSAGE
+    follows = np.zeros(len(numbers), np.bool_)
+    near = (np.diff(place) == 0) & (np.abs(np.diff(at)) < GAP)
+    follows[1:] = is_message[1:] & is_message[:-1] & near
+    conversations = ConversationContext(follows)
     facts, messages = citations.seen(positions)
     return VisibleSet(
         views=views,
@@ -270,14 +272,6 @@ def _rank(
     return rank
 
 
-def _follows(at: NDArray[np.float64], kind: NDArray[np.int8], place: NDArray[np.intp]) -> Flags:
-    is_message = kind == Kind.MESSAGE
-    follows = np.zeros(len(at), np.bool_)
-    near = (np.diff(place) == 0) & (np.abs(np.diff(at)) < GAP)
-    follows[1:] = is_message[1:] & is_message[:-1] & near
-    return follows
-
-
 class ViewCache:
     """Views of askers, kept until something changes; used on the event loop only."""
 
@@ -294,23 +288,20 @@ class ViewCache:
         self._known.clear()
 
     def follow(self, event: Change | Presence | Erased) -> None:
-        if isinstance(event, Erased):
-            if event.user:
-                self._attendance.forget(event.user)
-            self._known.clear()
-            return
-        if isinstance(event, Presence):
+        if isinstance(event, Change):
+            ops = [op for op in event.ops if op.kind == Session.kind]
+            for op in ops:
+                if isinstance(op.row, Session):
+                    self._sessions[op.id] = op.row
+                else:
+                    self._sessions.pop(op.id, None)
+            if not ops:
+                return
+        elif isinstance(event, Presence):
             self._attendance.add(event)  # which does no harm if another listener did
-            self._known.clear()
-            return
-        for op in event.ops:
-            if op.kind != Session.kind:
-                continue
-            self._known.clear()
-            if isinstance(op.row, Session):
-                self._sessions[op.id] = op.row
-            else:
-                self._sessions.pop(op.id, None)
+        elif event.user:
+            self._attendance.forget(event.user)
+        self._known.clear()
 
     def of(self, asker: Asker) -> Mapping[str, View]:
         """Views by Session id, without hidden ones.
