@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol
 
 from ..context import Context
 from ..dates import midnight, quiet_hours
-from ..errors import ExtractionError, Failure, GraphMemoryError, NotFoundError
+from ..errors import GraphMemoryError, NotFoundError
 from ..learning import Learning
 from ..locales import say
 from ..model import Basis, Change, Erased, Message, Session, SessionRow, stable_id
@@ -224,8 +224,8 @@ class Proactive:
                 return later
             try:
                 text = await self._words(session, row)
-            except GraphMemoryError as error:
-                logger.info("a follow-up could not be asked about: %s", error)
+            except (GraphMemoryError, TimeoutError) as error:
+                logger.info("a follow-up could not be asked about: %r", error)
                 await self._fail(row, now)
                 return float("inf")
         if not (session and text and await self._speak(session, row, text)):
@@ -244,18 +244,14 @@ class Proactive:
         return now + self._budget.blocked_for if self._budget.blocked_for else None
 
     async def _words(self, session: Session, row: FollowUp) -> str:
-        """What the persona wants to say, empty if nothing, or ``ExtractionError``."""
+        """What the persona wants to say; empty if nothing."""
         persona = await self._voice.persona(session)
         if persona is None:  # the user talks to another one now
             return ""
         prompt = await self._record(session, row)
         system = f"{persona}\n\n{say(self._language, 'care_system')}".strip()
-        try:
-            async with asyncio.timeout(ASK_TIMEOUT):
-                answer = await self._model.ask(system, prompt, where=session.umo)
-        except TimeoutError as error:
-            reason = f"no answer within {ASK_TIMEOUT:g} s"
-            raise ExtractionError(reason, Failure.TIMEOUT) from error
+        async with asyncio.timeout(ASK_TIMEOUT):
+            answer = await self._model.ask(system, prompt, where=session.umo)
         said = read(answer.text.strip(), frozenset(Word))
         return "" if Word.SILENCE in said.words else said.text[:MAX_TEXT]
 

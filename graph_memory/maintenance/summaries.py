@@ -22,7 +22,7 @@ from itertools import batched
 
 from ..breaker import Breaker, RefusedError
 from ..context import Context
-from ..errors import ExtractionError, Failure, HeldBackError
+from ..errors import ExtractionError, HeldBackError
 from ..model import EPISODE, Episode, Session, stable_id
 from ..ports import LanguageModel
 from ..store import Draft, Rows
@@ -157,8 +157,8 @@ class SummaryWriter:
             return None
         try:
             return await self._ask(self._model, session, level, told) or picked(level, told)
-        except (HeldBackError, ExtractionError, RefusedError) as error:
-            logger.debug("a record of %s was not written by the model: %s", session.id, error)
+        except (ExtractionError, RefusedError, TimeoutError) as error:
+            logger.debug("a record of %s was not written by the model: %r", session.id, error)
         today = day_of(self._now(), self._zone)
         first = day_of(due.record.started_at, self._zone)
         return picked(level, told) if today - bounds(level, first)[1] >= PATIENCE else None
@@ -170,13 +170,9 @@ class SummaryWriter:
             raise HeldBackError("what models may cost today is spent")
         system, prompt = compose(level, told, self._zone)
         self._asked += 1
-        try:
-            with self._breaker.call():
-                async with asyncio.timeout(ASK_TIMEOUT):
-                    answer = await model.ask(system, prompt, where=session.umo)
-        except TimeoutError as error:
-            reason = f"no answer within {ASK_TIMEOUT:g} s"
-            raise ExtractionError(reason, Failure.TIMEOUT) from error
+        with self._breaker.call():
+            async with asyncio.timeout(ASK_TIMEOUT):
+                answer = await model.ask(system, prompt, where=session.umo)
         return answered(answer.text, level, told, self._zone)
 
 
