@@ -167,7 +167,7 @@ async def test_one_question_asked_twice(memory: MemoryService) -> None:
     assert kept <= {("fact", Barrier.AUDIENCE), ("message", Barrier.AUDIENCE)}
     assert kept
     # Looking leaves no trace that the people of that chat could come upon.
-    assert memory.recall.traces(asker.circle) == memory.recall.recent() == []
+    assert memory.recall.traces.of(asker.circle) == memory.recall.traces.recent() == []
     himself = memory.view_as.asker(LI, "", "mei")
     assert (await memory.view_as.compare(himself, "我打算辞职吗？")).kept == []
 
@@ -175,4 +175,7 @@ async def test_one_question_asked_twice(memory: MemoryService) -> None:
 async def test_recent_recalls_of_all_chats(memory: MemoryService) -> None:
     for account, text in ((ZHANG, "我住在哪里？"), (LI, "我想去哪里？")):
         await memory.recall.remind(memory.view_as.asker(account, "", "mei"), text)
-    assert {trace.query for trace in memory.recall.recent()} == {"我住在哪里？", "我想去哪里？"}
+    assert {trace.query for trace in memory.recall.traces.recent()} == {
+        "我住在哪里？",
+        "我想去哪里？",
+    }

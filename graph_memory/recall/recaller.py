@@ -239,6 +239,7 @@ class Recaller:
     """Recall for one memory. Made on the event loop; see :meth:`start`.
 
     Attributes:
+        traces: Of the last reminders.
         breaker: Around the model that rewrites queries.
     """
 
@@ -248,7 +249,7 @@ class Recaller:
         self._views = ViewCache(context.settings.policy, context.attendance)
         self._sync = IndexSync(context.journal)
         self._embedder: Embedder | None = None
-        self._traces = Traces()
+        self.traces = Traces()
         self._troubles = LogOnce(logger)
         self.breaker = Breaker("the language model that rewrites queries")
 
@@ -292,26 +293,18 @@ class Recaller:
         if isinstance(event, Erased):
             forget()
         if isinstance(event, Erased) and event.user:
-            self._traces.clear()
+            self.traces.clear()
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
         """What an asker may see, by Session id."""
         return self._views.of(asker)
-
-    def traces(self, circle: str) -> list[Trace]:
-        """The last recalls for a circle, newest first."""
-        return self._traces.of(circle)
-
-    def recent(self) -> list[Trace]:
-        """The last recalls of all circles, newest first; for the owner only."""
-        return self._traces.recent()
 
     async def explain(self, asker: Asker) -> Explanation | None:
         """What the last reply was reminded of, as far as ``asker`` may see it.
 
         In a group that is the last one to anybody. ``None`` if there was none since the start.
         """
-        for trace in self._traces.of(asker.circle):
+        for trace in self.traces.of(asker.circle):
             is_theirs = asker.is_group or (asker.user and trace.asker.user == asker.user)
             if is_theirs and trace.asker.is_group == asker.is_group:
                 break
@@ -341,7 +334,7 @@ class Recaller:
     async def close(self) -> None:
         """Stop the background work."""
         await self._sync.close()
-        self._traces.clear()
+        self.traces.clear()
 
     # ------------------------------------------------------------------ asking
 
@@ -353,7 +346,7 @@ class Recaller:
         """
         budget = options.budget or self._context.settings.injection_token_budget
         found = await self._safely(asker, text, replace(options, budget=budget))
-        self._traces.add(found.trace)
+        self.traces.add(found.trace)
         return found
 
     async def search(

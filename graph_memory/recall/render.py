@@ -166,7 +166,7 @@ class Renderer:
         return Item(
             document.kind.name.lower(),
             str(source.id),
-            f"{self.date(document.at)} {self._text(candidate, alone=True)}",
+            f"{self.date(document.at)} {self.line(candidate, alone=True)}",
             document.at,
             candidate.score,
             source.session,
@@ -174,12 +174,8 @@ class Renderer:
             (source.id,) if isinstance(source, Message) else (),
         )
 
-    def entry(self, candidate: Candidate) -> str:
-        """One memory below its date and heading."""
-        return self._text(candidate, alone=False)
-
-    def _text(self, candidate: Candidate, *, alone: bool) -> str:
-        """Who said it, notes, and what was said."""
+    def line(self, candidate: Candidate, *, alone: bool = False) -> str:
+        """Who said a memory, notes, and what was said; ``alone`` or in the block."""
         source = candidate.document.source
         if isinstance(source, Fact):
             text = source.statement
@@ -281,7 +277,7 @@ class Renderer:
             if (date := self.date(candidate.document.at)) != day:
                 lines.append(date[5:] if day[:4] == date[:4] else date)
                 day = date
-            lines.append(self.entry(candidate))
+            lines.append(self.line(candidate))
         return framed(lines, self._words)
 
     def tally(self, budget: int | None, lead: Sequence[str] = ()) -> TokenTally:
@@ -308,7 +304,7 @@ class TokenTally:
         """Tokens that a memory would add, with its heading and date."""
         key, above = candidate.document.key, self._above(candidate).items()
         if key not in self._prices:
-            self._prices[key] = tokens(self._renderer.entry(candidate))
+            self._prices[key] = tokens(self._renderer.line(candidate))
         new = sum(_tokens(text) for place, text in above if place not in self._there)
         return self._prices[key] + new
 

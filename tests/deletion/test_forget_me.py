@@ -169,7 +169,7 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     assert len(words) == 13, "and the bot's lines are gone with what they answered"
     assert KEPT in await recalled(service, CLUB, LI, f"小店{KEPT}")
     assert PLANTED not in await recalled(service, CLUB, LI, "东西PLANTED秘 老王")
-    assert service.recall.traces(CLUB.circle), "since then"
+    assert service.recall.traces.of(CLUB.circle), "since then"
     names = [node.name for node in await service.graph.ask(lambda graph: graph.nodes())]
     assert any(KEPT in each for each in names)
     assert not [each for each in names if PLANTED in each or "80001" in each]

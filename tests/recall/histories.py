@@ -14,7 +14,6 @@ from graph_memory.model import (
     Link,
     Merge,
     Message,
-    Name,
     Presence,
     Row,
     Session,
@@ -23,6 +22,8 @@ from graph_memory.model import (
 )
 from graph_memory.recall.documents import VectorIndex
 from graph_memory.recall.index import Index
+from graph_memory.recall.ranking import Candidate
+from graph_memory.recall.visible import VisibleSet
 from tests.makers import T0, entity, fact, group, name, private, user
 
 from .hashing import vector
@@ -81,6 +82,12 @@ def followed(index: Index, steps: Iterable[Row | Message]) -> Iterator[Row | Mes
         items = index.vectorless(100)
         index.put_vectors(items, [vector(item.text) for item in items], MODEL)
         yield step
+
+
+def candidates(index: Index, sight: VisibleSet) -> list[Candidate]:
+    """Everything in sight, as if it had been chosen."""
+    documents = [index.documents[int(number)] for number in sight.numbers]
+    return [Candidate(at, each, 0, 1.0, 1.0, False, ()) for at, each in enumerate(documents)]
 
 
 sentences = st.builds(
@@ -177,8 +184,3 @@ def _fact(
             draw(st.lists(st.sampled_from([f.id for f in facts]), max_size=1)) if facts else ()
         ),
     )
-
-
-def names(rows: Iterable[Row | Message]) -> list[Name]:
-    """The names among some rows."""
-    return [row for row in rows if isinstance(row, Name)]

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from graph_memory.model import Asker, Episode, Fact, Session, asker_of
 from graph_memory.recall.index import Index
-from graph_memory.recall.ranking import Candidate
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, Wording
 from graph_memory.scope import Attendance, Policy, view
 from graph_memory.text import clean_name
 from tests.hostile_names import NAMES, STATEMENTS
 from tests.makers import T0, entity, fact, group, message, name, private, user
+
+from .histories import candidates
 
 pytestmark = pytest.mark.slow
 
@@ -72,10 +73,7 @@ def source(here: Session, said: Said, at: float, number: int) -> Fact:
 
 def shown(index: Index, asker: Asker, here: Session, words: Wording) -> list[str]:
     sight = index.visible({here.id: view(here, asker, Policy(), Attendance())})  # type: ignore[dict-item]
-    chosen = [
-        Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, ())
-        for at, number in enumerate(sight.numbers)
-    ]
+    chosen = candidates(index, sight)
     return Renderer(index, sight, asker, words, UTC).block(chosen).splitlines()
 
 
@@ -191,9 +189,7 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     asker = asker_of(HOME, ASKER)
     sight = index.visible({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
                                       Policy(), attendance)})  # fmt: skip
-    line = Renderer(index, sight, asker, ZH, UTC).item(
-        Candidate(0, index.documents[int(sight.numbers[0])], 0, 1.0, 1.0, False, ())
-    )
+    line = Renderer(index, sight, asker, ZH, UTC).item(candidates(index, sight)[0])
     assert line.text.endswith("〔路人甲，已过时〕〔至2026-09-21，在「林小美 群」〕张三爱榴莲")
 
 

@@ -4,13 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from graph_memory.model import (
-    Episode,
-    Forgotten,
-    Presence,
-    Status,
-    asker_of,
-)
+from graph_memory.model import Episode, Forgotten, Presence, Status, asker_of
 from graph_memory.recall import Reason, Recall, ranking
 from graph_memory.text import tokens
 from tests.makers import T0, entity, fact, group, name, private, undo, user
@@ -275,8 +269,6 @@ async def test_short_follow_ups_lean_on_the_turn_before(memory: Memory) -> None:
 
 
 async def test_block_keeps_to_the_budget_and_the_limit(memory: Memory) -> None:
-    from graph_memory.text import tokens
-
     await memory.open(retrieval_top_k=5)
     for number in range(20):
         await memory.say(
@@ -297,7 +289,7 @@ async def test_search_is_for_looking_things_up(memory: Memory) -> None:
     await recaller.settle()
     found = await recaller.search(asker_of(HOME, ZHANG), "莫干山露营", 3)
     assert len(found.items) == 3
-    assert recaller.traces(HOME.circle) == []
+    assert recaller.traces.of(HOME.circle) == []
 
 
 async def test_traces_are_kept_per_circle_and_newest_first(memory: Memory) -> None:
@@ -306,12 +298,12 @@ async def test_traces_are_kept_per_circle_and_newest_first(memory: Memory) -> No
     for number in range(12):
         await memory.ask(HOME, f"花生过敏第{number}问")
     await memory.ask(OTHER, "在吗", HONG)
-    kept = recaller.traces(HOME.circle)
+    kept = recaller.traces.of(HOME.circle)
     assert [trace.query for trace in kept[:2]] == ["花生过敏第11问", "花生过敏第10问"]
     assert len(kept) == 8
     assert kept[0].candidates[0].text == "我对花生过敏"
     assert {"search", "total", "embedding"} <= kept[0].timing.keys()
-    assert len(recaller.traces(OTHER.circle)) == 1
+    assert len(recaller.traces.of(OTHER.circle)) == 1
 
 
 async def test_the_lines_before_the_memories_count_in_the_budget(memory: Memory) -> None:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from graph_memory.model import asker_of
 from graph_memory.recall.index import Index
-from graph_memory.recall.ranking import Candidate
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, wording
 from graph_memory.scope import Attendance, Policy, view
 from graph_memory.text import fenced, tokens
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
 from .conftest import Memory
+from .histories import candidates
 
 ZHANG, HONG = user("10001"), user("10002")
 HOME, CLASS = private("10001"), group("77")
@@ -116,10 +116,7 @@ def test_the_cost_of_a_block_is_what_its_text_costs(said: list[tuple[int, str]])
     asker = asker_of(HOME, ZHANG)
     sight = index.visible({HOME.id: view(HOME, asker, Policy(), Attendance())})
     renderer = Renderer(index, sight, asker, ZH, UTC)
-    chosen = [
-        Candidate(at, index.documents[int(number)], 0, 1.0, 1.0, False, ())
-        for at, number in enumerate(sight.numbers)
-    ]
+    chosen = candidates(index, sight)
     block = renderer.block(chosen)
     tally = renderer.tally(10_000)
     for candidate in chosen:

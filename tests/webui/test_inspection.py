@@ -157,7 +157,7 @@ async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncC
     eyes = memory.view_as
     await memory.recall.remind(eyes.asker(LI, GROUP, "tech_assistant"), "十一月去黄山看日出吗？")
     await memory.recall.remind(eyes.asker(ZHANG, "", "tech_assistant"), "我住在哪里？")
-    traces = memory.recall.recent()
+    traces = memory.recall.traces.recent()
     assert len(traces) == 2
     home = next(trace for trace in traces if trace.asker.user == ZHANG)
     fates = {each.id: each.dropped for each in home.candidates}
@@ -184,7 +184,7 @@ async def test_the_owner_sees_what_scope_removed(
     assert "不在场的聊天" in again.text
     assert "张三养了一只叫年糕的橘猫" in again.text
     # Which leaves no trace where the people of the chat would find it.
-    assert len(memory.recall.recent()) == 1
+    assert len(memory.recall.traces.recent()) == 1
 
 
 async def test_hostile_questions_are_text(

@@ -149,7 +149,7 @@ async def why(
     unscoped: Annotated[bool, Query()] = False,
 ) -> Response:
     """Recent recalls, and what became of every candidate of one of them."""
-    traces = memory.recall.recent()
+    traces = memory.recall.traces.recent()
     wanted = [each for each in traces if (each.asker.circle, each.at) == (chat, at)]
     trace = next(iter(wanted or traces), None)
     compared = None
