@@ -137,9 +137,10 @@ class Lookup:
 
     async def _inspect(self, asker: Asker, work: Callable[[PersonalIndex], T]) -> T:
         """Run ``work`` on what an asker sees, on the index's thread."""
-        words, zone = self._words, self._context.zone
+        words, zone, now = self._words, self._context.zone, self._context.now()
         return await self._recall.inspect(
-            asker, lambda index, visible: work(PersonalIndex(index, visible, asker, words, zone))
+            asker,
+            lambda index, visible: work(PersonalIndex(index, visible, asker, words, zone, now)),
         )
 
     async def _patiently(self, work: Awaitable[T]) -> T | None:

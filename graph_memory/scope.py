@@ -4,6 +4,8 @@ Pure and fail-closed; a row has to pass both tests. *Audience*: only before peop
 there. A group is its own; in a private chat, the user's own private chats and the groups
 where the user was when it was said. *Persona*: under layered sharing what is known about a
 user (:attr:`Layer.KNOWS`) is shared by all personas, everything else is its Session's own.
+What was told in confidence is shown to nobody but its teller, in private, by the persona that
+was told.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+from .confidence import asks_to_keep
 from .model import Asker, Layer, Message, Presence, Row, Session
 
 Window = tuple[float, float]
@@ -44,22 +47,31 @@ class Policy:
     sharing: Sharing = Sharing.LAYERED
     cross_persona: bool = False
     participants_only: bool = True
+    confidences: bool = False
+    """Whether what was told in confidence is for everybody; no setting."""
 
 
-OPEN = Policy(Sharing.SHARED, participants_only=False)
+OPEN = Policy(Sharing.SHARED, participants_only=False, confidences=True)
 """Shows everything to everybody; for what only the owner looks at."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one asker may see of one Session: in which windows of time, which layers."""
+    """What one asker may see of one Session: in which windows of time, which layers.
+
+    Attributes:
+        confidences: Whether what was told in confidence is among it.
+    """
 
     windows: tuple[Window, ...]
     knows: Rank
     rest: Rank
+    confidences: bool = False
 
-    def rank(self, layer: Layer, since: float, until: float) -> Rank:
+    def rank(self, layer: Layer, since: float, until: float, confidential: bool = False) -> Rank:
         """Standing of a row said between ``since`` and ``until``."""
+        if confidential and not self.confidences:
+            return Rank.HIDDEN
         if not any(start <= since and until <= end for start, end in self.windows):
             return Rank.HIDDEN
         return self.knows if layer is Layer.KNOWS else self.rest
@@ -100,14 +112,16 @@ def view(session: Session, asker: Asker, policy: Policy, attendance: Attendance)
     knows, rest = _persona(session.persona == asker.persona, policy)
     if knows is Rank.HIDDEN and rest is Rank.HIDDEN:
         return None
-    return View(windows, knows, rest)
+    is_teller = not session.is_group and not asker.is_group and session.owner in asker.accounts
+    is_told = policy.confidences or (is_teller and rest is Rank.OWN)
+    return View(windows, knows, rest, is_told)
 
 
 def standpoint(asker: Asker, policy: Policy) -> Hashable:
     """All that :func:`view` looks at in an asker: who share it see the same."""
-    audience: Hashable = None
-    if policy.participants_only:
-        audience = asker.circle if asker.is_group else asker.accounts
+    audience: Hashable = asker.circle if asker.is_group else asker.accounts
+    if policy.confidences or (asker.is_group and not policy.participants_only):
+        audience = None
     persona = None if policy.sharing is Sharing.SHARED else asker.persona
     return asker.is_group, audience, persona
 
@@ -134,8 +148,8 @@ def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:
     return Rank.OWN, others
 
 
-def span(row: Row | Message) -> tuple[Layer, float, float]:
-    """Layer of a row of a Session and the time during which it was said."""
+def span(row: Row | Message) -> tuple[Layer, float, float, bool]:
+    """Layer of a row of a Session, from when to when it was said, and if in confidence."""
     if isinstance(row, Message):
-        return Layer.SESSION, row.at, row.at
-    return (row.layer, *row.span)
+        return Layer.SESSION, row.at, row.at, row.is_human and asks_to_keep(row.text)
+    return (row.layer, *row.span, row.is_confidential)

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 FOUND = 10
 """Messages that one search shows."""
+Shows = Callable[[Message | Episode], bool]
 PATIENCE = 1.5
 """Seconds for a search, in which others wait for the journal."""
 MAX_WORD = 60
@@ -156,7 +157,7 @@ class _Reading:
 
     def newest(self, session: str, limit: int) -> list[Episode]:
         """The last records of a Session."""
-        found = newest_records(self._db, session, limit, self._zone)
+        found = newest_records(self._db, session, limit, self._zone, self._visible.shows)
         return [each for each in found if self._visible.shows(each)]
 
     def search(self, search: Search, exclude: Collection[int], pace: Deadline) -> list[Hit]:
@@ -167,7 +168,7 @@ class _Reading:
                 found += self._told(session, search, exclude)
                 found.sort(key=lambda message: (-message.at, -message.id))
                 del found[FOUND:]
-        waiting = {id: _upcoming(self._db, id, self._zone) for id in {m.session for m in found}}
+        waiting = {id: self._upcoming(id) for id in {m.session for m in found}}
         hits = [hit for m in found if (hit := self._hit(m, waiting[m.session].values()))]
         spoken = {(h.session.circle, h.message.text) for h in hits if not h.message.is_nobodys}
         return [
@@ -182,11 +183,15 @@ class _Reading:
         windows = self._views[session].windows
         while len(told) < search.limit:
             page = queries.search_messages(self._db, session, windows, search)
-            told += [m for m in page if m.id not in exclude and not self._rows.is_forgotten(m)]
+            shown = (m for m in page if self._visible.shows(m) and m.id not in exclude)
+            told += [message for message in shown if not self._rows.is_forgotten(message)]
             if len(page) < search.limit:
                 break
             search = replace(search, below=page[-1].id)
         return told[: search.limit]
+
+    def _upcoming(self, session: str) -> dict[str, Episode]:
+        return _upcoming(self._db, session, self._zone, self._visible.shows)
 
     def _hit(self, message: Message, waiting: Iterable[Episode]) -> Hit | None:
         session, id = self._visible.session(message.session), message.id
@@ -201,7 +206,7 @@ class _Reading:
         """One record, word for word."""
         record = self._rows.get(Episode, id)
         for session in [record.session] if record else self._views:
-            record = _upcoming(self._db, session, self._zone).get(id, record)
+            record = self._upcoming(session).get(id, record)
         if record is None or record.is_record or not self._visible.shows(record):
             raise NotFoundError(f"there is no record {id}")
         said = queries.between(
@@ -217,15 +222,27 @@ class _Reading:
         return Transcript(record, tuple(lines), max(0, record.messages - len(lines)))
 
 
-def newest_records(db: sqlite3.Connection, session: str, limit: int, zone: tzinfo) -> list[Episode]:
+def newest_records(
+    db: sqlite3.Connection,
+    session: str,
+    limit: int,
+    zone: tzinfo,
+    shows: Shows = lambda _: True,
+) -> list[Episode]:
     """The last records of a Session, newest first, with what waits to be learned."""
     found = {each.id: each for each in queries.newest_episodes(db, session, limit)}
-    found |= _upcoming(db, session, zone)
+    found |= _upcoming(db, session, zone, shows)
     return sorted(found.values(), key=lambda each: (-each.ended_at, each.id))[:limit]
 
 
-def _upcoming(db: sqlite3.Connection, session: str, zone: tzinfo) -> dict[str, Episode]:
-    """The records that the messages waiting to be learned will change or make."""
-    waiting = mail.pending(db, session)
+def _upcoming(
+    db: sqlite3.Connection, session: str, zone: tzinfo, shows: Shows
+) -> dict[str, Episode]:
+    """The records that the messages waiting to be learned will change or make.
+
+    Of what is shown, which may be less than there will be.
+    """
+    waiting = [message for message in mail.pending(db, session) if shows(message)]
     last = Rows(db).episode(session) if waiting else None
+    last = last if last and shows(last) else None
     return {each.id: each for each in upcoming(last, session, waiting, zone)}

@@ -233,6 +233,8 @@ class ForgetMe:
         with suppress(StorageError):
             # Those that were being computed meanwhile; no word can be read from them.
             await self._journal.alter(lambda db, _tell: forget_vectors(db, hashes))
+            with self._journal.long_work():  # else done by the daily purge
+                await self._journal.tidy(erasure.compact)
             await erasure.drain(self._journal)
         return ""
 

@@ -237,7 +237,9 @@ def _spool(
         caption.names.add(name.norm)
         caption.name = max(caption.name, (name.order, name.text))
     edges: Iterator[Fact | Mention | Participation]
-    edges = chain(rows.scan(Mention), rows.scan(Participation), rows.scan(Fact))
+    # What was told in confidence is nothing to walk along: it is for one person.
+    facts = (fact for fact in rows.scan(Fact) if not fact.confidential)
+    edges = chain(rows.scan(Mention), rows.scan(Participation), facts)
     for row in _watch(edges, stop):
         if isinstance(row, Mention):
             caption = captions[canonical(row.entity)]

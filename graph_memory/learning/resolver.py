@@ -16,6 +16,7 @@ from ..dates import extent
 from ..model import (
     BOT,
     LITERAL,
+    TASKS,
     Batch,
     Entity,
     EntityType,
@@ -39,9 +40,6 @@ from .prompt import PromptContext
 _SYMMETRIC = frozenset({"friend_of", "partner", "family"})
 _UNDATED = frozenset({"is_named", "age", "birthday", "from"})
 """Their date is not when they began to be true."""
-_DUE = frozenset({"plans", "promised"})
-"""Their date is when they are due."""
-_BOTS_OWN = frozenset({"promised", "plans"})
 _LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
 
 
@@ -133,9 +131,7 @@ class _Resolution:
         subject, speaker = self._nodes.subject(claim, evidence)
         if subject is None:
             return None
-        if speaker == BOT and (
-            subject.id != self._nodes.bot.id or claim.predicate not in _BOTS_OWN
-        ):
+        if speaker == BOT and (subject.id != self._nodes.bot.id or claim.predicate not in TASKS):
             return None
         topic = self._nodes.topic(self._plain(claim.statement))
         if claim.predicate in LITERAL:
@@ -188,7 +184,7 @@ class _Resolution:
         date, end = period if period and claim.predicate not in _UNDATED else (None, None)
         if claim.past:
             return date if date is not None and date < said else None, said, None
-        if claim.predicate in _DUE:
+        if claim.predicate in TASKS:
             return said, None, end if end is not None and end > said else None
         if date is None or said < date <= said + DAY:
             return said, None, None

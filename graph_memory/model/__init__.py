@@ -34,6 +34,7 @@ from .nodes import NOBODY as NOBODY
 from .nodes import PREDICATES as PREDICATES
 from .nodes import PRIVATE as PRIVATE
 from .nodes import SINGLE_VALUED as SINGLE_VALUED
+from .nodes import TASKS as TASKS
 from .nodes import EntityType as EntityType
 from .nodes import Layer as Layer
 from .nodes import Status as Status

@@ -284,6 +284,10 @@ class Fact(SessionRow):
         return Layer.SESSION if is_entity(self.subject) else Layer.KNOWS
 
     @property
+    def is_confidential(self) -> bool:
+        return self.confidential
+
+    @property
     def claimed(self) -> tuple[int, ...]:
         """The messages that it was learned from."""
         return tuple(id for id in self.evidence if id not in self.added)

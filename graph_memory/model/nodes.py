@@ -85,5 +85,8 @@ PREDICATES: tuple[str, ...] = (
 SINGLE_VALUED = frozenset({"is_named", "age", "birthday", "lives_in", "from", "partner"})
 """Predicates of which a subject has one current value."""
 
+TASKS = frozenset({"plans", "promised"})
+"""Predicates of what is still to be done; their date is when it is due."""
+
 LITERAL = frozenset({"is_named", "age", "birthday"})
 """Predicates whose object is a value, even if something goes by that name."""

@@ -174,12 +174,14 @@ class Documents:
         self.kind = GrowableArray(np.int8)
         self.knows = GrowableArray(np.bool_)
         self.muted = GrowableArray(np.bool_)
+        self.confidential = GrowableArray(np.bool_)
         self.since = GrowableArray(np.float64)
         self.until = GrowableArray(np.float64)
         self.length = GrowableArray(np.int32)
         self.subject = GrowableArray(np.int32)
         self._columns = (
-            self.kind, self.knows, self.muted, self.since, self.until, self.length, self.subject
+            self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
+            self.length, self.subject,
         )  # fmt: skip
         self._codes: dict[str, int] = {}
 
@@ -214,13 +216,14 @@ class Documents:
                 column.resize(len(self._all))
         self._all[number] = item
         self._numbers[item.key] = number
-        layer, since, until = span(item.source)
+        layer, since, until, confidential = span(item.source)
         self.kind.values[number] = item.kind
         self.knows.values[number] = layer is Layer.KNOWS
         self.since.values[number] = since
         self.until.values[number] = until
         self.length.values[number] = length
         self.muted.values[number] = False
+        self.confidential.values[number] = confidential
         self.subject.values[number] = (
             self._codes.setdefault(item.source.subject, len(self._codes) + 1)
             if isinstance(item.source, Fact)

@@ -50,12 +50,18 @@ class PersonalIndex:
     """The recall index as one asker sees it."""
 
     def __init__(
-        self, index: Index, visible: VisibleSet, asker: Asker, words: Wording, zone: tzinfo
+        self,
+        index: Index,
+        visible: VisibleSet,
+        asker: Asker,
+        words: Wording,
+        zone: tzinfo,
+        now: float,
     ) -> None:
         self.index = index
         self.visible = visible
         self.asker = asker
-        self._renderer = Renderer(index, visible, asker, words, zone)
+        self._renderer = Renderer(index, visible, asker, words, zone, now)
 
     def excerpt(
         self,
@@ -182,7 +188,7 @@ class _Filter:
     def _is_then(self, source: Source) -> bool:
         if not self.spans:
             return True
-        _, since, until = span(source)
+        _, since, until, _ = span(source)
         times = [(since, until)]
         if isinstance(source, Fact) and source.valid_from is not None:
             times.append((source.valid_from, source.valid_from))

@@ -161,7 +161,7 @@ def search(
         question = replace(question, vectors=())
     ranking = rank(index, visible, question, options, context)
     words = wording(question.said, context.language)
-    renderer = Renderer(index, visible, question.asker, words, context.zone)
+    renderer = Renderer(index, visible, question.asker, words, context.zone, context.now)
     lead = preamble(options.lead, words, options.budget)
     tally = renderer.tally(options.budget, lead)
     selection = select(index, visible, ranking, question.said, options, tally)

@@ -259,6 +259,8 @@ def _rank(
     knows = np.array([each.knows for each in views], np.int8)[place]
     rest = np.array([each.rest for each in views], np.int8)[place]
     rank = np.where(documents.knows.values[numbers], knows, rest)
+    told = np.array([each.confidences for each in views], np.bool_)[place]
+    rank[documents.confidential.values[numbers] & ~told] = Rank.HIDDEN
     for at, each in enumerate(views):
         if each.windows == ALWAYS:
             continue

@@ -100,8 +100,8 @@ async def test_correct_by_number_and_undo(commands: Commands, memory: MemoryServ
     assert "张三对花生过敏" not in mine
     await memory.recall.settle()
     found = await commands.search(zhang, "花生过敏")
-    assert "〔张三〕〔至2026-09-21，已过时〕张三对花生过敏" in found
-    assert found.index("腰果") < found.index("已过时")
+    assert "〔张三〕〔到2026-09-21为止，现在不是了〕张三对花生过敏" in found
+    assert found.index("腰果") < found.index("现在不是了")
     assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
     assert "撤销上一次更正" in await commands.undo(zhang)
     assert "张三对花生过敏" in await commands.mine(zhang)

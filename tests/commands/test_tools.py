@@ -93,7 +93,7 @@ def id_of(told: str, text: str) -> str:
 
 async def test_lines_are_fenced_dated_and_can_be_cited(tools: Tools) -> None:
     told = await tools.recall(zhang, "花生过敏")
-    assert told.startswith("<memories>\n从前聊天的记录")
+    assert told.startswith("<memories>\n以前聊天的记录")
     assert re.search(r"^- \[m:[0-9a-f]{4}\] 2026-09-21 〔张三〕张三对花生过敏$", told, re.MULTILINE)
     assert await tools.recall(zhang, "花生过敏") == told, "an id stays what it is"
     hostile = await tools.recall(li_in_club, "李四 龙井")
@@ -176,7 +176,7 @@ async def test_correcting(tools: Tools, commands: Commands, memory: MemoryServic
     assert "张三：我对腰果过敏，对花生不过敏" in mine
     assert "张三对花生过敏" not in mine
     told = await tools.recall(zhang, "以前以为我对花生过敏吗")
-    assert re.search(r"〔张三〕〔至2026-09-21，已过时〕张三对花生过敏", told)
+    assert re.search(r"〔张三〕〔到2026-09-21为止，现在不是了〕张三对花生过敏", told)
     (new,) = [f for f in await facts(memory) if "腰果" in f.statement]
     assert (new.evidence, new.speaker, new.supersedes) == ((message,), ZHANG, (SECRET.id,))
     assert "更正" in await commands.undo(zhang)

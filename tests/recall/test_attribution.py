@@ -74,7 +74,7 @@ def source(here: Session, said: Said, at: float, number: int) -> Fact:
 def shown(index: Index, asker: Asker, here: Session, words: Wording) -> list[str]:
     sight = index.visible({here.id: view(here, asker, Policy(), Attendance())})  # type: ignore[dict-item]
     chosen = candidates(index, sight)
-    return Renderer(index, sight, asker, words, UTC).block(chosen).splitlines()
+    return Renderer(index, sight, asker, words, UTC, T0).block(chosen).splitlines()
 
 
 def memories(block: list[str], count: int) -> list[tuple[str, str, str]]:
@@ -189,7 +189,7 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     asker = asker_of(HOME, ASKER)
     sight = index.visible({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
                                       Policy(), attendance)})  # fmt: skip
-    line = Renderer(index, sight, asker, ZH, UTC).item(candidates(index, sight)[0])
+    line = Renderer(index, sight, asker, ZH, UTC, T0).item(candidates(index, sight)[0])
     assert line.text.endswith("〔路人甲，已过时〕〔至2026-09-21，在「林小美 群」〕张三爱榴莲")
 
 

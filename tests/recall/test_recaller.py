@@ -148,9 +148,9 @@ async def test_a_replaced_fact_is_marked_and_comes_later(memory: Memory) -> None
     await memory.know(HOME, old, new)
     found = await memory.ask(HOME, "张三住在朝阳吗")
     assert [item.id for item in found.items] == [new.id, old.id]
-    assert "已过时" in found.items[1].text
-    assert "至2026-09-21" in found.items[1].text
-    assert "已过时" not in found.items[0].text
+    assert "现在不是了" in found.items[1].text
+    assert "到2026-09-21为止" in found.items[1].text
+    assert "现在不是了" not in found.items[0].text
 
 
 async def test_what_replaces_a_fact_comes_with_it_whatever_its_words(memory: Memory) -> None:
@@ -171,7 +171,7 @@ async def test_a_replacement_that_cannot_be_seen_replaces_nothing(memory: Memory
     await memory.know(CLASS, OTHER, old, new)
     found = await memory.ask(CLASS, "小红住在北京朝阳区吗", HONG)
     assert [item.id for item in found.items] == [old.id]
-    assert "已过时" not in found.block
+    assert "现在不是了" not in found.block
 
 
 async def test_archiving_the_newer_fact_does_not_make_the_older_one_true(memory: Memory) -> None:
@@ -182,7 +182,7 @@ async def test_archiving_the_newer_fact_does_not_make_the_older_one_true(memory:
     await memory.know(replace(new, status=Status.ARCHIVED.value), reason="archive")
     found = await memory.ask(HOME, "张三住在北京朝阳区吗")
     assert [item.id for item in found.items] == [old.id]
-    assert "已过时" in found.block
+    assert "现在不是了" in found.block
 
 
 async def test_a_fact_stands_for_the_message_it_rests_on(memory: Memory) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from graph_memory.companion import CoreFact, CoreKind, FollowUp, InnerState, Mood, inner_id
+from graph_memory.episode import GAP
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.learning.batching import claim_writer, cutter
 from graph_memory.learning.parse import EntityClaim, Extraction, FactClaim
@@ -37,6 +39,7 @@ from tests.makers import T0
 from .histories import (
     CHATS,
     DOES,
+    KEEP,
     PEOPLE,
     THINGS,
     Call,
@@ -135,6 +138,8 @@ class Director:
     async def _sum(self, step: Sum) -> None:
         chat = CHATS[step.chat]
         own = [message for message in self.said if message.session == chat.id][-step.length :]
+        gaps = [n for n, (a, b) in enumerate(pairwise(own), 1) if abs(b.at - a.at) >= GAP]
+        own = own[gaps[-1] if gaps else 0 :]  # of one talk
         if own:
             id = stable_id("ep", chat.id, step.text, str(own[0].id))
             first, last = own[0], own[-1]
@@ -258,6 +263,7 @@ def extraction(
                 message.text,
                 evidence=(number,),
                 replaces=known[:1] if replaces else (),
+                secret=KEEP in message.text,
             )
         )
     return Extraction(

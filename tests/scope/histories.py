@@ -164,8 +164,10 @@ _sentences = st.builds(
     st.sampled_from(list(DOES)),
     st.sampled_from(WHAT),
 )
+KEEP = "，别告诉别人"
+_said = st.one_of(*[_sentences] * 4, _sentences.map(lambda text: text + KEEP))
 _says = st.builds(
-    Say, _chats, st.integers(-1, 2), _sentences, st.sampled_from(WHO), st.sampled_from(STEPS)
+    Say, _chats, st.integers(-1, 2), _said, st.sampled_from(WHO), st.sampled_from(STEPS)
 )
 _knows = st.builds(
     Know,

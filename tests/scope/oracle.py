@@ -92,16 +92,24 @@ class Judge:
             "follow_up": lambda: (row["created_at"], row["created_at"]),
         }[kind]()
         about_user = kind == "fact" and not row["subject"].startswith("e:")
-        return self._stand(row["session"], said, about_user)
+        return self._stand(row["session"], said, about_user, row.get("confidential", False))
 
     def message(self, message: Data) -> str:
         """How a message stands to the listener."""
-        return self._stand(message["session"], (message["at"], message["at"]), False)
+        kept = message["sender"] != "bot" and "别告诉" in message["text"]
+        return self._stand(message["session"], (message["at"], message["at"]), False, kept)
 
-    def _stand(self, session_id: str, said: tuple[float, float], about_user: bool) -> str:
+    def _stand(
+        self, session_id: str, said: tuple[float, float], about_user: bool, kept: bool
+    ) -> str:
         session = self._record.rows.get(("session", session_id))
         if session is None or not self._heard(session, said):
             return HIDDEN
+        if kept:  # told in confidence: to the teller alone, by the persona that was told
+            listener = self._listener
+            is_teller = not listener.is_group and session["owner"] in listener.accounts
+            if not is_teller or self._persona(session, False) != OWN:
+                return HIDDEN
         return self._persona(session, about_user)
 
     def _heard(self, session: Data, said: tuple[float, float]) -> bool:

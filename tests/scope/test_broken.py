@@ -111,9 +111,9 @@ def episodes_of_every_persona(bench: Bench) -> None:
     """The persona test is left out for summaries of episodes."""
     whole = scope.span
 
-    def span(row: object) -> tuple[Layer, float, float]:
-        layer, since, until = whole(row)  # type: ignore[arg-type]
-        return (Layer.KNOWS if isinstance(row, Episode) else layer), since, until
+    def span(row: object) -> tuple[Layer, float, float, bool]:
+        layer, *rest = whole(row)  # type: ignore[arg-type]
+        return (Layer.KNOWS if isinstance(row, Episode) else layer), *rest
 
     bench.everywhere(whole, span)
 

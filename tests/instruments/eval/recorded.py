@@ -30,7 +30,8 @@ from .world import ASKED, PLATFORM, ZONE, Question, World
 PAUSE = 400.0
 """Seconds of silence after a talk, in which the memory learns."""
 MARKED = re.compile(
-    r"已过时|以前|曾|不再|原来|到.{4,12}为止|former|no longer|until|used to|outdated"
+    r"现在不是了|日期已过|已了结|以前|曾|不再|原来|到.{4,12}为止"
+    r"|former|no longer|until|used to|outdated|settled|date has passed"
 )
 """Words by which a line says that it no longer holds."""
 TRAPS = ("trap", "joke")

@@ -23,7 +23,16 @@ NOBODY = (
 """Nothing in the memory is ever called this."""
 LABEL = re.compile(r"[ue]\d{1,3}")
 """Nor this, unless somebody said it (the band U2)."""
-OUTDATED = (ZH.replaced, EN.replaced, ZH.until.format(date=""), EN.until.format(date=""))
+OUTDATED = tuple(
+    word
+    for words in (ZH, EN)
+    for word in (
+        words.replaced,
+        max(words.until.split("{date}"), key=len),
+        words.formerly,
+        words.settled,
+    )
+)
 
 
 @dataclass(frozen=True)
