@@ -149,7 +149,7 @@ def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:
 
 
 def span(row: Row | Message) -> tuple[Layer, float, float, bool]:
-    """Layer of a row of a Session, from when to when it was said, and if in confidence."""
+    """Layer of a row of a Session, when it was said, and whether in confidence."""
     if isinstance(row, Message):
         return Layer.SESSION, row.at, row.at, row.is_human and asks_to_keep(row.text)
     return (row.layer, *row.span, row.is_confidential)

@@ -190,7 +190,7 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     sight = index.visible({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
                                       Policy(), attendance)})  # fmt: skip
     line = Renderer(index, sight, asker, ZH, UTC, T0).item(candidates(index, sight)[0])
-    assert line.text.endswith("〔路人甲，已过时〕〔至2026-09-21，在「林小美 群」〕张三爱榴莲")
+    assert line.text.endswith("〔路人甲，已过时〕〔到2026-09-21为止，在「林小美 群」〕张三爱榴莲")
 
 
 # ------------------------------------------------------------------- anything
