@@ -183,7 +183,7 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     index = Index()
     index.put(replace(ROOM, title="〔林小美〕群"))
     index.put(name(ROOM, OTHER, "路人甲，已过时"))
-    over = fact(ROOM, ASKER, entity("榴莲"), "张三爱榴莲", speaker=OTHER, valid_to=T0)
+    over = fact(ROOM, ASKER, entity("榴莲"), "张三爱榴莲", speaker=OTHER, valid_to=T0 + 1)
     index.put(over)
     attendance = Attendance()
     asker = asker_of(HOME, ASKER)
