@@ -23,7 +23,8 @@ class Cassette:
     Args:
         path: JSON lines, one for each answer.
         port: Folder in which a missing answer is asked for: ``NNN.prompt.txt`` appears,
-            ``NNN.answer.json`` is waited for and kept. Without it, missing is a failure.
+            ``NNN.answer.txt``, the lines of an answer, is waited for and kept. Without a
+            folder, missing is a failure.
 
     Attributes:
         missing: Prompts without an answer.
@@ -55,7 +56,7 @@ class Cassette:
             self.missing.append(prompt)
             if self._port is None:
                 raise ExtractionError("not recorded")
-            self._known[key] = await self._asked(key, f"{system}\n\n{schema}\n\n{prompt}")
+            self._known[key] = await self._asked(key, system, schema, prompt)
         answer = self._used[key] = self._known[key]
         self.calls += 1
         self.tokens_in += tokens(system) + tokens(schema) + tokens(prompt)
@@ -63,16 +64,20 @@ class Cassette:
         self.tokens_out += tokens(text)
         return Answer("", answer, 0, 0) if isinstance(answer, dict) else Answer(text, None, 0, 0)
 
-    async def _asked(self, key: str, text: str) -> Any:
+    async def _asked(self, key: str, system: str, schema: str, prompt: str) -> Any:
         assert self._port
+        text = f"{system}\n\n{schema}\n\n{prompt}"
         number = len(self.missing)
         self._port.mkdir(parents=True, exist_ok=True)
         (self._port / f"{number:03}.prompt.txt").write_text(text, encoding="utf-8")
-        found = self._port / f"{number:03}.answer.json"
+        found = self._port / f"{number:03}.answer.txt"
         while not found.exists():
             await asyncio.sleep(0.2)
         await asyncio.sleep(0.2)
-        answer = json.loads(found.read_text(encoding="utf-8"))
+        answer = {"lines": found.read_text(encoding="utf-8")}
+        # With what was known, to which its numbers and labels refer.
+        known = prompt.partition("<known>\n")[2].partition("</known>")[0].splitlines()
+        recorded = {"key": key, "answer": answer, "known": known}
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n")
+            file.write(json.dumps(recorded, ensure_ascii=False) + "\n")
         return answer
