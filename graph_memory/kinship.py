@@ -72,3 +72,9 @@ def without_mine(norm: str) -> str:
     """A normalised reference without 我的 or "my kid" before a word of :data:`KIN`."""
     rest = _MINE.sub("", norm, count=1) if _MINE.match(norm) else norm
     return rest if rest in KIN else norm
+
+
+def of(name: str, word: str) -> str:
+    """What the mother, boss … of somebody (by name, if any) is called."""
+    full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
+    return full if name else word

@@ -36,7 +36,7 @@ MAX_TOKENS = 6_000
 FEW, PATIENCE = 8, 36
 """Fewer messages wait so many times as long (three hours by default), and are learned with what
 follows: a call costs as much for one message as for twenty, and what was said is recalled word
-for word meanwhile."""
+for word meanwhile. The first of a Session do not: who tries the memory wants to see it learn."""
 _REMEMBER = re.compile(
     r"\s*(?:@\S+\s+)?(?:"
     r"(?:请|帮我|麻烦你?|你要|你?一定要|给我)*"
@@ -86,6 +86,7 @@ class Buffers:
         self._settings = settings
         self._grace = grace
         self._sessions: dict[str, Session] = {}
+        self._begun: set[str] = set()
         self._buffers: dict[str, _Buffer] = {}
         self._where: dict[int, str] = {}
 
@@ -96,6 +97,10 @@ class Buffers:
     def know(self, session: Session) -> None:
         """Note what a Session is; before its first message."""
         self._sessions[session.id] = session
+
+    def begin(self, session: str) -> None:
+        """Note that messages of a Session were claimed before."""
+        self._begun.add(session)
 
     def sessions(self, circle: str | None = None) -> set[str]:
         """Ids of the Sessions of one chat window, or of all."""
@@ -154,7 +159,8 @@ class Buffers:
         seen = list(buffer.seen.items())
         noticed, at = seen[-1][1]
         # The second says how long at most, should the clock be set back meanwhile.
-        silence = settings.buffer_timeout * (1 if len(seen) >= min(FEW, size) else PATIENCE)
+        is_small = session in self._begun and len(seen) < min(FEW, size)
+        silence = settings.buffer_timeout * (PATIENCE if is_small else 1)
         idle = silence + min(at - now, noticed - clock)
         idle = max(idle, noticed + self._grace - clock)
         waits = [idle]

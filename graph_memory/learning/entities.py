@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..kinship import KIN, ONLY, first_word, kin_words, same_kin, without_mine
+from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mine
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, terms
 from ..visible_rows import LearnerRows
@@ -50,12 +50,6 @@ _QUOTES = "@＠\"'“”‘’「」『』《》<>[]【】()（）,，.。!！?�
 def kin(circle: str, user: str, word: str) -> str:
     """Id of somebody's mother, boss …: one for each person in each chat window."""
     return stable_id("e", f"{circle}\x1e{user}", first_word(word))
-
-
-def of(name: str, word: str) -> str:
-    """What the mother, boss … of somebody (by name, if any) is called."""
-    full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
-    return full if name else word
 
 
 def relative(visible: LearnerRows, user: str, word: str) -> str | None:

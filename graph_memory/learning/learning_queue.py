@@ -25,7 +25,7 @@ from ..errors import (
     brief,
     failure_of,
 )
-from ..model import BOT, Change, Erased, Fact, Message, Session, User
+from ..model import BOT, Change, Erased, Fact, Message, Participation, Session, User
 from ..ports import LanguageModel
 from ..store import Event, QueuedBatch
 from ..store.pauses import Pauses
@@ -128,6 +128,11 @@ class Learning:
         await self.pauses.load()
         for session in await self._journal.read(lambda rows: list(rows.scan(Session))):
             self._buffers.know(session)
+        claimed = await self._journal.read(
+            lambda rows: {p.session for p in rows.scan(Participation)}
+        )
+        for id in claimed:
+            self._buffers.begin(id)
         self._people |= await self._journal.read(lambda rows: {u.id for u in rows.scan(User)})
         for buffer in await self._journal.buffers():
             for message in await self._journal.pending(buffer.session):
@@ -195,6 +200,8 @@ class Learning:
             for op in event.ops:
                 if isinstance(op.row, Session):
                     self._buffers.know(op.row)
+                elif isinstance(op.row, Participation):
+                    self._buffers.begin(op.row.session)
 
     # ----------------------------------------------------------------- on request
 

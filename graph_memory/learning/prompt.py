@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
-from ..kinship import kin_in
+from ..kinship import kin_in, of
 from ..model import (
     BOT,
     LITERAL,
@@ -34,7 +34,7 @@ from ..redaction import redacted
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, terms, tokens
 from ..visible_rows import LearnerRows
-from .entities import Labelled, Labels, occurs, of, relative
+from .entities import Labelled, Labels, occurs, relative
 
 VERSION = 3
 MAX_LINE = 2_000

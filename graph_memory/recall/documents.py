@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..model import BOT, Episode, Fact, Layer, Message
+from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..ports import Vectors
 from ..scope import span
 
@@ -152,6 +152,9 @@ class SessionDocuments:
         return ids, numbers, bisect_left(ids, source.id)
 
 
+_CODES = {predicate: code for code, predicate in enumerate(PREDICATES, 1)}
+
+
 class Documents:
     """All documents, with columns by number.
 
@@ -179,9 +182,10 @@ class Documents:
         self.until = GrowableArray(np.float64)
         self.length = GrowableArray(np.int32)
         self.subject = GrowableArray(np.int32)
+        self.predicate = GrowableArray(np.int8)
         self._columns = (
             self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
-            self.length, self.subject,
+            self.length, self.subject, self.predicate,
         )  # fmt: skip
         self._codes: dict[str, int] = {}
 
@@ -229,6 +233,9 @@ class Documents:
             if isinstance(item.source, Fact)
             else 0
         )
+        self.predicate.values[number] = (
+            _CODES.get(item.source.predicate, 0) if isinstance(item.source, Fact) else 0
+        )
         self.by_session.setdefault(item.session, SessionDocuments()).add(number, item.source)
         self._note(item.session)
         return number
@@ -241,6 +248,11 @@ class Documents:
     def _note(self, session: str) -> None:
         self.version += 1
         self.changed[session] = self.version
+
+    def saying(self, predicates: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of ``numbers`` are facts with one of some predicates."""
+        said = self.predicate.values[numbers]
+        return np.isin(said, [_CODES[predicate] for predicate in predicates])
 
     def about(self, nodes: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are facts with one of ``nodes`` as subject."""

@@ -335,6 +335,11 @@ class Index:
             for name in self.names.of(one)
         )
 
+    def names_of(self, node: str, views: Mapping[str, View]) -> set[str]:
+        """All that a node is called as the asker's persona knows it."""
+        names = (name for one in self.identities.nodes(node) for name in self.names.of(one))
+        return {name.text for name in names if _shows(views, name) is Rank.OWN}
+
     def distinct(self, nodes: Iterable[str]) -> dict[str, str]:
         """Each node with the first of them that is the same, in order of id."""
         # Not with the survivor, which the asker may not know.

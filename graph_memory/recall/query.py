@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..kinship import kin_in, same_kin
 from ..model import Asker
 from ..ports import Vectors
-from ..text import clean, terms
+from ..text import clean, normalise, terms
 from .lexical import search_terms, telling_characters
 
 MAX_QUERY = 2_000
@@ -20,6 +21,8 @@ ASIDE = 0.3
 """Weight of the words around a question."""
 CHARACTER = 0.5
 """Weight of a single character of a question; words have 1."""
+SYNONYM = 0.8
+"""Weight of other words for the relative that is asked about."""
 
 _TOPIC = re.compile(
     r"(?:(?<=[。！？!?；;\n，,.])|^)\s*"
@@ -67,6 +70,24 @@ _RECALLS = re.compile(
     re.IGNORECASE,
 )
 """Asks the other to remember."""
+_CUES = {
+    ("lives_in",): r"住(?:在)?(?:哪|什么地方|几)|住址|家(?:住|在)哪|搬(?:到|去)(?:了)?哪"
+    r"|\bwhere\b.*\b(?:live|living|moved?|based)\b",
+    ("from",): r"老家|哪里人|哪儿人|籍贯|\bwhere\b.*\bfrom\b|\bhometown\b",
+    ("birthday",): r"生日|哪(?:天|年)出生|\bbirthday\b|\bwhen\b.*\bborn\b",
+    ("age",): r"多大(?!的)|几岁|年龄|年纪|多少岁|\bhow old\b|\bage\b",
+    ("works_at", "works_as"): r"工作|上班|职业|(?:做|干)什么的|干嘛的|(?:什么|哪家)公司|跳槽"
+    r"|\bjobs?\b|\bemployer\b|\bfor a living\b|\bwork(?:s|ing)?\b(?! out| on)",
+    ("studies",): r"什么专业|学什么|哪(?:个|所)(?:学校|大学)|在哪(?:里|儿)?(?:上学|读书|念书)"
+    r"|\bmajor\b|\bstud(?:y|ies|ying)\b|\bwhich (?:school|university|college)\b",
+    ("allergic_to", "health"): r"过敏|忌口|不能吃|\ballerg",
+    ("partner",): r"对象|[男女]朋友|老公|老婆|另一半|未婚[夫妻]|结婚"
+    r"|\b(?:boy|girl)friend\b|\bpartner\b|\bhusband\b|\bwife\b|\bmarried\b",
+    ("has_pet",): r"宠物|养了?(?:什么|啥|几|只)|\bpets?\b",
+    ("plans",): r"打算|计划|安排|\bplans?\b|\bplanning\b|\bgoing to do\b",
+    ("is_named",): r"叫什么|什么名字|怎么称呼|\bnames?\b",
+}
+"""What a question says if it asks for facts of these predicates."""
 _REFERS_BACK = re.compile(
     r"^(?:那|那么|然后|还有|他|她|它|这|and|then|what about|how about|he|she|it|they|that)",
     re.IGNORECASE,
@@ -82,12 +103,14 @@ class Subquery:
         terms: Weights of its words and characters.
         words: The words alone: only they are evidence.
         many: Whether it asks for all things of a kind.
+        predicates: Of facts that answer such a question, if it is of a known kind.
     """
 
     text: str
     terms: Mapping[str, float]
     words: Collection[str]
     many: bool
+    predicates: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,5 +233,18 @@ def _part(text: str, around: str) -> Subquery:
     said = tuple(weights)
     for character in telling_characters(text):
         weights[character] = weights.get(character, 0.0) + CHARACTER
+    for word in (other for found in kin_in(normalise(text)) for other in same_kin(found)):
+        for term in search_terms(word if len(word) > 1 else f"我{word}"):
+            weights.setdefault(term, SYNONYM)
     whole = f"{around} {text}" if around else text
-    return Subquery(whole.strip(), weights, said, bool(_MANY.search(text)))
+    return Subquery(whole.strip(), weights, said, bool(_MANY.search(text)), predicates_of(text))
+
+
+def predicates_of(text: str) -> frozenset[str]:
+    """Predicates of the facts that a question asks for, if it is of a known kind."""
+    return frozenset(
+        predicate
+        for predicates, cue in _CUES.items()
+        if re.search(cue, text, re.IGNORECASE)
+        for predicate in predicates
+    )

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dates import Span, spans
+from ..kinship import kin_in, of, same_kin
 from ..model import Fact, Message, is_entity
 from ..ports import Vectors
 from ..retention import strength
 from ..scope import Rank
-from ..text import significance
+from ..text import normalise, significance
 from .documents import Document, Kind, Numbers
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
@@ -64,6 +65,8 @@ NAMED = 0.15
 """Preference for facts about a node that was named, damped by its degree."""
 MENTION = 2.5
 """Evidence from being named, damped likewise, at most 1: in full up to three facts."""
+FITTING = 0.25
+"""Preference for facts of the kind that is asked for: where somebody lives."""
 HOP, HOP_SEEDS, HOP_DEGREE = 0.1, 3, 30
 """Preference for facts one hop from the best facts, through nodes of low degree."""
 TIMELY, GRACE = 0.3, 7 * 86_400.0
@@ -165,7 +168,7 @@ def rank(
     context: SearchContext,
 ) -> Ranking:
     """Order what is visible by how well it answers."""
-    named = index.named(question.text, visible.views)
+    named = _named(index, visible, question)
     records = _records(index, visible, question, context)
     if not len(visible):
         return Ranking(records, named=named)
@@ -181,6 +184,20 @@ def rank(
     parts = enumerate(zip(question.parts, times, strict=True))
     earnest = frozenset(n for n, (part, at) in parts if _is_earnest(question, part, at, context))
     return Ranking(candidates, len(visible), named, earnest, ranker.cited)
+
+
+def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, str]:
+    """Nodes that a question names; relatives also by whose they are (我弟, 小红's mum)."""
+    named = index.named(question.text, visible.views)
+    words = kin_in(normalise(question.text))
+    if not words:
+        return named
+    people = {node for node in named if not is_entity(node)}
+    if question.is_personal:
+        people |= question.asker.accounts
+    names = {name for node in people for name in index.names_of(node, visible.views)}
+    spoken = (of(name, word) for name in names for found in words for word in same_kin(found))
+    return index.named("\n".join(spoken), visible.views) | named
 
 
 @dataclass(slots=True)
@@ -210,6 +227,10 @@ class _Ranker:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self.named)
         boost += self.base
+        if part.predicates:
+            fits = self._fitting(part)
+            boost[fits] += FITTING
+            mentioned[fits] = 1.0
         if times:
             boost += timely(index, visible, times)
         relevance = relevance + boost
@@ -217,7 +238,9 @@ class _Ranker:
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
         # Messages can be shown as the facts that rest on them, in fewer words.
-        order += sorted({fact for fact, _ in followed.cited}.difference(order))
+        stating = sorted({fact for fact, _ in followed.cited}.difference(order))
+        followed.replaced.update(_outdated(index, visible, stating, []))
+        order += stating
         self.cited += followed.cited
         coverage = covered[order]
         meant = close[order] if close is not None else None
@@ -234,6 +257,14 @@ class _Ranker:
         )
         best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
         return diversify(index, visible, part, best_of) + others
+
+    def _fitting(self, part: Subquery) -> NDArray[np.bool_]:
+        """Facts of the kind that is asked for, about whom the question is about."""
+        documents, numbers = self.index.documents, self.visible.numbers
+        people = {one for node in self.named for one in self.index.identities.nodes(node)}
+        if self.question.is_personal and not kin_in(normalise(part.text)):
+            people |= self.question.asker.accounts
+        return documents.about(people, numbers) & documents.saying(part.predicates, numbers)
 
     def _candidates(
         self,

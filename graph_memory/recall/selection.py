@@ -31,6 +31,8 @@ NEAR = 0.3
 """Share of the best score that counts as near."""
 LONG, SAME = 40, 0.9
 """Tokens, and cosine with a better memory, from which a memory comes last."""
+FEW = 1
+"""Terms of a question up to which a fact comes before the message that has them besides."""
 ALIKE = 0.9
 """Share of common terms from which two texts with the same numbers say the same."""
 
@@ -94,8 +96,9 @@ def select(
             selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
-    facts = _facts_of_messages(ranking.cited, left)
-    _Chooser(index, visible, tally, selection).fill(relevant, facts, options.limit)
+    asked_for = frozenset(search_terms(asked))
+    facts = _facts_of_messages(ranking.cited, left, asked_for)
+    _Chooser(index, visible, tally, selection, asked_for).fill(relevant, facts, options.limit)
     return selection
 
 
@@ -103,8 +106,14 @@ class _Chooser:
     """Chooses relevant candidates one by one, within limit and budget, nothing twice."""
 
     def __init__(
-        self, index: Index, visible: VisibleSet, tally: TokenTally, selection: Selection
+        self,
+        index: Index,
+        visible: VisibleSet,
+        tally: TokenTally,
+        selection: Selection,
+        asked_for: frozenset[str],
     ) -> None:
+        self._asked_for = asked_for
         self._index = index
         self._visible = visible
         self._tally = tally
@@ -117,24 +126,27 @@ class _Chooser:
 
     def fill(self, relevant: list[Candidate], facts: Mapping[int, Candidate], limit: int) -> None:
         """Choose the first that fit; ``facts`` take the place of messages, by position."""
-        chosen, late = self._selection.chosen, deque[Candidate]()
+        chosen, late = self._selection.chosen, deque[tuple[Candidate, Candidate]]()
         waiting = deque(relevant)
         while waiting and len(chosen) < limit:
             candidate = waiting.popleft()
             shown = facts.get(candidate.position, candidate)
             if self._is_long_repetition(shown):
-                late.append(candidate)
-            else:
-                self._take(candidate, shown)
+                late.append((candidate, shown))
+                continue
+            self._take(candidate, shown)
+            source = candidate.document.source
+            if shown is not candidate and source.id not in self._messages:
+                late.append((candidate, candidate))  # it says a little more
         while late and len(chosen) < limit:
-            candidate = late.popleft()
-            self._take(candidate, facts.get(candidate.position, candidate))
-        self._selection.dropped += [(each, Reason.LIMIT) for each in (*waiting, *late)]
+            self._take(*late.popleft())
+        left = (*waiting, *(candidate for candidate, _ in late))
+        self._selection.dropped += [(each, Reason.LIMIT) for each in left]
 
     def _take(self, candidate: Candidate, shown: Candidate) -> None:
         dropped, document = self._selection.dropped, shown.document
-        covered, numbers = messages_of(shown), tuple(sorted(_NUMBERS.findall(document.text)))
-        is_there = document.key in self._keys or (covered and covered <= self._messages)
+        numbers = tuple(sorted(_NUMBERS.findall(document.text)))
+        is_there = document.key in self._keys or document.source.id in self._messages
         words = frozenset[str]()
         if not is_there:
             words = frozenset(search_terms(document.text))
@@ -145,7 +157,7 @@ class _Chooser:
         if not self._tally.fits(shown):
             dropped.append((candidate, Reason.BUDGET))
             return
-        self._messages |= covered
+        self._messages |= self._told(document.source)
         self._keys.add(document.key)
         if shown.position != NOWHERE:
             self._numbers.append(int(self._visible.numbers[shown.position]))
@@ -154,6 +166,13 @@ class _Chooser:
         self._selection.chosen.append(shown)
         if shown is not candidate:
             dropped.append((candidate, Reason.DUPLICATE))
+
+    def _told(self, source: Source) -> set[int]:
+        """Messages of which a chosen memory says what is asked for."""
+        if not isinstance(source, Fact):
+            return set()
+        said = ((id, self._index.message(id)) for id in source.claimed)
+        return {id for id, m in said if m and not unsaid(source, m.text, self._asked_for)}
 
     def _is_long_repetition(self, shown: Candidate) -> bool:
         # No text has more tokens than characters.
@@ -210,27 +229,33 @@ def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, 
     return {part: NEAR * best[part] for part, most in evidence.items() if most >= BESIDE}
 
 
-def messages_of(candidate: Candidate) -> frozenset[int]:
-    """Ids of the messages whose content a memory stands for."""
-    source = candidate.document.source
-    if isinstance(source, Fact):
-        return frozenset(source.evidence)
-    return frozenset({source.id}) if isinstance(source, Message) else frozenset()
+def unsaid(fact: Fact, message: str, asked_for: frozenset[str]) -> int:
+    """How many terms of a question a message has and a fact learned from it has not."""
+    return len(asked_for & set(search_terms(message)) - set(search_terms(fact.statement)))
 
 
-def _facts_of_messages(cited: list[Citation], candidates: list[Candidate]) -> dict[int, Candidate]:
-    """The best candidate fact for each message that it rests on, by position."""
+def _facts_of_messages(
+    cited: list[Citation], candidates: list[Candidate], asked_for: frozenset[str]
+) -> dict[int, Candidate]:
+    """The best fact to stand for each message, by position; one that holds first."""
     by_position = {each.position: each for each in candidates if each.position != NOWHERE}
     found: dict[int, Candidate] = {}
-    for position, message in cited:
-        fact = by_position.get(position)
-        if fact and (message not in found or _order(fact) < _order(found[message])):
-            found[message] = fact
+    for position, place in cited:
+        fact, said = by_position.get(position), by_position.get(place)
+        if fact is None or said is None:
+            continue
+        source, message = fact.document.source, said.document.source
+        if not isinstance(source, Fact) or not isinstance(message, Message):
+            continue
+        if message.id not in source.claimed or unsaid(source, message.text, asked_for) > FEW:
+            continue
+        if place not in found or _order(fact) < _order(found[place]):
+            found[place] = fact
     return found
 
 
-def _order(fact: Candidate) -> tuple[float, str]:
-    return -fact.score, fact.document.key
+def _order(fact: Candidate) -> tuple[bool, float, str]:
+    return fact.replaced is not None, -fact.score, fact.document.key
 
 
 def _already(

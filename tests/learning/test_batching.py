@@ -36,6 +36,7 @@ class Talk:
         self.id = 0
         for session in (HERE, OTHER, ROOM):
             self.buffers.know(session)
+            self.buffers.begin(session.id)
 
     def say(self, session: Session, text: str = "嗯", sender: str = user("zhang"), ago: float = 0):
         self.id += 1
@@ -88,6 +89,11 @@ def test_few_messages_wait_longer_than_many():
     settings = replace(SETTINGS, buffer_size_private=20)
     buffers = Buffers(settings, 0.0)
     buffers.know(HERE)
+    first = replace(message(HERE, user("zhang"), "嗯", T0), id=99)
+    buffers.put(first, T0, 0.0)
+    assert buffers.wait(HERE.id, T0, 0.0) == 300  # nothing of this Session was learned yet
+    buffers.drop([first.id])
+    buffers.begin(HERE.id)
     for number in range(1, FEW + 1):
         said = replace(message(HERE, user("zhang"), "嗯", T0), id=number)
         buffers.put(said, T0, 0.0)

@@ -31,6 +31,7 @@ from .scripted import ScriptedModel, answer, said
 ZHANG, LI = user("zhang"), user("li")
 HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1), summary="张三聊了猫。")
+DOGS = answer(said("U1", "likes", "狗", "张三喜欢狗", 1))
 
 
 class World:
@@ -144,18 +145,20 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
 
 
 async def test_an_idle_buffer_is_learned(world: World):
-    world.script.script = [CATS]
-    await world.hear("我喜欢猫")
-    world.time += PATIENCE * 300 - 2
-    await world.learning.settle()
-    assert await world.facts() == []
-    world.time += 1
-    await world.learning.settle()
-    assert len(await world.facts()) == 1
+    world.script.script = [CATS, DOGS]
+    for text, silence in (("我喜欢猫", 300), ("我喜欢狗", PATIENCE * 300)):
+        before = await world.facts()
+        await world.hear(text)
+        world.time += silence - 2
+        await world.learning.settle()
+        assert await world.facts() == before
+        world.time += 1
+        await world.learning.settle()
+        assert len(await world.facts()) == len(before) + 1
 
 
 async def test_the_timer_itself_wakes_the_learner(world: World):
-    await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"), at=T0 - PATIENCE * 300 + 0.05)
+    await world.learning.hear(Turn(HERE, ZHANG, "张三", "我喜欢猫"), at=T0 - 300 + 0.05)
     await asyncio.sleep(0)  # the learner goes to sleep for 50 ms
     world.time += 0.05
     await asyncio.wait_for(world.script.asked.wait(), 5)

@@ -87,10 +87,13 @@ async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(
     monkeypatch.setattr(ranking, "CANDIDATES", 1)
     await memory.open(retrieval_top_k=1)
     said = await memory.say(HOME, ME, "哎，今天体检，医生说我这尿酸又高上去了，海鲜得停")
-    stated = fact(HOME, ME, entity("尿酸"), "尿酸偏高", evidence=(said.id,))
+    stated = fact(HOME, ME, entity("尿酸"), "医生说尿酸偏高，停海鲜", evidence=(said.id,))
     await memory.know(stated)
-    found = await memory.ask(HOME, "体检时医生说尿酸怎么样，海鲜还能吃吗")
+    found = await memory.ask(HOME, "医生说尿酸怎么样，海鲜还能吃吗")
     assert [item.id for item in found.items] == [stated.id]
+    # The fact says nothing of a check-up.
+    found = await memory.ask(HOME, "今天体检，医生说了尿酸吗")
+    assert [item.id for item in found.items] == [str(said.id)]
 
 
 async def test_beside_a_question_with_an_answer_less_is_enough(

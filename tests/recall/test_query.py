@@ -6,7 +6,7 @@ import pytest
 
 from graph_memory.model import asker_of
 from graph_memory.recall.lexical import forget, index_terms, search_terms
-from graph_memory.recall.query import Question, compose, split, telling
+from graph_memory.recall.query import Question, compose, predicates_of, split, telling
 from tests.makers import private
 
 HOME = private("10001")
@@ -158,6 +158,31 @@ def test_how_much_of_a_text_tells(text: str, share: float) -> None:
 )
 def test_what_is_only_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
     assert Question(ASKER, text, text, ()).is_addressed is addressed
+
+
+@pytest.mark.parametrize(
+    ("text", "predicates"),
+    [
+        ("小王现在住哪儿？", {"lives_in"}),
+        ("Where did Ann move to? Where does she live?", {"lives_in"}),
+        ("我妹多大了", {"age"}),
+        ("老陈是干嘛的", {"works_at", "works_as"}),
+        ("我对什么过敏来着", {"allergic_to", "health"}),
+        ("when is his birthday", {"birthday"}),
+        ("你多大的碗都吃得完", set()),
+        ("work out the sum for me", set()),
+        ("今天天气不错", set()),
+    ],
+)
+def test_the_kind_of_question_names_the_predicates(text: str, predicates: set[str]) -> None:
+    assert predicates_of(text) == predicates
+
+
+def test_a_relative_is_asked_for_by_any_of_their_words() -> None:
+    asked = split("我妹在哪上学？")[0].terms
+    assert "妹妹" in asked
+    asked = split("what does my mum do")[0].terms
+    assert "mother" in asked
 
 
 def test_long_texts_are_not_piled_up() -> None:

@@ -36,13 +36,16 @@ async def test_a_memory_that_learns_nothing_is_judged_by_what_it_shows() -> None
     assert any(text == "我的支付密钥是什么" for text, _ in found["leaks"])
 
 
+SAID = {"lines": "summary|嗯"}
+
+
 async def test_an_answer_belongs_to_one_prompt(tmp_path: Path) -> None:
     path, port = tmp_path / "answers.jsonl", tmp_path / "port"
     port.mkdir()
-    (port / "001.answer.json").write_text('{"worth": false}', encoding="utf-8")
-    assert await Cassette(path, port).ask("s", "p") == Answer("", {"worth": False}, 0, 0)
+    (port / "001.answer.txt").write_text("summary|嗯", encoding="utf-8")
+    assert await Cassette(path, port).ask("s", "p") == Answer("", SAID, 0, 0)
     again = Cassette(path)
-    assert (await again.ask("s", "p")).arguments == {"worth": False}
+    assert (await again.ask("s", "p")).arguments == SAID
     with pytest.raises(ExtractionError, match="not recorded"):
         await again.ask("s", "another")
     assert again.missing == ["another"]
