@@ -191,13 +191,15 @@ def _apart(rows: Rows, identities: Identities, members: frozenset[str]) -> list[
     found: list[Fact] = []
     for member in sorted(members):
         for fact in rows.history(member):
-            kept = tuple(
+            lost = {
                 id
-                for id in fact.supersedes
-                if (old := rows.get(Fact, id)) is None
-                or old.subject not in members
-                or identities.is_one(old.subject, member)
-            )
-            if kept != fact.supersedes:
-                found.append(replace(fact, supersedes=kept))
+                for id in (*fact.supersedes, *fact.awaits)
+                if (old := rows.get(Fact, id))
+                and old.subject in members
+                and not identities.is_one(old.subject, member)
+            }
+            if lost:
+                replaced = tuple(id for id in fact.supersedes if id not in lost)
+                awaited = tuple(id for id in fact.awaits if id not in lost)
+                found.append(replace(fact, supersedes=replaced, awaits=awaited))
     return found

@@ -14,6 +14,7 @@ from datetime import datetime, tzinfo
 from .dates import midnight
 from .errors import HeldBackError
 from .ports import Answer, LanguageModel, ToolSchema
+from .redaction import redacted
 from .store import Journal
 from .supervisor import NEVER, Supervisor
 from .text import tokens
@@ -164,11 +165,12 @@ class _Metered:
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
     ) -> Answer:
-        """Ask once, if there is something left to spend; see ``LanguageModel``."""
+        """Ask once, without secrets, if there is something left to spend."""
         account = self._spending.today()
         if account.blocked_for:
             raise HeldBackError(f"the {account.limit} tokens a day may cost are spent")
         answer: Answer | None = None
+        prompt = redacted(prompt)
         try:
             answer = await self._model.ask(system, prompt, tool=tool, where=where)
         finally:

@@ -77,6 +77,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             exclude=(message.id,) if message else (),
             where=turn.session.umo,
             lead=lead.lines,
+            records=lead.records,
             profile=not lead.has_profile,
         ),
     )

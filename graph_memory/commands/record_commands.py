@@ -11,8 +11,9 @@ from datetime import datetime
 
 from ..companion import MAX_TEXT, CoreFact, Hit, TranscriptQuery
 from ..errors import NotFoundError
-from ..model import Episode
+from ..model import Episode, Message
 from ..recall import CLOSE, OPEN
+from ..redaction import redacted
 from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
 from ..turn import Turn
@@ -67,7 +68,7 @@ class RecordCommands(Answers):
         if hit.session.circle != turn.session.circle and hit.session.title:
             where = self._say("history_where", title=clean_name(hit.session.title))
         said = self._moment(hit.message.at)
-        return f"- {short}{said} 〔{who}〕{where}{_around(hit.message.text, keyword)}"
+        return f"- {short}{said} 〔{who}〕{where}{_around(_own(turn, hit.message), keyword)}"
 
     async def open(self, turn: Turn, id: str, page: str = "") -> str:
         """A record that was shown, word for word."""
@@ -95,7 +96,7 @@ class RecordCommands(Answers):
         said = await self.memory.lookup.signed(turn.asker, found.lines)
         for message, who in zip(found.lines, said, strict=True):
             at = datetime.fromtimestamp(message.at, self.memory.zone)
-            text = escape(clean(message.text)).replace("\n", "\n    ")
+            text = escape(clean(_own(turn, message))).replace("\n", "\n    ")
             line = f"{at:%H:%M} 〔{who}〕{text}"
             left -= tokens(line)
             if left < 0 and pages[-1]:
@@ -143,7 +144,7 @@ class RecordCommands(Answers):
         return "\n".join([self._say("records_title"), *lines, self._say("records_hint")])
 
     def _summary(self, record: Episode) -> str:
-        told = one_line(record.summary, MAX_SUMMARY)
+        told = one_line(redacted(record.summary), MAX_SUMMARY)
         if self.memory.companion.transcripts.goes_on(record):
             return (told + self._say("records_open")).lstrip()
         return told or self._say("records_untold")
@@ -193,6 +194,12 @@ class RecordCommands(Answers):
             for row in found
         ]
         return "\n".join([self._say("core_title"), *lines, self._say("core_hint")])
+
+
+def _own(turn: Turn, message: Message) -> str:
+    """What a message says; secrets only to who said them."""
+    is_own = message.sender in turn.asker.accounts and not turn.session.is_group
+    return message.text if is_own else redacted(message.text)
 
 
 def _around(text: str, keyword: str) -> str:

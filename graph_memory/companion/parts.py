@@ -15,6 +15,7 @@ from ..learning.prompt import Extend, ExtractionExtension, PromptContext
 from ..locales import say
 from ..model import Asker, Batch, Change, Episode, Fact, Row, Session, register
 from ..recall import Recaller, language_of
+from ..redaction import redacted
 from ..retention import DAY
 from ..scope import Rank, View, span
 from ..store import Draft, Rows, queries
@@ -38,11 +39,11 @@ from .transcripts import Transcripts, newest_records
 
 PATIENCE = 2.0
 """Seconds that reading a Session may take before a reply goes without it."""
-RECORDS = 4
+RECORDS = 2
 """Recent summaries that are shown."""
-RECORDS_BUDGET = 160
+RECORDS_BUDGET = 100
 """Most tokens of them."""
-MAX_SUMMARY = 80
+MAX_SUMMARY = 60
 EPISODES = 8
 """Summaries that are read: some may not be shown."""
 SPANS = (1, 7, 30)
@@ -61,9 +62,13 @@ TEACHERS: Mapping[str, Extend] = {
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Lines before what is recalled; ``has_profile``: core facts replace the profile."""
+    """Lines before what is recalled, and ``records`` that stand beside memories only.
+
+    ``has_profile``: core facts replace the profile.
+    """
 
     lines: list[str] = field(default_factory=list)
+    records: list[str] = field(default_factory=list)
     has_profile: bool = False
 
 
@@ -137,16 +142,19 @@ class Companion:
             last = Feeling(state.mood.valence, state.mood.arousal)
             mood = f"mood_{mood_name(decayed(last, now - state.mood.at))}"
             lines.append(say(language, "lead_mood", mood=say(language, mood)))
-        if self.has("inner_state"):
-            inner = state.inner or inner_state.seed(turn.session.id, language)
-            if not state.inner or _shows(view, inner):
-                lines += inner_state.lines(inner, language)
+        inner = state.inner
+        if self.has("inner_state") and inner is None and state.before is None:
+            inner = inner_state.seed(turn.session.id, language)  # how one is with strangers
+            lines += inner_state.lines(inner, language)
+        elif self.has("inner_state") and inner and _shows(view, inner):
+            lines += inner_state.lines(inner, language)
         core = [row for row in state.core if self.has("core_facts") and _shows(view, row)]
         lines += _core(core, language)
-        if self.has("records"):
+        records: list[str] = []
+        if self.has("records") and state.is_opening:
             past = [episode for episode in state.past if _shows(view, episode)]
-            lines += _records(past, cite, self._zone, language)
-        return Lead(lines, bool(core))
+            records = _records(past, cite, self._zone, language)
+        return Lead(lines, records, bool(core))
 
     # ------------------------------------------------------------------ learning
 
@@ -290,7 +298,7 @@ def _records(
     left = RECORDS_BUDGET
     for episode in episodes[:RECORDS]:
         began = datetime.fromtimestamp(episode.started_at, zone)
-        line = f"{began:%Y-%m-%d %H:%M} {fenced(episode.summary, MAX_SUMMARY)}"
+        line = f"{began:%Y-%m-%d %H:%M} {fenced(redacted(episode.summary), MAX_SUMMARY)}"
         left -= tokens(line) + (8 if cite else 0)
         if left < 0:
             break

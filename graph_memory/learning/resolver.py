@@ -303,6 +303,10 @@ class _Resolution:
                 evidence=(*claimed, *added),
                 added=tuple(added),
             )
+            is_one = self._visible.is_one
+            if any(is_one(m.sender, fact.subject) for m in evidence):
+                # Who confirms it of themselves vouches for it, whoever brought it up.
+                stronger = replace(stronger, speaker=fact.subject, hearsay=False)
         self.changes.put(stronger)
 
     def _anchor(self, node: Node, at: float) -> None:

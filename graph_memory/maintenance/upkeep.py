@@ -22,7 +22,7 @@ from ..model import Entity, Fact, Mention, Merge, Message, Name, Row, Status
 from ..ports import LanguageModel
 from ..retention import DAY, fades_at, strength
 from ..store import Draft, Event, Rows, queries
-from ..supervisor import NEVER, Supervisor
+from ..supervisor import Supervisor
 from .summaries import ACTOR, SummaryWriter
 
 R = TypeVar("R", bound=Row)
@@ -37,6 +37,7 @@ SETTLING = 5.0
 """Seconds after the start before the first look."""
 RETRY = 600.0
 """Seconds until a run that failed (the disk being full, say) is tried again."""
+HOUR = 3_600.0
 GRACE = 90 * DAY
 """How long archived facts can be restored, and superseded ones stay in use."""
 QUIET = 3.0
@@ -133,7 +134,7 @@ class Upkeep:
         )
 
     async def start(self) -> None:
-        """Run every ``prune_interval`` hours, whatever restarts there are."""
+        """Begin hourly, and run every ``prune_interval`` hours, whatever restarts."""
         self._journal.listen(self._gate.on_event)
         self._job.start(after=SETTLING)
 
@@ -151,19 +152,24 @@ class Upkeep:
         return float(noted) if noted else None
 
     async def _step(self) -> float:
-        interval = self._context.settings.prune_interval * 3600.0
+        await self.begin()
+        interval = self._context.settings.prune_interval * HOUR
         if not interval:
-            return NEVER
+            return HOUR
         last = await self.last_run()
         if last is None:  # a first run waits a whole interval too
             await self._journal.set_note(_LAST_RUN, str(self._now()))
-            return interval
+            return HOUR
         # A clock that was set back does not make it wait longer.
         left = min(interval, last + interval - self._now())
-        if left > 0:
-            return left
-        await self.run()
-        return interval
+        if left <= 0:
+            await self.run()
+            left = interval
+        return min(left, HOUR)
+
+    async def begin(self) -> int:
+        """Let facts whose day has come replace what was so until then; returns how many."""
+        return await self._slices(lambda db: queries.begun(db, self._now(), SLICE), _begin)
 
     async def run(self) -> Report:
         """Do everything that is due: facts, then summaries, then what may go."""
@@ -249,6 +255,15 @@ class Upkeep:
         standing = [fact for fact in facts if rows.get(Fact, fact.id) == fact]
         put: list[Row] = [replace(fact, status=status, archived_at=now) for fact in standing]
         return Draft(ACTOR, "archive", put=put)
+
+
+def _begin(facts: list[Fact], rows: Rows) -> Draft:
+    put: list[Row] = [
+        replace(fact, supersedes=tuple(sorted({*fact.supersedes, *fact.awaits})), awaits=())
+        for fact in facts
+        if rows.get(Fact, fact.id) == fact
+    ]
+    return Draft(ACTOR, "begin", put=put)
 
 
 def _delete(facts: list[Fact], rows: Rows) -> Draft:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..ports import Vectors
+from ..redaction import redacted
 from ..scope import span
 
 _SMALLEST = 64
@@ -103,15 +104,24 @@ def message_key(id: int) -> str:
 
 
 def document(source: Source, owner: str = "") -> Document:
-    """The document of a row; a private chat's ``owner`` is not named in their lines."""
+    """The document of a row, without secrets.
+
+    A private chat's ``owner`` is not named in their lines.
+    """
     match source:
         case Fact():
-            return Document(Kind.FACT, source.id, source.statement, source)
+            text = redacted(source.statement)
+            source = source if text == source.statement else replace(source, statement=text)
+            return Document(Kind.FACT, source.id, text, source)
         case Episode():
-            return Document(Kind.EPISODE, source.id, source.summary, source)
+            text = redacted(source.summary)
+            source = source if text == source.summary else replace(source, summary=text)
+            return Document(Kind.EPISODE, source.id, text, source)
         case Message():
+            text = redacted(source.text)
+            source = source if text == source.text else replace(source, text=text)
             named = source.name and source.sender not in (owner, BOT)
-            text = f"{source.name}: {source.text}" if named else source.text
+            text = f"{source.name}: {text}" if named else text
             return Document(Kind.MESSAGE, message_key(source.id), text, source)
 
 

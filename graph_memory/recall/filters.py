@@ -160,7 +160,7 @@ class PersonalIndex:
             if not theirs.fits(source):
                 continue
             if isinstance(source, Fact):
-                stated.update(source.evidence)
+                stated.update(source.claimed)
                 yield position
             elif source.id not in stated and source.id not in exclude:
                 yield position

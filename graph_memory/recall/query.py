@@ -154,6 +154,7 @@ class RecallOptions:
         exclude: Ids of messages not to show (the one that is being answered).
         where: Session's ``umo``, for the model that rewrites queries.
         lead: First lines of the block, safe in the fence.
+        records: More of them, which stand beside memories only.
         profile: Whether what is known about the asker is preferred.
     """
 
@@ -164,6 +165,7 @@ class RecallOptions:
     exclude: Collection[int] = ()
     where: str = ""
     lead: Sequence[str] = ()
+    records: Sequence[str] = ()
     profile: bool = True
 
 

@@ -162,9 +162,11 @@ def search(
     ranking = rank(index, visible, question, options, context)
     words = wording(question.said, context.language)
     renderer = Renderer(index, visible, question.asker, words, context.zone, context.now)
-    lead = preamble(options.lead, words, options.budget)
+    lead = preamble([*options.lead, *options.records], words, options.budget)
     tally = renderer.tally(options.budget, lead)
     selection = select(index, visible, ranking, question.said, options, tally)
+    if not selection.chosen:
+        lead = preamble(options.lead, words, options.budget)
     block = renderer.block(selection.chosen, lead)
     items = tuple(renderer.item(candidate) for candidate in selection.chosen)
     trace = Trace(

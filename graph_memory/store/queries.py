@@ -272,6 +272,16 @@ def superseded_before(db: sqlite3.Connection, before: float, limit: int) -> list
     return rows_of(Fact, page)
 
 
+def begun(db: sqlite3.Connection, now: float, limit: int) -> list[Fact]:
+    """Facts that were to come, have begun by now, and replace what was so until then."""
+    page = db.execute(
+        "SELECT data FROM row WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0"
+        " AND json_extract(data, '$.valid_from') <= ? ORDER BY id LIMIT ?",
+        (now, limit),
+    )
+    return rows_of(Fact, page)
+
+
 def predicates(db: sqlite3.Connection) -> dict[str, int]:
     """How many facts there are of each predicate."""
     query = "SELECT predicate, count(*) FROM fact GROUP BY predicate ORDER BY 2 DESC, 1"

@@ -140,8 +140,17 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         ANALYZE sqlite_schema;
         """,
     ),
+    (
+        "0008_awaits",
+        """
+        CREATE INDEX row_awaits ON row (json_extract(data, '$.valid_from'))
+            WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0;
+        INSERT INTO sqlite_stat1 VALUES ('row', 'row_awaits', '200 2');
+        ANALYZE sqlite_schema;
+        """,
+    ),
 )
-"""The last one tells the planner what a large memory looks like; left to its guesses it
+"""0007 tells the planner what a large memory looks like; left to its guesses it
 reads every row of a kind. The figures are only told, never measured: plans stay the same."""
 
 _VALUE = "json_extract(data, '$.{}')"

@@ -151,7 +151,7 @@ _WIDER: dict[str, Callable[[Any, Any], Any]] = {
     "first_at": min,
     **dict.fromkeys(("last_at", "ended_at", "last_used", "last_message"), max),
     **dict.fromkeys(("count", "messages", "half_life", "use_count"), max),
-    **dict.fromkeys(("participants", "parts", "supersedes", "evidence"), _union),
+    **dict.fromkeys(("participants", "parts", "supersedes", "awaits", "evidence"), _union),
     **dict.fromkeys(("summary", "pinned"), _either),
     "valid_to": _known,
 }

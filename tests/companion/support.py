@@ -65,7 +65,8 @@ class World:
 
     async def lead(self, caller: Turn, text: str, message: Message | None = None) -> str:
         """What goes before everything that is recalled."""
-        return "\n".join((await self.leading(caller, text, message)).lines)
+        lead = await self.leading(caller, text, message)
+        return "\n".join([*lead.lines, *lead.records])
 
     async def leading(self, turn: Turn, text: str, message: Message | None = None) -> Lead:
         """As :meth:`lead`, as the companion gives it."""
@@ -82,11 +83,12 @@ class World:
             RecallOptions(
                 exclude=(said.id,),
                 lead=lead.lines,
+                records=lead.records,
                 profile=not lead.has_profile,
             ),
         )
         self.later(20)
-        return found, "\n".join(lead.lines)
+        return found, "\n".join([*lead.lines, *lead.records])
 
     async def learn(self, answer: dict[str, Any] | None = None) -> None:
         """Learn what is buffered; the model gives ``answer``."""

@@ -532,6 +532,18 @@ async def test_a_confirmation_names_its_message_or_adds_no_evidence(room: Chat):
     assert (await room.facts())["张三喜欢猫"].use_count == 3
 
 
+async def test_who_confirms_what_is_said_of_them_vouches_for_it(room: Chat):
+    await room.say("zhang", "早", "张三")
+    await room.say("li", "听说张三要结婚了", "李四")
+    await room.learn({"lines": "U1|partner||2||0.5|hearsay|张三要结婚了"})
+    await room.say("wang", "真的假的", "王五")
+    yes = await room.say("zhang", "是的，五月", "张三")
+    await room.show()
+    await room.learn({"restated": f"{room.number('张三要结婚了')}:2"})
+    fact = (await room.facts())["张三要结婚了"]
+    assert (fact.speaker, fact.hearsay, fact.added) == (user("zhang"), False, (yes.id,))
+
+
 async def test_what_others_call_somebody_is_their_name(room: Chat):
     await room.say("li", "早", "李四")
     await room.say("zhang", "大王早，大王今天生日吧", "张三")

@@ -13,7 +13,7 @@ from graph_memory.context import Context
 from graph_memory.library import Library
 from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.maintenance import upkeep as schedule
-from graph_memory.maintenance.upkeep import GRACE, SLICE
+from graph_memory.maintenance.upkeep import GRACE, HOUR, SLICE
 from graph_memory.model import Entity, Fact, Mention, Name, Row
 from graph_memory.ports import LanguageModel
 from graph_memory.retention import DAY, fades_at, strength
@@ -173,3 +173,33 @@ async def test_it_runs_by_itself_when_an_interval_is_over(world, monkeypatch: py
     assert await upkeep.last_run() == T0 + DAY
     assert upkeep.last
     await upkeep.close()
+
+
+async def test_what_was_to_come_replaces_what_was_so_on_its_day(world):
+    journal, upkeep, clock = world
+    old = fact(HOME, ZHANG, entity("老厂"), "张三在老厂上班", predicate="works_at")
+    new = fact(
+        *(HOME, ZHANG, entity("新厂"), "张三去新厂上班"),
+        predicate="works_at",
+        valid_from=T0 + 3 * DAY,
+        awaits=(old.id,),
+    )
+    await put(journal, HOME, old, new)
+    for day, replaced in ((2, ()), (4, (old.id,)), (5, (old.id,))):
+        clock.now = T0 + day * DAY
+        assert await upkeep.begin() == (day == 4)
+        stored = await journal.read(lambda rows: rows.get(Fact, new.id))
+        assert stored.supersedes == replaced
+    assert stored.awaits == ()
+
+
+async def test_facts_begin_every_hour_whatever_the_interval_is(tmp_path):
+    clock = Clock(T0)
+    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
+    upkeep = make(context(journal, Settings(prune_interval=0), now=clock))
+    new = fact(HOME, ZHANG, entity("新厂"), "张三去新厂上班", valid_from=T0 - 1, awaits=("f:1",))
+    await put(journal, HOME, new)
+    assert await upkeep._step() == HOUR
+    stored = await journal.read(lambda rows: rows.get(Fact, new.id))
+    assert stored.supersedes == ("f:1",)
+    await journal.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -27,8 +28,6 @@ from .metrics import percentile
 from .plain import Plain
 from .world import ASKED, PLATFORM, ZONE, Question, World
 
-PAUSE = 400.0
-"""Seconds of silence after a talk, in which the memory learns."""
 MARKED = re.compile(
     r"现在不是了|日期已过|已了结|以前|曾|不再|原来|到.{4,12}为止"
     r"|former|no longer|until|used to|outdated|settled|date has passed"
@@ -82,9 +81,12 @@ class Recorded:
             try:
                 if self._embedder:
                     service.use_embedder(self._load)
+                # The clock of the world goes faster than the seconds that are left to a host.
+                service.learning._buffers._grace = 0.0
                 await self._live(service)
-                self._now = ASKED
+                await self._pass(service, ASKED)
                 await service.settle()
+                await service.upkeep.begin()
                 return await self._ask(service)
             finally:
                 await service.close()
@@ -98,7 +100,7 @@ class Recorded:
     async def _live(self, service: MemoryService) -> None:
         for talk in self._world.talks:
             for line in talk.lines:
-                self._now = line.at
+                await self._pass(service, line.at)
                 if line.account == BOT:
                     await service.learning.reply(talk.session, line.text)
                     continue
@@ -107,8 +109,14 @@ class Recorded:
                 if heard:
                     self._messages.update(dict.fromkeys(line.tags, heard.id))
                     self._texts.append((talk.session.id, line.name, line.at, line.text))
-            self._now += PAUSE
-            await service.learning.flush(talk.session.circle)
+
+    async def _pass(self, service: MemoryService, until: float) -> None:
+        """Let time go by; what is due meanwhile is learned when it is due."""
+        buffers = service.learning._buffers
+        while (wait := buffers.next(self._now, time.monotonic())) < until - self._now:
+            self._now += max(wait, 0.0) + 1.0
+            await service.learning.settle()
+        self._now = until
 
     # ----------------------------------------------------------------- asking
 
@@ -134,7 +142,7 @@ class Recorded:
         return await service.recall.remind(
             turn.asker,
             question.text,
-            RecallOptions(lead=lead.lines, profile=not lead.has_profile),
+            RecallOptions(lead=lead.lines, records=lead.records, profile=not lead.has_profile),
         )
 
     def _judge(self, question: Question, recall: Recall, facts: dict[str, Fact]) -> Verdict:
