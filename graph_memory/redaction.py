@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 MASK = "••••••"
-_MAYBE = re.compile(
-    r"[A-Za-z0-9_+/=.\-]{16}|[0-9][0-9 \-]{11}|密码|口令|验证码|passw|passcode|pwd|PRIVATE KEY",
-    re.IGNORECASE,
-)
-"""What any of the others begins with; most texts have none of it."""
+_ASCII = re.compile(r"[!-~]{4}")
+_RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
+_NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 \-]{11}")
+_WORDS = ("密码", "口令", "验证码", "passw", "passcode", "pwd", "private key")
 _KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:sk|pk|rk|ak|key|token)[-_][A-Za-z0-9_\-]{16,}", re.IGNORECASE
 )
@@ -34,16 +33,24 @@ _LEFT_OUT = (
 """Detectors of what chats are full of, of settings in files, or that take long over some text."""
 
 
-@lru_cache(maxsize=4_096)
 def redacted(text: str) -> str:
     """``text`` with :data:`MASK` in the place of each secret."""
-    if not _MAYBE.search(text):
+    if not _may_hold(text):
         return text
     text = _BLOCK.sub(MASK, text)
     found = [secret for line in text.splitlines() for secret in _secrets(line)]
     for secret in sorted(found, key=len, reverse=True):
         text = text.replace(secret, MASK)
     return text
+
+
+def _may_hold(text: str) -> bool:
+    """Whether a text has anything that a secret begins with; most have not."""
+    if not _ASCII.search(text):
+        return False
+    lower = text.lower()
+    is_said = any(word in lower for word in _WORDS)
+    return is_said or bool(_RUN.search(text) or _NUMBER.search(text))
 
 
 def _secrets(line: str) -> Iterator[str]:
@@ -56,7 +63,7 @@ def _secrets(line: str) -> Iterator[str]:
         if _is_card(plain) or _is_identity(plain):
             yield number
     yield from _KEY.findall(line)
-    if re.search(r"[A-Za-z0-9_+/=.\-]{16}", line):
+    if _RUN.search(line):
         for pattern in _patterns():
             yield from (found[0] for found in pattern.finditer(line))
 

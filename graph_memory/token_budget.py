@@ -5,6 +5,7 @@ A day is one of the calendar where people chat.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -170,7 +171,7 @@ class _Metered:
         if account.blocked_for:
             raise HeldBackError(f"the {account.limit} tokens a day may cost are spent")
         answer: Answer | None = None
-        prompt = redacted(prompt)
+        prompt = await asyncio.to_thread(redacted, prompt)
         try:
             answer = await self._model.ask(system, prompt, tool=tool, where=where)
         finally:

@@ -6,10 +6,11 @@ position in the columns, for life; numbers of removed documents are used again.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,11 @@ class SessionDocuments:
             self._numbers = np.concatenate((self._messages.values, self._others.values))
         return self._numbers
 
+    def between(self, first: int, last: int) -> Numbers:
+        """The messages with some ids."""
+        start, end = bisect_left(self._ids, first), bisect_right(self._ids, last)
+        return self._messages.values[start:end]
+
     def add(self, number: int, source: Source) -> None:
         ids, numbers, at = self._place(source)
         ids.insert(at, source.id)
@@ -174,6 +180,8 @@ class Documents:
         knows: Whether it is in the layer KNOWS.
         length: Number of its search terms.
         subject: Code of the node a fact is about; 0 for other documents.
+        predicate: Code of what a fact says; 0 for other documents.
+        due: When a fact begins or is due; nan if nobody said.
         muted: Present, but not to be recalled.
     """
 
@@ -193,9 +201,10 @@ class Documents:
         self.length = GrowableArray(np.int32)
         self.subject = GrowableArray(np.int32)
         self.predicate = GrowableArray(np.int8)
+        self.due = GrowableArray(np.float64)
         self._columns = (
             self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
-            self.length, self.subject, self.predicate,
+            self.length, self.subject, self.predicate, self.due,
         )  # fmt: skip
         self._codes: dict[str, int] = {}
 
@@ -238,17 +247,23 @@ class Documents:
         self.length.values[number] = length
         self.muted.values[number] = False
         self.confidential.values[number] = confidential
-        self.subject.values[number] = (
-            self._codes.setdefault(item.source.subject, len(self._codes) + 1)
-            if isinstance(item.source, Fact)
-            else 0
-        )
-        self.predicate.values[number] = (
-            _CODES.get(item.source.predicate, 0) if isinstance(item.source, Fact) else 0
-        )
+        self._describe(number, item.source)
         self.by_session.setdefault(item.session, SessionDocuments()).add(number, item.source)
         self._note(item.session)
         return number
+
+    def _describe(self, number: int, source: Source) -> None:
+        """Note whom a fact is about, what it says and when that begins or is due."""
+        subject = predicate = 0
+        due = nan
+        if isinstance(source, Fact):
+            subject = self._codes.setdefault(source.subject, len(self._codes) + 1)
+            predicate = _CODES.get(source.predicate, 0)
+            begins = nan if source.valid_from is None else source.valid_from
+            due = begins if source.due is None else source.due
+        self.subject.values[number] = subject
+        self.predicate.values[number] = predicate
+        self.due.values[number] = due
 
     def mute(self, number: int, *, muted: bool) -> None:
         """Hide a document from everybody, or show it again."""

@@ -55,8 +55,9 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _MANY = re.compile(
-    r"几(?:个(?!字|月|小时|钟头|星期|礼拜|季)|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共"
-    r"|都有[什谁啥]|\b(?:how many|all (?:the|of|my|our|his|her|their)|list\b|in total"
+    r"几(?:个(?!字|月|小时|钟头|星期|礼拜|季)|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)"
+    r"|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共|都(?:有|叫)[什谁啥]|有(?:什么|哪些|啥)(?:安排|计划|打算|活动|事)"
+    r"|\b(?:got on\b|how many|all (?:the|of|my|our|his|her|their)|list\b|in total"
     r"|(?:what|which) (?:(?:kind|type|sort)s? of )?(?:\w+ )?(?!(?:does|this|was|his)\b)"
     r"[a-z]{2,}[a-rt-z]s (?:has|have|do|does|did|are|were|is|was|can)\b)",
     re.IGNORECASE,
@@ -65,6 +66,12 @@ _MANY = re.compile(
 _SENTENCE = re.compile(r"[^。！？!?.；;\n]*[。！？!?.；;\n]*")
 _FIRST_PERSON = re.compile(r"[我俺咱]|\b(?:i|i'm|me|my|mine|myself|we|our)\b", re.IGNORECASE)
 _SECOND_PERSON = re.compile(r"[你您]|\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
+_FOR_ME = re.compile(
+    r"(?:帮|给|替|跟|和|陪|教)我"
+    r"|\b(?:tell|give|show|write|sing|send|help|teach|let|make|for|with) (?:me|us)\b",
+    re.IGNORECASE,
+)
+"""What the speaker asks for, not of themselves."""
 _RECALLS = re.compile(
     r"[记說说讲答]|告诉|提[过到醒起]|上次|\b(?:remember|recall|told|tell|said|say|mention|promise|last)",
     re.IGNORECASE,
@@ -85,9 +92,21 @@ _CUES = {
     r"|\b(?:boy|girl)friend\b|\bpartner\b|\bhusband\b|\bwife\b|\bmarried\b",
     ("has_pet",): r"宠物|养了?(?:什么|啥|几|只)|\bpets?\b",
     ("plans",): r"打算|计划|安排|\bplans?\b|\bplanning\b|\bgoing to do\b",
+    ("promised",): r"答应|保证过|约(?:好|定)|承诺|\bpromis",
+    ("habit",): r"习惯|平时|平常|通常|一般(?:都|会|去|在|几)|每天|每周"
+    r"|\busually\b|\bhabits?\b|\bevery (?:day|week)\b",
+    ("likes", "dislikes"): r"喜欢|爱(?:吃|喝|看|听|玩|好)|最爱|讨厌|受不了|不吃"
+    r"|\blikes?\b|\bfavou?rite\b|\bhates?\b|\bdislikes?\b|\bcan['’]?t stand\b",
     ("is_named",): r"叫什么|什么名字|怎么称呼|\bnames?\b",
 }
 """What a question says if it asks for facts of these predicates."""
+_FORMER = re.compile(
+    r"以前|之前|从前|原来|原先|原本|本来|曾(?:经|在|是|有|去)|当初|当时|那时|最(?:早|初|开始)|一开始|过去|上一[个份家任]|前任"
+    r"|\b(?:before|formerly|previous(?:ly)?|used? to|original(?:ly)?|at first|first|back then|ex"
+    r"|last (?:job|place|flat|home|boss)|(?<!how )old)\b",
+    re.IGNORECASE,
+)
+"""Asks how it was."""
 _REFERS_BACK = re.compile(
     r"^(?:那|那么|然后|还有|他|她|它|这|and|then|what about|how about|he|she|it|they|that)",
     re.IGNORECASE,
@@ -103,6 +122,7 @@ class Subquery:
         terms: Weights of its words and characters.
         words: The words alone: only they are evidence.
         many: Whether it asks for all things of a kind.
+        former: Whether it asks how it was.
         predicates: Of facts that answer such a question, if it is of a known kind.
     """
 
@@ -110,6 +130,7 @@ class Subquery:
     terms: Mapping[str, float]
     words: Collection[str]
     many: bool
+    former: bool = False
     predicates: frozenset[str] = frozenset()
 
 
@@ -152,6 +173,8 @@ class RecallOptions:
         context: Texts that the language model has in front of it; they are not repeated.
         previous: What was said before, for a message that leans on it.
         exclude: Ids of messages not to show (the one that is being answered).
+        brief: Whether only what is nearly as good as the best is added to the first few,
+            unless all of a kind is asked for.
         where: Session's ``umo``, for the model that rewrites queries.
         lead: First lines of the block, safe in the fence.
         records: More of them, which stand beside memories only.
@@ -163,6 +186,7 @@ class RecallOptions:
     context: Sequence[str] = ()
     previous: str = ""
     exclude: Collection[int] = ()
+    brief: bool = False
     where: str = ""
     lead: Sequence[str] = ()
     records: Sequence[str] = ()
@@ -175,7 +199,7 @@ def asks(text: str) -> bool:
 
 def is_personal(text: str) -> bool:
     """Whether the speaker speaks of themselves."""
-    return bool(_FIRST_PERSON.search(text))
+    return bool(_FIRST_PERSON.search(_FOR_ME.sub("", text)))
 
 
 def compose(text: str, previous: str = "") -> str:
@@ -239,7 +263,8 @@ def _part(text: str, around: str) -> Subquery:
         for term in search_terms(word if len(word) > 1 else f"我{word}"):
             weights.setdefault(term, SYNONYM)
     whole = f"{around} {text}" if around else text
-    return Subquery(whole.strip(), weights, said, bool(_MANY.search(text)), predicates_of(text))
+    many, former = bool(_MANY.search(text)), bool(_FORMER.search(text))
+    return Subquery(whole.strip(), weights, said, many, former, predicates_of(text))
 
 
 def predicates_of(text: str) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from itertools import chain, zip_longest
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +20,16 @@ from numpy.typing import NDArray
 
 from ..dates import Span, spans
 from ..kinship import kin_in, of, same_kin
-from ..model import Fact, Message, is_entity
+from ..model import TASKS, Fact, Message, is_entity
 from ..ports import Vectors
-from ..retention import strength
+from ..retention import DAY, strength
 from ..scope import Rank
 from ..text import normalise, significance
-from .documents import Document, Kind, Numbers
+from .documents import Document, Kind, Numbers, Source
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
 from .query import Question, RecallOptions, Subquery, asks, telling
+from .small_talk import is_small_talk, is_task
 from .visible import Citation, VisibleSet
 
 Scores = NDArray[np.float64]
@@ -65,7 +67,7 @@ NAMED = 0.15
 """Preference for facts about a node that was named, damped by its degree."""
 MENTION = 2.5
 """Evidence from being named, damped likewise, at most 1: in full up to three facts."""
-FITTING = 0.25
+FITTING = 0.5
 """Preference for facts of the kind that is asked for: where somebody lives."""
 HOP, HOP_SEEDS, HOP_DEGREE = 0.1, 3, 30
 """Preference for facts one hop from the best facts, through nodes of low degree."""
@@ -87,10 +89,12 @@ LITTLE, FIRST = 25, 20
 """Percentile of the new words of the first memories, from which nothing is lost."""
 SPEAKER, PERSONAL = 0.02, 0.06
 """Preference for what is known about the asker; more if they speak of themselves."""
+ANOTHER = 0.8
+"""Factor for facts about other people if the asker speaks of themselves and names nobody."""
 FADING = 0.2
 """Share of a fact's score that fades with retention."""
 REPLACED = 0.6
-"""Factor for what is known to be no longer true."""
+"""Factor for what is known to be no longer true, or was to be done before now."""
 ASKING = 0.7
 """Factor for a message that only asks."""
 CANDIDATES = 40
@@ -109,6 +113,11 @@ WORDS_MOST, DOUBT = 2.0, 0.5
 """Most evidence of words, and factor for words without likeness in meaning."""
 ADDRESSED = 0.5
 """Factor for evidence for a question about the one who is asked ("how are you?")."""
+ENOUGH, BESIDE = 0.8, 0.4
+"""Evidence that the best memory needs, or nothing is reminded of; and for an earnest question,
+or beside another one that has enough."""
+BLINDLY = 2.4
+"""The same for a task of nobody in particular, where meaning is unknown."""
 DIGITS = 6
 """Digits after the point of a score; further ones depend on the order of summing."""
 
@@ -139,15 +148,18 @@ class Ranking:
 
     Attributes:
         named: Nodes that the question names, with the name.
-        earnest: Numbers of the questions that are hardly small talk.
+        needed: Evidence that the best memory for each question needs.
         cited: Citations of the candidates.
+        many, past: Numbers of the questions for all of a kind, and for how it was.
     """
 
     candidates: list[Candidate] = field(default_factory=list)
     visible: int = 0
     named: dict[str, str] = field(default_factory=dict)
-    earnest: frozenset[int] = frozenset()
+    needed: tuple[float, ...] = ()
     cited: list[Citation] = field(default_factory=list)
+    many: frozenset[int] = frozenset()
+    past: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +190,19 @@ def rank(
         base[own] = PERSONAL if question.is_personal else SPEAKER
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
-    ranker = _Ranker(index, visible, question, context, named, base, count, postings)
+    ranker = _Ranker(index, visible, question, context, named, base, count, options.brief, postings)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
-    parts = enumerate(zip(question.parts, times, strict=True))
-    earnest = frozenset(n for n, (part, at) in parts if _is_earnest(question, part, at, context))
-    return Ranking(candidates, len(visible), named, earnest, ranker.cited)
+    needed = tuple(
+        _needed(question, part, at, context, named)
+        for part, at in zip(question.parts, times, strict=True)
+    )
+    if options.brief and is_small_talk(question.said):
+        needed = (inf,) * len(needed)
+    many = frozenset([n for n, part in enumerate(question.parts) if part.many])
+    many |= {len(question.parts)}  # the records
+    past = frozenset(n for n, part in enumerate(question.parts) if part.former)
+    return Ranking(candidates, len(visible), named, needed, ranker.cited, many, past)
 
 
 def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, str]:
@@ -211,6 +230,7 @@ class _Ranker:
     named: dict[str, str]
     base: Scores
     count: int
+    brief: bool
     postings: VisiblePostings
     cited: list[Citation] = field(default_factory=list)
 
@@ -262,9 +282,15 @@ class _Ranker:
         """Facts of the kind that is asked for, about whom the question is about."""
         documents, numbers = self.index.documents, self.visible.numbers
         people = {one for node in self.named for one in self.index.identities.nodes(node)}
-        if self.question.is_personal and not kin_in(normalise(part.text)):
+        if self._is_own():
             people |= self.question.asker.accounts
         return documents.about(people, numbers) & documents.saying(part.predicates, numbers)
+
+    def _is_own(self) -> bool:
+        """Whether the asker asks about themselves, not about a relative or a friend."""
+        is_of_another = any(not is_entity(node) for node in self.named)
+        is_of_relative = bool(kin_in(normalise(self.question.text)))
+        return self.question.is_personal and not is_of_another and not is_of_relative
 
     def _candidates(
         self,
@@ -276,6 +302,7 @@ class _Ranker:
         replaced: dict[int, Fact],
     ) -> list[Candidate]:
         found: list[Candidate] = []
+        own = self.question.asker.accounts if self._is_own() else None
         for place, position in enumerate(order):
             document = self.index.documents[int(self.visible.numbers[position])]
             newer = replaced.get(position)
@@ -283,9 +310,17 @@ class _Ranker:
             if isinstance(document.source, Fact):
                 kept = strength(document.source, self.context.now, self.context.rate)
                 factor = 1 - FADING + FADING * kept
+                node = document.source.subject
+                if own is not None and not is_entity(node) and node not in own:
+                    factor *= ANOTHER
             elif isinstance(document.source, Message):
                 factor = ASKING + (1 - ASKING) * telling(document.source.text)
-            score = float(relevance[position]) * factor * (REPLACED if newer else 1.0)
+                if self.brief:
+                    evidence[place] *= 0.0 if is_small_talk(document.source.text) else factor
+            is_over = newer is not None or _is_over(document.source, self.context.now)
+            if is_over and not self.question.parts[number].former:
+                factor *= REPLACED
+            score = float(relevance[position]) * factor
             found.append(
                 Candidate(
                     position,
@@ -299,6 +334,28 @@ class _Ranker:
                 )
             )
         return found
+
+
+def _is_over(source: Source, now: float) -> bool:
+    """Whether a fact has ended or was to be done by now; not what was told as past."""
+    if not isinstance(source, Fact) or source.is_former:
+        return False
+    is_due = source.predicate in TASKS and source.due is not None and source.due + DAY <= now
+    return is_due or source.is_over(now)
+
+
+def _needed(
+    question: Question,
+    part: Subquery,
+    times: list[Span],
+    context: SearchContext,
+    named: Mapping[str, str],
+) -> float:
+    """Evidence that the best memory for a question needs, or nothing is reminded of."""
+    if _is_earnest(question, part, times, context):
+        return BESIDE
+    is_anybodys = is_task(part.text) and not (named or times or question.is_personal)
+    return BLINDLY if is_anybodys and not question.vectors else ENOUGH
 
 
 def _is_earnest(
@@ -371,11 +428,12 @@ def _reached(
 
 
 def timely(index: Index, visible: VisibleSet, times: Sequence[Span]) -> Scores:
-    """Boost of what was said at some times, by position."""
+    """Boost of what was said, or is so or due, at some times, by position."""
     boost = np.zeros(len(visible))
     at = index.documents.since.values[visible.numbers]
+    due = index.documents.due.values[visible.numbers]
     for start, end in times:
-        inside = (start <= at) & (at < end)
+        inside = ((start <= at) & (at < end)) | ((start <= due) & (due < end))
         after = (end <= at) & (at < end + GRACE)
         np.maximum(boost, np.where(inside, TIMELY, np.where(after, TIMELY / 2, 0.0)), out=boost)
     return boost

@@ -347,7 +347,8 @@ class Recaller:
         words and names.
         """
         budget = options.budget or self._context.settings.injection_token_budget
-        found = await self._safely(asker, text, replace(options, budget=budget))
+        brief = not options.limit and not options.budget  # who asks for an amount gets it
+        found = await self._safely(asker, text, replace(options, budget=budget, brief=brief))
         self.traces.add(found.trace)
         return found
 
@@ -362,7 +363,8 @@ class Recaller:
 
         It leaves no trace.
         """
-        options = RecallOptions(budget=self._context.settings.injection_token_budget)
+        budget = self._context.settings.injection_token_budget
+        options = RecallOptions(budget=budget, brief=True)
         views = self._views.everything(asker) if unscoped else None
         return await self._safely(asker, text, options, views)
 

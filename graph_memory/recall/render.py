@@ -68,6 +68,7 @@ class Wording:
     bot: str
     summary: str
     replaced: str
+    changed: str
     until: str
     since: str
     formerly: str
@@ -90,6 +91,7 @@ ZH = Wording(
     bot="机器人",
     summary="摘要",
     replaced="现在不是了",
+    changed="有的现在不是了",
     until="到{date}为止",
     since="{date}起",
     formerly="以前",
@@ -111,6 +113,7 @@ EN = Wording(
     bot="bot",
     summary="summary",
     replaced="no longer true",
+    changed="in part no longer true",
     until="until {date}",
     since="from {date}",
     formerly="formerly",
@@ -222,6 +225,10 @@ class Renderer:
             notes += self._standing(source, newer)
         elif isinstance(source, Episode) and source.is_record:
             notes.append(words.until.format(date=self.date(source.ended_at)))
+        elif newer is not None:
+            notes.append(words.replaced)
+        elif self._is_outdated(candidate):
+            notes.append(words.changed)
         session = self._index.sessions.get(source.session)
         title = clean_name(session.title) if session else ""
         if session and session.circle != self._asker.circle and title:
@@ -229,6 +236,22 @@ class Renderer:
         if candidate.foreign:
             notes.append(words.foreign)
         return notes
+
+    def _is_outdated(self, candidate: Candidate) -> bool:
+        """Whether something that was learned from it has been replaced or has ended since."""
+        index, sight, source = self._index, self._sight, candidate.document.source
+        positions = [candidate.position]
+        if isinstance(source, Episode):
+            told = index.documents.by_session[source.session]
+            numbers = told.between(source.first_message, source.last_message)
+            positions = [place for place in sight.positions[numbers].tolist() if place >= 0]
+        for fact in {fact for fact, _ in sight.citations(positions)}:
+            known = index.documents[int(sight.numbers[fact])].source
+            assert isinstance(known, Fact)
+            has_ended = known.is_over(self._now) and not known.is_former
+            if has_ended or index.replaced_by(known.id, sight.views) is not None:
+                return True
+        return False
 
     def _standing(self, fact: Fact, newer: Fact | None) -> list[str]:
         words, ended = self._words, fact.valid_to
@@ -265,7 +288,14 @@ class Renderer:
             return name
         is_self = speaker == source.subject or {speaker, source.subject} <= own
         is_clear = name in source.statement  # of whom it is, and not of a namesake
-        return words.themself.format(name=name) if is_self and not is_clear else name
+        if not is_self or is_clear:
+            return name
+        called = self._index.names_of(speaker, self._sight.views)
+        for other in sorted((each for each in called if each in source.statement), key=len):
+            name = self._called(speaker, other)  # the steady one, not the card of the day
+            if name == other:
+                return name
+        return words.themself.format(name=name)
 
     def _called(self, user: str, name: str = "") -> str:
         """Name of a user (by default the last one), with a mark if there are namesakes."""

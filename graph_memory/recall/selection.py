@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,21 +18,21 @@ from .documents import Source
 from .index import Index
 from .lexical import search_terms
 from .query import RecallOptions
-from .ranking import NOWHERE, Candidate, Ranking
+from .ranking import BESIDE, NOWHERE, Candidate, Ranking
 from .render import TokenTally
 from .visible import Citation, VisibleSet
 
-ENOUGH = 0.8
-"""Evidence that the best memory needs, or nothing is reminded of."""
-BESIDE = 0.4
-"""Evidence needed by an earnest question, or beside another one that has enough."""
 SOME = 0.2
 """Evidence that each further memory needs, unless its score is near the best."""
 NEAR = 0.3
 """Share of the best score that counts as near."""
+SURE, FAIR, CLOSE = 3, 0.6, 0.8
+"""Memories that a question is worth, and the shares of the best score that they and more need."""
+SURELY = 0.9
+"""Share of the most evidence with which the former need no score."""
 LONG, SAME = 40, 0.9
 """Tokens, and cosine with a better memory, from which a memory comes last."""
-FEW = 1
+FEW = 2
 """Terms of a question up to which a fact comes before the message that has them besides."""
 ALIKE = 0.9
 """Share of common terms from which two texts with the same numbers say the same."""
@@ -88,17 +89,20 @@ def select(
             selection.dropped.append((candidate, reason))
         else:
             left.append(candidate)
-    floors = _floors(left, ranking.earnest)
+    best = _best(left, ranking.needed)
     relevant: list[Candidate] = []
     for candidate in left:
-        near = floors.get(candidate.part)
-        if near is None or (candidate.evidence < SOME and candidate.score < near):
+        top = best.get(candidate.part)
+        if top is None or (candidate.evidence < SOME and candidate.score < NEAR * top.score):
             selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
     asked_for = frozenset(search_terms(asked))
     facts = _facts_of_messages(ranking.cited, left, asked_for)
-    _Chooser(index, visible, tally, selection, asked_for).fill(relevant, facts, options.limit)
+    few = [part for part in best if part not in ranking.many] if options.brief else []
+    brief = {part: best[part] for part in few}
+    chooser = _Chooser(index, visible, tally, selection, asked_for, brief, ranking.past)
+    chooser.fill(relevant, facts, options.limit)
     return selection
 
 
@@ -112,8 +116,13 @@ class _Chooser:
         tally: TokenTally,
         selection: Selection,
         asked_for: frozenset[str],
+        best: Mapping[int, Best],
+        past: Collection[int],
     ) -> None:
+        self._past = past
         self._asked_for = asked_for
+        self._best = best
+        self._chosen = Counter[int]()
         self._index = index
         self._visible = visible
         self._tally = tally
@@ -144,7 +153,10 @@ class _Chooser:
         self._selection.dropped += [(each, Reason.LIMIT) for each in left]
 
     def _take(self, candidate: Candidate, shown: Candidate) -> None:
-        dropped, document = self._selection.dropped, shown.document
+        dropped, document, part = self._selection.dropped, shown.document, candidate.part
+        if part in self._best and not self._is_worth_it(shown, self._best[part]):
+            dropped.append((candidate, Reason.FLOOR))
+            return
         numbers = tuple(sorted(_NUMBERS.findall(document.text)))
         is_there = document.key in self._keys or document.source.id in self._messages
         words = frozenset[str]()
@@ -157,6 +169,7 @@ class _Chooser:
         if not self._tally.fits(shown):
             dropped.append((candidate, Reason.BUDGET))
             return
+        self._chosen[part] += 1
         self._messages |= self._told(document.source)
         self._keys.add(document.key)
         if shown.position != NOWHERE:
@@ -166,6 +179,20 @@ class _Chooser:
         self._selection.chosen.append(shown)
         if shown is not candidate:
             dropped.append((candidate, Reason.DUPLICATE))
+
+    def _is_worth_it(self, shown: Candidate, top: Best) -> bool:
+        """Whether a memory belongs into a brief reminder."""
+        count, newer = self._chosen[shown.part], shown.replaced
+        if newer is not None and shown.part not in self._past:
+            text = shown.document.text
+            if not unsaid(newer, text, self._asked_for):
+                return False  # it says all that is asked for, and is as relevant
+        if shown.evidence < SOME or not count:
+            return shown.evidence >= SOME
+        if count >= SURE:
+            return shown.score >= CLOSE * top.score
+        # Of those that say the same, all but the first have a low score.
+        return shown.score >= FAIR * top.score or shown.evidence >= SURELY * top.evidence
 
     def _told(self, source: Source) -> set[int]:
         """Messages of which a chosen memory says what is asked for."""
@@ -213,8 +240,15 @@ def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
     return {key for key, message in unknown if words(message) in spoken}
 
 
-def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, float]:
-    """Score from which a memory is relevant, for each question with enough evidence."""
+class Best(NamedTuple):
+    """The best score and the most evidence for a question."""
+
+    score: float
+    evidence: float
+
+
+def _best(candidates: list[Candidate], needed: Sequence[float]) -> dict[int, Best]:
+    """What is best for each question with enough evidence; nothing if all lack it."""
     best: dict[int, float] = {}
     evidence: dict[int, float] = {}
     for each in candidates:
@@ -223,10 +257,10 @@ def _floors(candidates: list[Candidate], earnest: Collection[int]) -> dict[int, 
             best[part] = each.score
         if each.evidence > evidence.get(part, 0.0):
             evidence[part] = each.evidence
-    enough = {part: BESIDE if part in earnest else ENOUGH for part in evidence}
-    if not any(most >= enough[part] for part, most in evidence.items()):
+    enough = dict(enumerate(needed))
+    if not any(most >= enough.get(part, BESIDE) for part, most in evidence.items()):
         return {}
-    return {part: NEAR * best[part] for part, most in evidence.items() if most >= BESIDE}
+    return {part: Best(best[part], most) for part, most in evidence.items() if most >= BESIDE}
 
 
 def unsaid(fact: Fact, message: str, asked_for: frozenset[str]) -> int:
@@ -239,7 +273,7 @@ def _facts_of_messages(
 ) -> dict[int, Candidate]:
     """The best fact to stand for each message, by position; one that holds first."""
     by_position = {each.position: each for each in candidates if each.position != NOWHERE}
-    found: dict[int, Candidate] = {}
+    found: dict[int, tuple[tuple[int, bool, float, str], Candidate]] = {}
     for position, place in cited:
         fact, said = by_position.get(position), by_position.get(place)
         if fact is None or said is None:
@@ -247,15 +281,15 @@ def _facts_of_messages(
         source, message = fact.document.source, said.document.source
         if not isinstance(source, Fact) or not isinstance(message, Message):
             continue
-        if message.id not in source.claimed or unsaid(source, message.text, asked_for) > FEW:
+        if message.id not in source.claimed:
             continue
-        if place not in found or _order(fact) < _order(found[place]):
-            found[place] = fact
-    return found
-
-
-def _order(fact: Candidate) -> tuple[bool, float, str]:
-    return fact.replaced is not None, -fact.score, fact.document.key
+        lacking = unsaid(source, message.text, asked_for)
+        if lacking > FEW:
+            continue
+        order = lacking, fact.replaced is not None, -fact.score, fact.document.key
+        if place not in found or order < found[place][0]:
+            found[place] = order, fact
+    return {place: fact for place, (_, fact) in found.items()}
 
 
 def _already(

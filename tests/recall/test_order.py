@@ -102,7 +102,7 @@ async def test_beside_a_question_with_an_answer_less_is_enough(
     await told(memory, "外婆下周三去眼科复查白内障", "周姐在省图书馆做事，管编目，午休时去游泳")
     asked = "外婆哪天去眼科复查白内障？周姐平常礼拜天都爱跑到哪座公园跟谁遛弯？"
     assert "周姐" in (await memory.ask(HOME, asked)).block
-    monkeypatch.setattr(selection, "BESIDE", selection.ENOUGH)
+    monkeypatch.setattr(selection, "BESIDE", ranking.ENOUGH)
     assert "周姐" not in (await memory.ask(HOME, asked)).block
 
 

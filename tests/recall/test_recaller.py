@@ -146,7 +146,7 @@ async def test_a_replaced_fact_is_marked_and_comes_later(memory: Memory) -> None
     old = fact(HOME, ZHANG, entity("北京"), "张三住在北京朝阳区", at=T0)
     new = fact(HOME, ZHANG, entity("上海"), "张三住在上海朝阳路", at=T0 + 90, supersedes=(old.id,))
     await memory.know(HOME, old, new)
-    found = await memory.ask(HOME, "张三住在朝阳吗")
+    found = await memory.ask(HOME, "张三住在朝阳吗", limit=8)
     assert [item.id for item in found.items] == [new.id, old.id]
     assert "现在不是了" in found.items[1].text
     assert "到2026-09-21为止" in found.items[1].text
@@ -159,7 +159,7 @@ async def test_what_replaces_a_fact_comes_with_it_whatever_its_words(memory: Mem
     mid = fact(HOME, ZHANG, entity("美团"), "张三入职美团", at=T0 + 90, supersedes=(old.id,))
     new = fact(HOME, ZHANG, entity("开店"), "张三开了家面馆", at=T0 + 180, supersedes=(mid.id,))
     await memory.know(HOME, old, mid, new)
-    found = await memory.ask(HOME, "我现在在哪里工作？")
+    found = await memory.ask(HOME, "我现在在哪里工作？", limit=8)
     assert found.items[0].id == new.id
     assert {item.id for item in found.items} == {old.id, mid.id, new.id}
 

@@ -92,7 +92,7 @@ async def test_to_other_questions_it_is_as_if_there_were_no_records(memory: Memo
     for one, other in zip(before, after, strict=True):
         assert one.block == other.block
         assert one.trace.candidates == other.trace.candidates
-    together = await memory.ask(HOME, "去年7月我们聊了什么关于青岛看海的事")
+    together = await memory.ask(HOME, "去年7月我们聊了什么关于青岛看海的事", limit=8)
     assert TEXTS["july"] in together.block
     assert "张三去过青岛看海" in together.block
 

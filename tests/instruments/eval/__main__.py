@@ -73,6 +73,7 @@ async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
         if cassette:
             found[language] |= {
                 "not_recorded": len(cassette.missing),
+                "changed": cassette.changed,
                 "calls": cassette.calls,
                 "tokens_in": cassette.tokens_in,
                 "tokens_out": cassette.tokens_out,

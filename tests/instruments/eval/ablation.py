@@ -100,8 +100,19 @@ RULES = {
     "questions in earnest": Rule(("times", "correction"), _replace((ranking, "_is_earnest", _no))),
     "long repetitions last": Rule((), _replace((selection, "LONG", 1_000))),
     "floor": Rule(
-        (), _replace((selection, "_floors", lambda found, _: {c.part: -9.0 for c in found}))
+        (),
+        _replace(
+            (
+                selection,
+                "_best",
+                lambda found, _: {c.part: selection.Best(-9.0, 9.0) for c in found},
+            )
+        ),
     ),
+    "kinds of questions": Rule((), _replace((query, "predicates_of", lambda _: frozenset()))),
+    "words for relatives": Rule((), _replace((query, "kin_in", lambda _: ()))),
+    "how it was": Rule((), _replace((query, "_FORMER", re.compile("(?!)")))),
+    "others than the asker": Rule((), _replace((ranking, "ANOTHER", 1.0))),
 }
 
 

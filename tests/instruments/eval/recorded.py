@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graph_memory.model import BOT, Fact, user_id
+from graph_memory.model import BOT, Episode, Fact, user_id
 from graph_memory.ports import Embedder, LanguageModel
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
@@ -43,7 +43,7 @@ class Verdict:
     Attributes:
         right: The answer stands in the block.
         lines, strict, lenient: How many lines there are, how many rest on a message that
-            answers, how many of these or hold the answer's words.
+            answers (a summary only if it does, too), how many of these or hold the words.
         stale: Lines that show what is over as if it still held.
         leaks: Words that must not be shown and are.
     """
@@ -69,6 +69,7 @@ class Recorded:
         self._embedder = embedder
         self._now = world.talks[0].lines[0].at
         self._messages: dict[str, int] = {}
+        self._episodes: dict[str, Episode] = {}
         self._texts: list[tuple[str, str, float, str]] = []
 
     async def run(self) -> dict[str, Any]:
@@ -115,6 +116,7 @@ class Recorded:
         buffers = service.learning._buffers
         while (wait := buffers.next(self._now, time.monotonic())) < until - self._now:
             self._now += max(wait, 0.0) + 1.0
+            await service.recall.settle()  # what is alike depends on what is embedded
             await service.learning.settle()
         self._now = until
 
@@ -122,6 +124,8 @@ class Recorded:
 
     async def _ask(self, service: MemoryService) -> dict[str, Any]:
         facts = {f.id: f for f in await service.journal.read(lambda rows: rows.find(Fact))}
+        read = await service.journal.read(lambda rows: rows.find(Episode))
+        self._episodes = {each.id: each for each in read}
         verdicts = []
         for question in self._world.questions:
             recall = await self._remind(service, question)
@@ -150,11 +154,16 @@ class Recorded:
         verdict = Verdict(question, recall.block, _holds(question, recall.block))
         words = [word for group in question.answer for word in group]
         for item in recall.items:
-            rests = set(facts[item.id].evidence) if item.kind == "fact" else set(item.messages)
-            is_strict = bool(rests & gold)
+            is_told = any(word in item.text for word in words)
+            if episode := self._episodes.get(item.id):
+                first, last = episode.first_message, episode.last_message
+                is_strict = is_told and any(first <= id <= last for id in gold)
+            else:
+                rests = facts[item.id].claimed if item.kind == "fact" else item.messages
+                is_strict = not gold.isdisjoint(rests)
             verdict.lines += 1
             verdict.strict += is_strict
-            verdict.lenient += is_strict or any(word in item.text for word in words)
+            verdict.lenient += is_strict or is_told
             if question.kind == "now" and any(word in item.text for word in question.stale):
                 is_current = not MARKED.search(item.text)
                 if is_current and not any(word in item.text for word in words):

@@ -34,8 +34,7 @@ SCENES = (
                      since="2026-05-02", replaces=("loves",)),
         ),
         asks=(
-            Ask("Ann", "Do I eat spicy food now?", gets=("no longer eats",),
-                outdated=("loves spicy",)),
+            Ask("Ann", "Do I eat spicy food now?", gets=("no longer eats",)),
             Ask("Ann", "Did I love spicy food before?", gets=("loves spicy",),
                 outdated=("loves spicy",)),
         ),

@@ -117,7 +117,10 @@ SCENES = (
             Expected("张三", "did", "日语N2", ("2026-07-05", "N2"), ("status",),
                      since="2026-07-05", replaces=("打算",)),
         ),
-        asks=(Ask("张三", "我的日语N2考了吗？", gets=("考了日语N2",), outdated=("打算",)),),
+        asks=(
+            Ask("张三", "我的日语N2考了吗？", gets=("考了日语N2",)),
+            Ask("张三", "我之前打算什么时候考日语N2？", gets=("打算",), outdated=("打算",)),
+        ),
     ),
     Scene(
         "zh-plan-given-up",

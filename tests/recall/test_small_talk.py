@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from graph_memory.recall.small_talk import LONGEST, is_small_talk, is_task
+
+from ..makers import private, user
+from .conftest import Memory
+
+HOME, ZHANG = private("zhang"), user("zhang")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "早", "你好呀",
+        "今天天气真不错", "谢谢你，辛苦啦", "嗯嗯好的，知道了", "周末愉快！", "哈哈哈",
+        "666", "滚", "我困了，明天见", "🎉🎉", "???", "ok got it", "thanks a lot, you're the best",
+        "Good night!", "hahaha", "see you tomorrow",
+    ],
+)  # fmt: skip
+def test_what_says_nothing(text: str) -> None:
+    assert is_small_talk(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "安娜", "早饭吃什么", "我的生日", "我住在好安村", "了解一下项目", "好人", "行李呢",
+        "thanks to Ann", "okra", "I'm bored of Leith", "哈" * (LONGEST + 1),
+    ],
+)  # fmt: skip
+def test_what_says_something(text: str) -> None:
+    assert not is_small_talk(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("帮我写一首关于秋天的诗", True),
+        ("把这句话翻译成英文：我饿了", True),
+        ("红烧肉怎么做？", True),
+        ("1+1等于几", True),
+        ("tell me a joke", True),
+        ("How do I boil an egg", True),
+        ("我妈怎么做的红烧肉来着", False),
+        ("老周写的书叫什么", False),
+        ("tell me what Ann said", False),
+    ],
+)
+def test_what_is_a_task(text: str, expected: bool) -> None:
+    assert is_task(text) is expected
+
+
+async def test_it_is_neither_answered_nor_recalled(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(HOME, ZHANG, "早上好呀")
+    await memory.say(HOME, ZHANG, "我早上喝豆浆")
+    for text in ("早上好", "早", "good morning"):
+        assert (await memory.ask(HOME, text)).block == ""
+    found = await memory.ask(HOME, "我早上喝什么")
+    assert [item.text[-6:] for item in found.items] == ["我早上喝豆浆"]
