@@ -61,11 +61,16 @@ class Commands(Answers):
             lines.append(self._say("status_more"))
         return "\n".join(lines)
 
-    async def mine(self, turn: Turn) -> str:
-        """What is known about the speaker, as far as it may be shown here."""
-        found = await self.memory.library.mine(turn.asker, limit=LISTED)
-        if not found:
+    async def mine(self, turn: Turn, page: str = "") -> str:
+        """What is known about the speaker, as far as it may be shown here; a page of it."""
+        if page.strip() and not page.strip().isdecimal():
+            return misused(self._language, "mine", page)
+        known = await self.memory.library.mine(turn.asker, limit=1000)
+        if not known:
             return self._say("mine_none")
+        pages = -(-len(known) // LISTED)
+        at = max(1, min(int(page.strip()[:5] or 1), pages))
+        found = known[(at - 1) * LISTED : at * LISTED]
         listed = [Reference(Fact.kind, line.fact.id, line.fact.statement) for line in found]
         self.memory.references.number(turn, listed)
         said = await self.memory.lookup.signed(turn.asker, [line.fact for line in found])
@@ -75,11 +80,12 @@ class Commands(Answers):
                 number=number,
                 statement=f"〔{who}〕{fenced(line.fact.statement, MAX_STATEMENT)}",
                 date=self._date(line.fact.said_at),
-                strength=round(line.strength * 100),
             )
             for number, (line, who) in enumerate(zip(found, said, strict=True), 1)
         ]
-        return "\n".join([self._say("mine_title"), *lines, self._say("forget_hint")])
+        title = self._say("mine_title", count=len(known), page=at, pages=pages)
+        more = [self._say("mine_more", page=at + 1)] if at < pages else []
+        return "\n".join([title, *lines, *more, self._say("forget_hint")])
 
     async def search(self, turn: Turn, text: str) -> str:
         """What comes to mind at ``text``."""
@@ -238,7 +244,7 @@ class Commands(Answers):
         return self._say(key if key in UNDONE else "undone")
 
 
-ALONE = frozenset({"status", "mine", "undo", "why", "preview", "backup", "doctor"})
+ALONE = frozenset({"status", "undo", "why", "preview", "backup", "doctor"})
 """Commands that take no words: with some, they show their usage."""
 ADMINS = frozenset({"people", "flush", "preview", "backup", "doctor", "move"})
 """Commands for admins only."""

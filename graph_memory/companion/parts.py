@@ -46,7 +46,7 @@ RECORDS_BUDGET = 100
 MAX_SUMMARY = 60
 EPISODES = 8
 """Summaries that are read: some may not be shown."""
-SPANS = (1, 7, 30)
+SPANS = (7, 30)
 """Periods, in days, of which is told on how many days the user talked."""
 
 Cite = Callable[[Episode], str]
@@ -269,7 +269,7 @@ def _occasion(state: SessionState, at: float, zone: tzinfo, language: str) -> st
         "lead_occasion",
         when=f"{local:%Y-%m-%d} {weekday} {local:%H:%M}",
         ago=ago,
-        **dict(zip(("one", "seven", "thirty"), counts, strict=True)),
+        **dict(zip(("seven", "thirty"), counts, strict=True)),
     )
 
 

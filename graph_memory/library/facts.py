@@ -287,7 +287,7 @@ class Library:
         return VisibleRows(rows, asker, view_for(asker, policy, self._context.attendance))
 
     async def mine(self, asker: Asker, limit: int = 20) -> list[FactLine]:
-        """What the asker may see of what is known about the asker, strongest first."""
+        """What the asker may see of what is known about them, the important first."""
 
         def work(rows: Rows) -> list[FactLine]:
             visible = self._visible(rows, asker)
@@ -301,7 +301,7 @@ class Library:
             current = [fact for fact in about.values() if fact.id not in gone]
             names = visible.names_of({n for f in current for n in (f.subject, f.object)})
             lines = [self._line(f, names, session_of(rows, f.session), False) for f in current]
-            return sorted(lines, key=lambda line: (-line.strength, line.fact.id))[:limit]
+            return sorted(lines, key=_by_importance)[:limit]
 
         return await self._journal.read(work)
 
@@ -491,3 +491,7 @@ def _done(change: Change | None, what: str) -> Change:
     if change is None:
         raise NotFoundError(f"{what}: nothing changed")
     return change
+
+
+def _by_importance(line: FactLine) -> tuple[bool, float, float, str]:
+    return not line.fact.pinned, -line.fact.importance, -line.fact.said_at, line.fact.id

@@ -103,7 +103,7 @@ async def test_correct_by_number_and_undo(commands: Commands, memory: MemoryServ
     assert "〔张三〕〔到2026-09-21为止，现在不是了〕张三对花生过敏" in found
     assert found.index("腰果") < found.index("现在不是了")
     assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
-    assert "撤销上一次更正" in await commands.undo(zhang)
+    assert "刚才的更正已还原" in await commands.undo(zhang)
     assert "张三对花生过敏" in await commands.mine(zhang)
     await memory.recall.settle()
     assert "腰果" not in await commands.search(zhang, "花生 腰果 过敏")
@@ -169,14 +169,14 @@ async def test_status_tells_what_upkeep_wrote_and_let_go(
     commands: Commands, memory: MemoryService
 ) -> None:
     before = await commands.status(admin)
-    assert "总结 0" in before
+    assert "摘要 0" in before
     assert "删去旧消息 0 条" in before
     talk = Episode("ep:1", CLUB.id, T0, T0 + 1, 1, 2, 2, "聊了爬山", (ZHANG,))
     day = replace(talk, id="ep:2", level="day", parts=(talk.id,))
     await memory.journal.commit(lambda _: Draft("upkeep", "records", [CLUB, talk, day]))
     await memory.journal.set_note("thinned messages", "7")
     details = await commands.status(admin)
-    assert "情节 1 · 总结 1" in details
+    assert "对话 1 · 摘要 1" in details
     assert "删去旧消息 7 条" in details
     assert (await memory.journal.counts())["episode"] == 1, "a record is no conversation"
     assert "总结" not in await commands.status(admin_in_club)

@@ -149,7 +149,7 @@ async def test_merging_by_name_and_taking_it_back(commands: Commands, memory: Me
     assert f"茶 [{TEA[:10]}]（3 条）并入 龙井 茶 [{LONGJING[:10]}]（1 条）" in said
     listed = await commands.people.answer(boss)
     assert f"· 茶 [{TEA[:10]}]（3 条）→ 龙井 茶 [{LONGJING[:10]}]（1 条）" in listed
-    assert "已经是一个" in await commands.people.answer(boss, 'merge "龙井 茶" 茶')
+    assert "本来就是同一个" in await commands.people.answer(boss, 'merge "龙井 茶" 茶')
     assert "撤销" in await commands.undo(boss)
     assert "还没有合并过" in await commands.people.answer(boss, "")
     await commands.people.answer(boss, "MERGE 茶 “龙井 茶”")

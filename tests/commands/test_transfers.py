@@ -62,7 +62,7 @@ async def test_a_file_is_shown_before_it_comes_in(
     assert "大提琴" in found.block
     assert "请先发送" in await moves.import_(OWNER, "确认", NOWHERE)
     await moves.import_(OWNER, f"{name} persona=mei", NOWHERE)
-    assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert "没有改动" in await moves.import_(OWNER, "确认", NOWHERE)
     assert "最近一次导入" in await moves.import_(OWNER, "", NOWHERE)
     assert "删除 1 条消息" in await moves.import_(OWNER, "撤销", NOWHERE)
     await memory.recall.settle()
@@ -132,7 +132,7 @@ async def test_who_is_forgotten_is_in_no_file_any_more(
     await memory.forget_me.forget(user("1"))
     await memory.backups.purge()
     assert list((memory.directory / "exports").iterdir()) == []
-    assert "什么都没有改变" in await moves.import_(OWNER, "确认", NOWHERE)
+    assert "没有改动" in await moves.import_(OWNER, "确认", NOWHERE)
     assert await memory.journal.newest_messages(9) == []
 
 

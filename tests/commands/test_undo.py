@@ -88,7 +88,7 @@ async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller
     await commands.memory.learning.hear(Turn(caller.session, ZHANG, "张三", "我们聊聊吃饭的事"))
     assert "记住了" in await commands.remember(replace(caller, text="我们周五聚餐改到韶山冲饭店"))
     assert "韶山冲" in await shown(commands, caller, "韶山冲饭店")
-    assert "撤销上一次记住" in await commands.undo(caller)
+    assert "刚才记下的那条已删掉" in await commands.undo(caller)
     after = await shown(commands, caller, "韶山冲饭店")
     assert "韶山冲" not in after.replace("韶山冲饭店怎么走", "")
     assert not [row for row in await rows(commands, Fact) if "韶山冲" in row.statement]
@@ -109,7 +109,7 @@ async def test_undo_of_what_was_asked_for_in_the_chat(commands: Commands) -> Non
         Turn(zhang.session, ZHANG, "张三", "记住，周五聚餐改到韶山冲饭店")
     )
     assert "韶山冲" in await shown(commands, zhang, "韶山冲饭店")
-    assert "撤销上一次记住" in await commands.undo(zhang)
+    assert "刚才记下的那条已删掉" in await commands.undo(zhang)
     after = await shown(commands, zhang, "韶山冲饭店")
     assert "韶山冲" not in after.replace("韶山冲饭店怎么走", "")
 
@@ -159,11 +159,11 @@ async def test_words_that_search_shows_can_be_forgotten_by_who_said_them(
 async def test_remember_correct_undo_forget_undo(commands: Commands) -> None:
     await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
     await commands.correct(zhang, f"{number_of(await commands.mine(zhang), '芝麻')} 猫叫汤圆")
-    assert "撤销上一次更正" in await commands.undo(zhang)
+    assert "刚才的更正已还原" in await commands.undo(zhang)
     await commands.forget(zhang, number_of(await commands.mine(zhang), "芝麻"))
     assert "又记起来" in await commands.undo(zhang)
     assert "芝麻" in await commands.mine(zhang)
-    assert "撤销上一次记住" in await commands.undo(zhang)
+    assert "刚才记下的那条已删掉" in await commands.undo(zhang)
     assert "没有可以撤销" in await commands.undo(zhang)
     assert "芝麻" not in await commands.mine(zhang)
 
@@ -179,8 +179,8 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands:
     told = await commands.undo(zhang)
     assert "撤销不了" in told
     assert not re.search(r"\d", told), "no inner number"
-    assert "撤销上一次记住" in await commands.undo(zhang), "an earlier one"
+    assert "刚才记下的那条已删掉" in await commands.undo(zhang), "an earlier one"
     await commands.remember(replace(zhang, text="我喜欢剁椒鱼头"))
-    assert "撤销上一次记住" in await commands.undo(zhang), "the newest comes first again"
-    assert "撤销上一次记住" in await commands.undo(zhang)
+    assert "刚才记下的那条已删掉" in await commands.undo(zhang), "the newest comes first again"
+    assert "刚才记下的那条已删掉" in await commands.undo(zhang)
     assert "没有可以撤销" in await commands.undo(zhang)

@@ -165,8 +165,8 @@ async def test_people_pin_edit_and_drop_their_own(world: World) -> None:
     assert "张三喜欢登山" in await ask(zhang)
     for wrong in ("pin", "pin 9", "drop 一", "edit 1", "删除 77", "飞 1"):
         assert "🧠" in await ask(zhang, wrong)
-    assert "没有可以这样改的" in await ask(li, "drop 1")
-    assert "没有可以这样改的" in await ask(zhang_to_lan, "drop 1")
+    assert "不存在，或不能这样改" in await ask(li, "drop 1")
+    assert "不存在，或不能这样改" in await ask(zhang_to_lan, "drop 1")
     assert len(await world.rows(CoreFact)) == 3
 
 

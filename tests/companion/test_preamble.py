@@ -38,14 +38,16 @@ def line(lead: str, word: str) -> str:
 
 async def test_the_first_message_of_a_record_tells_when_it_is(world: World) -> None:
     _, first = await world.ask(zhang, "你好")
-    assert "现在 2026-09-21 周一 22:13；第一次在这里聊天；近 1/7/30 天里来聊过 1/1/1 天" in first
+    assert (
+        "现在 2026-09-21 周一 22:13；第一次在这里聊天；最近 7 天聊过 1 天、30 天聊过 1 天" in first
+    )
     await world.answer(HOME, "你好呀")
     _, second = await world.ask(zhang, "在吗")
     assert "现在" not in second
     world.later(12 * HOUR)
     _, third = await world.ask(zhang, "早上好")
-    assert "现在 2026-09-22 周二 10:14；上次聊天在约 12 小时前；" in third
-    assert "1/2/2 天" in third
+    assert "现在 2026-09-22 周二 10:14；上次聊天是约 12 小时前；" in third
+    assert "7 天聊过 2 天、30 天聊过 2 天" in third
 
 
 async def test_days_are_counted_over_weeks_and_restarts(tmp_path: Path) -> None:
@@ -56,13 +58,13 @@ async def test_days_are_counted_over_weeks_and_restarts(tmp_path: Path) -> None:
             world.later(DAY - 20)
         world.later(2 * DAY)
         _, lead = await world.ask(zhang, "我回来了")
-        assert "上次聊天在约 3 天前；近 1/7/30 天里来聊过 1/5/21 天" in lead
+        assert "上次聊天是约 3 天前；最近 7 天聊过 5 天、30 天聊过 21 天" in lead
         await world.learn(answer(worth=False))
         world.later(HOUR)
         clock = world.clock
     async with living(tmp_path, clock=clock) as world:
         _, lead = await world.ask(zhang, "还有一件事")
-        assert "上次聊天在约 1 小时前；近 1/7/30 天里来聊过 1/5/21 天" in lead
+        assert "上次聊天是约 1 小时前；最近 7 天聊过 5 天、30 天聊过 21 天" in lead
 
 
 async def test_in_a_group_the_first_who_is_answered_is_told(world: World) -> None:
@@ -83,7 +85,10 @@ async def test_asked_again_about_the_same_message_it_is_told_again(world: World)
 
 async def test_in_the_language_of_the_message(world: World) -> None:
     _, lead = await world.ask(zhang, "good morning to you")
-    assert "Now 2026-09-21 Mon 22:13; the first talk here; here on 1 of 1, 1 of 7, 1 of 30" in lead
+    assert (
+        "Now 2026-09-21 Mon 22:13; the first talk here; here on 1 of the last 7 days, 1 of 30"
+        in lead
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +151,7 @@ async def test_whatever_a_model_says_the_mood_stays_a_mood(world: World, given: 
 
 
 async def test_each_part_alone(tmp_path: Path) -> None:
-    shown = {"records": "最近的对话", "metadata": "现在", "core_facts": "要点", "mood": "心情"}
+    shown = {"records": "最近的对话", "metadata": "现在", "core_facts": "一直记着", "mood": "心情"}
     for part in shown:
         settings = replace(SETTINGS, companion=(part,))
         async with living(tmp_path / part, settings) as world:

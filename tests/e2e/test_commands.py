@@ -115,7 +115,7 @@ async def test_the_owner_says_who_and_what_is_one(world: World) -> None:
     merge = f"{people} merge 碧螺春 洞庭绿茶"
     assert "权限" in await world.qq.ask_private(471, merge)
     assert "合并了：碧螺春" in await world.qq.ask_private(ADMIN_ID, merge)
-    assert "已经是一个" in await world.qq.ask_private(ADMIN_ID, merge)
+    assert "本来就是同一个" in await world.qq.ask_private(ADMIN_ID, merge)
     assert "碧螺春" in await world.qq.ask_private(ADMIN_ID, people)
     assert "拆开了：碧螺春" in await world.qq.ask_private(ADMIN_ID, f"{people} split 碧螺春")
 

@@ -52,7 +52,7 @@ async def test_the_model_corrects_and_forgets_by_id(world: World) -> None:
     assert "已忘掉" in world.chats[-1].tool_results[1]
     assert "摄影" not in await world.qq.ask_private(451, "/memory mine")
     assert "又记起来" in await world.qq.ask_private(451, "/memory undo")
-    assert "撤销上一次更正" in await world.qq.ask_private(451, "/memory undo")
+    assert "刚才的更正已还原" in await world.qq.ask_private(451, "/memory undo")
     mine = await world.qq.ask_private(451, "/memory mine")
     assert "喜欢登山" in mine
     assert "擅长摄影" in mine

@@ -43,7 +43,7 @@ async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any)
         await memory.journal.set_note("thinned messages", "1234")
         async with entered(application(memory)) as browser:
             page = await see(browser, "/")
-            assert "对话片段 1 总结 2" in page.text
+            assert "对话片段 1 摘要 2" in page.text
             assert "已删去的旧消息 1,234 条" in page.text
             await see(browser, "/preferences", 303, language="en")
             page = await see(browser, "/")
