@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.embedding import load
 from graph_memory.errors import ExtractionError
 from graph_memory.ports import Answer
 
-from .cassette import Cassette
+from .cassette import Cassette, put_right
 from .recorded import TRAPS, Recorded
-from .world import read
+from .world import FOLDER, read
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -39,7 +40,7 @@ async def test_a_memory_that_learns_nothing_is_judged_by_what_it_shows() -> None
 SAID = {"lines": "summary|嗯"}
 
 
-async def test_an_answer_belongs_to_one_prompt(tmp_path: Path) -> None:
+async def test_an_answer_belongs_to_one_chat(tmp_path: Path) -> None:
     path, port = tmp_path / "answers.jsonl", tmp_path / "port"
     port.mkdir()
     (port / "001.answer.txt").write_text("summary|嗯", encoding="utf-8")
@@ -49,3 +50,34 @@ async def test_an_answer_belongs_to_one_prompt(tmp_path: Path) -> None:
     with pytest.raises(ExtractionError, match="not recorded"):
         await again.ask("s", "another")
     assert again.missing == ["another"]
+
+
+def test_numbers_and_labels_follow_what_they_stand_for() -> None:
+    recorded = [
+        "U5 王磊",
+        "E1 弟弟 (person)",
+        "1. 2026-03-02 U1 likes: 猫",
+        "2. 2026-03-02 U1 age: 26",
+    ]
+    shown = ["U4 王磊", "E2 弟弟 (person)", "1. 2026-03-03 U1 age: 26"]
+    answer = [
+        "summary|他们打球", "E2|上海|place|", "U5|plans|E2|3|2026|0.5|>1|王磊去上海",
+        "E1|age|5|4||0.5|past >2|弟弟五岁", "restated|1:3", "ended|2:4", "U1|likes|E1|1||0.5||一",
+    ]  # fmt: skip
+    assert put_right(answer, recorded, shown) == [
+        "summary|他们打球", "E102|上海|place|", "U4|plans|E102|3|2026|0.5||王磊去上海",
+        "E2|age|5|4||0.5|past >1|弟弟五岁", "ended|1:4", "U1|likes|E2|1||0.5||一",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "least"), [("zh", 0.95), ("en", 0.95)])
+async def test_what_users_get_is_held(language: str, least: float) -> None:
+    cassette = Cassette(FOLDER / f"{language}.answers.jsonl")
+    found = await Recorded(read(language), cassette, await load("bundled")).run()
+    assert cassette.missing == []
+    assert found["answer_in_block"] >= least
+    assert found["strict"] >= 0.43
+    assert found["median_tokens"] <= 180
+    assert (found["small_talk_with_anything"], found["leaks"]) == (0, [])
+    assert len(found["outdated_as_current"]) <= 5
