@@ -377,3 +377,13 @@ async def test_a_secret_is_shown_to_nobody_but_its_speaker_who_looks_it_up(world
     told.append(await world.tools.use(zhang, "open_record", {"id": ids(lead)[0], "page": ""}))
     assert [each for each in told if "Kettle" in each] == []
     assert "Kettle-1959" in await world.commands.records.records(zhang, "2")
+
+
+async def test_what_a_fact_leaves_out_is_found_by_recall_and_search(world: World) -> None:
+    await world.say(zhang, "我收集邮票，最贵的是一枚猴票")
+    await world.learn(answer(said("U1", "habit", "收集邮票", "张三收集邮票", 1)))
+    world.later(DAY)
+    found, _ = await world.ask(zhang, "我最贵的邮票是哪枚")
+    assert "猴票" in found.block
+    assert "猴票" in await world.commands.search(zhang, "猴票")
+    assert "猴票" in await world.tools.use(zhang, "memory_recall", {"query": "猴票"})

@@ -13,11 +13,14 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 from graph_memory.embedding import load
 from graph_memory.store import Journal
+from tests.endpoint import endpoint, missing
+from tests.instruments.scenes.live import LiveModel
 
 from . import corpus, world
 from .cassette import Cassette
@@ -51,8 +54,11 @@ def main() -> None:
         "--recorded", nargs="?", const="zh,en", help="instead: the recorded worlds, see recorded.py"
     )
     parser.add_argument("--port", type=Path, help="with --recorded: ask here for what is missing")
+    parser.add_argument("--live", action="store_true", help="with --recorded: ask a real model")
     parser.add_argument("--silent", action="store_true", help="with --recorded: learn nothing")
     options = parser.parse_args()
+    if options.live and missing(os.environ):
+        parser.error(f"a real model needs {', '.join(missing(os.environ))} in the environment")
     if options.recorded:
         print(json.dumps(asyncio.run(_worlds(options)), indent=1, ensure_ascii=False))
         return
@@ -65,19 +71,22 @@ def main() -> None:
 
 async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    server = endpoint(os.environ) if options.live else None
     for language in options.recorded.split(","):
         embedder = await load(options.model)  # the memory closes what it was given
-        path = world.FOLDER / f"{language}.answers.jsonl"
-        cassette = None if options.silent else Cassette(path, options.port)
-        found[language] = await Recorded(world.read(language), cassette, embedder).run()
-        if cassette:
-            found[language] |= {
-                "not_recorded": len(cassette.missing),
-                "changed": cassette.changed,
-                "calls": cassette.calls,
-                "tokens_in": cassette.tokens_in,
-                "tokens_out": cassette.tokens_out,
-            }
+        async with AsyncExitStack() as stack:
+            model: Cassette | LiveModel | None = None
+            if server:
+                model = await stack.enter_async_context(LiveModel(server))
+            elif not options.silent:
+                path = world.FOLDER / f"{language}.answers.jsonl"
+                model = Cassette(path, options.port)
+            found[language] = await Recorded(world.read(language), model, embedder).run()
+        if isinstance(model, Cassette):
+            found[language] |= {"not_recorded": len(model.missing), "changed": model.changed}
+        if model:
+            figures = ("calls", "tokens_in", "tokens_out")
+            found[language] |= {name: getattr(model, name) for name in figures}
     return found
 
 
