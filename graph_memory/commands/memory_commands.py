@@ -6,6 +6,8 @@ admins, and its contents for admins in a private chat only.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sized
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -26,9 +28,13 @@ from .usage import EVERYTHING, Answers, help_text, misused
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
+MOST_FOUND = 50
+"""Memories that a search finds, at most."""
 MAX_STATEMENT = 120
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
+_PAGE = re.compile(r"(?s)(?P<text>.*\S)\s+[pP第]\s?(?P<page>\d{1,5})\s?页?")
+"""What is searched for, with a page of it at the end: 生日 第2页, birthday p2."""
 UNDONE = frozenset({"undone_forget", "undone_correct", "undone_remember"})
 
 
@@ -68,8 +74,7 @@ class Commands(Answers):
         known = await self.memory.library.mine(turn.asker, limit=1000)
         if not known:
             return self._say("mine_none")
-        pages = -(-len(known) // LISTED)
-        at = max(1, min(int(page.strip()[:5] or 1), pages))
+        at, pages = _page_of(known, page)
         found = known[(at - 1) * LISTED : at * LISTED]
         listed = [Reference(Fact.kind, line.fact.id, line.fact.statement) for line in found]
         self.memory.references.number(turn, listed)
@@ -88,13 +93,17 @@ class Commands(Answers):
         return "\n".join([title, *lines, *more, self._say("forget_hint")])
 
     async def search(self, turn: Turn, text: str) -> str:
-        """What comes to mind at ``text``."""
-        if not text:
+        """What comes to mind at ``text``; a page of it, if a page is named at its end."""
+        asked = _PAGE.fullmatch(text)
+        wanted, page = asked.group("text", "page") if asked else (text, "")
+        if not wanted:
             return self._say("search_what")
-        found = await self.memory.recall.search(turn.asker, text, LISTED)
-        if not found.items:
+        all_of_it = (await self.memory.recall.search(turn.asker, wanted, MOST_FOUND)).items
+        if not all_of_it:
             return self._say("search_none")
-        meant = [item for item in found.items if item.kind in (Fact.kind, MESSAGE)]
+        at, pages = _page_of(all_of_it, page)
+        found = all_of_it[(at - 1) * LISTED : at * LISTED]
+        meant = [item for item in found if item.kind in (Fact.kind, MESSAGE)]
         self.memory.references.number(
             turn, [Reference(item.kind, item.id, item.text) for item in meant]
         )
@@ -103,10 +112,13 @@ class Commands(Answers):
             self._say("item_numbered", number=number, text=item.text)
             if (number := numbers.get((item.kind, item.id)))
             else self._say("item_plain", text=item.text)
-            for item in found.items
+            for item in found
         ]
+        title = self._say("search_title", count=len(all_of_it), page=at, pages=pages)
+        next_page = self._say("search_more", text=one_line(wanted, MAX_STATEMENT), page=at + 1)
+        more = [next_page] if at < pages else []
         hint = [self._say("forget_hint")] if meant else []
-        return "\n".join([self._say("search_title"), *lines, *hint])
+        return "\n".join([title, *lines, *more, *hint])
 
     async def preview(self, turn: Turn) -> str:
         """What the settings would forget, and when; even how much is for owners only."""
@@ -248,6 +260,12 @@ ALONE = frozenset({"status", "undo", "why", "preview", "backup", "doctor"})
 """Commands that take no words: with some, they show their usage."""
 ADMINS = frozenset({"people", "flush", "preview", "backup", "doctor", "move"})
 """Commands for admins only."""
+
+
+def _page_of(found: Sized, page: str) -> tuple[int, int]:
+    """The page that is meant, from 1, and how many there are."""
+    pages = -(-len(found) // LISTED)
+    return max(1, min(int(page.strip()[:5] or 1), pages)), pages
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,8 @@ FADING = 0.2
 """Share of a fact's score that fades with retention."""
 REPLACED = 0.6
 """Factor for what is known to be no longer true, or was to be done before now."""
+HISTORY = 30 * DAY
+"""Time after which a plan that was settled is told only to who asks how it was."""
 ASKING = 0.7
 """Factor for a message that only asks."""
 CANDIDATES = 40
@@ -317,9 +319,12 @@ class _Ranker:
                 factor = ASKING + (1 - ASKING) * telling(document.source.text)
                 if self.brief:
                     evidence[place] *= 0.0 if is_small_talk(document.source.text) else factor
-            is_over = newer is not None or _is_over(document.source, self.context.now)
-            if is_over and not self.question.parts[number].former:
-                factor *= REPLACED
+            if not self.question.parts[number].former:
+                now = self.context.now
+                if newer is not None or _is_over(document.source, now):
+                    factor *= REPLACED
+                if self.brief and _is_history(document.source, now):
+                    evidence[place] = 0.0
             score = float(relevance[position]) * factor
             found.append(
                 Candidate(
@@ -342,6 +347,13 @@ def _is_over(source: Source, now: float) -> bool:
         return False
     is_due = source.predicate in TASKS and source.due is not None and source.due + DAY <= now
     return is_due or source.is_over(now)
+
+
+def _is_history(source: Source, now: float) -> bool:
+    """Whether it is a plan that was settled long ago."""
+    if not isinstance(source, Fact):
+        return False
+    return source.predicate in TASKS and source.is_over(now - HISTORY)
 
 
 def _needed(

@@ -79,6 +79,20 @@ async def test_search(commands: Commands) -> None:
     assert "没有想起" in await commands.search(zhang, "量子色动力学")
 
 
+async def test_search_has_pages(commands: Commands, memory: MemoryService) -> None:
+    for number in range(12):
+        said = f"第{number}次露营去了{number}号营地"
+        await commands.remember(replace(zhang, text=said, ref=f"9@{number}"))
+    await memory.recall.settle()
+    first = await commands.search(zhang, "露营")
+    assert "共 12 条，第 1/2 页" in first
+    assert "/memory search 露营 第2页" in first
+    second = await commands.search(zhang, "露营 第2页")
+    assert "第 2/2 页" in second
+    assert second.count("营地") == 2
+    assert second == await commands.search(zhang, "露营 p2")
+
+
 async def test_forget_by_number_and_undo(commands: Commands) -> None:
     number = number_of(await commands.mine(zhang), "花生")
     assert "花生" in await commands.forget(zhang, number)

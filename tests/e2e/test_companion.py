@@ -121,7 +121,7 @@ async def test_the_next_day(companion: World) -> None:
     look_up(world, "原话", "日出")
     call = await world.say(1201, "早，还记得我吗？说说原话")
     block = injected(call)
-    assert re.search(r"现在 \d{4}-\d\d-\d\d 周. \d\d:\d\d；上次聊天在约 (19|20|21) 小时前", block)
+    assert re.search(r"现在 \d{4}-\d\d-\d\d 周. \d\d:\d\d；上次聊天是约 (19|20|21) 小时前", block)
     assert "1. [事实] 小青喜欢登山" in block
     assert "你此刻的心情：" in block
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 小青喜欢登山", block)
@@ -133,7 +133,7 @@ async def test_the_next_day(companion: World) -> None:
     look_up(world, "那天", "风筝")
     block = injected(await world.say_in(group, 1202, "那天我说要做什么？"))
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 小白喜欢放风筝", block)
-    assert "上次聊天在约" in block
+    assert "上次聊天是约" in block
     found, opened = world.chats[-1].tool_results
     assert "周日去公园放" in found
     assert "〔小白〕我喜欢放风筝，周日去公园放" in opened

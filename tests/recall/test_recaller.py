@@ -153,6 +153,21 @@ async def test_a_replaced_fact_is_marked_and_comes_later(memory: Memory) -> None
     assert "现在不是了" not in found.items[0].text
 
 
+async def test_a_plan_that_was_settled_long_ago_is_told_to_who_asks_how_it_was(
+    memory: Memory,
+) -> None:
+    recaller = await memory.open()
+    await memory.say(HOME, ZHANG, "周末去爬了黄山", name="张三")
+    plan = fact(HOME, ZHANG, entity("川藏线"), "张三打算骑行川藏线", predicate="plans", valid_to=T0)
+    await memory.know(plan)
+    memory.now = T0 + 20 * 86_400
+    assert "〔已了结〕" in texts(await memory.ask(HOME, "我骑行川藏线的打算怎么样了？"))
+    memory.now = T0 + 40 * 86_400
+    assert not texts(await memory.ask(HOME, "我骑行川藏线的打算怎么样了？"))
+    assert "川藏线" in texts(await memory.ask(HOME, "我以前打算骑行川藏线吗？"))
+    assert "川藏线" in texts(await recaller.search(asker_of(HOME, ZHANG), "川藏线"))
+
+
 async def test_what_replaces_a_fact_comes_with_it_whatever_its_words(memory: Memory) -> None:
     await memory.open()
     old = fact(HOME, ZHANG, entity("字节"), "张三在字节工作", at=T0)

@@ -4,7 +4,8 @@ A folder with beliefs and questions. What the benchmark calls a scope becomes wh
 memories apart here: a user is a user with a private chat, a domain is a persona, and what
 holds for a user everywhere (``user:universal``) is a fact about the user, which layered
 sharing shows under every persona. A belief of a domain is a fact about a thing that goes by
-the belief's name and aliases; one that was superseded or resolved is replaced or over.
+the belief's name and aliases; one that was superseded or resolved is replaced or over. An
+open question is a plan: something that somebody still has to settle.
 A question over several domains is asked under each of these personas.
 
 The benchmark tells pinned facts, open questions, what holds for the user everywhere and
@@ -164,7 +165,7 @@ class Precision:
             id=belief["_id"],
             session=session.id,
             subject=subject,
-            predicate="other",
+            predicate="plans" if belief["type"] == "open_question" else "other",
             object=thing,
             statement=belief["content"],
             speaker=session.owner,
