@@ -160,6 +160,8 @@ _LONGEST_TEXT = 600
 """Characters of a text that are searched for names."""
 _SHORTEST_NAME = 2
 """Characters of a name from which it is looked for."""
+_STEMS = (4, 3, 2)
+"""Characters that two names of a user begin with and that are a name by themselves."""
 
 
 class NameIndex:
@@ -171,6 +173,8 @@ class NameIndex:
         self._by_node: dict[str, dict[str, Name]] = defaultdict(dict)
         # Names of users by how they look.
         self._alike: dict[str, dict[str, Name]] = defaultdict(dict)
+        # Names of users by the Chinese characters they begin with.
+        self._by_stem: dict[str, dict[str, Name]] = defaultdict(dict)
         # Number of names by their first two characters and length.
         self._lengths: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
 
@@ -181,6 +185,8 @@ class NameIndex:
         self._by_node[name.node][name.id] = name
         if not is_entity(name.node):
             self._alike[_look(name.text)][name.id] = name
+            for stem in _stems(name.norm):
+                self._by_stem[stem][name.id] = name
         if len(name.norm) >= _SHORTEST_NAME:
             self._by_norm[name.norm][name.id] = name
             self._lengths[name.norm[:2]][len(name.norm)] += 1
@@ -192,6 +198,8 @@ class NameIndex:
         _discard(self._by_node, name.node, id)
         if not is_entity(name.node):
             _discard(self._alike, _look(name.text), id)
+            for stem in _stems(name.norm):
+                _discard(self._by_stem, stem, id)
         if len(name.norm) >= _SHORTEST_NAME:
             _discard(self._by_norm, name.norm, id)
             lengths = self._lengths[name.norm[:2]]
@@ -207,7 +215,10 @@ class NameIndex:
         return {each.node for each in self._alike.get(_look(name), {}).values() if visible(each)}
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
-        """Nodes named in a text, with the name; invisible names hide no other."""
+        """Nodes named in a text, with the name; invisible names hide no other.
+
+        Of the cards 诺诺带班中 and 诺诺休假 of one user 诺诺 is the name.
+        """
         wanted = normalise(text)[:_LONGEST_TEXT]
         found: dict[str, str] = {}
         at = 0
@@ -221,8 +232,28 @@ class NameIndex:
                     at += length
                     break
             else:
-                at += 1
+                stem, nodes = self._stem(wanted[at : at + _STEMS[0]], visible)
+                found.update(dict.fromkeys(sorted(nodes), stem))
+                at += max(1, len(stem))
         return found
+
+    def _stem(self, text: str, visible: Callable[[Name], bool]) -> tuple[str, set[str]]:
+        """What a text begins with that two names of a user begin with, and these users."""
+        for stem in _stems(text + "…"):
+            names = [name for name in self._by_stem.get(stem, {}).values() if visible(name)]
+            cards = {(name.node, name.norm) for name in names}
+            twice = {
+                node for node, count in Counter(node for node, _ in cards).items() if count > 1
+            }
+            if twice:
+                return stem, twice
+        return "", set()
+
+
+def _stems(norm: str) -> list[str]:
+    """What a name may begin with that is one by itself: characters that all say something."""
+    found = [norm[:size] for size in _STEMS if size < len(norm)]
+    return [stem for stem in found if all(map(is_character, stem)) and significance(stem) == 1]
 
 
 def _look(name: str) -> str:

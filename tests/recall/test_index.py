@@ -195,6 +195,22 @@ def test_the_longest_visible_name_counts() -> None:
     assert names.mentioned("小明来了", lambda _: True) == {}
 
 
+def test_what_two_cards_begin_with_is_a_name() -> None:
+    names = NameIndex()
+    here, there = private("2"), private("3")
+    cards = name(HOME, ME, "诺诺带班中"), name(here, ME, "诺诺休假"), name(there, "u:2", "诺诺")
+    for each in (*cards, name(HOME, "u:3", "今天真累"), name(HOME, "u:3", "今天不错")):
+        names.put(each)
+    assert names.mentioned("诺诺几点来", lambda _: True) == {"u:2": "诺诺"}
+    names.drop(cards[2].id)
+    assert names.mentioned("诺诺几点来", lambda _: True) == {ME: "诺诺"}
+    assert names.mentioned("今天几点来", lambda _: True) == {}, "says nothing"
+    assert names.mentioned("诺诺", lambda each: each.session == HOME.id) == {}, "one is hidden"
+    names.put(name(there, ME, "诺诺带班中"))
+    names.drop(cards[1].id)
+    assert names.mentioned("诺诺", lambda _: True) == {}, "of one card, where does the name end?"
+
+
 def test_citations_are_of_messages_in_sight() -> None:
     index = Index()
     first, last = sorted((HOME, private("1", "lan")), key=lambda session: session.id)
