@@ -55,7 +55,7 @@ class Settings:
     llm_provider_id: str = ""
     daily_llm_tokens: int = _number(2_000_000, 10_000, 1_000_000_000, zero=True)
     enable_group_learning: bool = True
-    buffer_size_private: int = _number(14, 2, 200)
+    buffer_size_private: int = _number(24, 2, 200)
     buffer_size_group: int = _number(40, 2, 200)
     buffer_timeout: int = _number(300, 10, 86_400)
     embedding_provider_id: str = ""

@@ -251,7 +251,7 @@ class NameIndex:
 
 
 def _stems(norm: str) -> list[str]:
-    """What a name may begin with that is one by itself: characters that all say something."""
+    """What a name may begin with and be called by: characters that all say something."""
     found = [norm[:size] for size in _STEMS if size < len(norm)]
     return [stem for stem in found if all(map(is_character, stem)) and significance(stem) == 1]
 

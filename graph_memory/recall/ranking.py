@@ -94,7 +94,7 @@ ANOTHER = 0.8
 FADING = 0.2
 """Share of a fact's score that fades with retention."""
 REPLACED = 0.6
-"""Factor for what is known to be no longer true, or was to be done before now."""
+"""Factor for what something newer replaces."""
 HISTORY = 30 * DAY
 """Time after which a plan that was settled is told only to who asks how it was."""
 ASKING = 0.7
@@ -320,10 +320,8 @@ class _Ranker:
                 if self.brief:
                     evidence[place] *= 0.0 if is_small_talk(document.source.text) else factor
             if not self.question.parts[number].former:
-                now = self.context.now
-                if newer is not None or _is_over(document.source, now):
-                    factor *= REPLACED
-                if self.brief and _is_history(document.source, now):
+                factor *= 1.0 if newer is None else REPLACED
+                if self.brief and _is_history(document.source, self.context.now):
                     evidence[place] = 0.0
             score = float(relevance[position]) * factor
             found.append(
@@ -339,14 +337,6 @@ class _Ranker:
                 )
             )
         return found
-
-
-def _is_over(source: Source, now: float) -> bool:
-    """Whether a fact has ended or was to be done by now; not what was told as past."""
-    if not isinstance(source, Fact) or source.is_former:
-        return False
-    is_due = source.predicate in TASKS and source.due is not None and source.due + DAY <= now
-    return is_due or source.is_over(now)
 
 
 def _is_history(source: Source, now: float) -> bool:
