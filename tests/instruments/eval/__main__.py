@@ -82,6 +82,11 @@ async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
                 path = world.FOLDER / f"{language}.answers.jsonl"
                 model = Cassette(path, options.port)
             found[language] = await Recorded(world.read(language), model, embedder).run()
+        if model:
+            embedder = await load(options.model)
+            untaught = await Recorded(world.read(language), None, embedder).run()
+            missed = found[language]["missed"]
+            found[language]["lost_by_learning"] = sorted({*missed} - {*untaught["missed"]})
         if isinstance(model, Cassette):
             found[language] |= {"not_recorded": len(model.missing), "changed": model.changed}
         if model:

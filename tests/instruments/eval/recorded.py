@@ -30,10 +30,12 @@ from .world import ASKED, PLATFORM, ZONE, Question, World
 
 MARKED = re.compile(
     r"现在不是了|日期已过|已了结|以前|曾|不再|原来|到.{4,12}为止"
-    r"|former|no longer|until|used to|outdated|settled|date has passed"
+    r"|former|moved from|no longer|until|used to|outdated|settled|date has passed"
 )
 """Words by which a line says that it no longer holds."""
 TRAPS = ("trap", "joke")
+NONSENSE = ("joke", "irony", "lyric")
+"""What tags of lines begin with from which nothing is to be learned."""
 
 
 @dataclass(slots=True)
@@ -138,7 +140,8 @@ class Recorded:
             )
             small.append((text, recall.block))
         plain = await self._plain(verdicts)
-        return _figures(verdicts, small, plain, facts.values())
+        jokes = frozenset(id for tag, id in self._messages.items() if tag.startswith(NONSENSE))
+        return _figures(verdicts, small, plain, facts.values(), jokes)
 
     async def _remind(self, service: MemoryService, question: Question) -> Recall:
         turn = Turn(question.session, question.account, "", question.text)
@@ -206,13 +209,15 @@ def _figures(
     small: list[tuple[str, str]],
     plain: list[bool],
     facts: Iterable[Fact],
+    nonsense: frozenset[int],
 ) -> dict[str, Any]:
     asked = [v for v in verdicts if v.question.kind not in TRAPS]
     kinds: dict[str, list[bool]] = defaultdict(list)
     for verdict in asked:
         kinds[verdict.question.kind].append(verdict.right)
     lines = max(1, sum(v.lines for v in asked))
-    statements = Counter(fact.statement for fact in facts)
+    known = list(facts)
+    statements = Counter(fact.statement for fact in known)
     return {
         "questions": len(asked),
         "answer_in_block": _share([v.right for v in asked]),
@@ -228,6 +233,7 @@ def _figures(
         "missed": [v.question.text for v in asked if not v.right],
         "facts": statements.total(),
         "duplicates": sum(count - 1 for count in statements.values()),
+        "junk": [fact.statement for fact in known if fact.claimed and nonsense >= {*fact.claimed}],
     }
 
 
