@@ -47,6 +47,8 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     turn = None if host.is_command(event) else await host.turn(event)
     if turn is None:
         return
+    if event.is_at_or_wake_command:
+        memory.recall.expect(turn.text)
     prepare(host, memory, event, turn)
     if host.is_departure(event):
         await memory.journal.leave(turn.session.circle, turn.user, time.time())

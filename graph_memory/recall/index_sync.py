@@ -36,6 +36,9 @@ PIECE = 50
 """Rows, messages or events entered at a time: a question waits some three milliseconds."""
 EMBEDDED, MOST_EMBEDDED = 32, 256
 """Documents embedded at a time, and as long as their vectors are cached."""
+LULL, LONGEST = 4.0, 60.0
+"""Seconds of quiet before a few new documents are embedded, as a reply is being waited for
+meanwhile; and how long they wait at most."""
 QUICK = 0.001
 """Seconds a document, faster than any embedder: its vector was cached."""
 PATIENCE = 30.0
@@ -73,6 +76,9 @@ class IndexSync:
         self._events: deque[Event] = deque()
         self._arrived = asyncio.Event()
         self._unembedded = asyncio.Event()
+        self._stirred = 0.0
+        self._waiting = 0
+        self._hurry = asyncio.Event()  # somebody is waiting
         self._embedded = True  # or at least nothing can be done about it now
         self._quiet = asyncio.Condition()
         self._embedding: asyncio.Task[None] | None = None
@@ -102,6 +108,7 @@ class IndexSync:
             self._events.clear()
             self._must_build = True
         self._events.append(event)
+        self._stirred = time.monotonic()
         self._arrived.set()
         self._following.wake()
 
@@ -139,8 +146,15 @@ class IndexSync:
             return self._closed or (self._embedded and not waits)
 
         await self._following.idle()
-        async with self._quiet:
-            await self._quiet.wait_for(is_embedded)
+        self._waiting += 1
+        self._hurry.set()
+        try:
+            async with self._quiet:
+                await self._quiet.wait_for(is_embedded)
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._hurry.clear()
 
     async def close(self) -> None:
         """Stop; waits for the piece of work under way."""
@@ -266,6 +280,9 @@ class IndexSync:
             self._unembedded.clear()
             self._embedded = False
             items = await self.run(self.index.vectorless, count)
+            if 0 < len(items) < count and not self._hurry.is_set():
+                await self._lull()
+                items = await self.run(self.index.vectorless, count)
             try:
                 if items:
                     started = time.monotonic()
@@ -284,6 +301,14 @@ class IndexSync:
                     logger.warning("new memories are found by their words only: %s", error)
                 complained = True
                 await self._idle(asyncio.sleep(PATIENCE))
+
+    async def _lull(self) -> None:
+        """Wait until nothing has happened for a while, or somebody waits for the vectors."""
+        until = time.monotonic() + LONGEST
+        while (left := min(until, self._stirred + LULL) - time.monotonic()) > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), left)
+                return
 
     async def _idle(self, until: Awaitable[object]) -> None:
         self._embedded = True

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..breaker import Breaker, RefusedError
 from ..context import Context
@@ -27,6 +28,7 @@ from .query import Question, RecallOptions, compose, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank
 from .render import Item, Renderer, framed, preamble, wording
 from .selection import Reason, Selection, select
+from .small_talk import is_small_talk
 from .visible import ViewCache, VisibleSet
 
 logger = logging.getLogger("graph_memory.recall")
@@ -37,6 +39,8 @@ PURPOSE = "rewrite"
 """Purpose under which calls of the language model are counted."""
 EMBEDDING_SHARE = 0.75
 """Share of the deadline that embedding the question may take."""
+LIKENESS = 10.0
+"""Seconds that learning waits for the vectors of what was just said."""
 
 DEFAULTS = RecallOptions()
 _REWRITE = (
@@ -251,6 +255,7 @@ class Recaller:
         self._views = ViewCache(context.settings.policy, context.attendance)
         self._sync = IndexSync(context.journal)
         self._embedder: Embedder | None = None
+        self._expected: set[asyncio.Future[Any]] = set()
         self.traces = Traces()
         self._troubles = LogOnce(logger)
         self.breaker = Breaker("the language model that rewrites queries")
@@ -317,6 +322,9 @@ class Recaller:
     async def likeness(self, messages: list[int], facts: list[str]) -> dict[str, float]:
         """Cosine of each fact with the nearest of some messages, visible or not."""
         try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LIKENESS):
+                    await self._sync.settle()
             return await self._sync.run(self._sync.index.likeness, messages, facts)
         except ClosedError:
             return {}
@@ -339,6 +347,14 @@ class Recaller:
         self.traces.clear()
 
     # ------------------------------------------------------------------ asking
+
+    def expect(self, text: str) -> None:
+        """Begin to embed a message of which :meth:`remind` will be asked in a moment."""
+        if self._embedder and not is_small_talk(text):
+            asked = [self._embedder.query(part.text) for part in split(compose(text))]
+            task = asyncio.gather(*asked, return_exceptions=True)
+            self._expected.add(task)
+            task.add_done_callback(self._expected.discard)
 
     async def remind(self, asker: Asker, text: str, options: RecallOptions = DEFAULTS) -> Recall:
         """What to remind the language model of before it answers ``text``.
@@ -422,7 +438,9 @@ class Recaller:
         if settings.enable_query_rewriting and self._model:
             query = await self._rewrite(query, options.where, embed_by)
         parts = split(query)
-        vectors, model = await self._embed([part.text for part in parts], embed_by)
+        is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
+        asked = [] if is_idle else [part.text for part in parts]
+        vectors, model = await self._embed(asked, embed_by)
         embedded = time.monotonic()
         question = Question(asker, text, query, parts, vectors, model)
         context = SearchContext(
@@ -453,7 +471,7 @@ class Recaller:
     async def _embed(self, parts: list[str], by: float) -> tuple[tuple[Vectors, ...], str]:
         """Vectors of the parts of a query, none if too late, and their model."""
         embedder = self._embedder
-        if embedder is None:
+        if embedder is None or not parts:
             return (), ""
         try:
             async with asyncio.timeout(max(0.0, by - time.monotonic())):

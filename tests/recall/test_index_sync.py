@@ -14,6 +14,7 @@ from tests.makers import entity, fact, private, user
 from tests.scripted import HashEmbedder
 
 from .conftest import Memory
+from .hashing import HashingEmbedder
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -148,3 +149,22 @@ async def test_what_a_first_build_that_failed_left_is_not_built_upon(
     await recaller.rebuild()
     assert recaller._sync.index is not begun
     assert recaller.items == 1
+
+
+async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+):
+    """Unless somebody waits for their vectors."""
+    recaller, embedder = await memory.open(), HashingEmbedder()
+    recaller.use(embedder)
+    await recaller.settle()
+    await memory.say(HOME, ZHANG, "我对花生过敏")
+    await asyncio.sleep(0.1)
+    assert embedder.embedded == []
+    assert "花生" in (await recaller.search(asker_of(HOME, ZHANG), "花生过敏")).block
+    await recaller.settle()
+    assert len(embedder.embedded) == recaller.vectors == 1
+    monkeypatch.setattr(index_sync, "LULL", 0.05)
+    await memory.say(HOME, ZHANG, "周末去爬了黄山")
+    while recaller.vectors < 2:
+        await asyncio.sleep(0.01)

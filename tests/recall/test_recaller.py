@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from graph_memory.embedding import CachedEmbedder
 from graph_memory.model import Episode, Forgotten, Presence, Status, asker_of
 from graph_memory.recall import Reason, Recall, ranking
 from graph_memory.text import tokens
@@ -336,3 +337,27 @@ async def test_the_lines_before_the_memories_count_in_the_budget(memory: Memory)
     alone = await memory.ask(HOME, " ", lead=lead[:1] + lead[1:] * 9, budget=300)
     assert tokens(alone.block) <= 300
     assert alone.block == alone.trace.block
+
+
+async def test_a_question_is_embedded_once_and_small_talk_never(memory: Memory) -> None:
+    embedder = HashingEmbedder()
+    recaller = await memory.open()
+    recaller.use(CachedEmbedder(embedder, memory.journal))
+    await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子", name="张三")
+    await recaller.settle()
+    for text in ("我的花生过敏严重吗，要不要看医生？", "早上好呀", "哈哈哈"):
+        recaller.expect(text)
+        await memory.ask(HOME, text)
+    assert embedder.queries == ["我的花生过敏严重吗，要不要看医生？"]
+    assert (await recaller.search(asker_of(HOME, ZHANG), "早上好呀")).block == ""
+    assert embedder.queries[1:] == ["早上好呀"], "who searches for it is answered"
+
+
+async def test_the_turn_before_is_embedded_by_itself(memory: Memory) -> None:
+    embedder = HashingEmbedder()
+    recaller = await memory.open()
+    recaller.use(CachedEmbedder(embedder, memory.journal))
+    await recaller.settle()
+    recaller.expect("那它呢？")
+    await memory.ask(HOME, "那它呢？", previous="我家的橘猫叫什么名字来着")
+    assert sorted(embedder.queries) == ["我家的橘猫叫什么名字来着", "那它呢？"]

@@ -1,5 +1,5 @@
 """``./dev bench [--items N …] [--dim D …] [--json]``, ``--years N [--plot FILE]``,
-``--web [--items N]`` or ``--rebuild [--items N]``.
+``--web [--items N]``, ``--rebuild [--items N]`` or ``--felt [--pairs N]``.
 
 Of each size: how long a question takes, without embedding it, if the asker sees all and if
 the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
@@ -19,6 +19,7 @@ import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from .felt import measure_felt
 from .measure import Figures, ask, fill, say
 from .rebuild import measure_rebuild
 from .survey import PLOT, survey
@@ -26,6 +27,7 @@ from .web import measure_web
 from .years import COMPARED, SCENARIOS
 
 QUESTIONS = 200
+PAIRS = 100
 WIDTH, WIDER = 384, 1024
 SIZES = (1_000, 10_000, 100_000)
 WIDER_SIZE = 10_000
@@ -56,7 +58,12 @@ def main() -> None:
     parser.add_argument(
         "--rebuild", action="store_true", help="instead: the graph built anew, see rebuild.py"
     )
+    parser.add_argument("--felt", action="store_true", help="instead: real AstrBots, see felt.py")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="with --felt")
     options = parser.parse_args()
+    if options.felt:
+        print(json.dumps(measure_felt(options.pairs), indent=1))
+        return
     if options.web:
         (facts,) = options.items or (SIZES[1],)
         print(json.dumps(measure_web(facts, options.questions), indent=1))

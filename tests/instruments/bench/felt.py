@@ -1,0 +1,132 @@
+"""What a user feels: two AstrBots, one with the plugin and one without, asked in turn.
+
+A pair is the same message to both, in random order and as close together as replies allow, so
+that a busy machine slows both; figures are of the differences within pairs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from statistics import median
+
+from graph_memory.model import BOT
+from tests.e2e.extractor import extract, is_extraction
+from tests.e2e.world import World, living
+from tests.instruments.eval import world as worlds
+from tests.instruments.eval.metrics import percentile
+
+from .measure import Figures, say
+
+WARMING = 10
+"""Pairs before the first that counts."""
+PAUSE = 1.5, 3.0
+"""Seconds after a reply until the next message: what is left to do counts as CPU."""
+GROUP, MEMBER = 7300, 7301
+SAMPLES = 2_000
+"""Of the bootstrap."""
+
+
+def measure_felt(pairs: int) -> Figures:
+    """Milliseconds from message to request and of processor time a turn, MB, seconds."""
+    with tempfile.TemporaryDirectory() as directory:
+        return asyncio.run(_measure(Path(directory), pairs))
+
+
+class _Bot:
+    """One AstrBot and when its model was asked."""
+
+    def __init__(self, world: World, started: float) -> None:
+        self._world = world
+        self._asked_at = 0.0
+        self.started = started
+        world.llm.reset()
+        world.llm.when(is_extraction, extract)
+        world.llm.when(self._note, "嗯，我记着呢，改天再聊这个。")
+
+    def _note(self, _call: object) -> bool:
+        self._asked_at = time.perf_counter()
+        return True
+
+    async def turn(self, text: str, *, in_group: bool, pause: float) -> tuple[float, float]:
+        """Milliseconds until the model is asked, and of the processor until all is done."""
+        spent, sent = self._spent(), time.perf_counter()
+        if in_group:
+            await self._world.qq.ask_group(GROUP, MEMBER, text)
+        else:
+            await self._world.qq.ask_private(MEMBER, text)
+        felt = self._asked_at - sent
+        await asyncio.sleep(pause)
+        return felt * 1000, (self._spent() - spent) * 1000
+
+    def memory_mb(self) -> float:
+        return self._world.bot.memory_mb()
+
+    def _spent(self) -> float:
+        """Seconds of processor time so far."""
+        stat = Path(f"/proc/{self._world.bot.process.pid}/stat").read_text()
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+async def _measure(root: Path, pairs: int) -> Figures:
+    async with AsyncExitStack() as stack:
+        bots = []
+        for name, install in (("with", True), ("without", False)):
+            started = time.perf_counter()
+            settings = {"recall_deadline": 800, "buffer_timeout": 300, "buffer_size_private": 24}
+            more = {"install": install, "settings": settings}
+            world = await stack.enter_async_context(living(root / name, **more))
+            bots.append(_Bot(world, time.perf_counter() - started))
+        await bots[0]._world.ready()
+        await asyncio.sleep(10)
+        found: Figures = {"load": os.getloadavg()[0]}
+        found["idle_mb"] = bots[0].memory_mb() - bots[1].memory_mb()
+        found["started_s"] = bots[0].started - bots[1].started
+        texts = iter(_texts())
+        for place, in_group in (("private", False), ("group", True)):
+            found[place] = await _pairs(bots, texts, WARMING + pairs, in_group=in_group)
+            say(f"  {place}: {found[place]}")
+        found["mb"] = bots[0].memory_mb() - bots[1].memory_mb()
+        return found
+
+
+async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group: bool) -> Figures:
+    dice = random.Random(7)
+    turns: list[dict[_Bot, tuple[float, float]]] = []
+    for text in itertools.islice(texts, count):
+        pause = dice.uniform(*PAUSE)
+        order = dice.sample(bots, len(bots))
+        turns.append({bot: await bot.turn(text, in_group=in_group, pause=pause) for bot in order})
+    turns = turns[WARMING:]
+    felt, spent = ([turn[bots[0]][n] - turn[bots[1]][n] for turn in turns] for n in (0, 1))
+    alone = [turn[bots[1]][0] for turn in turns]
+    return {
+        "pairs": len(turns),
+        "without_ms": round(median(alone), 1),
+        "felt_ms": round(median(felt), 1),
+        "felt_from_to_ms": _interval(felt),
+        "felt_p90_ms": round(percentile(felt, 0.9), 1),
+        "felt_p99_ms": round(percentile(felt, 0.99), 1),
+        "cpu_ms": round(sum(spent) / len(spent), 1),
+    }
+
+
+def _interval(values: list[float]) -> list[float]:
+    """In which the median lies with 95 % confidence, by bootstrap."""
+    dice = random.Random(7)
+    medians = sorted(median(dice.choices(values, k=len(values))) for _ in range(SAMPLES))
+    return [round(medians[round(share * (SAMPLES - 1))], 1) for share in (0.025, 0.975)]
+
+
+def _texts() -> list[str]:
+    """What people say in the Chinese world, none of it twice: vectors are remembered."""
+    lines = [line for talk in worlds.read("zh").talks for line in talk.lines]
+    return list(dict.fromkeys(line.text for line in lines if line.account != BOT))
