@@ -81,7 +81,7 @@ class MemoryService:
             embedding=lambda: self._embedder.name if self._embedder else "",
             gate=gate,
         )
-        self.graph = GraphStore(directory, self.journal, idle=gate.wait)
+        self.graph = GraphStore(directory, self.journal)
         self.backups = Backups(context, directory, tombstones, self.graph.rebuild)
         self.view_as = ViewAs(context, self.recall)
         self.lookup = Lookup(context, self.recall, self.graph)

@@ -32,6 +32,8 @@ logger = logging.getLogger("graph_memory.astrbot")
 
 TURN = "graph_memory_turn"
 """Where an event of AstrBot's keeps its turn."""
+PERSONA = "graph_memory_persona"
+"""Where it keeps which persona its conversation has, and which one answers for that."""
 ATTEMPTS = 2
 """Requests per question to a chat model; learning has its own, patient retries."""
 GET_TIMEOUT = 5.0
@@ -52,6 +54,7 @@ class Host:
     Attributes:
         accounts: All accounts of the person whose account a user id is; who opens a memory
             puts its ``Identities.accounts`` here.
+        tools: What chat models are offered, the one that AstrBot lists first.
 
     Args:
         context: AstrBot's ``Context``.
@@ -60,6 +63,7 @@ class Host:
     def __init__(self, context: Any) -> None:
         self._context = context
         self.accounts: Callable[[str], frozenset[str]] = lambda user: frozenset((user,))
+        self.tools: list[FunctionTool] = []
         self._loaded = asyncio.Event()
         if context.get_all_providers() or context.get_all_embedding_providers():
             self._loaded.set()  # a hot reload: AstrBot has been up for long
@@ -142,8 +146,11 @@ class Host:
         request = request or event.get_extra("provider_request")
         conversation = getattr(request, "conversation", None) or await self._conversation(umo)
         wanted = conversation and conversation.persona_id
-        persona, _, _ = await self._resolve(umo, event.get_platform_name(), wanted)
-        return persona
+        known, persona = event.get_extra(PERSONA) or ("", "")
+        if not persona or wanted != known:
+            persona, _, _ = await self._resolve(umo, event.get_platform_name(), wanted)
+            event.set_extra(PERSONA, (wanted, persona))
+        return str(persona)
 
     async def persona_at(self, umo: str, platform: str) -> tuple[str, str]:
         """Id and prompt of the persona of a chat in which nobody speaks now."""
@@ -287,6 +294,16 @@ class Host:
         if hasattr(part, "mark_as_temp"):
             part = part.mark_as_temp()
         request.extra_user_content_parts.append(part)
+
+    def offer_tools(self, request: Any) -> None:
+        """Add the other tools to a request in which AstrBot offers the first.
+
+        AstrBot validates those it lists anew for each request, which takes 5 ms a tool.
+        """
+        offered = request.func_tool
+        if self.tools and offered and offered.get_tool(self.tools[0].name):
+            for tool in self.tools[1:]:
+                offered.add_tool(tool)
 
     def is_local(self, umo: str) -> bool:
         """Whether AstrBot itself talks to the model, rather than Dify and the like."""

@@ -24,8 +24,10 @@ from ..errors import JournalError
 from ..locales import say
 from ..recall import RecallOptions
 from ..service import MemoryService
+from ..steps import step
 from ..turn import Turn
 from .adapter import TURN, Host
+from .speech import speech
 
 logger = logging.getLogger("graph_memory.plugin")
 
@@ -44,24 +46,30 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     if retracted := await host.retracted(event):
         await memory.library.retract(*retracted)
         return
-    turn = None if host.is_command(event) else await host.turn(event)
-    if turn is None:
+    if host.is_command(event):
         return
     if event.is_at_or_wake_command:
-        memory.recall.expect(turn.text)
+        memory.recall.expect(speech(event).text)
+    with step("hear: persona"):
+        turn = await host.turn(event)
+    if turn is None:
+        return
     prepare(host, memory, event, turn)
     if host.is_departure(event):
         await memory.journal.leave(turn.session.circle, turn.user, time.time())
     elif event.message_str.strip():
-        message = await memory.learning.hear(turn)
+        with step("hear: journal"):
+            message = await memory.learning.hear(turn)
         event.set_extra(TURN, replace(turn, message=message))
 
 
 async def remind(host: Host, memory: MemoryService, event: Any, request: Any) -> None:
     """Put what is relevant before the model."""
-    turn = await host.turn(event, request)
+    with step("remind: persona"):
+        turn = await host.turn(event, request)
     if turn is None:
         return
+    host.offer_tools(request)
     teach(memory, event, request, turn)
     message = turn.message
     if message and message.session != turn.session.id:
@@ -69,7 +77,8 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             await memory.journal.retag(message.id, turn.session)
     turn = replace(turn, text=turn.text or request.prompt or "")
     context, previous = host.context_of(request)
-    lead = await memory.companion.lead(turn, memory.references.citing(turn))
+    with step("remind: companion"):
+        lead = await memory.companion.lead(turn, memory.references.citing(turn))
     recall = await memory.recall.remind(
         turn.asker,
         turn.text,

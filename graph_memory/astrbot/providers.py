@@ -187,7 +187,7 @@ class AstrBotVoice:
 
 
 async def load_embedder(
-    host: Host, settings: Settings, changed: Callable[[], None]
+    host: Host, settings: Settings, store: embedding.VectorStore, changed: Callable[[], None]
 ) -> Embedder | None:
     """The embedder the settings ask for; ``None`` for words and names only.
 
@@ -195,6 +195,7 @@ async def load_embedder(
     model: that would compute every vector anew, twice.
 
     Args:
+        store: Keeps what is computed once for a local model.
         changed: As for :class:`ProviderEmbedder`.
 
     Raises:
@@ -206,8 +207,8 @@ async def load_embedder(
         if host.embedding_provider(wanted) is not None:
             provider = ProviderEmbedder(host, wanted, changed)
             return await embedding.calibrate(provider, symmetric=True)
-    is_missing = _is_missing(settings.local_embedding_model)
-    return await embedding.load(embedding.BUNDLED if is_missing else settings.local_embedding_model)
+    local = settings.local_embedding_model
+    return await embedding.load(embedding.BUNDLED if _is_missing(local) else local, store)
 
 
 def wrong_choices(host: Host, settings: Settings) -> list[SettingError]:

@@ -31,9 +31,9 @@ from ..errors import (
     brief,
 )
 from ..locales import explain, say
-from ..ports import Embedder
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
+from ..steps import step
 from ..supervisor import LogOnce, Supervisor
 from ..turn import Turn
 from .adapter import Host
@@ -119,7 +119,6 @@ class Runtime:
         """Where the web UI is; empty while it is not served."""
         self.problem = ""
         """Why the memory is not open; empty while it is."""
-        self._has_tools = False
         self._log = LogOnce(logger, logging.ERROR, again_after=REPEAT_AFTER)
         self._bridge: LogBridge | None = None
 
@@ -204,9 +203,9 @@ class Runtime:
             ProviderModel(self.host, replace(self.settings, llm_provider_id="")),
             memory.learning,
         )
-        if self.settings.enable_function_calling and not self._has_tools:
-            self._has_tools = True
-            self._context.add_llm_tools(*memory_tools(self.settings, self._use))
+        if self.settings.enable_function_calling and not self.host.tools:
+            self.host.tools = memory_tools(self.settings, self._use)
+            self._context.add_llm_tools(self.host.tools[0])
         if self.settings.webui_port:
             await self._start_web(memory)
 
@@ -279,11 +278,11 @@ class Runtime:
                 self.memory.problems[error.name] = self._told(error)
 
     def _load_embedder(self) -> None:
-        async def load() -> Embedder | None:
-            return await load_embedder(self.host, self.settings, self._load_embedder)
-
         if self.memory:
-            self.memory.use_embedder(load)
+            journal, changed = self.memory.journal, self._load_embedder
+            self.memory.use_embedder(
+                lambda: load_embedder(self.host, self.settings, journal, changed)
+            )
 
     def _fail(self, error: Exception) -> None:
         self.problem = self._told(error)
@@ -300,7 +299,8 @@ class Runtime:
         if memory is None:
             return
         try:
-            await hook(self.host, memory, event, *given)
+            with step(name):
+                await hook(self.host, memory, event, *given)
             memory.problems.pop(name, None)
         except ClosedError:
             pass  # the plugin was unloaded meanwhile

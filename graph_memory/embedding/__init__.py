@@ -6,7 +6,7 @@ same scale, :class:`CachedEmbedder` keeps what was computed and leaves alone wha
 
 from .cache import CachedEmbedder
 from .local_models import BUNDLED, NONE, load
-from .vectors import SLICE, CalibratedEmbedder, calibrate, text_hash
+from .vectors import SLICE, CalibratedEmbedder, VectorStore, calibrate, text_hash
 
 __all__ = [
     "BUNDLED",
@@ -14,6 +14,7 @@ __all__ = [
     "SLICE",
     "CachedEmbedder",
     "CalibratedEmbedder",
+    "VectorStore",
     "calibrate",
     "load",
     "text_hash",

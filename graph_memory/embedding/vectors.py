@@ -8,7 +8,10 @@ were (±.02 recall in ten) and brings unrelated texts near 0 in every language.
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Awaitable, Callable
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +19,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import EmbeddingError
+from ..errors import EmbeddingError, StorageError
 from ..ports import Vectors
 
 SLICE = 8
@@ -166,27 +169,59 @@ class CalibratedEmbedder:
         return np.where(lengths > _DIRECTIONLESS, moved / np.maximum(lengths, 1e-9), rows)
 
 
-async def calibrate(raw: RawEmbedder, *, symmetric: bool = False) -> CalibratedEmbedder:
+class VectorStore(Protocol):
+    """Where vectors of shape ``(dim,)`` last by hash of their text: the journal."""
+
+    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]: ...
+
+    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None: ...
+
+
+async def calibrate(
+    raw: RawEmbedder, *, symmetric: bool = False, store: VectorStore | None = None
+) -> CalibratedEmbedder:
     """Measure a model and put it on the common scale.
 
-    It costs 96 short texts once per start: one to two seconds with the bundled model.
+    It costs 96 short texts, one to two seconds with the bundled model; with a store, once.
 
     Args:
         raw: The model. Its name must change when its vectors would.
         symmetric: Whether it embeds questions and passages alike; then there are fewer calls.
+        store: Keeps the vectors of these texts; one that fails is done without.
 
     Raises:
         EmbeddingError: The model failed, or gives all texts the same vector.
     """
-    statements = await _passages(raw, STATEMENTS)
-    if symmetric:
-        questions = await _passages(raw, MESSAGES)
-    else:
-        asked = [await raw.query(text) for text in MESSAGES]
-        questions = unit_rows(asked, raw.name, len(asked))
+
+    async def ask(texts: list[str]) -> Vectors:
+        asked = [await raw.query(text) for text in texts]
+        return unit_rows(asked, raw.name, len(asked))
+
+    embed = partial(_passages, raw)
+    statements = await _kept(store, f"{raw.name} told", STATEMENTS, embed)
+    questions = await _kept(store, f"{raw.name} asked", MESSAGES, embed if symmetric else ask)
     if questions.shape[1] != statements.shape[1]:
         raise EmbeddingError(f"{raw.name} gives questions and passages different widths")
     return CalibratedEmbedder(raw, questions, statements)
+
+
+async def _kept(
+    store: VectorStore | None,
+    name: str,
+    texts: list[str],
+    embed: Callable[[list[str]], Awaitable[Vectors]],
+) -> Vectors:
+    """Vectors of the calibration texts, from the store if they are there."""
+    hashes = [text_hash(text) for text in texts]
+    with contextlib.suppress(StorageError):
+        found = await store.vectors(name, hashes) if store else {}
+        if len(found) == len(texts) and len({row.shape for row in found.values()}) == 1:
+            return np.stack([found[key] for key in hashes])
+    rows = await embed(texts)
+    with contextlib.suppress(StorageError):
+        if store:
+            await store.put_vectors(name, dict(zip(hashes, rows, strict=True)))
+    return rows
 
 
 async def _passages(raw: RawEmbedder, texts: list[str]) -> Vectors:

@@ -1,15 +1,17 @@
-"""Life cycle of the graph: built when asked, again when stale, deleted at close.
+"""Life cycle of the graph: built when asked, anew when stale, deleted when unused.
 
 One thread owns the files and builds; a second one reads. A file is closed only after the
 reader has finished with it: closing Kùzu under a query crashes the process.
 
 ::
 
-    closed ──start──► waiting ──asked, idle──► building ──► ready ──asked when stale─┐
-                                                │   ▲                                │
-                                     disk full… ▼   │retry          a new file is built
-                                               failed               beside the old one,
-                                                                    which answers meanwhile
+    closed ──start──► waiting ──asked──► building ──► ready ──asked when stale─┐
+                         ▲                │   ▲          │                     │
+                         │     disk full… ▼   │retry     │       a new file is built
+                         │               failed          │       beside the old one,
+                         └───────not asked for long──────┘       which answers meanwhile
+
+Small graphs, too, cost a hundred megabytes: Kùzu's code, threads and pages.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import asyncio
 import logging
 import shutil
 import threading
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from enum import StrEnum
@@ -27,7 +30,7 @@ from typing import TypeVar
 
 from ..errors import ClosedError, GraphError
 from ..store import Journal
-from ..supervisor import NEVER, Supervisor
+from ..supervisor import Supervisor
 from .database import Database, build, remove
 from .graph_queries import GraphQueries
 
@@ -36,8 +39,8 @@ _log = logging.getLogger("graph_memory.graph")
 
 RETRY = (5.0, 30.0, 120.0, 600.0)
 """Seconds until the next attempt after one, two, … failures in a row."""
-IDLE_AFTER = 30.0
-"""Seconds after the start before idle time is used to build."""
+REST = 600.0
+"""Seconds after the last question until the file is closed and deleted."""
 PATIENCE = 10.0
 """Seconds that a question waits for the first graph."""
 FRESH = 5.0
@@ -63,7 +66,6 @@ class GraphStore:
 
     Args:
         journal: Must stay open until this is closed.
-        idle: Returns when nobody chats.
         buffer_pool_mb: Most memory for pages, MiB.
 
     Attributes:
@@ -75,25 +77,23 @@ class GraphStore:
         directory: Path,
         journal: Journal,
         *,
-        idle: Callable[[], Awaitable[None]] | None = None,
         buffer_pool_mb: int = 128,
     ) -> None:
         self.applied = 0
         self._home = directory / "graph"
         self._journal = journal
-        self._idle = idle
         self._pool = buffer_pool_mb
         self._database: Database | None = None
         self._canonical: Callable[[str], str] = str
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="gm-graph")
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="gm-graph-read")
         self._is_open = False
+        self._asked = time.monotonic()
         self._wanted = 1  # counts the reasons for a build
         self._built = 0  # and those that the graph has behind it
         self._number = 0
         self._ending = threading.Event()
         self._job = Supervisor("gm-graph", self._refresh, _log, "the graph waits", retry=RETRY)
-        self._prelude = Supervisor("gm-graph-idle", self._when_idle, _log, "the graph waits")
 
     @property
     def state(self) -> GraphState:
@@ -114,22 +114,16 @@ class GraphStore:
     # ------------------------------------------------------------- life cycle
 
     async def start(self) -> None:
-        """Delete leftovers; the graph is built when it is asked for, or in idle time."""
+        """Delete leftovers; the graph is built when it is asked for."""
         if self._ending.is_set():
             raise ClosedError("a graph store is started once; make a new one")
         await asyncio.get_running_loop().run_in_executor(self._writer, self._clean)
         self._is_open = True
-        self._prelude.start(after=IDLE_AFTER)
 
     def _clean(self) -> None:
         self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in sorted(self._home.glob("graph-*")):
             remove(path)
-
-    async def _when_idle(self) -> None:
-        if self._idle:
-            await self._idle()
-        self._job.start()
 
     def outdate(self) -> None:
         """Note that the journal has changed: the next question wants a new graph."""
@@ -151,6 +145,7 @@ class GraphStore:
         """Do what there is to do now, even if it failed just before."""
         if not self._is_open:
             raise GraphError("the graph is closed")
+        self._asked = time.monotonic()
         self._job.start()
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
@@ -163,7 +158,6 @@ class GraphStore:
         self._is_open = False
         self._ending.set()
         try:
-            await self._prelude.close()
             await self._job.close()
         finally:
             # One job after those under way, done to its end even if the waiting is cancelled.
@@ -179,13 +173,18 @@ class GraphStore:
 
     # ---------------------------------------------------------------- building
 
-    async def _refresh(self) -> float:
-        """Build a new file if the graph is stale."""
-        wanted = self._wanted
+    async def _refresh(self) -> float | None:
+        """Build a new file if the graph is stale; delete one that nobody asks any more."""
+        wanted, loop = self._wanted, asyncio.get_running_loop()
+        left = self._asked + REST - time.monotonic()
+        if left <= 0:
+            await loop.run_in_executor(self._writer, self._replace, None)
+            self._built = 0
+            return None
         if self._built < wanted:
-            await asyncio.get_running_loop().run_in_executor(self._writer, self._build)
+            await loop.run_in_executor(self._writer, self._build)
             self._built = wanted
-        return NEVER
+        return left
 
     def _build(self) -> None:
         # The spooled rows and the new file together are smaller than the journal.
@@ -227,6 +226,7 @@ class GraphStore:
             GraphError: The graph is away, or the question failed or took too long.
             NotFoundError: It is about a node that does not exist.
         """
+        self._asked = time.monotonic()
         if self._built < self._wanted and not self.problem:
             await self._work(PATIENCE if self._database is None else fresh)
         if not self._is_open:

@@ -18,6 +18,7 @@ from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
 from ..model import Asker, Change, Erased, Fact, Message, Presence, Session
 from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import View
+from ..steps import step
 from ..store import Event
 from ..supervisor import LogOnce
 from .documents import Source
@@ -440,14 +441,16 @@ class Recaller:
         parts = split(query)
         is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
         asked = [] if is_idle else [part.text for part in parts]
-        vectors, model = await self._embed(asked, embed_by)
+        with step("remind: embedding"):
+            vectors, model = await self._embed(asked, embed_by)
         embedded = time.monotonic()
         question = Question(asker, text, query, parts, vectors, model)
         context = SearchContext(
             self._context.now(), self._context.zone, settings.time_decay_rate, settings.language
         )
         index = self._sync.index
-        found = await self._sync.run(search, index, views, question, options, context)
+        with step("remind: search"):
+            found = await self._sync.run(search, index, views, question, options, context)
         timing = {
             "embedding": round((embedded - started) * 1000, 3),
             "total": round((time.monotonic() - started) * 1000, 3),

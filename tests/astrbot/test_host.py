@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from astrbot.api import FunctionTool, ToolSet
 from astrbot.api.provider import ProviderRequest
 from astrbot.core.platform.message_type import MessageType
 
@@ -302,3 +303,22 @@ async def test_providers_come_after_a_cold_start() -> None:
 @pytest.mark.parametrize(("text", "passes"), [("new", False), ("new  ", False), ("new mei", True)])
 def test_with_words(text: str, passes: bool) -> None:
     assert WithWords().filter(SimpleNamespace(message_str=text), None) is passes
+
+
+def test_tools_are_offered_where_the_first_one_is() -> None:
+    """A persona, a switch in the dashboard or a model without tools leave it out."""
+    astrbot = host()
+    astrbot.tools = [
+        FunctionTool(name=name, description="", parameters={"type": "object", "properties": {}})
+        for name in ("memory_recall", "memory_remember", "memory_forget")
+    ]
+    first, other = astrbot.tools[0], FunctionTool("web_search", "", {"type": "object"})
+    for given, offered in (
+        ([other, first], ["memory_forget", "memory_recall", "memory_remember", "web_search"]),
+        ([other], ["web_search"]),
+        ([], []),
+        (None, []),
+    ):
+        request = ProviderRequest(func_tool=None if given is None else ToolSet(given))
+        astrbot.offer_tools(request)
+        assert sorted(request.func_tool.names() if request.func_tool else []) == offered

@@ -141,13 +141,13 @@ async def test_a_local_model_that_is_not_there_is_replaced_by_the_bundled_one(
 ) -> None:
     loaded: list[str] = []
 
-    async def load(model: str) -> None:
+    async def load(model: str, store: None) -> None:
         loaded.append(model)
 
     monkeypatch.setattr(embedding, "load", load)
     for model in (str(tmp_path / "no-such"), "./no-such", "bundled", str(tmp_path)):
         settings = Settings(local_embedding_model=model)
-        await load_embedder(Scripted(), settings, lambda: None)  # type: ignore[arg-type]
+        await load_embedder(Scripted(), settings, None, lambda: None)  # type: ignore[arg-type]
     assert loaded == ["bundled", "bundled", "bundled", str(tmp_path)]
 
 

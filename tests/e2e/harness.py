@@ -422,6 +422,7 @@ class AstrBotInstance:
         python: Interpreter of the environment AstrBot is installed in.
         env: Extra environment variables.
         streaming: Ask the chat model for streamed answers.
+        log_level: Of AstrBot; users have INFO.
         block_network: Refuse non-loopback connections of the process.
     """
 
@@ -434,6 +435,7 @@ class AstrBotInstance:
     python: str = sys.executable
     env: dict[str, str] = field(default_factory=dict)
     streaming: bool = False
+    log_level: str = "DEBUG"
     block_network: bool = True
     start_timeout: float = 120.0
 
@@ -595,7 +597,7 @@ class AstrBotInstance:
             "admins_id": [str(ADMIN_ID), DASHBOARD_USER],
             "dashboard": {"host": "127.0.0.1", "port": self.dashboard_port},
             "disable_metrics": True,
-            "log_level": "DEBUG",
+            "log_level": self.log_level,
         }
 
     # ---- process ---------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from graph_memory.embedding import CalibratedEmbedder, calibrate
 from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.embedding.vectors import MESSAGES, STATEMENTS, VERSION
-from graph_memory.errors import EmbeddingError
+from graph_memory.errors import EmbeddingError, StorageError
 from graph_memory.ports import Vectors
+from graph_memory.store import Journal
 
 from .conftest import Pairs, compare
 
@@ -177,3 +179,26 @@ def test_other_texts_need_another_version():
     """Stored vectors depend on them: change the version, then these two together."""
     digest = blake2b("\n".join(STATEMENTS + MESSAGES).encode(), digest_size=6).hexdigest()
     assert (VERSION, digest) == (1, "0c74f3c96292")
+
+
+async def test_with_a_store_it_is_measured_once(tmp_path: Path):
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    first, again = Marked(), Marked()
+    measured = await calibrate(first, store=journal)
+    kept = await calibrate(again, store=journal)
+    assert first.queries > 0 == again.queries
+    assert kept.floor == measured.floor
+    assert np.array_equal(await kept.query("你好"), await measured.query("你好"))
+    await journal.close()
+
+
+async def test_a_store_that_fails_is_done_without():
+    class Broken:
+        async def vectors(self, *_: object) -> dict[bytes, Vectors]:
+            raise StorageError("the disk is full")
+
+        put_vectors = vectors
+
+    raw = Marked()
+    assert (await calibrate(raw, store=Broken())).floor > 0
+    assert raw.queries == len(MESSAGES)

@@ -81,24 +81,18 @@ async def test_it_is_built_when_somebody_asks(tmp_path: Path, store: GraphStore)
         await store.start()
 
 
-async def test_it_is_built_in_idle_time(
-    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+async def test_a_graph_that_nobody_asks_is_closed_and_built_anew(
+    tmp_path: Path, store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_store, "IDLE_AFTER", 0.0)
-    quiet = asyncio.Event()
-
-    async def idle() -> None:
-        await quiet.wait()
-
-    store = GraphStore(tmp_path, journal, idle=idle, buffer_pool_mb=POOL)
+    monkeypatch.setattr(graph_store, "REST", 0.3)
     await store.start()
-    await asyncio.sleep(0.05)
-    assert store.state is GraphState.WAITING
-    quiet.set()
-    async with asyncio.timeout(20):
-        while store.state is not GraphState.READY:
-            await asyncio.sleep(0.01)
-    await store.close()
+    for number in (1, 2):
+        assert [node.id for node in await people(store, "张三")] == [ZHANG]
+        assert files(tmp_path) == [f"graph-{number}.kuzu"]
+        async with asyncio.timeout(20):
+            while store.state is not GraphState.WAITING:
+                await asyncio.sleep(0.01)
+        assert files(tmp_path) == []
 
 
 async def test_a_question_does_not_wait_for_ever(

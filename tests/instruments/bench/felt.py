@@ -12,6 +12,7 @@ import os
 import random
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -77,12 +78,14 @@ class _Bot:
 
 
 async def _measure(root: Path, pairs: int) -> Figures:
+    steps = root / "steps"
+    os.environ["GRAPH_MEMORY_STEPS"] = str(steps)
     async with AsyncExitStack() as stack:
         bots = []
         for name, install in (("with", True), ("without", False)):
             started = time.perf_counter()
             settings = {"recall_deadline": 800, "buffer_timeout": 300, "buffer_size_private": 24}
-            more = {"install": install, "settings": settings}
+            more = {"install": install, "settings": settings, "log_level": "INFO"}
             world = await stack.enter_async_context(living(root / name, **more))
             bots.append(_Bot(world, time.perf_counter() - started))
         await bots[0]._world.ready()
@@ -92,7 +95,9 @@ async def _measure(root: Path, pairs: int) -> Figures:
         found["started_s"] = bots[0].started - bots[1].started
         texts = iter(_texts())
         for place, in_group in (("private", False), ("group", True)):
+            steps.unlink(missing_ok=True)
             found[place] = await _pairs(bots, texts, WARMING + pairs, in_group=in_group)
+            found[place]["steps_ms"] = _steps(steps)
             say(f"  {place}: {found[place]}")
         found["mb"] = bots[0].memory_mb() - bots[1].memory_mb()
         return found
@@ -116,6 +121,18 @@ async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group
         "felt_p90_ms": round(percentile(felt, 0.9), 1),
         "felt_p99_ms": round(percentile(felt, 0.99), 1),
         "cpu_ms": round(sum(spent) / len(spent), 1),
+    }
+
+
+def _steps(file: Path) -> dict[str, list[float]]:
+    """Median and 90th percentile of each step of a turn, in milliseconds."""
+    took: dict[str, list[float]] = defaultdict(list)
+    for line in file.read_text().splitlines():
+        name, _, milliseconds = line.rpartition(" ")
+        took[name].append(float(milliseconds))
+    return {
+        name: [round(median(all_), 2), round(percentile(all_, 0.9), 2)]
+        for name, all_ in took.items()
     }
 
 
