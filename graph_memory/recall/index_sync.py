@@ -36,7 +36,7 @@ PIECE = 50
 """Rows, messages or events entered at a time: a question waits some three milliseconds."""
 EMBEDDED, MOST_EMBEDDED = 32, 256
 """Documents embedded at a time, and as long as their vectors are cached."""
-LULL, LONGEST = 4.0, 60.0
+LULL, LONGEST = 1.0, 60.0
 """Seconds of quiet before a few new documents are embedded, as a reply is being waited for
 meanwhile; and how long they wait at most."""
 QUICK = 0.001

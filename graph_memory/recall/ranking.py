@@ -242,7 +242,7 @@ class _Ranker:
         part = question.parts[number]
         lexical, covered = lexical_scores(self.postings, part.terms, part.words)
         vector = question.vectors[number] if question.vectors else None
-        close = semantic_scores(index, visible, vector)
+        close = semantic_scores(index, visible, vector, covered)
         relevance = lift_conversations(fuse(lexical, close), visible)
         relevance = second_step(index, visible, self.postings, part.terms, relevance, close)
         if part.many:
@@ -739,8 +739,12 @@ class VisiblePostings:
             start = end
 
 
-def semantic_scores(index: Index, visible: VisibleSet, vector: Vectors | None) -> Scores | None:
-    """Cosine of every visible document above the model's floor; 0 without a vector.
+def semantic_scores(
+    index: Index, visible: VisibleSet, vector: Vectors | None, covered: Scores
+) -> Scores | None:
+    """Cosine of every visible document above the model's floor.
+
+    Without a vector, as of what is new, coverage by words stands for it.
 
     A message has that of the closer of itself and the facts that rest on it, and a little
     of its neighbours'.
@@ -753,7 +757,7 @@ def semantic_scores(index: Index, visible: VisibleSet, vector: Vectors | None) -
     unknown = np.isnan(own).nonzero()[0]
     if len(unknown) == len(own):
         return None
-    own[unknown] = 0.0
+    own[unknown] = CLOSE * np.minimum(covered[unknown] / COVERED_BLINDLY, 1.0)
     if len(visible.facts):
         np.maximum.at(own, visible.messages, own.take(visible.facts))
     members = visible.conversations.members

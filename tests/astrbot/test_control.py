@@ -28,6 +28,7 @@ class Event:
     """What a hook needs of an event."""
 
     unified_msg_origin = "qq:FriendMessage:1"
+    is_at_or_wake_command = False
 
     def __init__(self, **extras: Any) -> None:
         self.extras = extras

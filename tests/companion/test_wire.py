@@ -73,6 +73,7 @@ def host(turn: Turn) -> Any:
         is_command=lambda event: False,
         is_departure=lambda event: False,
         is_local=lambda umo: True,
+        offer_tools=lambda request: None,
         context_of=lambda request: ([], ""),
     )
 
