@@ -118,8 +118,9 @@ async def test_the_next_day(companion: World) -> None:
 
     await sleep(world, 20 * HOUR)
     script(world)
+    await world.qq.ask_private(1201, "/new")
     look_up(world, "原话", "日出")
-    call = await world.say(1201, "早，还记得我吗？说说原话")
+    call = await world.say(1201, "早，还记得我喜欢什么运动吗？说说原话")
     block = injected(call)
     assert re.search(r"现在 \d{4}-\d\d-\d\d 周. \d\d:\d\d；上次聊天是约 (19|20|21) 小时前", block)
     assert "1. [事实] 小青喜欢登山" in block
