@@ -10,11 +10,13 @@ import asyncio
 import itertools
 import os
 import random
+import subprocess
+import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -31,14 +33,23 @@ WARMING = 10
 PAUSE = 1.5, 3.0
 """Seconds after a reply until the next message: what is left to do counts as CPU."""
 GROUP, MEMBER = 7300, 7301
+CHATTER = (1_000, 0.05), (9_000, 0.02)
+"""Messages to a group that wake nobody, and seconds between two of them."""
+QUIET, QUIET_MS = 5.0, 100.0
+"""Seconds in which a bot that has nothing to do uses less than so much of the processor."""
 SAMPLES = 2_000
 """Of the bootstrap."""
 
 
-def measure_felt(pairs: int) -> Figures:
-    """Milliseconds from message to request and of processor time a turn, MB, seconds."""
+def measure_felt(pairs: int, *, busy: bool = False, chatter: bool = False) -> Figures:
+    """Milliseconds from message to request and of processor time a turn, MB, seconds.
+
+    Args:
+        busy: While every core is.
+        chatter: Also of 10,000 messages to a group that wake nobody.
+    """
     with tempfile.TemporaryDirectory() as directory:
-        return asyncio.run(_measure(Path(directory), pairs))
+        return asyncio.run(_measure(Path(directory), pairs, busy=busy, chatter=chatter))
 
 
 class _Bot:
@@ -56,19 +67,36 @@ class _Bot:
         self._asked_at = time.perf_counter()
         return True
 
-    async def turn(self, text: str, *, in_group: bool, pause: float) -> tuple[float, float]:
-        """Milliseconds until the model is asked, and of the processor until all is done."""
+    async def turn(self, text: str, *, in_group: bool, pause: float) -> tuple[float, float, float]:
+        """Milliseconds until the model is asked, from there to the reply, of the processor."""
         spent, sent = self._spent(), time.perf_counter()
         if in_group:
             await self._world.qq.ask_group(GROUP, MEMBER, text)
         else:
             await self._world.qq.ask_private(MEMBER, text)
-        felt = self._asked_at - sent
+        felt, answered = self._asked_at - sent, time.perf_counter() - self._asked_at
         await asyncio.sleep(pause)
-        return felt * 1000, (self._spent() - spent) * 1000
+        return felt * 1000, answered * 1000, (self._spent() - spent) * 1000
+
+    async def overhear(self, text: str) -> None:
+        """Something is said in the group that wakes nobody."""
+        await self._world.qq.send_group(GROUP, MEMBER, text)
+
+    async def rest(self) -> float:
+        """Wait until there is nothing left to do; returns ms of the processor so far."""
+        while True:
+            spent = self._spent()
+            await asyncio.sleep(QUIET)
+            if (self._spent() - spent) * 1000 < QUIET_MS:
+                return self._spent() * 1000
 
     def memory_mb(self) -> float:
         return self._world.bot.memory_mb()
+
+    def disk_mb(self) -> float:
+        """What the bot has stored, the plugin's own files and the model's excluded."""
+        data = self._world.bot.root / "data" / "plugin_data"
+        return sum(file.stat().st_size for file in data.rglob("*") if file.is_file()) / 1e6
 
     def _spent(self) -> float:
         """Seconds of processor time so far."""
@@ -77,7 +105,7 @@ class _Bot:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-async def _measure(root: Path, pairs: int) -> Figures:
+async def _measure(root: Path, pairs: int, *, busy: bool, chatter: bool) -> Figures:
     steps = root / "steps"
     os.environ["GRAPH_MEMORY_STEPS"] = str(steps)
     async with AsyncExitStack() as stack:
@@ -96,22 +124,59 @@ async def _measure(root: Path, pairs: int) -> Figures:
         texts = iter(_texts())
         for place, in_group in (("private", False), ("group", True)):
             steps.unlink(missing_ok=True)
-            found[place] = await _pairs(bots, texts, WARMING + pairs, in_group=in_group)
+            with ExitStack() as load:
+                if busy:
+                    load.enter_context(_busy())
+                found[place] = await _pairs(bots, texts, WARMING + pairs, in_group=in_group)
             found[place]["steps_ms"] = _steps(steps)
             say(f"  {place}: {found[place]}")
         found["mb"] = bots[0].memory_mb() - bots[1].memory_mb()
+        if chatter:
+            for count, pause in CHATTER:
+                found[f"{count} overheard"] = await _chatter(bots, count, pause)
         return found
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Every core has something else to do."""
+    loop = [sys.executable, "-c", "while True: pass"]
+    loops = [subprocess.Popen(loop) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for process in loops:
+            process.kill()
+            process.wait()
+
+
+async def _chatter(bots: list[_Bot], count: int, pause: float) -> Figures:
+    """Milliseconds of the processor for each overheard message, and MB after the last."""
+    before = [await bot.rest() for bot in bots]
+    for text in itertools.islice(itertools.cycle(_texts()), count):
+        for bot in bots:
+            await bot.overhear(f"{text} {random.randrange(1_000_000)}")
+        await asyncio.sleep(pause)
+    spent = [await bot.rest() - begun for bot, begun in zip(bots, before, strict=True)]
+    return {
+        "cpu_ms": round((spent[0] - spent[1]) / count, 2),
+        "without_cpu_ms": round(spent[1] / count, 2),
+        "mb": round(bots[0].memory_mb() - bots[1].memory_mb(), 1),
+        "disk_mb": round(bots[0].disk_mb(), 1),
+    }
 
 
 async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group: bool) -> Figures:
     dice = random.Random(7)
-    turns: list[dict[_Bot, tuple[float, float]]] = []
+    turns: list[dict[_Bot, tuple[float, float, float]]] = []
     for text in itertools.islice(texts, count):
         pause = dice.uniform(*PAUSE)
         order = dice.sample(bots, len(bots))
         turns.append({bot: await bot.turn(text, in_group=in_group, pause=pause) for bot in order})
     turns = turns[WARMING:]
-    felt, spent = ([turn[bots[0]][n] - turn[bots[1]][n] for turn in turns] for n in (0, 1))
+    felt, answered, spent = (
+        [turn[bots[0]][n] - turn[bots[1]][n] for turn in turns] for n in range(3)
+    )
     alone = [turn[bots[1]][0] for turn in turns]
     return {
         "pairs": len(turns),
@@ -120,6 +185,7 @@ async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group
         "felt_from_to_ms": _interval(felt),
         "felt_p90_ms": round(percentile(felt, 0.9), 1),
         "felt_p99_ms": round(percentile(felt, 0.99), 1),
+        "reply_ms": round(median(answered), 1),
         "cpu_ms": round(sum(spent) / len(spent), 1),
     }
 
