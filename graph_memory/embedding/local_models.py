@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
 from ..ports import Embedder, Vectors
-from .vectors import MAX_QUERY, SLICE, VectorStore, calibrate, fit, unit_rows
+from .vectors import SLICE, VectorStore, calibrate, fit, unit_rows
 
 T = TypeVar("T")
 _Model = tuple[Callable[[str], ArrayLike], Callable[[list[str]], ArrayLike]]
@@ -258,7 +258,7 @@ class ThreadedEmbedder:
         try:
             with self._turn:
                 query, _ = self._open_model()
-                return unit_rows(query(fit(text, MAX_QUERY)), self.name, 1).reshape(-1)
+                return unit_rows(query(fit(text)), self.name, 1).reshape(-1)
         finally:
             with self._quiet:
                 self._queries -= 1

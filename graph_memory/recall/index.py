@@ -33,6 +33,7 @@ from ..scope import Rank, View, span
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
+from .small_talk import is_small_talk
 from .visible import Citations, VisibleSet, VisibleSetCache
 
 MAX_MESSAGES = 100_000
@@ -239,7 +240,8 @@ class Index:
         found = index_terms(item.text)
         number = self.documents.add(item, len(found))
         self.inverted.add(number, found)
-        self._vectorless[number] = None
+        if _is_embedded(item):
+            self._vectorless[number] = None
         return number
 
     def _remove(self, key: str) -> None:
@@ -269,7 +271,8 @@ class Index:
     def use(self, vectors: VectorIndex | None) -> None:
         """Replace all vectors by those of another model, or by none."""
         self.vectors = vectors
-        self._vectorless = dict.fromkeys(self.documents.numbers())
+        wanted = (n for n in self.documents.numbers() if _is_embedded(self.documents[n]))
+        self._vectorless = dict.fromkeys(wanted)
 
     def vectorless(self, limit: int) -> list[Document]:
         """Some documents that have no vector of the model in use, newest first."""
@@ -371,6 +374,11 @@ class Index:
             touching |= self._touching.get(one, {})
         numbers = np.fromiter(touching, np.intp, len(touching))
         return numbers[visible.positions[numbers] >= 0]
+
+
+def _is_embedded(item: Document) -> bool:
+    """Whether its meaning is worth embedding; that of small talk is not."""
+    return not (isinstance(item.source, Message) and is_small_talk(item.source.text))
 
 
 def _links(source: Source) -> tuple[object, ...]:

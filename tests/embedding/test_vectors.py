@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.embedding.vectors import MAX_PASSAGE, MAX_QUERY, fit, text_hash, unit_rows
+from graph_memory.embedding.vectors import MAX_TEXT, fit, text_hash, unit_rows
 from graph_memory.errors import EmbeddingError
 
 ANY_TEXT = st.text(st.characters(categories=None), max_size=900)
@@ -15,8 +15,8 @@ ANY_TEXT = st.text(st.characters(categories=None), max_size=900)
 
 @given(ANY_TEXT)
 def test_a_fitted_text_can_be_given_to_any_model(text: str):
-    fitted = fit(text, 300)
-    assert 0 < len(fitted.encode("utf-8")) <= 300
+    fitted = fit(text)
+    assert 0 < len(fitted.encode("utf-8")) <= MAX_TEXT
     assert "\0" not in fitted
     assert fitted == fitted.strip()
 
@@ -32,14 +32,12 @@ def test_of_a_long_text_beginning_and_end_are_kept():
     assert fitted.startswith("帮我看看这段话：很长")
     assert fitted.endswith("最后一句是谁写的？")
     assert " … " in fitted
-    assert MAX_PASSAGE - 8 <= len(fitted.encode("utf-8")) <= MAX_PASSAGE
+    assert MAX_TEXT - 8 <= len(fitted.encode("utf-8")) <= MAX_TEXT
 
 
-def test_512_chinese_characters_are_a_passage_and_256_a_query():
-    assert fit("记" * 512) == "记" * 512
-    assert fit("记" * 256, MAX_QUERY) == "记" * 256
-    assert "…" in fit("记" * 513)
-    assert "…" in fit("记" * 257, MAX_QUERY)
+def test_170_chinese_characters_are_embedded_whole():
+    assert fit("记" * 170) == "记" * 170
+    assert "…" in fit("记" * 171)
 
 
 def test_hashes_are_of_the_exact_text():
