@@ -126,6 +126,10 @@ class ConflictError(GraphMemoryError):
         self.later = later
 
 
+class StaleError(GraphMemoryError):
+    """A row was changed since it was read by who wants to change it."""
+
+
 class NotFoundError(GraphMemoryError):
     """No such row, or none that the asker may see."""
 

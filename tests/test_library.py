@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.errors import NotFoundError
-from graph_memory.library import OWNER, Action, Effect, Library
+from graph_memory.errors import NotFoundError, StaleError
+from graph_memory.library import OWNER, Action, Amendment, Effect, Library
 from graph_memory.model import Entity, Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal
@@ -243,7 +243,7 @@ async def test_an_amended_fact_takes_the_place_of_the_old_one(
 ) -> None:
     await library.act("pin", [CAT.id], OWNER)
     before = await everything(seeded)
-    change = await library.amend(CAT.id, "张三喜欢两只猫", OWNER)
+    change = await library.amend(CAT.id, Amendment("张三喜欢两只猫"), OWNER, mute=True)
     old = await library.fact(CAT.id)
     (new,) = old.replaced_by
     assert new.fact.statement == "张三喜欢两只猫"
@@ -260,8 +260,8 @@ async def test_an_amended_fact_takes_the_place_of_the_old_one(
 
 
 async def test_an_amended_past_stays_past(seeded: Journal, library: Library) -> None:
-    await library.amend(CAT.id, "张三喜欢两只猫", OWNER, mute=False)
-    await library.amend(CAT.id, "张三从前喜欢一只猫", OWNER, mute=False)
+    await library.amend(CAT.id, Amendment("张三喜欢两只猫"), OWNER)
+    await library.amend(CAT.id, Amendment("张三从前喜欢一只猫"), OWNER)
     states = {
         line.fact.statement: line.state
         for line in (await library.browse()).items
@@ -278,10 +278,65 @@ async def test_an_amended_past_stays_past(seeded: Journal, library: Library) -> 
 async def test_what_is_not_about_the_old_thing_hangs_on_a_new_one(
     seeded: Journal, library: Library
 ) -> None:
-    await library.amend(CAT.id, "张三喜欢鹦鹉", OWNER)
+    await library.amend(CAT.id, Amendment("张三喜欢鹦鹉"), OWNER)
     (new,) = (await library.fact(CAT.id)).replaced_by
     assert new.fact.object != CAT.object
     assert new.object == "张三喜欢鹦鹉"
+
+
+async def test_an_edit_makes_header_and_sentence_one(seeded: Journal, library: Library) -> None:
+    wanted = Amendment(CAT.statement, "has_pet", "鹦鹉", (T0 - DAY, None), 0.9)
+    change = await library.amend(CAT.id, wanted, OWNER)
+    (new,) = (await library.fact(CAT.id)).replaced_by
+    assert (new.subject, new.fact.predicate, new.object) == ("张三", "has_pet", "鹦鹉")
+    assert new.fact.statement == "张三喜欢鹦鹉"
+    assert (new.fact.valid_from, new.fact.importance) == (T0 - DAY, 0.9)
+    assert new.fact.half_life > CAT.half_life
+    await library.undo(change.id, OWNER)
+    assert (await library.fact(CAT.id)).replaced_by == []
+
+
+async def test_importance_alone_is_no_other_fact(seeded: Journal, library: Library) -> None:
+    await library.amend(CAT.id, Amendment(CAT.statement, importance=0.1), OWNER)
+    found = await library.fact(CAT.id)
+    assert (found.line.fact.importance, found.replaced_by) == (0.1, [])
+
+
+async def test_what_was_changed_meanwhile_is_not_overwritten(
+    seeded: Journal, library: Library
+) -> None:
+    seen = (await library.fact(CAT.id)).version
+    await library.amend(CAT.id, Amendment("张三喜欢两只猫"), OWNER, seen=seen)
+    with pytest.raises(StaleError):
+        await library.amend(CAT.id, Amendment("张三喜欢狗"), OWNER, seen=seen)
+    (only,) = (await library.fact(CAT.id)).replaced_by
+    assert only.fact.statement == "张三喜欢两只猫"
+
+
+async def test_a_muted_message_can_be_recalled_again(seeded: Journal, library: Library) -> None:
+    change = await library.amend(CAT.id, Amendment("张三喜欢狗"), OWNER, mute=True)
+    (new,) = (await library.fact(CAT.id)).replaced_by
+    assert (await library.fact(new.fact.id)).muted == {1}
+    assert change.reason == "amend"
+    await library.hear_again(1, OWNER)
+    assert (await library.fact(new.fact.id)).muted == frozenset()
+    with pytest.raises(NotFoundError):
+        await library.hear_again(1, OWNER)
+
+
+async def test_what_the_owner_tells_is_known_where_it_was_told(
+    seeded: Journal, library: Library
+) -> None:
+    wanted = Amendment("张三五月要搬家", "plans", "搬家")
+    await library.tell(HOME.id, "张三", wanted)
+    with pytest.raises(NotFoundError):
+        await library.tell(HOME.id, "张三", wanted)
+    with pytest.raises(NotFoundError):
+        await library.tell("qq:private:nobody#default", "张三", wanted)
+    (told,) = [line for line in (await library.browse()).items if "搬家" in line.fact.statement]
+    assert (told.fact.subject, told.fact.speaker, told.object) == (ZHANG, OWNER, "搬家")
+    assert told.fact.id in {line.fact.id for line in await library.mine(asker_of(HOME, ZHANG))}
+    assert "搬家" not in str(await library.mine(asker_of(group("42"), "qq:li")))
 
 
 @pytest.mark.parametrize("words", ["", "  \n ", "张三喜欢猫"])
@@ -289,11 +344,11 @@ async def test_saying_nothing_new_changes_nothing(
     seeded: Journal, library: Library, words: str
 ) -> None:
     with pytest.raises(NotFoundError):
-        await library.amend(CAT.id, words, OWNER)
+        await library.amend(CAT.id, Amendment(words), OWNER)
 
 
 async def test_a_statement_is_one_line_of_bounded_length(seeded: Journal, library: Library) -> None:
-    await library.amend(CAT.id, "张三\n喜欢\u202e猫" + "喵" * 900, OWNER)
+    await library.amend(CAT.id, Amendment("张三\n喜欢\u202e猫" + "喵" * 900), OWNER)
     (new,) = (await library.fact(CAT.id)).replaced_by
     assert "\n" not in new.fact.statement
     assert len(new.fact.statement) <= 300

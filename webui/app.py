@@ -16,6 +16,7 @@ from .core import access, errors, service, settings
 from .guard import API, Guard, Site, problem
 from .pages import (
     data,
+    editing,
     fading,
     graph_pages,
     inspection,
@@ -50,7 +51,7 @@ def create_app(
     pages = Pages(keyring, options.language, memory.zone)
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
     app.state.keyring, app.state.site = keyring, site
-    for part in (login, overview, memories, node, graph_pages, inspection, fading, data):
+    for part in (login, overview, editing, memories, node, graph_pages, inspection, fading, data):
         app.include_router(part.routes)
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_api_route("/healthz", lambda: {"status": "ok"})

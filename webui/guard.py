@@ -234,10 +234,13 @@ def local_path(wanted: str) -> str:
 def _refuse(scope: Scope) -> Response:
     if scope["path"].startswith(API):
         return problem(401, "log in first")
-    if scope["method"] not in SAFE_METHODS:
-        return RedirectResponse("/login", status_code=303)
     query = scope["query_string"].decode("latin-1")
     wanted = scope["path"] + (f"?{query}" if query else "")
+    if scope["method"] not in SAFE_METHODS:  # back to the form, which still has what was typed
+        headers = Headers(scope=scope)
+        form = split(headers.get("referer", ""))
+        is_ours = form.netloc != "" and form.netloc == headers.get("host")
+        wanted = local_path(f"{form.path}?{form.query}") if is_ours else "/"
     here = "" if wanted == "/" else f"?next={quote(wanted, safe='')}"
     return RedirectResponse(f"/login{here}", status_code=303)
 

@@ -5,9 +5,8 @@ them, decided per row by the same function as recall (``visible_rows.py``).
 """
 
 from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
-from .edits import MAX_STATEMENT, Action, Effect
+from .edits import MAX_STATEMENT, OWNER, Action, Amendment, Effect
 from .facts import (
-    OWNER,
     Called,
     EntityView,
     FactDetail,
@@ -23,6 +22,7 @@ __all__ = [
     "MAX_STATEMENT",
     "OWNER",
     "Action",
+    "Amendment",
     "Called",
     "Conversations",
     "Day",

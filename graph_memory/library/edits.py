@@ -22,6 +22,7 @@ from ..model import (
     Message,
     Name,
     Row,
+    Session,
     Status,
     User,
     stable_id,
@@ -149,6 +150,8 @@ def _topic(rows: Rows, session: str, text: str, at: float) -> tuple[str, list[Ro
 
 # --------------------------------------------------------------------- the owner
 
+OWNER = "owner"
+"""Actor of changes made with the web UI's key, and speaker of what is told there."""
 Action = Literal["pin", "unpin", "archive", "restore", "forget"]
 
 
@@ -209,25 +212,65 @@ def effect(rows: Rows, action: Action, ids: Iterable[str], now: float) -> Effect
     )
 
 
-def amending(rows: Rows, old: Fact, words: str, actor: str, now: float, *, mute: bool) -> Draft:
-    """The draft that replaces what a fact states.
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """What a fact is to state; ``None`` and empty: as it does.
+
+    Attributes:
+        object: What the person or thing is called.
+        period: From when and until when it is true.
+    """
+
+    statement: str
+    predicate: str = ""
+    object: str = ""
+    period: tuple[float | None, float | None] | None = None
+    importance: float | None = None
+
+
+def version(fact: Fact, replaced_by: Iterable[str]) -> str:
+    """What a fact states and what replaces it, as a short text to compare."""
+    period, importance = (fact.valid_from, fact.valid_to), f"{fact.importance:.2f}"
+    stated = (fact.statement, fact.predicate, fact.object, str(period), importance)
+    return stable_id("v", fact.id, fact.status, *stated, *sorted(replaced_by))
+
+
+def amending(
+    rows: Rows, old: Fact, wanted: Amendment, actor: str, now: float, *, mute: bool
+) -> Draft:
+    """The draft that replaces what a fact states, or alters how important it is.
 
     The new one has the old one's place in everything: Session, time, evidence, what has
     replaced it since. So it is seen, and taken back, as the old one would be.
     """
-    said = one_line(words, MAX_STATEMENT)
     draft = Draft(actor, "amend")
-    if not said or said == old.statement:
-        return draft
+    said = one_line(wanted.statement, MAX_STATEMENT) or old.statement
+    old_names = rows.find(Name, a=old.object)
     object, made = old.object, list[Row]()
-    called = rows.find(Name, a=object)
-    if _is_named(called, old.statement) and not _is_named(called, said):
+    name = one_line(wanted.object, MAX_TOPIC)
+    if name and normalise(name) not in {each.norm for each in old_names}:
+        object, made = _named(rows, old.session, name, old.said_at)
+        if said == old.statement:  # which is to name the new one
+            known = sorted((n.text for n in old_names if n.text in said), key=len)
+            said = one_line(said.replace(known[-1], name), MAX_STATEMENT) if known else said
+    elif _is_named(old_names, old.statement) and not _is_named(old_names, said):
         object, made = _topic(rows, old.session, said, old.said_at)
+    begin, end = (old.valid_from, old.valid_to) if wanted.period is None else wanted.period
     new = replace(
-        old,
-        id=stable_id("f", old.session, old.id, "amended", said),
+        _weighed(old, wanted.importance),
+        predicate=wanted.predicate or old.predicate,
         object=object,
         statement=said,
+        valid_from=begin,
+        valid_to=end,
+    )
+    if replace(new, importance=old.importance, half_life=old.half_life) == old:
+        draft.put += [new] if new != old else []
+        return draft
+    stated = (said, new.predicate, object, str(begin), str(end))
+    new = replace(
+        new,
+        id=stable_id("f", old.session, old.id, "amended", *stated),
         recorded_at=now,
         last_used=now,
         status=Status.ACTIVE.value,
@@ -243,3 +286,56 @@ def amending(rows: Rows, old: Fact, words: str, actor: str, now: float, *, mute:
     if mute:
         draft.put += unsaid(rows, old.session, old.evidence)
     return draft
+
+
+def _weighed(fact: Fact, importance: float | None) -> Fact:
+    """A fact of another importance, which fades as much slower or faster."""
+    if importance is None or abs(importance - fact.importance) < 0.005:
+        return fact
+    ratio = initial_half_life(importance) / initial_half_life(fact.importance)
+    return replace(fact, importance=importance, half_life=fact.half_life * ratio)
+
+
+def _named(rows: Rows, session: str, name: str, at: float) -> tuple[str, list[Row]]:
+    """Who or what bears a name in a Session; a new thing if nobody does, or several."""
+    norm = normalise(name)
+    nodes = {row.node for row in rows.find(Name, session=session) if row.norm == norm}
+    return (nodes.pop(), []) if len(nodes) == 1 else _topic(rows, session, name, at)
+
+
+def telling(rows: Rows, session: str, subject: str, wanted: Amendment, now: float) -> Draft:
+    """The draft of a fact that the owner tells about somebody in a Session.
+
+    Args:
+        subject: What the person or thing is called there.
+
+    Raises:
+        NotFoundError: There is no such Session.
+    """
+    if rows.get(Session, session) is None:
+        raise NotFoundError(f"there is no chat {session}")
+    said = one_line(wanted.statement, MAX_STATEMENT)
+    about, made = _named(rows, session, one_line(subject, MAX_TOPIC), now)
+    object, more = _named(rows, session, one_line(wanted.object or said, MAX_TOPIC), now)
+    begin, end = wanted.period or (None, None)
+    importance = 0.5 if wanted.importance is None else wanted.importance
+    id = stable_id("f", session, "told", about, wanted.predicate, object, said)
+    if rows.get(Fact, id):
+        return Draft(OWNER, "tell")
+    fact = Fact(
+        id=id,
+        session=session,
+        subject=about,
+        predicate=wanted.predicate or "other",
+        object=object,
+        statement=said,
+        speaker=OWNER,
+        said_at=now,
+        recorded_at=now,
+        last_used=now,
+        half_life=initial_half_life(importance),
+        importance=importance,
+        valid_from=begin,
+        valid_to=end,
+    )
+    return Draft(OWNER, "tell", put=[*made, *more, fact])

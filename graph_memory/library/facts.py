@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from ..context import Context
 from ..deletion import erasure, retraction
-from ..errors import ConflictError, NotFoundError
+from ..errors import ConflictError, NotFoundError, StaleError
 from ..model import (
     Asker,
     Change,
     Entity,
     Fact,
+    Forgotten,
     Mention,
     Message,
     Name,
@@ -31,10 +32,18 @@ from ..store.rows import unsaid
 from ..text import clean, clean_name
 from ..turn import Turn
 from ..visible_rows import VisibleRows, view_for
-from .edits import Action, Effect, amending, correcting, effect, handling
+from .edits import (
+    Action,
+    Amendment,
+    Effect,
+    amending,
+    correcting,
+    effect,
+    handling,
+    telling,
+    version,
+)
 
-OWNER = "owner"
-"""Actor of changes made with the web UI's key."""
 OFFERED = 60
 """People, and things, that are offered to filter by."""
 MAX_FACTS = 300
@@ -79,12 +88,22 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class FactDetail:
-    """A fact, the messages it rests on, and its neighbours in time."""
+    """A fact, the messages it rests on, and its neighbours in time.
+
+    Attributes:
+        muted: Those of the messages that are not to be recalled.
+    """
 
     line: FactLine
     sources: list[Message]
+    muted: frozenset[int]
     replaces: list[FactLine]
     replaced_by: list[FactLine]
+
+    @property
+    def version(self) -> str:
+        """What it states and what replaces it, to see whether that has changed since."""
+        return version(self.line.fact, [line.fact.id for line in self.replaced_by])
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +194,11 @@ class Library:
             rows = Rows(db)
             fact = _existing(rows, id)
             older = [old for old in (rows.get(Fact, key) for key in fact.supersedes) if old]
+            sources = messages.by_ids(db, fact.evidence)
             return FactDetail(
                 self._lines(db, [fact])[0],
-                messages.by_ids(db, fact.evidence),
+                sources,
+                frozenset(each.id for each in sources if rows.is_forgotten(each)),
                 self._lines(db, older),
                 self._lines(db, queries.replacing(db, id)),
             )
@@ -206,6 +227,11 @@ class Library:
             return seen
 
         return await self._journal.look(work)
+
+    async def sessions(self) -> list[Session]:
+        """The Sessions, by title and persona."""
+        found = await self._journal.read(lambda rows: rows.find(Session))
+        return sorted(found, key=lambda each: (each.title or each.id, each.persona, each.id))
 
     async def lines(self, wanted: Iterable[Fact | str]) -> list[FactLine]:
         """Facts, or those with some ids that are there, as the owner sees them."""
@@ -389,18 +415,53 @@ class Library:
         change = await self._journal.commit(lambda rows: handling(rows, action, wanted, actor, now))
         return _done(change, ", ".join(wanted[:3]))
 
-    async def amend(self, id: str, words: str, actor: str, *, mute: bool = True) -> Change:
+    async def amend(
+        self, id: str, wanted: Amendment, actor: str, *, seen: str = "", mute: bool = False
+    ) -> Change:
         """Replace what a fact states; ``NotFoundError`` if nothing would change.
 
         Args:
+            seen: The version that was amended (:attr:`FactDetail.version`); any, if empty.
             mute: Whether the messages it rests on are not to be recalled any more.
+
+        Raises:
+            StaleError: It states something else by now, or was replaced.
         """
         now = self._now()
 
         def resolve(rows: Rows) -> Draft:
-            return amending(rows, _existing(rows, id), clean(words), actor, now, mute=mute)
+            old = _existing(rows, id)
+            newer = (each.id for each in rows.history(old.subject) if id in each.supersedes)
+            if seen and version(old, newer) != seen:
+                raise StaleError(f"fact {id} was changed meanwhile")
+            return amending(rows, old, wanted, actor, now, mute=mute)
 
         return _done(await self._journal.commit(resolve), id)
+
+    async def tell(self, session: str, subject: str, wanted: Amendment) -> Change:
+        """Keep what the owner tells about somebody in a Session.
+
+        Raises:
+            NotFoundError: There is no such Session, or it is known already.
+        """
+        now = self._now()
+
+        def resolve(rows: Rows) -> Draft:
+            return telling(rows, session, subject, wanted, now)
+
+        return _done(await self._journal.commit(resolve), subject)
+
+    async def hear_again(self, message: int, actor: str) -> Change:
+        """Let a message be recalled that was not to be; ``NotFoundError`` if it may be."""
+
+        def resolve(rows: Rows) -> Draft:
+            said = rows.message(message)
+            muted = Forgotten.of(said.session, said.id).id if said else ""
+            if rows.get(Forgotten, muted) is None:
+                raise NotFoundError(f"message {message} is recalled")
+            return Draft(actor, "hear_again", drop=[(Forgotten.kind, muted)])
+
+        return _done(await self._journal.commit(resolve), str(message))
 
     async def undo(self, change: int | None, actor: str, besides: Collection[int] = ()) -> Change:
         """Take a change back; without a number the actor's newest but for ``besides``.

@@ -153,6 +153,7 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
     return {
         "/": ["/"],
         "/memories": ["/memories", "/memories?q=zzz", "/memories?q=alert"],
+        "/memories/new": ["/memories/new"],
         "/memories/{id}": [f"/memories/{shanghai}", f"/memories/{hostile}"],
         "/memories/{id}/edit": [f"/memories/{shanghai}/edit"],
         "/graph": ["/graph", "/graph?q=张", f"/graph?node={HONG}", f"/graph?node={MALLORY}"],

@@ -10,7 +10,7 @@ from tests.webui.browsing import LIFE
 from tests.webui.seed import fact_id
 from tests.webui.story import LI
 
-from .conftest import BULK, Opener, expect
+from .conftest import BULK, KEY, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 FOCUSED = "document.activeElement.closest('tr')?.querySelector('.row-link').textContent ?? ''"
@@ -75,6 +75,28 @@ async def test_keys_are_explained_and_not_taken_from_fields(visit: Opener) -> No
     await page.get_by_role("heading", name="Keyboard shortcuts").wait_for()
     await keyboard.press("Escape")
     await expect(page.locator("#keys")).to_be_hidden()
+
+
+async def test_what_was_typed_outlives_the_login(visit: Opener) -> None:
+    seen = await visit(at=f"/memories/{fact_id(LIFE, '张三喜欢睡前冥想十分钟')}/edit")
+    page = seen.page
+    await page.fill("#statement", "张三早上冥想")
+    await page.fill("#object", "早上的冥想")
+    cookies = [each for each in await page.context.cookies() if each["name"] == "gm_language"]
+    await page.context.clear_cookies()
+    await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+    await page.get_by_role("button", name="保存").click()
+    await page.fill("#key", KEY)
+    await page.press("#key", "Enter")
+    await seen.says("你刚才写的都在下面")
+    assert await page.input_value("#statement") == "张三早上冥想"
+    await page.get_by_role("button", name="保存").click()
+    await seen.says("已改正")
+    assert "早上的冥想" in await page.locator(".memory-about").inner_text()
+    await page.get_by_role("button", name="撤销").click()
+    await seen.says("已撤销")
+    await seen.go(f"/memories/{fact_id(LIFE, '张三喜欢睡前冥想十分钟')}/edit")
+    await expect(page.locator("#statement")).to_have_value("张三喜欢睡前冥想十分钟")
 
 
 async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None:

@@ -155,6 +155,23 @@ async def test_logging_in_and_out(stranger: httpx.AsyncClient) -> None:
     assert (await stranger.get("/memories")).status_code == 303
 
 
+@pytest.mark.parametrize(
+    ("referer", "location"),
+    [
+        (f"{BASE}/memories/f:1/edit", "/login?next=%2Fmemories%2Ff%3A1%2Fedit"),
+        ("https://evil.test/memories", "/login"),
+        ("//[", "/login"),
+        ("", "/login"),
+    ],
+)
+async def test_who_sends_a_form_logged_out_comes_back_to_it(
+    stranger: httpx.AsyncClient, referer: str, location: str
+) -> None:
+    headers = OURS | {"Referer": referer}
+    answer = await stranger.post("/memories/f:1/edit", data={"statement": "x"}, headers=headers)
+    assert (answer.status_code, answer.headers["location"]) == (303, location)
+
+
 async def test_https_cookies_stay_on_https(app: FastAPI) -> None:
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="https://memory.test") as browser:

@@ -291,6 +291,86 @@ async def test_a_correction_that_changes_nothing_is_none(owner: httpx.AsyncClien
         assert "没有变化" in done.text
 
 
+async def test_an_edit_changes_the_fact_and_not_only_its_sentence(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    form = await see(owner, f"/memories/{KEYBOARD}/edit")
+    assert {each["name"] for each in form.all("select")} >= {"predicate"}
+    fields = {"predicate": "likes", "object": "钢琴", "statement": "张三喜欢钢琴"}
+    dates = {"since": "2025-09-01", "until": "", "importance": "80"}
+    done = await press(owner, f"/memories/{KEYBOARD}/edit", **fields, **dates)
+    assert "张三 喜欢 钢琴 张三喜欢钢琴" in done.text
+    assert "2025年9月1日 至 今 重要程度 80%" in done.text
+    await undo(owner, done)
+    assert (await service.library.fact(KEYBOARD)).replaced_by == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"importance": "101"},
+        {"importance": "nan"},
+        {"predicate": "DROP TABLE"},
+        {"since": "2025-02-30"},
+        {"since": "2025-02-03", "until": "2025-02-01"},
+    ],
+)
+async def test_what_no_form_offers_is_refused_and_what_was_typed_stays(
+    owner: httpx.AsyncClient, wrong: dict[str, str]
+) -> None:
+    answer = await send(owner, f"/memories/{KEYBOARD}/edit", 422, statement="机械键盘坏了", **wrong)
+    assert "机械键盘坏了" in answer.text
+
+
+async def test_the_later_of_two_corrections_sees_the_earlier_one(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    def seen(form: Markup) -> str:
+        return form.all("input", name="seen")[0]["value"]
+
+    opened = seen(await see(owner, f"/memories/{KEYBOARD}/edit"))
+    first = await press(owner, f"/memories/{KEYBOARD}/edit", statement="甲改的", seen=opened)
+    answer = await send(owner, f"/memories/{KEYBOARD}/edit", 409, statement="乙改的", seen=opened)
+    both = Markup(answer.text)
+    assert "现在写着" in both.text
+    assert "甲改的" in both.text
+    assert "乙改的" in both.text
+    (form,) = both.all("form", **{"class": "edit"})
+    second = await press(owner, form["action"], statement="乙改的", seen=seen(both))
+    assert "此前是 甲改的" in second.text
+    await undo(owner, second)
+    await undo(owner, first)
+    assert (await service.library.fact(KEYBOARD)).replaced_by == []
+
+
+async def test_a_muted_message_is_shown_as_such_and_comes_back(owner: httpx.AsyncClient) -> None:
+    muted = await press(owner, f"/memories/{KEYBOARD}/edit", statement="键盘送人了", mute="yes")
+    assert "不会再被想起" in muted.text
+    ((path, names),) = [form for form in muted.forms() if form[0].endswith("/recall")]
+    assert names == {"csrf", "back"}
+    back = muted.all("input", name="back")[-1]["value"]
+    heard = await press(owner, path, back=back)
+    assert "不会再被想起" not in heard.text
+    await undo(owner, heard)
+    await undo(owner, muted)
+
+
+async def test_the_owner_tells_a_fact(owner: httpx.AsyncClient, service: MemoryService) -> None:
+    line = (await service.library.fact(KEYBOARD)).line
+    given = {"session": line.session.id, "about": "张三", "statement": "张三下月去成都出差"}
+    assert line.session.id in {
+        tag["value"] for tag in (await see(owner, "/memories/new")).all("option")
+    }
+    done = await press(owner, "/memories/new", **given, predicate="plans", object="成都")
+    assert "张三 打算 成都 张三下月去成都出差" in done.text
+    assert "主人记下的" in done.text
+    await undo(owner, done)
+    for missing in ("about", "statement"):
+        await send(owner, "/memories/new", 422, **given | {missing: " "})
+    lost = await press(owner, "/memories/new", **given | {"session": "qq:private:x#y"})
+    assert "没有变化" in lost.text
+
+
 async def test_what_was_done_cannot_be_made_up(owner: httpx.AsyncClient) -> None:
     owner.cookies.set("gm_done", "eyJ3aGF0IjoiZm9yZ2V0In0.x.y", domain="memory.test")
     page = await see(owner, "/memories")

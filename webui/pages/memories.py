@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from ..core import errors, library
-from ..guard import local_path, read_choices, read_form, split
+from ..guard import local_path, read_choices, split
 from ..listing import FactListing, FactQuery, Id
-from ..rendering import Memory, View, memory_url, or_back
+from ..rendering import Memory, View, or_back
 
 SHOWN = 5
 """Facts that are named before something is done with them."""
@@ -84,27 +84,6 @@ async def act(request: Request, memory: Memory, pages: View) -> Response:
 async def detail(request: Request, id: Id, memory: Memory, pages: View) -> Response:
     """One fact with its sources and what came before and after."""
     return pages.render(request, "memory.html", detail=await memory.library.fact(id))
-
-
-@routes.get("/memories/{id}/edit")
-async def edit(request: Request, id: Id, memory: Memory, pages: View) -> Response:
-    """The form in which a fact is corrected."""
-    found = await memory.library.fact(id)
-    return pages.render(request, "memory_edit.html", detail=found, longest=library.MAX_STATEMENT)
-
-
-@routes.post("/memories/{id}/edit")
-async def amend(request: Request, id: Id, memory: Memory, pages: View) -> Response:
-    """Replace what a fact states; the old one stays as what was believed before."""
-    given = await read_form(request)
-    words = given.get("statement", "")[: 2 * library.MAX_STATEMENT]
-    old = (await memory.library.fact(id)).line.fact
-    with or_back(memory_url(old), same=errors.NotFoundError):
-        change = await memory.library.amend(id, words, library.OWNER, mute="mute" in given)
-    new = next(op.id for op in change.ops if op.kind == "fact" and op.id != id)
-    return pages.redirect(
-        f"/memories/{new}", what="amend", change=change.id, back=f"/memories/{id}"
-    )
 
 
 def _listed(address: str) -> FactListing:

@@ -45,5 +45,8 @@ addEventListener("keydown", (event) => {
   }
 });
 
+// What was typed waits for its form only while somebody logs in (typed.js).
+if (location.pathname !== "/login" && !document.querySelector("[data-typed]")) sessionStorage.removeItem("typed");
+
 // On a narrow screen the places scroll sideways: the one we are at is in sight.
 document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

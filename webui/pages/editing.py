@@ -1,0 +1,189 @@
+"""Pages in which the owner corrects a fact, tells one, or unmutes a message."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, tzinfo
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from ..core import errors, library, model
+from ..guard import local_path, read_form
+from ..listing import Id, midnight
+from ..rendering import Memory, Pages, View, memory_url, or_back
+
+LONGEST = {"statement": library.MAX_STATEMENT, "object": 100, "about": 100}
+"""Characters that the fields of the form take."""
+
+routes = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class FactForm:
+    """What stands in the form: days as ``2025-10-09`` or empty, importance in percent."""
+
+    statement: str = ""
+    predicate: str = "other"
+    object: str = ""
+    since: str = ""
+    until: str = ""
+    importance: str = "50"
+    about: str = ""
+    session: str = ""
+
+    @classmethod
+    def of(cls, line: library.FactLine, zone: tzinfo) -> FactForm:
+        """What a fact states now."""
+        fact = line.fact
+        days = (_day(fact.valid_from, zone), _day(fact.valid_to, zone))
+        percent = str(round(fact.importance * 100))
+        return cls(fact.statement, fact.predicate, line.object, *days, percent)
+
+    def filled(self, fields: Mapping[str, str]) -> FactForm:
+        """The form with what was typed, which is cut where no fact is as long."""
+        known = {name: fields[name][:500] for name in asdict(self) if name in fields}
+        return replace(self, **known)
+
+    def amendment(self, zone: tzinfo, old: FactForm | None = None) -> library.Amendment:
+        """What that asks for; what is as in ``old`` stays to the second.
+
+        Raises:
+            ValueError: A date or a number is none.
+        """
+        percent = float(self.importance)
+        if not 0 <= percent <= 100 or self.predicate not in model.PREDICATES:
+            raise ValueError("not a choice of the form")
+        begin = midnight(self.since, zone) if self.since else None
+        end = midnight(self.until, zone) if self.until else None
+        some = [at for at in (begin, end) if at is not None]
+        if not all(map(math.isfinite, some)) or some != sorted(some):
+            raise ValueError("no such period")
+        is_kept = old is not None and (old.since, old.until) == (self.since, self.until)
+        named = "" if old is not None and old.object == self.object else self.object
+        return library.Amendment(
+            self.statement,
+            self.predicate,
+            named,
+            None if is_kept else (begin, end),
+            None if old is not None and old.importance == self.importance else percent / 100,
+        )
+
+
+def _day(at: float | None, zone: tzinfo) -> str:
+    try:
+        return "" if at is None else datetime.fromtimestamp(at, zone).date().isoformat()
+    except (OverflowError, ValueError, OSError):
+        return ""
+
+
+@routes.get("/memories/new")
+async def blank(
+    request: Request,
+    memory: Memory,
+    pages: View,
+    about: Annotated[str, Query(max_length=100)] = "",
+    session: Annotated[Id, Query()] = "",
+) -> Response:
+    """The form in which the owner tells a fact."""
+    form = FactForm(about=about, session=session)
+    return await _write(request, memory, pages, form)
+
+
+@routes.post("/memories/new")
+async def tell(request: Request, memory: Memory, pages: View) -> Response:
+    """Keep what the owner tells."""
+    form = FactForm().filled(await read_form(request))
+    try:
+        wanted = form.amendment(memory.zone)
+    except ValueError:
+        return await _write(request, memory, pages, form, 422, notice="invalid")
+    if not (form.statement.strip() and form.about.strip()):
+        return await _write(request, memory, pages, form, 422, notice="invalid")
+    with or_back("/memories/new", same=errors.NotFoundError):
+        change = await memory.library.tell(form.session, form.about, wanted)
+    new = next(op.id for op in change.ops if op.kind == "fact")
+    return pages.redirect(memory_url(new), what="tell", change=change.id, back="/memories")
+
+
+@routes.get("/memories/{id}/edit")
+async def edit(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+    """The form in which a fact is corrected."""
+    found = await memory.library.fact(id)
+    return await _write(request, memory, pages, FactForm.of(found.line, memory.zone), detail=found)
+
+
+@routes.post("/memories/{id}/edit")
+async def amend(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+    """Replace what a fact states; the old one stays as what was believed before.
+
+    What was changed since the form was opened is shown beside what was typed.
+    """
+    given = await read_form(request)
+    found = await memory.library.fact(id)
+    stored = FactForm.of(found.line, memory.zone)
+    form = stored.filled(given)
+    try:
+        wanted = form.amendment(memory.zone, stored)
+    except ValueError:
+        return await _write(request, memory, pages, form, 422, detail=found, notice="invalid")
+    mute, seen = "mute" in given, given.get("seen", "")[:100]
+    try:
+        with or_back(memory_url(id), same=errors.NotFoundError):
+            change = await memory.library.amend(id, wanted, library.OWNER, seen=seen, mute=mute)
+    except errors.StaleError:
+        found = await _newest(memory, id)
+        return await _write(request, memory, pages, form, 409, detail=found, notice="stale")
+    new = next((op.id for op in change.ops if op.kind == "fact" and op.id != id), id)
+    return pages.redirect(memory_url(new), what="amend", change=change.id, back=memory_url(id))
+
+
+@routes.post("/messages/{number}/recall")
+async def hear_again(
+    request: Request, number: Annotated[int, Path(ge=1, le=2**53)], memory: Memory, pages: View
+) -> Response:
+    """Let a message be recalled that was not to be."""
+    back = local_path((await read_form(request)).get("back", "/records"))
+    with or_back(back, nothing=errors.NotFoundError):
+        change = await memory.library.hear_again(number, library.OWNER)
+    return pages.redirect(back, what="hear_again", change=change.id, back=back)
+
+
+async def _newest(memory: Memory, id: str) -> library.FactDetail:
+    """A fact, or the last of those that replace it."""
+    found = await memory.library.fact(id)
+    seen = {id}
+    while found.replaced_by and (newer := found.replaced_by[-1].fact.id) not in seen:
+        seen.add(newer)
+        found = await memory.library.fact(newer)
+    return found
+
+
+async def _write(
+    request: Request,
+    memory: Memory,
+    pages: Pages,
+    form: FactForm,
+    status: int = 200,
+    *,
+    detail: library.FactDetail | None = None,
+    notice: str = "",
+) -> Response:
+    """The form; ``notice`` is why it is shown again."""
+    return pages.render(
+        request,
+        "memory_edit.html",
+        status,
+        form=form,
+        stored=FactForm.of(detail.line, memory.zone) if detail else None,
+        detail=detail,
+        sessions=[] if detail else await memory.library.sessions(),
+        predicates=sorted(
+            model.PREDICATES, key=lambda name: pages.words(request).name("predicate", name)
+        ),
+        longest=LONGEST,
+        notice=notice,
+    )

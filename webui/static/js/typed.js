@@ -1,0 +1,22 @@
+// What was typed survives a login that ended meanwhile: it waits in this tab for its form.
+
+const KEPT = "typed";
+const form = document.querySelector("form[data-typed]");
+const here = location.pathname + location.search;
+const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+
+sessionStorage.removeItem(KEPT);
+// A form that the server shows again has what was typed already.
+const isShownAgain = document.querySelector("[role=alert]") !== null;
+if (kept?.here === here && !isShownAgain) {
+  for (const [name, value] of kept.fields) {
+    const field = form.elements.namedItem(name);
+    if (field?.type === "checkbox") field.checked = true;
+    else if (field) field.value = value;
+  }
+  document.querySelector("[data-typed-note]").hidden = false;
+}
+
+form.addEventListener("submit", () => {
+  sessionStorage.setItem(KEPT, JSON.stringify({ here, fields: [...new FormData(form)].filter(([name]) => name !== "csrf") }));
+});
