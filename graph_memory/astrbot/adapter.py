@@ -24,7 +24,7 @@ from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 from ..commands.transfers import ImportEnvironment
 from ..model import NO_PERSONA, Session, persona_id, session_of, user_id, whole
 from ..ports import ToolSchema
-from ..text import clean_name
+from ..text import HOST_MARKUP, clean_name
 from ..turn import Turn
 from .speech import speech
 
@@ -386,7 +386,8 @@ def _said(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    return "\n".join(str(p["text"]) for p in parts if isinstance(p, dict) and p.get("text"))
+    texts = [str(p["text"]) for p in parts if isinstance(p, dict) and p.get("text")]
+    return "\n".join(text for text in texts if not text.lstrip().startswith(HOST_MARKUP))
 
 
 def _title(event: Any, group: str) -> str:

@@ -273,7 +273,13 @@ def test_context() -> None:
             {"role": "user", "content": "推荐两本书"},
             {"role": "assistant", "content": None, "tool_calls": []},
             {"role": "assistant", "content": [{"type": "text", "text": "《活着》和《围城》"}]},
-            {"role": "user", "content": [{"type": "text", "text": "第一个讲什么"}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "第一个讲什么"},
+                    {"type": "text", "text": "<system_reminder>Current datetime: …"},
+                ],
+            },
             {"role": "_checkpoint", "content": {"id": "1"}},
         ],
     )

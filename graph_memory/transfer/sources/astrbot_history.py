@@ -20,7 +20,7 @@ from typing import Any
 
 from ...dates import timestamp
 from ...model import BOT
-from ...text import clean
+from ...text import HOST_MARKUP, clean
 from ..intake import EXACT, Skipped, SourceLine
 from .source import Options, Pieces, database, pages, parsed, place_of
 
@@ -31,7 +31,6 @@ PACE = 10.0
 _SPEAKER = re.compile(r"User ID: ([^,\n]+), Nickname: ([^\n<]*)")
 _OLD_SPEAKER = re.compile(r"\s*\[User ID: ([^,\n]+), Nickname: ([^\n]*)\]\n")
 _TIME = re.compile(r"Current datetime: (\d{4}-\d\d-\d\d \d\d:\d\d)")
-_NOT_SAID = ("<system_reminder>", "<Quoted Message>", "<image_caption>", "<memories>")
 _CONVERSATIONS = (
     "SELECT inner_conversation_id, conversation_id, user_id, persona_id, content, created_at,"
     " updated_at FROM conversations WHERE inner_conversation_id > ?"
@@ -149,7 +148,7 @@ def _read(said: _HistoryLine, text: str, zone: tzinfo) -> None:
         if found := _TIME.search(text):
             said.at = timestamp(found[1], zone)
         return
-    if text.lstrip().startswith(_NOT_SAID):
+    if text.lstrip().startswith(HOST_MARKUP):
         return
     if said.role == "user" and (found := _OLD_SPEAKER.match(text)):
         said.account, said.name = found[1].strip(), found[2].strip()
