@@ -14,6 +14,8 @@ from starlette.staticfiles import StaticFiles
 from .auth import Keyring
 from .core import access, errors, service, settings
 from .guard import API, Guard, Site, problem
+from .live import Live
+from .live import routes as live_routes
 from .pages import (
     data,
     editing,
@@ -50,7 +52,8 @@ def create_app(
     )
     pages = Pages(keyring, options.language, memory.zone)
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
-    app.state.keyring, app.state.site = keyring, site
+    app.state.keyring, app.state.site, app.state.live = keyring, site, Live(memory)
+    app.include_router(live_routes)
     for part in (login, overview, editing, memories, node, graph_pages, inspection, fading, data):
         app.include_router(part.routes)
     app.mount("/static", StaticFiles(directory=_STATIC))

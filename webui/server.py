@@ -171,6 +171,8 @@ class WebServer:
         if server is None or task is None:
             return
         server.should_exit = True
+        if live := getattr(getattr(self._app, "state", None), "live", None):
+            live.close()
         server.stopping.set()
         done, _ = await asyncio.wait({task}, timeout=GRACE - 1)
         if not done:

@@ -99,6 +99,11 @@ class Traces:
 
     def __init__(self) -> None:
         self._circles: OrderedDict[str, deque[Trace]] = OrderedDict()
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have ``listener`` called when there is another one."""
+        self._listeners.append(listener)
 
     def add(self, trace: Trace) -> None:
         kept = self._circles.setdefault(trace.asker.circle, deque(maxlen=KEPT))
@@ -106,6 +111,8 @@ class Traces:
         self._circles.move_to_end(trace.asker.circle)
         while len(self._circles) > CIRCLES:
             self._circles.popitem(last=False)
+        for listener in self._listeners:
+            listener()
 
     def of(self, circle: str) -> list[Trace]:
         """Traces of a circle, newest first."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 
 import pytest
 
+from graph_memory.access import Access
+from graph_memory.library import OWNER
 from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
 from tests.webui.browsing import HOSTILE
 from tests.webui.story import LI, MALLORY, XSS, ZHANG
+from webui import create_app
+from webui.server import WebServer
 
-from .conftest import Opener, expect
+from .conftest import KEY, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 GROUP = "aiocqhttp:group:88001"
@@ -175,3 +181,43 @@ async def test_the_curve_can_be_read_in_every_width(
     for one, other in itertools.combinations(places, 2):
         apart = one["right"] <= other["left"] or other["right"] <= one["left"]
         assert apart or one["bottom"] <= other["top"] + 4 or other["bottom"] <= one["top"] + 4
+
+
+# ----------------------------------------------------------------------- live
+
+
+async def test_what_is_recalled_and_changed_appears_by_itself(
+    visit: Opener, service: MemoryService
+) -> None:
+    seen = await visit(at="/why")
+    other = await visit(at="/memories")
+    asked = "国庆节去徽杭古道怎么样？"
+    async with asyncio.timeout(1.5):  # the second asked for, and what a busy machine takes
+        asker = service.view_as.asker(ZHANG, "", "life_advisor")
+        await service.recall.remind(asker, asked)
+        await expect(seen.page.get_by_text(asked).first).to_be_visible(timeout=1500)
+    await expect(other.page.locator("[data-news]")).to_be_hidden()
+    (line, *_) = (await service.library.browse()).items
+    change = await service.library.act("pin", [line.fact.id], OWNER)
+    await expect(other.page.get_by_role("link", name="有了新的变化")).to_be_visible()
+    await service.library.undo(change.id, OWNER)
+
+
+async def test_a_page_outlives_the_server(visit: Opener, service: MemoryService) -> None:
+    server = WebServer(create_app(service, Access.open(service.directory, KEY), Settings()))
+    await server.start(0)
+    port = server.port
+    seen = await visit()
+    seen.base = f"http://127.0.0.1:{port}"
+    await seen.log_in()
+    await seen.go("/why")
+    await server.stop()
+    lost = seen.page.locator("[data-lost]")
+    await expect(lost).to_be_visible()
+    server = WebServer(create_app(service, Access.open(service.directory, KEY), Settings()))
+    await server.start(port)
+    await expect(lost).to_be_hidden()
+    await service.recall.remind(service.view_as.asker(ZHANG, "", "life_advisor"), "猫叫什么？")
+    await expect(seen.page.get_by_text("猫叫什么？").first).to_be_visible()
+    await server.stop()
+    seen.wrong = [each for each in seen.wrong if "ERR_" not in each]

@@ -164,6 +164,7 @@ async def why(
         people=dict(choices.people),
         groups=dict(choices.groups),
         trace=trace,
+        is_chosen=bool(chat),
         is_gone=bool(chat) and not wanted,
         told=[each for each in candidates if not each.dropped],
         dropped=[each for each in candidates if each.dropped],

@@ -1,0 +1,101 @@
+"""Pages are told that there is something new, and of nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from graph_memory.access import Access
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from tests.makers import message, private
+from webui import create_app, live
+from webui.server import WebServer
+
+from .conftest import KEY
+
+HOME = private("zhang")
+Counts = dict[str, object]
+
+
+@pytest_asyncio.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    opened = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    yield opened
+    await opened.close()
+
+
+@pytest_asyncio.fixture
+async def server(
+    memory: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[WebServer]:
+    monkeypatch.setattr(live, "LIFETIME", 60.0)
+    access = Access.open(memory.directory, KEY)
+    served = WebServer(create_app(memory, access, Settings()))
+    await served.start(0)
+    yield served
+    await served.stop()
+
+
+@pytest_asyncio.fixture
+async def browser(server: WebServer) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser that has logged in."""
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as entered:
+        headers = {"Origin": str(entered.base_url)}
+        answer = await entered.post("/login", data={"key": KEY}, headers=headers)
+        assert answer.status_code == 303
+        yield entered
+
+
+async def told(answer: httpx.Response) -> AsyncIterator[Counts]:
+    async for line in answer.aiter_lines():
+        if line.startswith("data: "):
+            yield json.loads(line.removeprefix("data: "))
+
+
+async def test_a_page_is_told_at_once_and_no_words(
+    memory: MemoryService, browser: httpx.AsyncClient
+) -> None:
+    async with browser.stream("GET", "/api/v1/events") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        counts = told(answer)
+        first = await anext(counts)
+        assert set(first) == {"run", "messages", "changes", "recalls"}
+        started = time.monotonic()
+        await memory.journal.append(message(HOME, "qq:zhang", "我喜欢猫"), HOME)
+        while (now := await anext(counts))["messages"] == first["messages"]:
+            pass
+        assert time.monotonic() - started < 1
+        assert "猫" not in str(now)
+
+
+async def test_the_server_stops_at_once_though_a_page_listens(
+    server: WebServer, browser: httpx.AsyncClient
+) -> None:
+    async with browser.stream("GET", "/api/v1/events") as answer:
+        counts = told(answer)
+        await anext(counts)
+        started = time.monotonic()
+        await server.stop()
+        assert time.monotonic() - started < 1
+        assert [each async for each in counts] == []
+
+
+async def test_only_so_many_pages_are_told(
+    browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MOST", 1)
+    async with browser.stream("GET", "/api/v1/events") as answer:
+        await anext(told(answer))
+        assert (await browser.get("/api/v1/events")).status_code == 503
+    await asyncio.sleep(0.1)
+    async with browser.stream("GET", "/api/v1/events") as answer:
+        await anext(told(answer))

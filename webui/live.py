@@ -1,0 +1,95 @@
+"""Server-sent events: that something was said, learned or recalled.
+
+They carry counts only; what is new is read by the page anew, with its login.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+from .core import model, service
+from .guard import problem
+
+MOST = 32
+"""Pages that are told at the same time."""
+LIFETIME = 300.0
+"""Seconds after which a page has to ask again, with a login that still holds."""
+HEARTBEAT = 20.0
+PACE = 0.3
+"""Least seconds between two events."""
+
+routes = APIRouter()
+
+
+class Live:
+    """Counts what happens to a memory, and tells the pages that are open."""
+
+    def __init__(self, memory: service.MemoryService) -> None:
+        self._counts = {"messages": 0, "changes": 0, "recalls": 0}
+        self._run = secrets.token_hex(4)  # after a restart everything may be new
+        self._pages: set[asyncio.Event] = set()
+        self._closed = False
+        memory.journal.listen(self._follow)
+        memory.recall.traces.listen(lambda: self._count("recalls"))
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._pages) >= MOST
+
+    def close(self) -> None:
+        """Let go of the pages, so that the server can stop."""
+        self._closed = True
+        self._wake()
+
+    async def events(self) -> AsyncIterator[str]:
+        """Events for one page, as ``text/event-stream`` has them."""
+        changed = asyncio.Event()
+        self._pages.add(changed)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + LIFETIME
+        try:
+            yield "retry: 1000\n"
+            while True:
+                changed.clear()
+                yield f"data: {json.dumps({'run': self._run, **self._counts})}\n\n"
+                while not changed.is_set():
+                    if self._closed or loop.time() >= end:
+                        return
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(changed.wait(), HEARTBEAT)
+                    yield ": still here\n\n"
+                if self._closed:
+                    return
+                await asyncio.sleep(PACE)
+        finally:
+            self._pages.discard(changed)
+
+    def _follow(self, event: object) -> None:
+        if isinstance(event, model.Message):
+            self._count("messages")
+        else:
+            self._count("changes")
+
+    def _count(self, what: str) -> None:
+        self._counts[what] += 1
+        self._wake()
+
+    def _wake(self) -> None:
+        for page in self._pages:
+            page.set()
+
+
+@routes.get("/api/v1/events")
+async def events(request: Request) -> Response:
+    """Tell a page when there is something new."""
+    live: Live = request.app.state.live
+    if live.is_full:
+        return problem(503, "too many pages are open")
+    return StreamingResponse(live.events(), media_type="text/event-stream")
