@@ -27,7 +27,7 @@ class Translator:
     def __call__(self, key: str, **values: Any) -> str:
         """The message of ``key`` or else the key; templates escape its values."""
         message = locales.TEXTS[self.language].get(key, key)
-        return message.format(**values) if values else message
+        return message.format(**locales.counted(values)) if values else message
 
     def name(self, prefix: str, word: str) -> str:
         """The message of ``prefix.word``; the word itself if there is none."""
@@ -74,4 +74,4 @@ class Translator:
 
     def number(self, value: float) -> str:
         """A number with its thousands set apart."""
-        return f"{value:,}"
+        return locales.Count(f"{value:,}")

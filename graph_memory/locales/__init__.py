@@ -7,6 +7,7 @@ web UI's, the others are said in chat.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import brief
@@ -43,13 +44,17 @@ def say(language: str, key: str, **values: object) -> str:
         values: Of the placeholders; braces in them are left alone. A whole number takes the
             word it counts along: ``{count:day}``, ``{count:batch|batches}``.
     """
-    counted = {k: _Count(v) if type(v) is int else v for k, v in values.items()}
-    return TEXTS[language][key].format(**counted)
+    return TEXTS[language][key].format(**counted(values))
 
 
-class _Count(int):
-    """A number that knows the singular from the plural."""
+def counted(values: Mapping[str, object]) -> dict[str, object]:
+    """Values for placeholders; whole numbers know their words, see :func:`say`."""
+    return {key: Count(value) if type(value) is int else value for key, value in values.items()}
+
+
+class Count(str):
+    """A number as text that knows the singular from the plural."""
 
     def __format__(self, words: str) -> str:
         one, _, many = words.partition("|")
-        return f"{int(self)} {one if self == 1 else many or f'{one}s'}" if words else str(int(self))
+        return f"{self} {one if self == '1' else many or f'{one}s'}" if words else str(self)

@@ -78,3 +78,11 @@ def test_no_date_is_a_dash(at: float | None) -> None:
 def test_values_are_not_read_as_messages() -> None:
     assert Translator("zh")("graph.found", text="{count}") == "名字里有“{count}”的"
     assert Translator("zh")("no.such.key", text="x") == "no.such.key"
+
+
+def test_one_is_not_many() -> None:
+    english = Translator("en")
+    said = [english("node.spoke", count=english.number(n)) for n in (1, 2, 1_000)]
+    assert said == ["1 message", "2 messages", "1,000 messages"]
+    assert english("preview.forget", count=1) == "Forget 1 memory?"
+    assert Translator("zh")("preview.forget", count=1) == "忘记 1 条记忆？"

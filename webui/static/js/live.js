@@ -54,7 +54,7 @@ function listen() {
     source.addEventListener("error", () => {
       lost.hidden = false;
       // A login that has ended is no interruption: the browser does not try again by itself.
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => { source = null; listen(); }, 5000);
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { source = null; listen(); }, REST);
     });
   }
 }
