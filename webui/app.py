@@ -26,9 +26,12 @@ from .pages import (
     memories,
     node,
     overview,
+    people,
 )
 from .rendering import FormError, Pages
 
+PARTS = (login, overview, editing, memories, people, node, graph_pages, inspection, fading, data)
+"""Modules of pages; an address belongs to the first that takes it."""
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -54,7 +57,18 @@ def create_app(
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
     app.state.keyring, app.state.site, app.state.live = keyring, site, Live(memory)
     app.include_router(live_routes)
-    for part in (login, overview, editing, memories, node, graph_pages, inspection, fading, data):
+    for part in (
+        login,
+        overview,
+        editing,
+        memories,
+        people,
+        node,
+        graph_pages,
+        inspection,
+        fading,
+        data,
+    ):
         app.include_router(part.routes)
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_api_route("/healthz", lambda: {"status": "ok"})

@@ -33,7 +33,8 @@ SLICE = 800
 """Pieces of a page that are written at a time: about 1 ms."""
 PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("overview", "/", ()),
-    ("memories", "/memories", ("/memories", "/node")),
+    ("memories", "/memories", ("/memories",)),
+    ("people", "/people", ("/people", "/node", "/persona")),
     ("graph", "/graph", ("/graph",)),
     ("viewas", "/viewas", ("/viewas",)),
     ("why", "/why", ("/why",)),

@@ -87,6 +87,31 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who chats: what they were called last, and how much of them there is."""
+
+    node: str
+    name: str
+    facts: int
+    messages: int
+    last_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaSummary:
+    """A persona, its Sessions, and the facts that were learned in them.
+
+    Attributes:
+        own: Those that are about no person who chats: other personas never see them.
+    """
+
+    persona: str
+    sessions: int
+    facts: int
+    own: int
+
+
+@dataclass(frozen=True, slots=True)
 class FactDetail:
     """A fact, the messages it rests on, and its neighbours in time.
 
@@ -227,6 +252,21 @@ class Library:
             return seen
 
         return await self._journal.look(work)
+
+    async def people(self, limit: int = 300) -> list[Person]:
+        """Who chats, those first who spoke last."""
+
+        def work(db: sqlite3.Connection) -> list[Person]:
+            some = queries.people(db, limit)
+            names = queries.names(db, (user for user, *_ in some))
+            return [Person(found[0], names.get(found[0], found[0]), *found[1:]) for found in some]
+
+        return await self._journal.look(work)
+
+    async def personas(self) -> list[PersonaSummary]:
+        """The personas that have Sessions, those first who know most."""
+        found = await self._journal.look(queries.personas)
+        return [PersonaSummary(*each) for each in found]
 
     async def sessions(self) -> list[Session]:
         """The Sessions, by title and persona."""

@@ -323,6 +323,24 @@ def search_names(db: sqlite3.Connection, text: str, limit: int) -> dict[str, int
     return dict(found.fetchall())
 
 
+def people(db: sqlite3.Connection, limit: int) -> list[tuple[str, int, int, float]]:
+    """Users, their numbers of facts and messages, and when they spoke; last first."""
+    query = (
+        "SELECT p.user, (SELECT count(*) FROM fact WHERE subject = p.user), sum(p.messages),"
+        " max(p.last_at) FROM participation p GROUP BY p.user ORDER BY 4 DESC, 1 LIMIT ?"
+    )
+    return db.execute(query, (limit,)).fetchall()
+
+
+def personas(db: sqlite3.Connection) -> list[tuple[str, int, int, int]]:
+    """Personas with the numbers of Sessions, of facts, and of those not about a user."""
+    query = (
+        "SELECT s.persona, count(DISTINCT s.id), count(f.id), ifnull(sum(f.subject LIKE 'e:%'), 0)"
+        " FROM session s LEFT JOIN fact f ON f.session = s.id GROUP BY s.persona ORDER BY 3 DESC, 1"
+    )
+    return db.execute(query).fetchall()
+
+
 def is_known(db: sqlite3.Connection, user: str) -> bool:
     """Whether somebody with this user id is in any row, or said anything."""
     query = "SELECT 1 FROM user WHERE id = :user"

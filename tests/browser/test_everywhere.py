@@ -162,6 +162,8 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
             "/graph/ask/orphans", "/graph/ask/path", f"/graph/ask/path?a={HONG}&b={ZHANG}",
             f"/graph/ask/shared?a={LI}&b={HONG}",
         ],
+        "/people": ["/people", "/people?q=张", "/people?q=zzz"],
+        "/persona": ["/persona?name=life_advisor", f"/persona?name={quote(XSS[1])}"],
         "/node": [f"/node?id={ZHANG}", f"/node?id={MALLORY}", f"/node?id={entity}"],
         "/node/merge": [f"/node/merge?id={entity}&q=豆豆"],
         "/viewas": [

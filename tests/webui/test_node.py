@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import httpx
 import pytest
 
 from graph_memory.service import MemoryService
 
 from .browsing import press, see, send, undo
-from .story import HONG, ZHANG
+from .story import HONG, LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -73,8 +75,38 @@ async def test_merging_is_shown_first_and_can_be_undone(
         await service.settle()
 
 
-async def test_people_are_not_merged(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/node", id=ZHANG)
-    assert not [tag for tag in page.all("a") if tag["href"].startswith("/node/merge")]
-    assert "做不到" in (await press(owner, "/node/merge", id=ZHANG, into=HONG)).text
+async def test_people_and_things_are_not_merged(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    cat = await entity(service, "年糕")
+    for one, other in ((ZHANG, cat), (cat, ZHANG), (ZHANG, ZHANG)):
+        assert "做不到" in (await press(owner, "/node/merge", id=one, into=other)).text
     await send(owner, "/node/merge", 404, id="e:no", into="e:none")
+
+
+async def test_two_accounts_of_one_person_are_linked_and_parted(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    before = await see(owner, "/node", id=LI)
+    assert "关联账号" in before.text
+    page = await see(owner, "/node/merge", id=LI, into=HONG)
+    assert "算作同一个人" in page.text
+    linked = await press(owner, "/node/merge", id=LI, into=HONG)
+    assert LI in {each.node for each in (await service.library.node(HONG)).accounts}
+    parted = await press(owner, "/node/split", id=LI)
+    assert (await service.library.node(HONG)).accounts == []
+    await undo(owner, parted)
+    await undo(owner, linked)
+
+
+async def test_people_and_personas_are_places(owner: httpx.AsyncClient) -> None:
+    page = await see(owner, "/people")
+    assert f"/node?id={quote(LI, safe='')}" in {tag["href"] for tag in page.all("a")}
+    assert "life_advisor 1 个会话" in page.text
+    found = await see(owner, "/people", q="年糕")
+    assert "年糕" in found.text
+    persona = await see(owner, "/persona", name="life_advisor")
+    assert "4 条只有它知道" in persona.text
+    assert "/persona life_advisor" in persona.text
+    await see(owner, "/persona", 404, name="nobody")
+    await see(owner, "/persona", 404, name="")

@@ -40,7 +40,7 @@ async def choose(
     into: Annotated[Id, Query()] = "",
     q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
 ) -> Response:
-    """Find what something is one with, then see what saying so does."""
+    """Find what something or an account is one with, and see what saying so does."""
     portrait = await memory.library.node(id)
     other = await memory.library.node(into) if into else None
     own = {portrait.node, *(each.node for each in portrait.members)}
@@ -51,28 +51,37 @@ async def choose(
         "node_merge.html",
         portrait=portrait,
         other=other,
-        found=[each for each in found if model.is_entity(each.node) and each.node not in own],
+        found=[each for each in found if _alike(each.node, id) and each.node not in own],
         q=q.strip(),
     )
 
 
 @routes.post("/node/merge")
 async def merge(request: Request, memory: Memory, pages: View) -> Response:
-    """Have one thing go under another."""
+    """Have one thing go under another, or two accounts be one person's."""
     given = await read_form(request)
     id, into = given.get("id", "")[:500], given.get("into", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
-        change = await memory.identity_edits.merge(id, into, library.OWNER)
+        edits = memory.identity_edits
+        bond = edits.merge if model.is_entity(id) else edits.link
+        change = await bond(id, into, library.OWNER)
     return pages.redirect(node_url(into), what="merge", change=change.id, back=node_url(id))
 
 
 @routes.post("/node/split")
 async def split(request: Request, memory: Memory, pages: View) -> Response:
-    """Let a merged thing be one of its own again."""
+    """Let a merged thing, or a linked account, be one of its own again."""
     id = (await read_form(request)).get("id", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
-        change = await memory.identity_edits.split(id, library.OWNER)
+        edits = memory.identity_edits
+        part = edits.split if model.is_entity(id) else edits.unlink
+        change = await part(id, library.OWNER)
     return pages.redirect(node_url(id), what="split", change=change.id)
+
+
+def _alike(node: str, other: str) -> bool:
+    """Whether both are things, or both are accounts."""
+    return model.is_entity(node) == model.is_entity(other)
 
 
 # ------------------------------------------------------------------ timeline
