@@ -247,3 +247,15 @@ async def test_even_a_page_that_forgot_to_escape_runs_nothing(visit: Opener) -> 
     assert ran["shown"]
     assert ran["stopped"] >= 4
     seen.wrong = [text for text in seen.wrong if not text.startswith("console:")]
+
+
+async def test_on_a_phone_every_place_is_in_sight(visit: Opener) -> None:
+    seen = await visit(360, language="en", at="/people")
+    links = seen.page.locator(".places a")
+    for number in range(await links.count()):
+        box = await links.nth(number).bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+        assert box["height"] >= 44
+        assert box["width"] >= 44

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.transfer import Run
+from graph_memory.transfer import SOURCES, Run
 from webui.guard import MAX_BODY
 from webui.pages.data import Importing, importer_of
 
@@ -130,6 +130,25 @@ async def test_an_import_is_shown_then_done_then_taken_back(
     (run,) = [tag["value"] for tag in done.all("input", name="run")]
     assert "2 条消息" in (await press(keeper, "/data/import/undo", run=run)).text
     assert (await memory.journal.counts())["messages"] == before
+
+
+async def test_a_file_of_an_unknown_kind_can_be_named(
+    keeper: httpx.AsyncClient, memory: MemoryService
+) -> None:
+    folder = memory.directory / "imports"
+    folder.mkdir(exist_ok=True)
+    line = {"user": "10001", "sender": "10001", "text": "我在学大提琴", "time": "2025-03-01"}
+    file = folder / "谁知道.txt"
+    file.write_text(f"# 导出于三月\n{json.dumps(line, ensure_ascii=False)}\n", encoding="utf-8")
+    page = await see(keeper, "/data/import", 422, name=file.name)
+    assert "无法识别这是哪种文件" in page.text
+    assert '"sender": "10001"' in page.text  # what was expected
+    kinds = {tag["value"] for tag in page.all("option")}
+    assert kinds >= set(SOURCES)
+    named = await see(keeper, "/data/import", 422, name=file.name, format="chat")
+    assert "无法识别" not in named.text
+    await see(keeper, "/data/import", 422, name=file.name, format="exe")
+    file.unlink()
 
 
 async def test_an_import_that_ends_while_the_page_is_made_is_followed(

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, Response
 
-from ..core import errors, files, model, service, transfer
+from ..core import errors, files, locales, model, service, transfer
 from ..guard import read_form
 from ..listing import Id
 from ..rendering import FormError, Memory, View, or_back
@@ -120,6 +120,7 @@ class Importing(BaseModel):
 
     Attributes:
         name: A file in ``imports/``.
+        format: Kind of the file; by what it looks like, if empty.
         learn: Whether it is learned from, in the background.
         persona, platform, to: As in ``Options``; ``to`` is its ``into``.
     """
@@ -127,6 +128,7 @@ class Importing(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name
+    format: Literal["", "memory", "astrbot", "chat", "livingmemory", "graphmemory", "qq"] = ""
     learn: bool = False
     persona: Id = ""
     platform: Name = ""
@@ -142,7 +144,7 @@ async def plan(
     try:
         found = await (await importer_of(memory, wanted)).preview()
     except (errors.FormatError, errors.NotFoundError) as error:
-        wrong = str(error)[:400]
+        wrong = locales.explain(pages.words(request).language, error)[:400]
     return pages.render(
         request,
         "data_import.html",
@@ -151,6 +153,7 @@ async def plan(
         wrong=wrong,
         wanted=wanted,
         platform=wanted.platform or await _usual_platform(memory),
+        formats=tuple(transfer.SOURCES),
         choices=await memory.library.overview(),
     )
 
@@ -230,7 +233,7 @@ async def importer_of(memory: service.MemoryService, wanted: Importing) -> trans
         now=memory.now(),
     )
     name = wanted.name if wanted.name in known else ""
-    return await memory.transfer.importer(name, options, learns=wanted.learn)
+    return await memory.transfer.importer(name, options, format=wanted.format, learns=wanted.learn)
 
 
 async def _usual_platform(memory: service.MemoryService) -> str:

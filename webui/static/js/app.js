@@ -48,5 +48,19 @@ addEventListener("keydown", (event) => {
 // What was typed waits for its form only while somebody logs in (typed.js).
 if (location.pathname !== "/login" && !document.querySelector("[data-typed]")) sessionStorage.removeItem("typed");
 
-// On a narrow screen the places scroll sideways: the one we are at is in sight.
-document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+// After too many wrong keys the next try has to wait, and is seen to.
+const waiting = document.querySelector("[data-wait]");
+if (waiting) {
+  const button = waiting.closest("form").querySelector("button");
+  let left = Number(waiting.dataset.wait);
+  button.disabled = true;
+  waiting.setAttribute("aria-live", "off"); // said once, not each second
+  const timer = setInterval(() => {
+    left -= 1;
+    waiting.textContent = waiting.dataset.text.replace("{}", String(Math.max(0, left)));
+    if (left > 0) return;
+    clearInterval(timer);
+    button.disabled = false;
+    waiting.remove();
+  }, 1000);
+}
