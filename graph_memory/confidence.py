@@ -18,6 +18,12 @@ _KEEP = re.compile(
 )
 
 
+def reaches_back(text: str) -> bool:
+    """Whether a request to keep something means what was said right before it."""
+    rest = _KEEP.sub("", text)
+    return asks_to_keep(text) and len(re.findall(r"\w", rest)) <= 8
+
+
 def asks_to_keep(text: str) -> bool:
     """Whether a message asks that something be told to nobody, or to somebody not."""
     return _MAYBE.search(text) is not None and _KEEP.search(text) is not None

@@ -148,8 +148,13 @@ def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:
     return Rank.OWN, others
 
 
+def in_confidence(message: Message) -> bool:
+    """Whether its sender asks, in it or right after it, to keep it to oneself."""
+    return message.confided or (message.is_human and asks_to_keep(message.text))
+
+
 def span(row: Row | Message) -> tuple[Layer, float, float, bool]:
     """Layer of a row of a Session, when it was said, and whether in confidence."""
     if isinstance(row, Message):
-        return Layer.SESSION, row.at, row.at, row.is_human and asks_to_keep(row.text)
+        return Layer.SESSION, row.at, row.at, in_confidence(row)
     return (row.layer, *row.span, row.is_confidential)

@@ -10,13 +10,13 @@ from .errors import NotFoundError
 from .model import (
     Asker,
     EntityType,
-    Episode,
     Fact,
     Mention,
     Message,
     Name,
     Participation,
     Session,
+    SessionRow,
     asker_of,
     is_entity,
 )
@@ -27,7 +27,7 @@ from .store import Rows
 YEAR = 365 * DAY
 """Time for which a former name is still its former bearer's, too."""
 
-Scoped = Name | Mention | Participation | Episode | Fact | Message
+Scoped = SessionRow | Message
 R = TypeVar("R", Name, Mention, Participation, Fact)
 ViewOf = Callable[[Session], View | None]
 
@@ -64,7 +64,13 @@ class VisibleRows:
         return seen.rank(*span(row)) if seen else Rank.HIDDEN
 
     def shows(self, row: Scoped) -> bool:
-        return self.rank(row) >= self._least
+        """Whether a row may be shown; a line of the bot if what it answers may be."""
+        if not isinstance(row, Message):
+            return self.rank(row) >= self._least
+        if self.rank(row) < self._least or self.rows.is_forgotten(row):
+            return False
+        asked = None if row.is_human else self.rows.answered(row)
+        return asked is None or self.shows(asked)
 
     def find(self, cls: type[R], nodes: Iterable[str], newest: int | None = None) -> list[R]:
         """The visible rows about some nodes, of each the ``newest`` that changed last."""

@@ -11,9 +11,8 @@ from datetime import datetime
 
 from ..companion import MAX_TEXT, CoreFact, Hit, TranscriptQuery
 from ..errors import NotFoundError
-from ..model import Episode, Message
+from ..model import Asker, Episode
 from ..recall import CLOSE, OPEN
-from ..redaction import redacted
 from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
 from ..turn import Turn
@@ -68,17 +67,19 @@ class RecordCommands(Answers):
         if hit.session.circle != turn.session.circle and hit.session.title:
             where = self._say("history_where", title=clean_name(hit.session.title))
         said = self._moment(hit.message.at)
-        return f"- {short}{said} 〔{who}〕{where}{_around(_own(turn, hit.message), keyword)}"
+        return f"- {short}{said} 〔{who}〕{where}{_around(hit.message.text, keyword)}"
 
     async def open(self, turn: Turn, id: str, page: str = "") -> str:
         """A record that was shown, word for word."""
-        found = await self._open(turn, id, page)
+        found = await self._open(turn, id, page, None)
         if found is None:
             return self._say("record_unknown", id=one_line(id, MAX_NAME))
         lines, note = found
         return "\n".join([OPEN, self._say("record_note"), *lines, CLOSE, note])
 
-    async def _open(self, turn: Turn, which: str, page: str) -> tuple[list[str], str] | None:
+    async def _open(
+        self, turn: Turn, which: str, page: str, reader: Asker | None
+    ) -> tuple[list[str], str] | None:
         """The lines of a page of a record, by its short id or its number, and which it is."""
         references = self.memory.references
         is_number = which.isdecimal() and len(which) < 6
@@ -88,7 +89,7 @@ class RecordCommands(Answers):
         if memory is None or memory.kind != Episode.kind:
             return None
         try:
-            found = await self.memory.companion.transcripts.open(turn.asker, memory.id)
+            found = await self.memory.companion.transcripts.open(turn.asker, memory.id, reader)
         except NotFoundError:
             return None
         pages: list[list[str]] = [[]]
@@ -96,7 +97,7 @@ class RecordCommands(Answers):
         said = await self.memory.lookup.signed(turn.asker, found.lines)
         for message, who in zip(found.lines, said, strict=True):
             at = datetime.fromtimestamp(message.at, self.memory.zone)
-            text = escape(clean(_own(turn, message))).replace("\n", "\n    ")
+            text = escape(clean(message.text)).replace("\n", "\n    ")
             line = f"{at:%H:%M} 〔{who}〕{text}"
             left -= tokens(line)
             if left < 0 and pages[-1]:
@@ -119,7 +120,7 @@ class RecordCommands(Answers):
         if page.strip() and not page.strip().isdecimal():
             return misused(self._language, "records", page)
         if which:
-            opened = await self._open(turn, which, page.strip())
+            opened = await self._open(turn, which, page.strip(), turn.asker)
             if opened is None:
                 return self._say("record_number", number=one_line(which, MAX_NAME))
             lines, note = opened
@@ -144,7 +145,7 @@ class RecordCommands(Answers):
         return "\n".join([self._say("records_title"), *lines, self._say("records_hint")])
 
     def _summary(self, record: Episode) -> str:
-        told = one_line(redacted(record.summary), MAX_SUMMARY)
+        told = one_line(record.summary, MAX_SUMMARY)
         if self.memory.companion.transcripts.goes_on(record):
             return (told + self._say("records_open")).lstrip()
         return told or self._say("records_untold")
@@ -194,12 +195,6 @@ class RecordCommands(Answers):
             for row in found
         ]
         return "\n".join([self._say("core_title"), *lines, self._say("core_hint")])
-
-
-def _own(turn: Turn, message: Message) -> str:
-    """What a message says; secrets only to who said them."""
-    is_own = message.sender in turn.asker.accounts and not turn.session.is_group
-    return message.text if is_own else redacted(message.text)
 
 
 def _around(text: str, keyword: str) -> str:

@@ -14,7 +14,6 @@ from ..locales import say
 from ..lookup import Route
 from ..model import Fact
 from ..recall import CLOSE, OPEN, Item
-from ..redaction import redacted
 from ..references import Reference
 from ..settings import Settings
 from ..text import fenced, one_line
@@ -74,10 +73,7 @@ class Tools(Answers):
         self._commands = commands
 
     async def use(self, turn: Turn, tool: str, given: Mapping[str, object]) -> str:
-        """Do what the model asks for, which is hostile text; it is told no secrets."""
-        return redacted(await self._use(turn, tool, given))
-
-    async def _use(self, turn: Turn, tool: str, given: Mapping[str, object]) -> str:
+        """Do what the model asks for, which is hostile text."""
         wanted = next((each for each in TOOLS + RECORD_TOOLS if each.name == tool), None)
         if wanted is None:
             raise NotFoundError(f"there is no tool {tool}")

@@ -15,7 +15,6 @@ from ..learning.prompt import Extend, ExtractionExtension, PromptContext
 from ..locales import say
 from ..model import Asker, Batch, Change, Episode, Fact, Row, Session, register
 from ..recall import Recaller, language_of
-from ..redaction import redacted
 from ..retention import DAY
 from ..scope import Rank, View, span
 from ..store import Draft, Rows, queries
@@ -298,7 +297,7 @@ def _records(
     left = RECORDS_BUDGET
     for episode in episodes[:RECORDS]:
         began = datetime.fromtimestamp(episode.started_at, zone)
-        line = f"{began:%Y-%m-%d %H:%M} {fenced(redacted(episode.summary), MAX_SUMMARY)}"
+        line = f"{began:%Y-%m-%d %H:%M} {fenced(episode.summary, MAX_SUMMARY)}"
         left -= tokens(line) + (8 if cite else 0)
         if left < 0:
             break

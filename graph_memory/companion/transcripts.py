@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from ..context import Context
 from ..dates import periods
+from ..disclosure import disclosed
 from ..episode import continues
 from ..errors import NotFoundError
 from ..learning.batching import upcoming
@@ -127,9 +128,13 @@ class Transcripts:
         start, last = record.started_at, record.ended_at
         return continues(start, last, record.messages, self._now(), self._zone)
 
-    async def open(self, asker: Asker, id: str) -> Transcript:
-        """One record that the asker may see all of, or a ``NotFoundError``."""
-        return await self._read(asker, lambda found: found.open(id))
+    async def open(self, asker: Asker, id: str, reader: Asker | None = None) -> Transcript:
+        """One record that the asker may see all of, or a ``NotFoundError``.
+
+        Args:
+            reader: Who reads it: the asker; ``None`` if a model does.
+        """
+        return await self._read(asker, lambda found: found.open(id, reader))
 
     async def _read(self, asker: Asker, work: Callable[[_Reading], T]) -> T:
         views, zone = self._own(asker), self._zone
@@ -183,12 +188,17 @@ class _Reading:
         windows = self._views[session].windows
         while len(told) < search.limit:
             page = queries.search_messages(self._db, session, windows, search)
-            shown = (m for m in page if self._visible.shows(m) and m.id not in exclude)
-            told += [message for message in shown if not self._rows.is_forgotten(message)]
+            shown = filter(self._visible.shows, (m for m in page if m.id not in exclude))
+            told += [read for message in shown if (read := self._read(message, search))]
             if len(page) < search.limit:
                 break
             search = replace(search, below=page[-1].id)
         return told[: search.limit]
+
+    def _read(self, message: Message, search: Search) -> Message | None:
+        """A message as it may be read, if that fits: what is masked confirms no guess."""
+        read = disclosed(message)
+        return read if read.text == message.text or search.fits(read) else None
 
     def _upcoming(self, session: str) -> dict[str, Episode]:
         return _upcoming(self._db, session, self._zone, self._visible.shows)
@@ -202,7 +212,7 @@ class _Reading:
         is_seen = record is not None and self._visible.shows(record)
         return Hit(message, session, record if is_seen else None)
 
-    def open(self, id: str) -> Transcript:
+    def open(self, id: str, reader: Asker | None) -> Transcript:
         """One record, word for word."""
         record = self._rows.get(Episode, id)
         for session in [record.session] if record else self._views:
@@ -212,14 +222,8 @@ class _Reading:
         said = queries.between(
             self._db, record.session, record.first_message, record.last_message, MOST_LINES
         )
-        lines: list[Message] = []
-        answers_muted = False
-        for message in said:
-            if message.is_human:
-                answers_muted = self._rows.is_forgotten(message)
-            if not answers_muted and self._visible.shows(message):
-                lines.append(message)
-        return Transcript(record, tuple(lines), max(0, record.messages - len(lines)))
+        lines = tuple(disclosed(each, reader) for each in said if self._visible.shows(each))
+        return Transcript(record, lines, max(0, record.messages - len(lines)))
 
 
 def newest_records(

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from ..breaker import Breaker, RefusedError
 from ..context import Context
+from ..disclosure import disclosed
 from ..errors import ExtractionError, Failure, HeldBackError
 from ..model import Batch, Fact, Message
 from ..ports import Answer, LanguageModel
-from ..redaction import redacted
 from ..retention import RESTATED, used
 from ..store import Draft, Rows
 from ..store.rows import ASKED
@@ -118,15 +118,14 @@ class Extractor:
         erasures = rows.erasures()
         if self._model is None:
             return _Material(batch, erasures)
-        kept = tuple(
-            replace(m, text=redacted(m.text)) for m in batch.messages if not rows.is_forgotten(m)
-        )
-        batch = replace(batch, messages=kept)
-        if not any(m.is_human and terms(m.text) for m in kept):
-            return _Material(batch, erasures)
         visible = LearnerRows(
             rows, batch.session, self._context.settings.policy, self._context.attendance
         )
+        # A group learns nothing from what somebody told the bot in confidence.
+        kept = tuple(disclosed(m) for m in batch.messages if visible.shows(m))
+        batch = replace(batch, messages=kept)
+        if not any(m.is_human and terms(m.text) for m in kept):
+            return _Material(batch, erasures)
         builder = ContextBuilder(visible, batch, self._context.zone)
         extension = self._extend(rows, batch, builder.context) if self._extend else None
         return _Material(batch, erasures, builder, extension)
@@ -188,7 +187,7 @@ class Extractor:
                 besides(rows, made)
             return made
 
-        said = redacted(without_request(message.text))
+        said = without_request(disclosed(message).text)
         colon = "：" if is_chinese(said) else ": "
         claim = FactClaim(
             subject="我",

@@ -25,7 +25,7 @@ from ..errors import (
     brief,
     failure_of,
 )
-from ..model import BOT, Change, Erased, Fact, Message, Participation, Session, User
+from ..model import BOT, Addressee, Change, Erased, Fact, Message, Participation, Session, User
 from ..ports import LanguageModel
 from ..store import Event, QueuedBatch
 from ..store.pauses import Pauses
@@ -186,7 +186,8 @@ class Learning:
         """Store what the bot said, to whom if to anybody; see :meth:`hear`."""
         if self.pauses.covers(session, to):
             return None
-        return await self.hear(Turn(session, BOT, "", text), at=at)
+        addressee = (Addressee(to),) if to else ()
+        return await self.hear(Turn(session, BOT, "", text, to=addressee), at=at)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Message):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
+from ..disclosure import disclosed
 from ..kinship import kin_in, of
 from ..model import (
     BOT,
@@ -30,7 +31,6 @@ from ..model import (
     is_entity,
 )
 from ..ports import ToolSchema
-from ..redaction import redacted
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, terms, tokens
 from ..visible_rows import LearnerRows
@@ -170,7 +170,7 @@ class PromptContext(Labels):
 
 def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo) -> str:
     date = datetime.fromtimestamp(fact.said_at, zone).strftime("%Y-%m-%d")
-    statement = fenced(redacted(fact.statement), MAX_STATEMENT)
+    statement = fenced(fact.statement, MAX_STATEMENT)
     return f"{number}. {date} {subject} {fact.predicate}: {statement}"
 
 
@@ -258,8 +258,8 @@ class ContextBuilder:
         """What was said right before, for references to it."""
         rows, first = self._visible.rows, batch.messages[0]
         said = rows.messages_before(batch.session.id, first.id, MAX_BEFORE)
-        near = [m for m in said if first.at - m.at < BEFORE and not rows.is_forgotten(m)]
-        return [message for message in near if self._visible.shows(message)]
+        near = (message for message in said if first.at - message.at < BEFORE)
+        return list(filter(self._visible.shows, near))
 
     def _also(self, user: str, card: str) -> tuple[str, ...]:
         """What a user was called last, by whomever, beside what they call themselves now."""
@@ -302,8 +302,8 @@ class ContextBuilder:
         """Show how a quoted message begins, if this Session may see it."""
         rows = self._visible.rows
         said = rows.message(id)
-        if said and self._visible.shows(said) and not rows.is_forgotten(said):
-            words = fenced(redacted(said.text), MAX_QUOTED).translate(
+        if said and self._visible.shows(said):
+            words = fenced(disclosed(said).text, MAX_QUOTED).translate(
                 {ord("「"): "“", ord("」"): "”"}
             )
             self.context.quoted[id] = f"「{words}」"
@@ -490,7 +490,7 @@ def compose(
     lines = [words["group" if batch.session.is_group else "private"]]
     shown = known.lines(zone)
     if known.summary:
-        shown.insert(0, words["earlier"] + fenced(redacted(known.summary), 200))
+        shown.insert(0, words["earlier"] + fenced(known.summary, 200))
     if extension:
         shown += extension.lines
     if shown:
@@ -520,7 +520,7 @@ def _chat(batch: Batch, known: PromptContext, zone: tzinfo, words: Mapping[str, 
         return label if label and is_met else f"{label} {name}".strip()
 
     for message in known.before:
-        text = fenced(redacted(message.text), MAX_STATEMENT)
+        text = fenced(disclosed(message).text, MAX_STATEMENT)
         lines.append(f"{words['before']} {speaker(message)}: {text}")
     for number, message in enumerate(batch.messages, 1):
         at = datetime.fromtimestamp(message.at, zone)

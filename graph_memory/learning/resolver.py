@@ -28,6 +28,7 @@ from ..model import (
     is_entity,
 )
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
+from ..scope import in_confidence
 from ..store import Rows
 from ..text import is_chinese, one_line
 from ..visible_rows import LearnerRows
@@ -91,6 +92,7 @@ class _Resolution:
         claims = extraction.entities if extraction.worth else ()
         self._nodes = EntityResolver(visible, batch, known, claims)
         self._humans = [m for m in batch.messages if m.is_human]
+        self._kept = {m.id for m in batch.messages if in_confidence(m)}
         self._history = FactHistory(visible, self.changes, now)
         self._touched: set[str] = set()
         self._mentioned: set[str] = set()
@@ -203,11 +205,18 @@ class _Resolution:
                 self._anchor(node, message.at)
 
     def summarise(self, extraction: Extraction) -> None:
-        """Let the episodes be summed up."""
+        """Let the episodes be summed up; what a group reads must tell no secret."""
+        cited = {n for claim in extraction.facts if claim.secret for n in claim.evidence}
+        told = {m.id for n, m in enumerate(self._batch.messages, 1) if n in cited} | self._kept
         for id, summary in zip(self._known.episodes.values(), extraction.summaries, strict=False):
             episode = self._visible.rows.get(Episode, id)
-            if episode is not None and summary:
-                self.changes.put(replace(episode, summary=self._plain(summary)))
+            if episode is None or not summary:
+                continue
+            first, last = episode.first_message, episode.last_message
+            is_kept = episode.confidential or any(first <= each <= last for each in told)
+            if not (is_kept and self._session.is_group):
+                text = self._plain(summary)
+                self.changes.put(replace(episode, summary=text, confidential=is_kept))
 
     def _plain(self, text: str) -> str:
         """``text`` with people's names where the model left their labels."""
@@ -282,7 +291,7 @@ class _Resolution:
         fact = replace(fact, subject=subject.id, object=object.id)
         self._anchor(subject, fact.said_at)
         self._anchor(object, fact.said_at)
-        self.changes.put(fact)
+        self._put(fact)
 
     def _strengthen(self, fact: Fact, weight: float, evidence: Sequence[Message]) -> None:
         """Count a use, once for each batch; a restated fact comes back from the archive."""
@@ -307,7 +316,12 @@ class _Resolution:
             if any(is_one(m.sender, fact.subject) for m in evidence):
                 # Who confirms it of themselves vouches for it, whoever brought it up.
                 stronger = replace(stronger, speaker=fact.subject, hearsay=False)
-        self.changes.put(stronger)
+        self._put(stronger)
+
+    def _put(self, fact: Fact) -> None:
+        """Write a fact; it is confidential if a message that it rests on is."""
+        is_kept = fact.confidential or not self._kept.isdisjoint(fact.evidence)
+        self.changes.put(replace(fact, confidential=is_kept))
 
     def _anchor(self, node: Node, at: float) -> None:
         """Write a node and what it is called here, once for each batch."""

@@ -27,6 +27,7 @@ from ..model import (
     User,
     stable_id,
 )
+from ..redaction import redacted
 from ..retention import initial_half_life
 from ..store import Draft, Rows
 from ..store.rows import unsaid
@@ -58,7 +59,7 @@ def correcting(
     old = visible.own(id)
     if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
-    said = one_line(words, MAX_STATEMENT)
+    said = _stated(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
         colon = ": " if said.isascii() else "："
         said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
@@ -91,6 +92,11 @@ def correcting(
     mine = [m for m in muted if (told := rows.message(m)) and told.sender in own]
     quiet = unsaid(rows, here, [m for m in mine if m != evidence.id])
     return Draft(turn.user, "correct", put=[*nodes, new, *quiet])
+
+
+def _stated(words: str, limit: int) -> str:
+    """Words as a row says them: of a secret that is cut nobody could tell that it is one."""
+    return one_line(redacted(words), limit)
 
 
 def _may_correct(fact: Fact, own: frozenset[str]) -> bool:
@@ -244,10 +250,10 @@ def amending(
     replaced it since. So it is seen, and taken back, as the old one would be.
     """
     draft = Draft(actor, "amend")
-    said = one_line(wanted.statement, MAX_STATEMENT) or old.statement
+    said = _stated(wanted.statement, MAX_STATEMENT) or old.statement
     old_names = rows.find(Name, a=old.object)
     object, made = old.object, list[Row]()
-    name = one_line(wanted.object, MAX_TOPIC)
+    name = _stated(wanted.object, MAX_TOPIC)
     if name and normalise(name) not in {each.norm for each in old_names}:
         object, made = _named(rows, old.session, name, old.said_at)
         if said == old.statement:  # which is to name the new one
@@ -314,9 +320,9 @@ def telling(rows: Rows, session: str, subject: str, wanted: Amendment, now: floa
     """
     if rows.get(Session, session) is None:
         raise NotFoundError(f"there is no chat {session}")
-    said = one_line(wanted.statement, MAX_STATEMENT)
-    about, made = _named(rows, session, one_line(subject, MAX_TOPIC), now)
-    object, more = _named(rows, session, one_line(wanted.object or said, MAX_TOPIC), now)
+    said = _stated(wanted.statement, MAX_STATEMENT)
+    about, made = _named(rows, session, _stated(subject, MAX_TOPIC), now)
+    object, more = _named(rows, session, _stated(wanted.object or said, MAX_TOPIC), now)
     begin, end = wanted.period or (None, None)
     importance = 0.5 if wanted.importance is None else wanted.importance
     id = stable_id("f", session, "told", about, wanted.predicate, object, said)

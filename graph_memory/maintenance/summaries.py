@@ -150,7 +150,7 @@ class SummaryWriter:
 
     async def _text(self, session: Session, level: Level, due: Due) -> str | None:
         """The words of a record; ``None`` if a model is waited for."""
-        told = [part for part in due.parts if part.summary]
+        told = [part for part in due.parts if part.summary and not part.confidential]
         if self._model is None or not told:
             return picked(level, told)
         if self._asked >= MOST_ASKED:

@@ -48,6 +48,7 @@ class Message:
         ref: The platform's message id; empty if it has none.
         batch: The batch that claimed it; ``None`` while it is buffered.
         to: Whom it turns to: the one it quotes first, then those it mentions.
+        confided: Whether its sender asked right afterwards to keep it to oneself.
     """
 
     id: int
@@ -59,6 +60,7 @@ class Message:
     ref: str = ""
     batch: int | None = None
     to: tuple[Addressee, ...] = ()
+    confided: bool = False
 
     @property
     def is_human(self) -> bool:

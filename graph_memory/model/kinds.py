@@ -178,6 +178,7 @@ class Episode(SessionRow):
         level: ``episode``; ``day`` … ``year`` for records, which sum up what lasted less.
         first_message, last_message: Journal ids, both inclusive; 0 if no message is left.
         parts: Ids of the episodes that a record sums up.
+        confidential: Whether its summary tells what was told in confidence.
     """
 
     kind: ClassVar[str] = "episode"
@@ -193,6 +194,11 @@ class Episode(SessionRow):
     participants: tuple[str, ...] = ()
     level: str = EPISODE
     parts: tuple[str, ...] = ()
+    confidential: bool = False
+
+    @property
+    def is_confidential(self) -> bool:
+        return self.confidential
 
     @property
     def is_record(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from math import nan
 from typing import Any
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ..disclosure import disclosed
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..ports import Vectors
-from ..redaction import redacted
 from ..scope import span
 
 _SMALLEST = 64
@@ -111,18 +111,13 @@ def document(source: Source, owner: str = "") -> Document:
     """
     match source:
         case Fact():
-            text = redacted(source.statement)
-            source = source if text == source.statement else replace(source, statement=text)
-            return Document(Kind.FACT, source.id, text, source)
+            return Document(Kind.FACT, source.id, source.statement, source)
         case Episode():
-            text = redacted(source.summary)
-            source = source if text == source.summary else replace(source, summary=text)
-            return Document(Kind.EPISODE, source.id, text, source)
+            return Document(Kind.EPISODE, source.id, source.summary, source)
         case Message():
-            text = redacted(source.text)
-            source = source if text == source.text else replace(source, text=text)
+            source = disclosed(source)
             named = source.name and source.sender not in (owner, BOT)
-            text = f"{source.name}: {text}" if named else text
+            text = f"{source.name}: {source.text}" if named else source.text
             return Document(Kind.MESSAGE, message_key(source.id), text, source)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..kinship import kin_in, same_kin
 from ..model import Asker
 from ..ports import Vectors
+from ..redaction import redacted
 from ..text import clean, normalise, terms
 from .lexical import search_terms, telling_characters
 
@@ -203,10 +204,15 @@ def is_personal(text: str) -> bool:
 
 
 def compose(text: str, previous: str = "") -> str:
-    """What to search for: a message, after the turn before if it leans on it."""
-    text = clean(text, MAX_QUERY)
+    """What to search for: a message, after the turn before if it leans on it.
+
+    Without secrets: it goes to the provider of embeddings.
+    """
+    text = clean(redacted(text[: 2 * MAX_QUERY]), MAX_QUERY)
     leans = len(terms(text)) <= SHORT or bool(_REFERS_BACK.match(text))
-    return f"{clean(previous, MAX_QUERY // 4)}\n{text}" if previous and leans else text
+    if not (previous and leans):
+        return text
+    return f"{clean(redacted(previous[:MAX_QUERY]), MAX_QUERY // 4)}\n{text}"
 
 
 def split(text: str) -> tuple[Subquery, ...]:

@@ -307,7 +307,6 @@ class Recaller:
             self._sync.take(event)
         if isinstance(event, Erased):
             forget()
-        if isinstance(event, Erased) and event.user:
             self.traces.clear()
 
     def visible(self, asker: Asker) -> Mapping[str, View]:
@@ -428,9 +427,8 @@ class Recaller:
             self._troubles.report("recall", error, key=type(error).__name__)
         words = wording(text, self._context.settings.language)
         block = framed(preamble(options.lead, words, options.budget), words)
-        return Recall(
-            (), block, Trace(asker, self._context.now(), text, block=block, problem=problem)
-        )
+        now, query = self._context.now(), compose(text)
+        return Recall((), block, Trace(asker, now, query, block=block, problem=problem))
 
     async def _recall(
         self,

@@ -13,7 +13,7 @@ from ..model import Message, Row, Session
 from . import messages as mail
 from .pauses import pauses as pauses
 from .presence import presences as presences
-from .rows import PAGE, Rows, readable
+from .rows import FIELDS, PAGE, Rows, read, readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ def messages(db: sqlite3.Connection) -> Iterator[Message]:
 
 def messages_of(db: sqlite3.Connection, sessions: Iterable[str]) -> Iterator[Message]:
     """Messages of some Sessions."""
-    query = f"SELECT {mail.FIELDS} FROM message WHERE session = ? ORDER BY id"
+    query = f"SELECT {FIELDS} FROM message WHERE session = ? ORDER BY id"
     for session in sessions:
         for row in db.execute(query, (session,)):
-            yield from mail.read([row])
+            yield from read([row])
 
 
 def claims(db: sqlite3.Connection) -> Iterator[Claim]:

@@ -23,7 +23,7 @@ from . import copies, presence, queries
 from . import messages as mail
 from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
 from .messages import Appended, Buffered, QueuedBatch
-from .rows import Draft, Event, Rows, Tell, read_change, write
+from .rows import FIELDS, Draft, Event, Rows, Tell, read, read_change, write
 from .schema import migrate, open_tables
 
 T = TypeVar("T")
@@ -188,7 +188,7 @@ class Journal:
             if appended.presence:
                 self._outbox.append(appended.presence)
             if appended.is_new:
-                self._outbox.append(appended.message)
+                self._outbox += [appended.message, *mail.confide(db, appended.message, self._now())]
             return appended
 
         return await self._transact(work, PATIENCE)
@@ -227,8 +227,8 @@ class Journal:
 
     async def newest_messages(self, limit: int) -> list[Message]:
         """The newest messages, oldest first."""
-        query = f"SELECT {mail.FIELDS} FROM message ORDER BY id DESC LIMIT ?"
-        return await self.look(lambda db: mail.read(db.execute(query, (limit,)))[::-1])
+        query = f"SELECT {FIELDS} FROM message ORDER BY id DESC LIMIT ?"
+        return await self.look(lambda db: read(db.execute(query, (limit,)))[::-1])
 
     async def pending(self, session: str) -> list[Message]:
         """The buffered messages of a Session, oldest first."""

@@ -6,16 +6,27 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, replace
-from typing import Any
 
+from ..confidence import reaches_back
+from ..episode import GAP
 from ..errors import NotFoundError
-from ..model import BOT, Addressee, Batch, Change, Forgotten, Message, Presence, Quote, Session
+from ..model import (
+    BOT,
+    Addressee,
+    Batch,
+    Change,
+    Fact,
+    Forgotten,
+    Message,
+    Presence,
+    Quote,
+    Row,
+    Session,
+)
 from ..text import clean
 from .presence import enter
-from .rows import PAGE, Draft, Rows, Tell, write
+from .rows import FIELDS, PAGE, Draft, Rows, Tell, read, write
 
-FIELDS = "id, session, sender, name, text, at, ref, batch, addressees"
-"""Columns of which :func:`read` makes messages."""
 BOT_LINES = 500
 """The newest lines of the bot that are compared with what it took back."""
 
@@ -63,16 +74,6 @@ class QueuedBatch:
 # -------------------------------------------------------------------------- messages
 
 
-def read(rows: Iterable[tuple[Any, ...]]) -> list[Message]:
-    """Messages from rows of :data:`FIELDS`."""
-    found = []
-    for row in rows:
-        to = () if row[-1] == "[]" else tuple(Addressee(*each) for each in json.loads(row[-1]))
-        fields = (*row[:-1], to)
-        found.append(Message(*fields))
-    return found
-
-
 def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
     """Messages by id, in order of id; missing ones are left out."""
     wanted = sorted(set(ids))
@@ -101,10 +102,10 @@ def insert(db: sqlite3.Connection, message: Message, source: str = "") -> Messag
     """Store a message of an import, or of none; without an id it gets the next one."""
     to = json.dumps([astuple(each) for each in message.to], ensure_ascii=False)
     cursor = db.execute(
-        f"INSERT INTO message ({FIELDS}, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO message ({FIELDS}, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(message.id or None, message.session, message.sender, message.name, message.text),
-            *(message.at, message.ref, message.batch, to, source),
+            *(message.at, message.ref, message.batch, to, message.confided, source),
         ),
     )
     return replace(message, id=int(cursor.lastrowid or 0))
@@ -123,6 +124,30 @@ def add(
     if session.is_group and message.is_human:
         presence = enter(db, Presence(session.circle, message.sender, message.at))
     return insert(db, message), True, presence
+
+
+def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message | Change]:
+    """Note that what somebody said right before a request was told in confidence.
+
+    What was learned from it so far is kept as well; returns what was altered.
+    """
+    if not (request.is_human and reaches_back(request.text)):
+        return []
+    query = f"SELECT {FIELDS} FROM message WHERE session = ? AND sender = ? AND id < ? AND at > ?"
+    values = (request.session, request.sender, request.id, request.at - GAP)
+    found = read(db.execute(f"{query} ORDER BY id DESC LIMIT 1", values))
+    if not found or found[0].confided:
+        return []
+    told, rows = replace(found[0], confided=True), Rows(db)
+    db.execute("UPDATE message SET confided = 1 WHERE id = ?", (told.id,))
+    learned = (fact for fact in rows.find(Fact, session=told.session) if told.id in fact.evidence)
+    kept: list[Row] = [replace(fact, confidential=True) for fact in learned]
+    session = rows.get(Session, told.session)
+    # What is shown to a group was told by nobody in confidence.
+    quiet = {"summary": ""} if session and session.is_group else {"confidential": True}
+    kept += [replace(each, **quiet) for each in rows.episodes_of(told.session, [told.id])]
+    change = write(db, Draft("chat", "confided", kept), at) if kept else None
+    return [told, change] if change else [told]
 
 
 def answers(db: sqlite3.Connection, message: Message) -> list[int]:

@@ -22,8 +22,8 @@ from ..model import BOT, EPISODE, Episode, Fact, Message, Session, is_entity
 from ..retention import DAY
 from ..text import normalise
 from .connection import interruptible
-from .messages import FIELDS, by_ids, read
-from .rows import THINNED_COUNT, Rows, noted, read_change, rows_of
+from .messages import by_ids
+from .rows import FIELDS, THINNED_COUNT, Rows, noted, read, read_change, rows_of
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -443,6 +443,14 @@ class Search:
     limit: int = 10
     below: int | None = None
 
+    def fits(self, message: Message) -> bool:
+        """Whether a message has the words in it, and was said by or has one of the names."""
+        text = _plain(message.text)
+        is_theirs = message.sender in self.senders or any(_plain(n) in text for n in self.names)
+        return all(_plain(word) in text for word in self.words) and (
+            is_theirs or not (self.senders or self.names)
+        )
+
 
 @dataclass(slots=True)
 class Deadline:
@@ -494,6 +502,10 @@ def search_messages(
             )
     query = f"SELECT {FIELDS} FROM message WHERE {' AND '.join(parts)}"
     return read(db.execute(f"{query} ORDER BY id DESC LIMIT :limit", values))
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
 
 
 def _has(values: dict[str, object], key: str, word: str) -> str:

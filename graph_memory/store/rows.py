@@ -9,10 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from ..disclosure import masked
+from ..episode import GAP
 from ..errors import ConflictError, NotFoundError
 from ..identity import Identities
 from ..model import (
+    BOT,
     EPISODE,
+    Addressee,
     Batch,
     Change,
     Episode,
@@ -39,6 +43,8 @@ Event = Change | Message | Presence | Erased
 Session, an interval of presence that began or ended, a change, messages that are gone."""
 Tell = Callable[[Event], None]
 PAGE = 500
+FIELDS = "id, session, sender, name, text, at, ref, batch, addressees, confided"
+"""Columns of which :func:`read` makes messages."""
 THINNED_COUNT = "thinned messages"
 """Note: how many messages were deleted because they were old."""
 RETRACTED = "recalled"
@@ -64,6 +70,16 @@ class Draft:
     batch: int | None = None
     undoes: int | None = None
     prompt: int = 0
+
+
+def read(rows: Iterable[tuple[Any, ...]]) -> list[Message]:
+    """Messages from rows of :data:`FIELDS`."""
+    found = []
+    for row in rows:
+        to = () if row[-2] == "[]" else tuple(Addressee(*each) for each in json.loads(row[-2]))
+        fields = (*row[:-2], to, bool(row[-1]))
+        found.append(Message(*fields))
+    return found
 
 
 def rows_of(cls: type[R], found: Iterable[tuple[str]]) -> list[R]:
@@ -154,18 +170,25 @@ class Rows:
         return all(self._db.execute(query, (id,)).fetchone() for id in ids)
 
     def message(self, id: int) -> Message | None:
-        """What was said in a message and by whom; whom it turns to is left out."""
-        query = "SELECT id, session, sender, name, text, at, ref, batch FROM message WHERE id = ?"
-        found = self._db.execute(query, (id,)).fetchone()
-        return Message(*found) if found else None
+        """A message; ``None`` if it is gone."""
+        query = f"SELECT {FIELDS} FROM message WHERE id = ?"
+        return next(iter(read(self._db.execute(query, (id,)))), None)
 
     def messages_before(self, session: str, message: int, limit: int) -> list[Message]:
-        """The last messages of a Session before one, in order; as :meth:`message`."""
+        """The last messages of a Session before one, in order."""
+        query = f"SELECT {FIELDS} FROM message WHERE session = ? AND id < ?"
+        values = (session, message, limit)
+        return read(self._db.execute(f"{query} ORDER BY id DESC LIMIT ?", values))[::-1]
+
+    def answered(self, line: Message) -> Message | None:
+        """What a line of the bot answers: the last thing said before it, by its addressee."""
+        to = line.to[0].user if line.to else ""
         query = (
-            "SELECT id, session, sender, name, text, at, ref, batch FROM message"
-            " WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?"
+            f"SELECT {FIELDS} FROM message WHERE session = ? AND id < ? AND at > ? AND sender != ?"
+            " AND (sender = ? OR ? = '') ORDER BY id DESC LIMIT 1"
         )
-        return [Message(*row) for row in self._db.execute(query, (session, message, limit))][::-1]
+        values = (line.session, line.id, line.at - GAP, BOT, to, to)
+        return next(iter(read(self._db.execute(query, values))), None)
 
     def is_forgotten(self, message: Message) -> bool:
         """Whether a message is not to be recalled, and so not to be learned from."""
@@ -263,7 +286,7 @@ def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
 
 def _ops(db: sqlite3.Connection, draft: Draft) -> Iterator[Op]:
     wanted: dict[tuple[str, str], dict[str, Any] | None] = {
-        (row.kind, row.id): encode(row) for row in draft.put
+        (row.kind, row.id): masked(row.kind, encode(row)) for row in draft.put
     }
     wanted.update(dict.fromkeys(draft.drop))
     for (kind, id), after in wanted.items():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..confidence import reaches_back
+from ..disclosure import masked
 from ..errors import DamagedError, JournalError
 from ..model import registered
 from .connection import failure
@@ -149,6 +152,17 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         ANALYZE sqlite_schema;
         """,
     ),
+    (
+        "0009_confidences",
+        """
+        ALTER TABLE message ADD COLUMN confided INTEGER NOT NULL DEFAULT 0;
+        UPDATE message SET confided = 1 WHERE id IN (
+            SELECT (SELECT max(p.id) FROM message p WHERE p.session = m.session
+                AND p.sender = m.sender AND p.id < m.id AND p.at > m.at - 600)
+            FROM message m WHERE m.sender != 'bot' AND reaches_back(m.text));
+        UPDATE row SET data = masked(kind, data) WHERE data != masked(kind, data);
+        """,
+    ),
 )
 """0007 tells the planner what a large memory looks like; left to its guesses it
 reads every row of a kind. The figures are only told, never measured: plans stay the same."""
@@ -227,6 +241,8 @@ def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
 
 def _apply(db: sqlite3.Connection, path: Path, pending: list[tuple[str, str]]) -> None:
     under_way = ""
+    db.create_function("reaches_back", 1, reaches_back)
+    db.create_function("masked", 2, _masked)
     try:
         db.execute("BEGIN IMMEDIATE")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -246,6 +262,13 @@ def _apply(db: sqlite3.Connection, path: Path, pending: list[tuple[str, str]]) -
             what = f"{path} could not be updated ({under_way}) and stands as before"
             raise failure(what, error) from error
         raise
+
+
+def _masked(kind: str, data: str) -> str:
+    """The data of a row of an earlier version without secrets."""
+    was = json.loads(data)
+    now = masked(kind, was)
+    return data if now == was else json.dumps(now, ensure_ascii=False)
 
 
 def _statements(script: str) -> Iterator[str]:

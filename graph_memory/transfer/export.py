@@ -11,24 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from ..deletion.plan import DeletionPlan, plan_for_user
+from ..disclosure import disclosed
 from ..model import (
     Asker,
     Entity,
     Episode,
     Fact,
-    Forgotten,
     Mention,
-    Message,
     Name,
     Row,
     Session,
+    SessionRow,
     Status,
     encode,
     registered,
 )
-from ..scope import Attendance, Policy, Rank, View, span, view
+from ..scope import Attendance, Policy, Rank
 from ..store import Rows, contents
 from ..store.connection import reading
+from ..visible_rows import VisibleRows, view_for
 from . import files
 from .file_format import Piece, end, header, line, pack
 
@@ -142,22 +143,18 @@ def lines_for(
     No numbers of anything that others said get in, not even ids, which tell how much there is.
     """
     yield line({"kind": "header", "format": _FORMAT, "version": _VERSION})
-    seen = [
-        (session, found)
-        for session in contents.sessions(db).values()
-        if (found := view(session, asker, policy, attendance))
-    ]
-    rows = Rows(db)
+    view_of = view_for(asker, policy, attendance)
+    seen = list(filter(view_of, contents.sessions(db).values()))
+    visible = VisibleRows(Rows(db), asker, view_of)
     replaced = {
         old
-        for session, sight in seen
-        for fact in rows.find(Fact, session=session.id)
-        if _shows(sight, fact)
+        for session in seen
+        for fact in filter(visible.shows, visible.rows.find(Fact, session=session.id))
         for old in fact.supersedes
     }
     count = 1
-    for session, sight in seen:
-        for data in _session(db, session, sight, replaced, asker):
+    for session in seen:
+        for data in _session(db, session, visible, replaced):
             count += 1
             data["time"] = datetime.fromtimestamp(data.pop("at"), zone).isoformat()
             yield line({**data, "chat": session.title or _place(session)})
@@ -168,41 +165,37 @@ def _place(session: Session) -> str:
     return session.circle.split(":", 1)[-1]
 
 
-def _shows(sight: View, row: Fact | Episode | Message) -> bool:
-    return sight.rank(*span(row)) is not Rank.HIDDEN
-
-
 def _session(
-    db: sqlite3.Connection, session: Session, sight: View, replaced: set[str], asker: Asker
+    db: sqlite3.Connection, session: Session, visible: VisibleRows, replaced: set[str]
 ) -> Iterator[dict[str, Any]]:
-    rows = Rows(db)
-    facts = [f for f in rows.find(Fact, session=session.id) if f.status == Status.ACTIVE]
+    facts = filter(visible.shows, visible.rows.find(Fact, session=session.id))
     for fact in sorted(facts, key=lambda fact: (fact.said_at, fact.id)):
-        if _shows(sight, fact):
+        if fact.status == Status.ACTIVE:
             more = {"outdated": True} if fact.id in replaced else {}
             yield {"kind": "fact", "at": fact.said_at, "text": fact.statement, **more}
-    yield from _own(rows, session, sight, asker)
-    episodes = [e for e in rows.find(Episode, session=session.id) if e.summary]
+    yield from _own(visible, session)
+    episodes = filter(visible.shows, visible.rows.find(Episode, session=session.id))
     for episode in sorted(episodes, key=lambda episode: (episode.started_at, episode.id)):
-        if _shows(sight, episode):
+        if episode.summary:
             yield {"kind": "summary", "at": episode.started_at, "text": episode.summary}
-    muted = {each.message for each in rows.find(Forgotten, session=session.id)}
     for said in contents.messages_of(db, [session.id]):
         # As in recall: the bot's own lines are none of its memories.
-        if said.is_human and said.id not in muted and _shows(sight, said):
-            yield {"kind": "message", "at": said.at, "name": said.name, "text": said.text}
+        if said.is_human and visible.shows(said):
+            text = disclosed(said, visible.asker).text
+            yield {"kind": "message", "at": said.at, "name": said.name, "text": text}
 
 
-def _own(rows: Rows, session: Session, sight: View, asker: Asker) -> Iterator[dict[str, Any]]:
+def _own(visible: VisibleRows, session: Session) -> Iterator[dict[str, Any]]:
     """What is kept of who asks and shown to nobody else (``Row.exported``)."""
     for kind in registered():
         if not kind.exported:
             continue
         own = [
             row
-            for row in rows.find(kind, session=session.id)
-            if all(getattr(row, field) in asker.accounts for field in kind.nodes)
-            and sight.rank(*span(row)) is Rank.OWN
+            for row in visible.rows.find(kind, session=session.id)
+            if isinstance(row, SessionRow)
+            and all(getattr(row, field) in visible.asker.accounts for field in kind.nodes)
+            and visible.rank(row) is Rank.OWN
         ]
         for row in sorted(own, key=lambda row: (row.span, row.id)):
             if text := getattr(row, kind.words[0]):

@@ -320,6 +320,7 @@ class _MessageLine(Strict):
     ref: Key
     batch: _Whole | None
     to: Annotated[list[Annotated[tuple[Key, Text, _Whole | None], Field(strict=False)]], _MANY]
+    confided: bool = False
 
 
 def validate(model: type[BaseModel], data: Any) -> Any:

@@ -253,7 +253,7 @@ class Intake:
         for line in self.db.execute(
             "SELECT 0, session, sender, name, text, at, key FROM line ORDER BY at, key"
         ):
-            mail.insert(self.db, Message(*line))
+            mail.confide(self.db, mail.insert(self.db, Message(*line)), 0.0)
         for session in sorted(left):
             self._cut(self._sessions[session])
         for query, field, reason in _REFERENCES:

@@ -67,7 +67,7 @@ async def learned(chat: Chat, before: int = 0) -> Message:
     Args:
         before: How many messages of the batch there are already.
     """
-    secret = await chat.say("zhang", f"我的{PLANTED}是七号仓库，别外传", "张三", ref="1@5")
+    secret = await chat.say("zhang", f"我的{PLANTED}是七号仓库", "张三", ref="1@5")
     await chat.say("li", "我喜欢爬山", "李四", ref="2@6")
     await chat.learn(
         answer(

@@ -572,7 +572,7 @@ async def test_a_nickname_that_is_anothers_name_is_nobodys(room: Chat):
 @pytest.mark.parametrize("mark", ["hearsay", "secret"])
 async def test_hearsay_and_confidences_are_marked(chat: Chat, mark: str):
     line = f"U1|works_at||1||0.5|{mark}|张三的公司要裁员"
-    await chat.say("zhang", "听说公司要裁员，别告诉别人", "张三")
+    await chat.say("zhang", "听说公司要裁员", "张三")
     await chat.learn({"lines": line})
     (fact,) = await chat.rows(Fact)
     assert (fact.hearsay, fact.confidential) == (mark == "hearsay", mark == "secret")
