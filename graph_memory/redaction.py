@@ -8,7 +8,7 @@ journal; no model and no block sees them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 MASK = "••••••"
@@ -33,15 +33,20 @@ _LEFT_OUT = (
 """Detectors of what chats are full of, of settings in files, or that take long over some text."""
 
 
-def redacted(text: str) -> str:
-    """``text`` with :data:`MASK` in the place of each secret."""
-    if not _may_hold(text):
-        return text
-    text = _BLOCK.sub(MASK, text)
-    found = [secret for line in text.splitlines() for secret in _secrets(line)]
-    for secret in sorted(found, key=len, reverse=True):
+def redacted(text: str, also: Collection[str] = ()) -> str:
+    """``text`` with :data:`MASK` in the place of each secret, ``also`` known ones."""
+    for secret in sorted({*secrets(text), *also}, key=lambda each: (-len(each), each)):
         text = text.replace(secret, MASK)
     return text
+
+
+def secrets(text: str) -> list[str]:
+    """The secrets in a text, as they are written there."""
+    if not _may_hold(text):
+        return []
+    blocks = _BLOCK.findall(text)
+    lines = _BLOCK.sub("", text).splitlines()
+    return [*blocks, *(secret for line in lines for secret in _secrets(line))]
 
 
 def _may_hold(text: str) -> bool:

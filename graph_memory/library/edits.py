@@ -95,7 +95,7 @@ def correcting(
 
 
 def _stated(words: str, limit: int) -> str:
-    """Words as a row says them: of a secret that is cut nobody could tell that it is one."""
+    """Words as a row says them, masked before they are cut."""
     return one_line(redacted(words), limit)
 
 

@@ -23,10 +23,14 @@ from ..model import (
     Row,
     Session,
 )
+from ..redaction import redacted, secrets
 from ..text import clean
 from .presence import enter
 from .rows import FIELDS, PAGE, Draft, Rows, Tell, read, write
 
+HEARD = 20
+"""Messages whose secrets a line of the bot may repeat."""
+_FAR = 1 << 62
 BOT_LINES = 500
 """The newest lines of the bot that are compared with what it took back."""
 
@@ -121,9 +125,17 @@ def add(
         if found:
             return found[0], False, None
     presence = None
+    if not message.is_human:
+        message = replace(message, text=redacted(message.text, _told(db, message)))
     if session.is_group and message.is_human:
         presence = enter(db, Presence(session.circle, message.sender, message.at))
     return insert(db, message), True, presence
+
+
+def _told(db: sqlite3.Connection, line: Message) -> set[str]:
+    """The secrets that were told before a line of the bot, which may repeat them."""
+    before = Rows(db).messages_before(line.session, line.id or _FAR, HEARD)
+    return {secret for message in before if message.is_human for secret in secrets(message.text)}
 
 
 def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message | Change]:

@@ -165,7 +165,8 @@ _sentences = st.builds(
     st.sampled_from(WHAT),
 )
 KEEP = "，别告诉别人"
-_said = st.one_of(*[_sentences] * 4, _sentences.map(lambda text: text + KEEP))
+ASIDE = "这是秘密，别告诉别人"
+_said = st.one_of(*[_sentences] * 4, _sentences.map(lambda text: text + KEEP), st.just(ASIDE))
 _says = st.builds(
     Say, _chats, st.integers(-1, 2), _said, st.sampled_from(WHO), st.sampled_from(STEPS)
 )

@@ -96,8 +96,24 @@ class Judge:
 
     def message(self, message: Data) -> str:
         """How a message stands to the listener."""
+        asked = self._answered(message) if message["sender"] == "bot" else None
+        if asked and self.message(asked) == HIDDEN:
+            return HIDDEN
         kept = message["sender"] != "bot" and "别告诉" in message["text"]
+        kept = kept or bool(message["confided"])
         return self._stand(message["session"], (message["at"], message["at"]), False, kept)
+
+    def _answered(self, line: Data) -> Data | None:
+        """What somebody said within ten minutes before a line of the bot, last of all."""
+        to = json.loads(line["addressees"])
+        before = [
+            each
+            for id, each in self._record.messages.items()
+            if each["session"] == line["session"] and id < line["id"]
+            if each["sender"] != "bot" and each["at"] > line["at"] - 600
+            if not to or each["sender"] == to[0][0]
+        ]
+        return max(before, key=lambda each: int(each["id"]), default=None)
 
     def _stand(
         self, session_id: str, said: tuple[float, float], about_user: bool, kept: bool

@@ -204,7 +204,9 @@ def agree(memory: MemoryService, record: Record, ask: Ask, rules: Rules) -> None
             assert stands(row) == judge.row(kind, data), f"{kind} {id}"
     for id, data in record.messages.items():
         said = Message(id, data["session"], data["sender"], "", data["text"], data["at"])
-        assert stands(said) == judge.message(data), f"message {id}"
+        said = replace(said, confided=bool(data["confided"]))
+        if said.is_human:  # a line of the bot is shown with what it answers
+            assert stands(said) == judge.message(data), f"message {id}"
 
 
 def check_marks(given: dict[str, Any], ask: Ask, record: Record, rules: Rules) -> None:

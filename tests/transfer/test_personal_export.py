@@ -116,7 +116,7 @@ async def _play(journal: Journal, steps: list[Any]) -> None:
     await journal.alter(lambda db, _tell: db.execute("DELETE FROM presence"))
     for step in steps:
         if isinstance(step, Forgotten):
-            await write(journal, replace(step, message=numbers.get(step.message, 0)))
+            await write(journal, Forgotten.of(step.session, numbers.get(step.message, 0)))
         elif isinstance(step, Fact):
             kept = tuple(numbers[id] for id in step.evidence if id in numbers)
             await write(journal, replace(step, evidence=kept))

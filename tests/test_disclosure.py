@@ -1,0 +1,252 @@
+"""What people keep secret or tell in confidence, on every way out of a memory."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from graph_memory.model import Episode, Fact
+from graph_memory.redaction import MASK
+from graph_memory.store import contents, schema
+from graph_memory.turn import Turn
+
+from .companion.support import (
+    CLUB,
+    World,
+    li,
+    li_in_club,
+    living,
+    zhang,
+    zhang_in_club,
+    zhang_to_lan,
+)
+from .learning.scripted import Call, answer, said
+from .makers import user
+from .recall.hashing import HashingEmbedder
+
+DAY = 86_400.0
+ROOT = Path(__file__).parent.parent
+LAST = schema.MIGRATIONS[-1][0]
+CARD, WORD = "4111111111111111", "Zx9qWv7T"
+newcomer = Turn(CLUB, user("wang"), "王五")
+
+
+@pytest_asyncio.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with living(tmp_path) as world:
+        yield world
+
+
+async def exported(world: World, turn: Turn) -> str:
+    """All that somebody takes away."""
+    return (await world.memory.transfer.own(turn.asker)).read_text("utf-8")
+
+
+def test_one_place_masks() -> None:
+    """Everybody else asks `disclosure`, where texts are cut or sent `redacted` itself."""
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "graph_memory").rglob("*.py")
+        if re.search(r"import.*\bredacted\b", path.read_text("utf-8"))
+    }
+    assert users == {
+        "graph_memory/disclosure.py",  # what is read, what is written
+        "graph_memory/library/edits.py",  # what is typed, before it is cut
+        "graph_memory/recall/query.py",  # what is asked
+        "graph_memory/store/messages.py",  # what the bot repeats
+        "graph_memory/token_budget.py",  # what a model is asked
+    }
+
+
+async def test_an_export_shows_nobodys_secrets_but_ones_own(world: World) -> None:
+    await world.say(li_in_club, "大家好")
+    await world.say(zhang_in_club, f"我的卡号 {CARD}")
+    await world.say(zhang_in_club, f"WiFi密码是 {WORD}")
+    await world.say(zhang, f"网银密码是 {WORD}")
+    told = await exported(world, li)
+    assert MASK in told
+    assert CARD not in told
+    assert WORD not in told
+    own = await exported(world, zhang)
+    assert CARD in own  # in private, to who said it
+
+
+@pytest.mark.parametrize("guess", [CARD[:4], CARD, "••", WORD])
+async def test_a_search_confirms_no_guess(world: World, guess: str) -> None:
+    await world.say(li_in_club, "大家好")
+    await world.say(zhang_in_club, f"我的卡号 {CARD}，密码是 {WORD}，回头删")
+    for turn in (newcomer, li_in_club, li):
+        found = await world.tools.use(turn, "search_history", {"keyword": guess})
+        assert "回头删" not in found
+    assert "回头删" in await world.tools.use(newcomer, "search_history", {"keyword": "回头"})
+
+
+async def test_who_is_spoken_of_behind_a_mask_is_not_found(world: World) -> None:
+    await world.say(li_in_club, "大家好")
+    await world.say(zhang_in_club, "密码是 LiSi-Zhang7")
+    found = await world.tools.use(newcomer, "search_history", {"person": "LiSi"})
+    assert MASK not in found
+
+
+async def test_what_people_type_as_facts_is_masked_where_it_lies(world: World) -> None:
+    await world.say(zhang, "我喜欢爬山")
+    await world.learn(answer(said("U1", "likes", "爬山", "张三喜欢爬山", 1)))
+    await world.commands.mine(zhang)
+    # Cut off after 300 characters, half of the number would be left.
+    await world.commands.correct(zhang, f"1 我的卡号是 {CARD}")
+    await world.commands.mine(zhang)
+    await world.commands.correct(zhang, f"1 {'很' * 280} {CARD}")
+    await world.say(zhang, f"记住我的网银密码是 {WORD}")
+    await world.learn()
+    kept = await world.memory.journal.look(lambda db: repr(list(contents.rows(db))))
+    assert CARD[:6] not in kept
+    assert WORD not in kept
+    assert MASK in kept
+
+
+async def test_questions_are_asked_of_providers_without_secrets(world: World) -> None:
+    asked: list[str] = []
+
+    class Listening(HashingEmbedder):
+        async def query(self, text: str):
+            asked.append(text)
+            return await super().query(text)
+
+    world.memory.recall.use(Listening())
+    await world.ask(zhang, f"我的卡号 {CARD} 在哪家银行办的？")
+    world.memory.recall.expect(f"密码是 {WORD}，对吗？")
+    await world.memory.settle()
+    assert any("哪家银行" in text for text in asked)
+    assert not any(CARD in text or WORD in text for text in asked)
+    assert CARD not in world.memory.recall.traces.recent()[0].query
+
+
+async def test_what_is_retracted_is_in_no_trace(world: World) -> None:
+    turn = replace(zhang_in_club, text="我的银行卡在蓝色抽屉里", ref="7@1")
+    await world.memory.learning.hear(turn)
+    await world.memory.settle()
+    await world.memory.recall.remind(zhang_in_club.asker, "银行卡在哪个抽屉？")
+    assert "蓝色抽屉" in world.memory.recall.traces.recent()[0].block
+    assert await world.memory.library.retract(CLUB.circle, "7")
+    assert world.memory.recall.traces.recent() == []
+
+
+# ---------------------------------------------------------------- in confidence
+
+
+async def everything(world: World, turn: Turn, word: str) -> str:
+    """What somebody is told who asks for a word on all ways there are."""
+    found, lead = await world.ask(turn, f"{word}是怎么回事？")
+    commands, tools = world.commands, world.tools
+    told = [found.block, lead, await commands.search(turn, word), await commands.mine(turn)]
+    told.append(await commands.privacy.why(turn))
+    told.append(await commands.records.records(turn))
+    told += [await commands.records.records(turn, str(number)) for number in range(1, 4)]
+    looked_up: list[dict[str, str]] = [{"query": word}, {"query": word, "person": "张三"}, {}]
+    told += [await tools.use(turn, "memory_recall", each) for each in looked_up]
+    searched: list[dict[str, str]] = [{"keyword": word}, {"person": "张三"}]
+    told += [await tools.use(turn, "search_history", each) for each in searched]
+    if not turn.session.is_group:
+        told.append(await exported(world, turn))
+    return "\n".join(told).replace(f"{word}是怎么回事", "")
+
+
+def copying(call: Call) -> dict[str, Any]:
+    """A model that notes all it is shown, as facts and as the summary."""
+    lines = [line for line in call.prompt.splitlines() if line.startswith("[")]
+    facts = (said("U1", "other", "事", line[4:], n) for n, line in enumerate(lines, 1))
+    return answer(*facts, summary=" ".join(lines))
+
+
+@pytest.mark.parametrize(
+    "lines", [["我怀孕了，别告诉别人"], ["我怀孕了", "这是秘密，别跟别人说"]], ids=["one", "two"]
+)
+async def test_a_confidence_is_told_in_no_group(world: World, lines: list[str]) -> None:
+    """Nor are a fact the model did not mark, its summary and the bot's answer."""
+    await world.say(li_in_club, "大家好")
+    for line in lines:
+        await world.say(zhang_in_club, line)
+    await world.memory.learning.reply(CLUB, "好的，你怀孕的事我不说", to=zhang.user)
+    await world.say(li_in_club, "周末去爬山吗")
+    world.model.script.append(copying)
+    await world.learn()
+    assert "爬山" in world.model.calls[0].prompt
+    assert not any("怀孕" in call.prompt for call in world.model.calls)
+    world.later(DAY)
+    for turn in (newcomer, li_in_club, li, zhang_in_club):
+        assert "怀孕" not in await everything(world, turn, "怀孕")
+
+
+async def test_a_request_that_comes_after_learning_still_counts(world: World) -> None:
+    await world.say(li_in_club, "大家好")
+    await world.say(zhang_in_club, "我怀孕了")
+    await world.learn(answer(said("U1", "other", "怀孕", "张三怀孕了", 2), summary="张三怀孕了。"))
+    assert "怀孕" in await everything(world, li_in_club, "怀孕")
+    await world.say(zhang_in_club, "这是秘密，别跟别人说")
+    await world.learn()
+    for turn in (newcomer, li_in_club, li):
+        assert "怀孕" not in await everything(world, turn, "怀孕")
+
+
+async def test_a_confidence_in_private_stays_with_the_persona_it_was_told_to(
+    world: World,
+) -> None:
+    await world.say(zhang, "我下周要辞职，这件事别告诉别人")
+    await world.answer(zhang.session, "好的，辞职的事我不说")
+    await world.learn(
+        answer(said("U1", "plans", "辞职", "张三下周要辞职", 1), summary="张三说要辞职。")
+    )
+    (fact,), (episode,) = await world.rows(Fact), await world.rows(Episode)
+    assert fact.confidential
+    assert episode.confidential
+    world.later(DAY)
+    assert "辞职" in await everything(world, zhang, "辞职")
+    assert "辞职" not in await everything(world, zhang_to_lan, "辞职")
+
+
+async def test_a_summary_tells_no_secret_that_the_model_marked(world: World) -> None:
+    await world.say(zhang_in_club, "我要离职了，先自己知道就好")
+    fact = said("U1", "plans", "离职", "张三要离职", 1, marks="secret")
+    await world.learn(answer(fact, summary="张三要离职。"))
+    (episode,) = await world.rows(Episode)
+    assert episode.summary == ""
+
+
+# -------------------------------------------------------------- what the bot repeats
+
+
+async def test_what_is_masked_is_masked_where_the_bot_repeats_it(world: World) -> None:
+    await world.say(zhang_in_club, f"密码是 {WORD}")
+    await world.memory.learning.reply(CLUB, f"好的，记住了：{WORD}", to=zhang.user)
+    assert WORD not in await world.commands.records.records(zhang_in_club)
+    await world.commands.records.records(zhang_in_club)
+    record = await world.commands.records.records(zhang_in_club, "1")
+    assert f"记住了：{MASK}" in record
+
+
+# ------------------------------------------------------------------ earlier versions
+
+
+async def test_rows_and_messages_of_earlier_versions_follow_the_rules(tmp_path: Path) -> None:
+    """Made as they were: the last migration has not run, and rows tell secrets."""
+    async with living(tmp_path) as world:
+        for line in ("我怀孕了", "这是秘密，别跟别人说"):
+            await world.say(zhang_in_club, line)
+        await world.say(zhang, "我喜欢爬山")
+        await world.learn(answer(said("U1", "likes", "爬山", "张三喜欢爬山", 1)))
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite3")) as db:
+        db.execute("UPDATE row SET data = replace(data, '张三喜欢爬山', ?)", (f"密码是{WORD}",))
+        db.execute("ALTER TABLE message DROP COLUMN confided")
+        db.execute("DELETE FROM migration WHERE name = ?", (LAST,))
+        db.commit()
+    async with living(tmp_path) as world:
+        assert {fact.statement for fact in await world.rows(Fact)} == {f"密码是{MASK}"}
+        assert "怀孕" not in await everything(world, li_in_club, "怀孕")
