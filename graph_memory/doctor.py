@@ -74,7 +74,7 @@ async def _examine_journal(journal: Journal) -> list[Finding]:
     try:
         faults = left = await asyncio.to_thread(examine, journal.path)
         if any(fault.is_mendable for fault in faults):
-            await journal.alter(lambda db, _: mend(db))
+            await journal.alter(lambda db, _: mend(db), is_long=True)
             left = await asyncio.to_thread(examine, journal.path)
     except JournalError as error:
         return [Finding("journal_away", 1, str(error), is_mended=False)]

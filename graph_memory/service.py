@@ -29,7 +29,7 @@ from .locales import explain
 from .lock import DirectoryLock
 from .lookup import Lookup
 from .maintenance import Backups, IdleGate, Upkeep, open_journal
-from .model import Change, Erased, Presence
+from .model import Change, Erased, Presence, PresenceReset
 from .ports import Embedder, LanguageModel
 from .private import restrict
 from .recall import EMBEDDING_SHARE, Recaller
@@ -165,7 +165,7 @@ class MemoryService:
             self.identities.follow(event)
         elif isinstance(event, Presence):
             self.attendance.add(event)
-        elif isinstance(event, Erased) and event.user:
+        elif isinstance(event, PresenceReset | Erased) and event.user:
             self.attendance.forget(event.user)
         self.recall.on_event(event)
         if isinstance(event, Change):

@@ -192,6 +192,38 @@ async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest
     await journal.close()
 
 
+async def test_a_disk_that_answered_late_is_not_stuck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """What somebody gave up on was done before the loop, which was blocked, noticed."""
+    monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.2)
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    await journal.append(message(HOME, ZHANG, "第一句"), HOME)
+    busy = asyncio.create_task(journal.tidy(lambda db: time.sleep(0.25)))
+    await asyncio.sleep(0.01)
+    late = asyncio.create_task(journal.append(message(HOME, ZHANG, "第二句"), HOME))
+    await asyncio.sleep(0.01)
+    time.sleep(0.5)  # somebody blocks the loop past the deadline
+    await busy
+    await asyncio.wait([late])
+    await journal.append(message(HOME, ZHANG, "第三句"), HOME)
+    assert journal.storage.kind == ""
+    await journal.close()
+
+
+async def test_messages_wait_for_long_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.1)
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    work = asyncio.create_task(journal.alter(lambda _db, _tell: time.sleep(0.4), is_long=True))
+    await asyncio.sleep(0.01)
+    await asyncio.gather(
+        *(journal.append(message(HOME, ZHANG, f"第{n}句"), HOME) for n in range(5))
+    )
+    await work
+    assert len(await journal.newest_messages(9)) == 5
+    await journal.close()
+
+
 def _delete(path: Path) -> None:
     path.rename(path.with_name("aside"))
 

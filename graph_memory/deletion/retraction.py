@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,18 +23,16 @@ from ..model import (
     Fact,
     Forgotten,
     Message,
-    Presence,
     decode,
     kind_named,
     registered,
 )
 from ..store.messages import by_ids
-from ..store.rows import ASKED, RETRACTED, Draft, Rows, undoable, unsaid, write
+from ..store.rows import ASKED, RETRACTED, Draft, Rows, Tell, undoable, unsaid, write
 from ..store.rows import undo as take_back
 from .message_retention import trimmed
 from .plan import DeletionPlan, Key, plan_for_message, rewrite_log
 
-Tell = Callable[[Change | Presence | Erased], None]
 _MARK = "withdrawn:"
 _DUE = "withdrawals due"
 """Note: marks were carried here by which nothing was deleted yet."""

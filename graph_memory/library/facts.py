@@ -28,7 +28,7 @@ from ..retention import fades_at, strength
 from ..scope import Rank
 from ..store import Draft, Rows, messages, queries
 from ..store.queries import FactFilter, Page
-from ..store.rows import unsaid
+from ..store.rows import Tell, unsaid
 from ..text import clean, clean_name
 from ..turn import Turn
 from ..visible_rows import VisibleRows, view_for
@@ -431,7 +431,7 @@ class Library:
             said: What the bot had said, if it was the bot's: its lines have no id.
         """
 
-        def work(db: sqlite3.Connection, tell: retraction.Tell) -> bool:
+        def work(db: sqlite3.Connection, tell: Tell) -> bool:
             found = messages.by_platform_id(db, circle, ref)
             if found is None and said:
                 found = messages.by_words(db, circle, said)
@@ -439,7 +439,7 @@ class Library:
                 retraction.retract(db, found, self._now(), tell)
             return found is not None
 
-        found = await self._journal.alter(work)
+        found = await self._journal.alter(work, is_long=True)
         if found:
             await erasure.drain(self._journal)
         return found
@@ -520,7 +520,7 @@ class Library:
                 raise NotFoundError("there is nothing to undo")
         number = change
         undone = await self._journal.alter(
-            lambda db, tell: retraction.undo(db, number, actor, self._now(), tell)
+            lambda db, tell: retraction.undo(db, number, actor, self._now(), tell), is_long=True
         )
         if undone is None:  # all that it did is gone already
             raise ConflictError(change, change)

@@ -10,6 +10,7 @@ from .conversation import Batch as Batch
 from .conversation import Erased as Erased
 from .conversation import Message as Message
 from .conversation import Presence as Presence
+from .conversation import PresenceReset as PresenceReset
 from .conversation import Quote as Quote
 from .conversation import asker_of as asker_of
 from .kinds import EPISODE as EPISODE

@@ -108,6 +108,13 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True)
+class PresenceReset:
+    """That the intervals of a user's presence follow anew, as they are now."""
+
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asker:
     """On whose behalf the memory is asked.
 

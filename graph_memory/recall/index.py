@@ -6,7 +6,7 @@ It is built from the journal and follows its events. Used by one thread at a tim
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import tzinfo
 from itertools import islice
@@ -141,6 +141,7 @@ class Index:
         self._visible_sets = VisibleSetCache(self.documents, self._citations)
         self.messages: dict[int, None] = {}
         self._forgotten: dict[str, int] = {}
+        self._muted: Counter[int] = Counter()
         self._replacing: dict[str, dict[str, Fact]] = defaultdict(dict)
         self._touching: dict[str, dict[int, None]] = defaultdict(dict)
         self._vectorless: dict[int, None] = {}
@@ -176,7 +177,9 @@ class Index:
                 else:
                     self._enter(row)
             case Forgotten():
+                self._unmute(row.id)
                 self._forgotten[row.id] = row.message
+                self._muted[row.message] += 1
                 self._mute(row.message, muted=True)
 
     def drop(self, kind: str, id: str) -> None:
@@ -187,8 +190,8 @@ class Index:
             self.identities.drop(kind, id)
         elif kind == Name.kind:
             self.names.drop(id)
-        elif kind == Forgotten.kind and id in self._forgotten:
-            self._mute(self._forgotten.pop(id), muted=False)
+        elif kind == Forgotten.kind:
+            self._unmute(id)
         elif kind in (Fact.kind, Episode.kind):
             self.summaries.drop(id)
             self._remove(id)
@@ -199,7 +202,7 @@ class Index:
             return
         self._enter(message)
         self.messages[message.id] = None
-        if message.id in self._forgotten.values():
+        if self._muted[message.id]:
             self._mute(message.id, muted=True)
         if len(self.messages) > self._max_messages:
             oldest = next(iter(self.messages))
@@ -260,6 +263,15 @@ class Index:
         if self.vectors:
             self.vectors.remove(number)
         self.documents.remove(number)
+
+    def _unmute(self, id: str) -> None:
+        message = self._forgotten.pop(id, None)
+        if message is None:
+            return
+        self._muted[message] -= 1
+        if not self._muted[message]:
+            del self._muted[message]
+            self._mute(message, muted=False)
 
     def _mute(self, message: int, *, muted: bool) -> None:
         number = self.documents.number(message_key(message))

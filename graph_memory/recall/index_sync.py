@@ -12,8 +12,9 @@ import itertools
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -107,7 +108,7 @@ class IndexSync:
             logger.warning("recall is %d events behind and builds its index anew", MAX_EVENTS)
             self._events.clear()
             self._must_build = True
-        self._events.append(event)
+        self._events.extend(_pieces(event))
         self._stirred = time.monotonic()
         self._arrived.set()
         self._following.wake()
@@ -222,7 +223,11 @@ class IndexSync:
         return missed
 
     async def _enter_some(self, *indexes: Index) -> list[Event]:
-        some = [self._events.popleft() for _ in range(min(PIECE, len(self._events)))]
+        some: list[Event] = []
+        size = 0
+        while self._events and size < PIECE:
+            some.append(self._events.popleft())
+            size += _size(some[-1])
         for index in indexes:
             await self._each(some, partial(_enter, index))
         return some
@@ -315,6 +320,25 @@ class IndexSync:
         async with self._quiet:
             self._quiet.notify_all()
         await until
+
+
+def _size(event: Event) -> int:
+    """How many rows or messages an event is about."""
+    if isinstance(event, Change):
+        return len(event.ops)
+    return len(event.messages) if isinstance(event, Erased) else 1
+
+
+def _pieces(event: Event) -> Iterator[Event]:
+    """An event as several of at most :data:`PIECE` rows or messages."""
+    starts = range(0, _size(event), PIECE)
+    for start in starts if len(starts) > 1 else ():
+        if isinstance(event, Change):
+            yield replace(event, ops=event.ops[start : start + PIECE])
+        elif isinstance(event, Erased):
+            yield replace(event, messages=event.messages[start : start + PIECE])
+    if len(starts) < 2:
+        yield event
 
 
 def _enter(index: Index, event: Event) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..breaker import Breaker, RefusedError
 from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
-from ..model import Asker, Change, Erased, Fact, Message, Presence, Session
+from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
 from ..ports import Embedder, LanguageModel, Vectors
 from ..scope import View
 from ..steps import step
@@ -301,7 +301,7 @@ class Recaller:
 
     def on_event(self, event: Event) -> None:
         """Follow the journal."""
-        if isinstance(event, Change | Presence | Erased):
+        if isinstance(event, Change | Presence | PresenceReset | Erased):
             self._views.follow(event)
         if isinstance(event, Change | Message | Erased):
             self._sync.take(event)

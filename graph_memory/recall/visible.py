@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..episode import GAP
-from ..model import Asker, Change, Erased, Presence, Session
+from ..model import Asker, Change, Erased, Presence, PresenceReset, Session
 from ..scope import ALWAYS, OPEN, Attendance, Policy, Rank, View, standpoint, view
 from .documents import Documents, GrowableArray, Kind, Numbers
 
@@ -289,7 +289,7 @@ class ViewCache:
             self._sessions.setdefault(session.id, session)
         self._known.clear()
 
-    def follow(self, event: Change | Presence | Erased) -> None:
+    def follow(self, event: Change | Presence | PresenceReset | Erased) -> None:
         if isinstance(event, Change):
             ops = [op for op in event.ops if op.kind == Session.kind]
             for op in ops:

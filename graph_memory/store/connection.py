@@ -222,7 +222,14 @@ class Worker:
         self._storage = storage
         self._db: sqlite3.Connection | None = None
         self._waiting = 0
-        self._is_stuck = False
+        self._pieces = 0
+        self._is_busy = False
+        self._late = 0
+
+    @property
+    def _is_stuck(self) -> bool:
+        """Whether the piece of work that somebody gave up on is still under way."""
+        return self._is_busy and self._late == self._pieces
 
     async def start(self, connect: Callable[[], sqlite3.Connection]) -> None:
         """Have the thread open its connection."""
@@ -252,12 +259,14 @@ class Worker:
             async with asyncio.timeout(patience):
                 return await loop.run_in_executor(self._thread, self._guarded, database, work)
         except TimeoutError:
-            self._is_stuck = True
+            self._late = self._pieces
             raise self._slow(f"the disk did not answer within {patience:g} s") from None
         finally:
             self._waiting -= 1
 
     def _guarded(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._pieces += 1
+        self._is_busy = True
         before = db.total_changes
         try:
             result = work(db)
@@ -270,7 +279,7 @@ class Worker:
                 self._storage.failed(failed)
             raise failed from error
         finally:
-            self._is_stuck = False
+            self._is_busy = False
         if db.total_changes != before:
             self._storage.worked()
         return result

@@ -10,7 +10,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -119,9 +119,16 @@ class Journal:
 
         return await self._writer.run(transaction, None if self._patient else patience)
 
-    async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
-        """Run ``work`` in a transaction, with what tells listeners."""
-        return await self._transact(lambda db: work(db, self._outbox.append))
+    async def alter(
+        self, work: Callable[[sqlite3.Connection, Tell], T], *, is_long: bool = False
+    ) -> T:
+        """Run ``work`` in a transaction, with what tells listeners.
+
+        Args:
+            is_long: Whether it takes the longer the more there is, see :meth:`long_work`.
+        """
+        with self.long_work() if is_long else nullcontext():
+            return await self._transact(lambda db: work(db, self._outbox.append))
 
     async def commit(self, resolve: Callable[[Rows], Draft | None]) -> Change | None:
         """Resolve a draft against the newest state and write it, in one transaction."""

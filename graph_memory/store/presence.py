@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ..model import Change, Erased, Presence, Session
+from ..model import Change, Presence, PresenceReset, Session
 
-Tell = Callable[[Change | Presence | Erased], None]
+Tell = Callable[[Change | Presence | PresenceReset], None]
 
 
 def presences(db: sqlite3.Connection) -> list[Presence]:
@@ -145,7 +145,7 @@ def _put(db: sqlite3.Connection, presence: Presence, source: str, tell: Tell) ->
 def _tell_again(db: sqlite3.Connection, users: Iterable[str], tell: Tell) -> None:
     """Let listeners take over the intervals of some users as they stand now."""
     for user in sorted(users):
-        tell(Erased((), user))
+        tell(PresenceReset(user))
         query = "SELECT circle, user, since, until FROM presence WHERE user = ?"
         for row in db.execute(query, (user,)):
             tell(Presence(*row))

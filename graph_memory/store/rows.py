@@ -29,6 +29,7 @@ from ..model import (
     Name,
     Op,
     Presence,
+    PresenceReset,
     Row,
     decode,
     encode,
@@ -38,7 +39,7 @@ from . import presence
 logger = logging.getLogger("graph_memory.store")
 
 R = TypeVar("R", bound=Row)
-Event = Change | Message | Presence | Erased
+Event = Change | Message | Presence | PresenceReset | Erased
 """What the journal tells its listeners: a message that was stored or moved to another
 Session, an interval of presence that began or ended, a change, messages that are gone."""
 Tell = Callable[[Event], None]

@@ -8,34 +8,28 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 
 from ..errors import NotFoundError
 from ..model import (
     Basis,
-    Change,
     Entity,
     Episode,
     Erased,
     Fact,
     Forgotten,
-    Message,
-    Presence,
     Session,
     User,
     decode,
     registered,
 )
 from ..store import Draft, Rows, presence
-from ..store.rows import read_change, write
+from ..store.rows import Tell, read_change, write
 
 OWNER = "owner"
 """Actor of the changes of an import."""
 _PREFIX = "moving:"
 _NODES = (Session.kind, User.kind, Entity.kind)
-
-Tell = Callable[[Change | Message | Presence | Erased], None]
 
 
 @dataclass(slots=True)

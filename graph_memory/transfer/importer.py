@@ -23,11 +23,11 @@ from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading
 from ..store.pauses import pause
-from ..store.rows import Draft, write
+from ..store.rows import Draft, Tell, write
 from . import files
 from .deduplication import Held, join, referred, requoted
 from .files import Stop
-from .import_runs import OWNER, Run, Tell, saved
+from .import_runs import OWNER, Run, saved
 from .intake import Intake
 from .sources import OWN_FORMAT, SOURCES, Options
 

@@ -13,8 +13,8 @@ from functools import partial
 from ..errors import FormatError
 from ..model import GROUP, PRIVATE, Change, Link, Row, Session, stable_id, user_id
 from ..store import Draft, Journal, contents, presence
-from ..store.rows import write
-from .import_runs import OWNER, Tell
+from ..store.rows import Tell, write
+from .import_runs import OWNER
 from .sources import split_circle
 
 _REASON = "move"
@@ -52,7 +52,7 @@ async def rename_chat(journal: Journal, old: str, new: str, at: float) -> Change
     Accounts whose private chats are renamed are linked to the new ones: they are one
     person's.
     """
-    return await journal.alter(partial(_rename, way=_way(old, new), at=at))
+    return await journal.alter(partial(_rename, way=_way(old, new), at=at), is_long=True)
 
 
 def _way(old: str, new: str) -> tuple[str, str]:

@@ -224,7 +224,7 @@ class TransferService:
         """
         async with self._lock:
             work = partial(import_runs.undo, id=id, at=self._now())
-            return Undone(*await self._journal.alter(work))
+            return Undone(*await self._journal.alter(work, is_long=True))
 
     # ------------------------------------------------------------------- learn
 

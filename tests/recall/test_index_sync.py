@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from graph_memory.model import Fact, asker_of
+from graph_memory.model import Erased, Fact, asker_of
 from graph_memory.recall import index_sync
 from graph_memory.store import Draft
 from tests.makers import entity, fact, private, user
@@ -169,3 +169,33 @@ async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(
     await memory.say(HOME, ZHANG, "周末去爬了黄山")
     while recaller.vectors < 3:
         await asyncio.sleep(0.01)
+
+
+async def test_what_is_about_much_is_entered_in_pieces(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+):
+    """So that a question that comes meanwhile need not wait for all of it."""
+    recaller = await memory.open()
+    facts = [fact(HOME, ZHANG, entity(f"爱好{n}"), f"张三喜欢爱好{n}") for n in range(130)]
+    await memory.know(*facts)
+    for number in range(130):
+        await memory.say(HOME, ZHANG, f"第{number}次说起花生过敏")
+    await recaller.settle()
+    entered: list[int] = []
+    index = type(recaller._sync.index)
+    apply, drop = index.apply, index.drop_messages
+    monkeypatch.setattr(
+        index, "apply", lambda self, each: (entered.append(len(each.ops)), apply(self, each))[1]
+    )
+    monkeypatch.setattr(
+        index, "drop_messages", lambda self, ids: (entered.append(len(ids)), drop(self, ids))[1]
+    )
+    gone = [message.id for message in await memory.journal.newest_messages(200)]
+    recaller.on_event(Erased(tuple(gone)))
+    await memory.journal.commit(
+        lambda _: Draft("owner", "forget", drop=[(Fact.kind, each.id) for each in facts])
+    )
+    await recaller.settle()
+    assert recaller.items == 0
+    assert sum(entered) == 260
+    assert max(entered) <= index_sync.PIECE

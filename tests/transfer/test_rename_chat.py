@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.errors import FormatError
-from graph_memory.model import Erased, Link, Presence, Session, asker_of
+from graph_memory.model import Link, Presence, PresenceReset, Session, asker_of
 from graph_memory.scope import Attendance, Policy, view
 from graph_memory.store import Journal
 from graph_memory.transfer import preview_renaming, rename_chat
@@ -59,7 +59,7 @@ async def test_a_move_that_is_undone_leaves_nobody_where_they_never_were(journal
     def follow(event: object) -> None:
         if isinstance(event, Presence):
             attendance.add(event)
-        elif isinstance(event, Erased) and event.user:
+        elif isinstance(event, PresenceReset):
             attendance.forget(event.user)
 
     journal.listen(follow)
