@@ -116,7 +116,8 @@ class Lookup:
         wide = WIDE if person or spans else limit
         ranked: tuple[Item, ...] = ()
         if query:
-            ranked = (await self._recall.search(asker, asked, wide, exclude=exclude)).items
+            hits = await self._recall.find(asker, asked, wide, exclude=exclude)
+            ranked = hits.items + hits.similar
         found = await self._inspect(
             asker, lambda mine: mine.excerpt(ranked, query, person, spans, limit, exclude)
         )

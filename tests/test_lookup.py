@@ -17,11 +17,10 @@ from graph_memory.identity import Identities
 from graph_memory.lookup import Lookup, LookupResult, Overview
 from graph_memory.model import Asker, Fact, Message, Row, asker_of
 from graph_memory.paths import Hop
-from graph_memory.recall import Recall
 from graph_memory.recall.index import Index
+from graph_memory.recall.keyword import SearchResult, find
 from graph_memory.recall.query import RecallOptions
 from graph_memory.recall.ranking import SearchContext
-from graph_memory.recall.recaller import search
 from graph_memory.recall.visible import VisibleSet
 from graph_memory.scope import Attendance, Policy, View, view
 from graph_memory.settings import Settings
@@ -60,11 +59,11 @@ class Eyes:
     async def inspect(self, asker: Asker, work: Callable[[Index, VisibleSet], T]) -> T:
         return work(self._index, self._index.visible(self._views))
 
-    async def search(
+    async def find(
         self, asker: Asker, text: str, limit: int, exclude: Collection[int] = ()
-    ) -> Recall:
+    ) -> SearchResult:
         wish, context = RecallOptions(limit, exclude=exclude), SearchContext(NOW, SHANGHAI)
-        return search(self._index, self._views, question(asker, text), wish, context)
+        return find(self._index, self._views, question(asker, text), wish, context, 0)
 
 
 class Gossip:

@@ -7,7 +7,7 @@ admins, and its contents for admins in a private chat only.
 from __future__ import annotations
 
 import re
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -15,6 +15,7 @@ from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
 from ..locales import explain
 from ..model import Fact
+from ..recall import Item
 from ..references import Reference
 from ..service import MemoryService
 from ..text import fenced, one_line
@@ -28,8 +29,6 @@ from .usage import EVERYTHING, Answers, help_text, misused
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
-MOST_FOUND = 50
-"""Memories that a search finds, at most."""
 MAX_STATEMENT = 120
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
@@ -93,32 +92,45 @@ class Commands(Answers):
         return "\n".join([title, *lines, *more, self._say("forget_hint")])
 
     async def search(self, turn: Turn, text: str) -> str:
-        """What comes to mind at ``text``; a page of it, if a page is named at its end."""
+        """All that holds some words; a page of it, if a page is named at its end."""
         asked = _PAGE.fullmatch(text)
         wanted, page = asked.group("text", "page") if asked else (text, "")
         if not wanted:
             return self._say("search_what")
-        all_of_it = (await self.memory.recall.search(turn.asker, wanted, MOST_FOUND)).items
-        if not all_of_it:
-            return self._say("search_none")
-        at, pages = _page_of(all_of_it, page)
-        found = all_of_it[(at - 1) * LISTED : at * LISTED]
-        meant = [item for item in found if item.kind in (Fact.kind, MESSAGE)]
-        self.memory.references.number(
-            turn, [Reference(item.kind, item.id, item.text) for item in meant]
+        at = max(1, int(page[:5] or 1))
+        found = await self.memory.recall.find(
+            turn.asker, wanted, LISTED, start=(at - 1) * LISTED, exclude=_said(turn)
         )
-        numbers = {(item.kind, item.id): number for number, item in enumerate(meant, 1)}
-        lines = [
-            self._say("item_numbered", number=number, text=item.text)
-            if (number := numbers.get((item.kind, item.id)))
-            else self._say("item_plain", text=item.text)
-            for item in found
-        ]
-        title = self._say("search_title", count=len(all_of_it), page=at, pages=pages)
-        next_page = self._say("search_more", text=one_line(wanted, MAX_STATEMENT), page=at + 1)
-        more = [next_page] if at < pages else []
-        hint = [self._say("forget_hint")] if meant else []
-        return "\n".join([title, *lines, *more, *hint])
+        pages = -(-found.total // LISTED)
+        if at > max(1, pages):
+            return await self.search(turn, f"{wanted} p{max(1, pages)}")
+        is_last = at >= pages
+        similar = found.similar if is_last else ()
+        if not (found.items or similar):
+            return self._say("search_none")
+        listed = [item for item in (*found.items, *similar) if item.kind in (Fact.kind, MESSAGE)]
+        self.memory.references.number(
+            turn, [Reference(item.kind, item.id, item.text) for item in listed]
+        )
+        numbers = {(item.kind, item.id): number for number, item in enumerate(listed, 1)}
+        lines = []
+        if found.items:
+            lines.append(self._say("search_title", count=found.total, page=at, pages=pages))
+            lines += [self._line(item, numbers) for item in found.items]
+        if similar:
+            lines.append(self._say("search_similar"))
+            lines += [self._line(item, numbers) for item in similar]
+        if not is_last:
+            text = one_line(wanted, MAX_STATEMENT)
+            lines.append(self._say("search_more", text=text, page=at + 1))
+        hint = [self._say("forget_hint")] if listed else []
+        return "\n".join([*lines, *hint])
+
+    def _line(self, item: Item, numbers: Mapping[tuple[str, str], int]) -> str:
+        number = numbers.get((item.kind, item.id))
+        if number is None:
+            return self._say("item_plain", text=item.text)
+        return self._say("item_numbered", number=number, text=item.text)
 
     async def preview(self, turn: Turn) -> str:
         """What the settings would forget, and when; even how much is for owners only."""
@@ -260,6 +272,11 @@ ALONE = frozenset({"status", "undo", "why", "preview", "backup", "doctor"})
 """Commands that take no words: with some, they show their usage."""
 ADMINS = frozenset({"people", "flush", "preview", "backup", "doctor", "move"})
 """Commands for admins only."""
+
+
+def _said(turn: Turn) -> tuple[int, ...]:
+    """The message that is being answered, which is no memory yet."""
+    return (turn.message.id,) if turn.message else ()
 
 
 def _page_of(found: Sized, page: str) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from ..supervisor import LogOnce
 from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
+from .keyword import SearchResult, find
 from .lexical import forget
 from .query import Question, RecallOptions, compose, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank
@@ -40,6 +41,8 @@ PURPOSE = "rewrite"
 """Purpose under which calls of the language model are counted."""
 EMBEDDING_SHARE = 0.75
 """Share of the deadline that embedding the question may take."""
+PATIENCE = 5.0
+"""Seconds that a search may take."""
 LIKENESS = 10.0
 """Seconds that learning waits for the vectors of what was just said."""
 
@@ -381,6 +384,26 @@ class Recaller:
         """What the memory holds about ``text``, for commands and tools."""
         return await self._safely(asker, text, RecallOptions(limit, exclude=exclude))
 
+    async def find(
+        self,
+        asker: Asker,
+        text: str,
+        limit: int = 10,
+        *,
+        start: int = 0,
+        exclude: Collection[int] = (),
+    ) -> SearchResult:
+        """All that holds some words, a page of it, and a few memories that are similar."""
+        options = RecallOptions(limit, exclude=exclude)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                question, context = await self._question(asker, text, options, PATIENCE / 2)
+                index, views = self._sync.index, self.visible(asker)
+                return await self._sync.run(find, index, views, question, options, context, start)
+        except (ClosedError, TimeoutError) as error:
+            self._troubles.report("search", error, key=type(error).__name__)
+            return SearchResult()
+
     async def rehearse(self, asker: Asker, text: str, *, unscoped: bool = False) -> Recall:
         """What :meth:`remind` would say, for the owner only; ``unscoped``: without scope.
 
@@ -439,20 +462,8 @@ class Recaller:
         views: Mapping[str, View],
     ) -> Recall:
         started = time.monotonic()
-        settings = self._context.settings
-        query = compose(text, options.previous)
-        if settings.enable_query_rewriting and self._model:
-            query = await self._rewrite(query, options.where, embed_by)
-        parts = split(query)
-        is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
-        asked = [] if is_idle else [part.text for part in parts]
-        with step("remind: embedding"):
-            vectors, model = await self._embed(asked, embed_by)
+        question, context = await self._question(asker, text, options, embed_by - started)
         embedded = time.monotonic()
-        question = Question(asker, text, query, parts, vectors, model)
-        context = SearchContext(
-            self._context.now(), self._context.zone, settings.time_decay_rate, settings.language
-        )
         index = self._sync.index
         with step("remind: search"):
             found = await self._sync.run(search, index, views, question, options, context)
@@ -462,6 +473,24 @@ class Recaller:
         }
         trace = replace(found.trace, timing={**timing, **found.trace.timing})
         return replace(found, trace=trace)
+
+    async def _question(
+        self, asker: Asker, text: str, options: RecallOptions, seconds: float
+    ) -> tuple[Question, SearchContext]:
+        """What is searched for, with its vectors if they come within some seconds."""
+        settings, by = self._context.settings, time.monotonic() + seconds
+        query = compose(text, options.previous)
+        if settings.enable_query_rewriting and self._model:
+            query = await self._rewrite(query, options.where, by)
+        parts = split(query)
+        is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
+        asked = [] if is_idle else [part.text for part in parts]
+        with step("remind: embedding"):
+            vectors, model = await self._embed(asked, by)
+        context = SearchContext(
+            self._context.now(), self._context.zone, settings.time_decay_rate, settings.language
+        )
+        return Question(asker, text, query, parts, vectors, model), context
 
     async def _rewrite(self, query: str, where: str, by: float) -> str:
         """The query and what a language model makes of it; unchanged if that fails."""

@@ -80,10 +80,10 @@ def select(
     left: list[Candidate] = []
     said, exclude = normalise(asked), frozenset(options.exclude)
     shown = "\n".join(normalise(text) for text in options.context)
-    copies = _copies(index, ranking.candidates)
+    repeated = copies(index, ranking.candidates)
     for candidate in ranking.candidates:
         reason = _already(index, candidate.document.source, said, shown, exclude)
-        if candidate.document.key in copies:
+        if candidate.document.key in repeated:
             reason = Reason.DUPLICATE
         if reason:
             selection.dropped.append((candidate, reason))
@@ -224,7 +224,7 @@ def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:
     return common >= ALIKE * max(1, fewer + more - common)
 
 
-def _copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
+def copies(index: Index, candidates: Collection[Candidate]) -> set[str]:
     """Keys of anonymous messages that another candidate repeats with the sender."""
     sources = [(each.document.key, each.document.source) for each in candidates]
     said = [(key, source) for key, source in sources if isinstance(source, Message)]

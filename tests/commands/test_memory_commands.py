@@ -76,7 +76,36 @@ async def test_search(commands: Commands) -> None:
     assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
     assert "花生" not in await commands.search(admin_in_club, "花生过敏")
     assert "要找什么" in await commands.search(zhang, "")
-    assert "没有想起" in await commands.search(zhang, "量子色动力学")
+    assert "没有找到" in await commands.search(zhang, "量子色动力学")
+
+
+async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryService) -> None:
+    """Beside many others, as the only word of a question, in every spelling."""
+    lines = [
+        "我刚从成都出差回来", "公司下周开年会", "早上喝了杯美式", "下个月去考驾照", "老板又让加班",
+        "多肉开花了", "周三要去体检", "在看三体第二部", "我的车牌号是沪A12345", "和小雨吃饭",
+        "今天天气真好", "收到", "哈哈哈哈", "Bought two bikes last week", "the WiFi here is bad",
+    ]  # fmt: skip
+    for number, text in enumerate(lines):
+        await memory.learning.hear(replace(zhang, text=text, ref=f"8@{number}"))
+    await memory.recall.settle()
+    words = ["成都", "年会", "美式", "驾照", "老板", "多肉", "体检", "三体", "12345", "沪a１2345"]
+    words += ["小雨", "雨", "bike", "Bikes", "wifi", "ＷＩＦＩ"]
+    for word in words:
+        found = await commands.search(zhang, word)
+        assert "找到 1 条" in found, (word, found)
+        assert len(found.splitlines()) <= 7, found  # three that are similar, two headings, a hint
+    assert "没有找到" in await commands.search(zhang, "ike")
+
+
+async def test_a_search_goes_on_to_what_replaced_what_it_found(
+    commands: Commands, memory: MemoryService
+) -> None:
+    number = number_of(await commands.mine(zhang), "花生")
+    await commands.correct(replace(zhang, ref="9@1"), f"{number} 我现在什么都能吃")
+    await memory.recall.settle()
+    found = await commands.search(zhang, "花生")
+    assert found.index("什么都能吃") < found.index("花生过敏")
 
 
 async def test_search_has_pages(commands: Commands, memory: MemoryService) -> None:
@@ -85,7 +114,7 @@ async def test_search_has_pages(commands: Commands, memory: MemoryService) -> No
         await commands.remember(replace(zhang, text=said, ref=f"9@{number}"))
     await memory.recall.settle()
     first = await commands.search(zhang, "露营")
-    assert "共 12 条，第 1/2 页" in first
+    assert "找到 12 条（第 1/2 页）" in first
     assert "/memory search 露营 第2页" in first
     second = await commands.search(zhang, "露营 第2页")
     assert "第 2/2 页" in second
