@@ -3,27 +3,87 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-_MAYBE = re.compile(r"别|不|瞒|保密|秘密|secret|tell|between|keep|nobody|no one", re.IGNORECASE)
-_KEEP = re.compile(
-    r"(?:别|不要|不许|不准|不能|千万别|先别)(?:去|再|先|跟|和|对|给|向|把)?"
-    r"(?:[^，。,.！!？?；;\n]{0,8})?(?:告诉(?!我(?:又|你|说|其实|这|那|没|不|已|是|还|今|明|\W|$))|说出去|讲出去|传出去|外传|声张|透露|泄露|让[^，。,.！!？?；;\n]{1,8}知道)"
-    r"|(?:不想|不希望|不愿意)(?:让)?[^，。,.！!？?；;\n]{0,8}知道"
-    r"|(?:帮我|替我|要|请|先|记得|一定|务必)(?:保密|瞒着)|保密(?:哦|啊|哈|呀|！|!|$)|瞒着(?:他|她|大家|我)"
-    r"|这是(?:个|我们的)?秘密|你知我知"
-    r"|\b(?:don['’]?t|do not|never) (?:you )?tell\b(?! me)|\bkeep (?:it|this|that) "
-    r"(?:secret|quiet|private|to yourself|between us)\b|\bbetween (?:you and me|us)\b"
-    r"|\bit['’]?s a secret\b|\b(?:nobody|no one) (?:else )?(?:should|must|may) know\b",
+from .skeleton import simplified
+
+_ME = r"我(?![妈爸姐哥弟妹老爷奶家男女对同领上闺朋孩儿])"
+"""The speaker, and not somebody of theirs; who asks to be told asks for no secrecy."""
+_NOT = r"(?<![没有特个分区差鉴辨性级离告])(?:别(?!人|的)|不要|不许|不准|不能|不可以|不得|勿|莫|甭)"
+_WHO = rf"(?!忘)(?:(?!{_ME})[^，。,.！!？?；;\n]){{1,8}}?"
+"""Whom something is not to be told to."""
+_TELL = (
+    r"(?:告诉|(?:说|讲)(?!(?:话|笑|真|实话|定|不))|提(?!(?:醒|高|前|供|升|议|问|意见))"
+    r"|透露|泄露|声张|聊起)"
+)
+_ZH = (
+    rf"{_NOT}(?:再|去|先|跟|和|对|给|向|同|往|到处|随便)*{_WHO}{_TELL}(?!你|{_ME})",  # 别跟小红说
+    rf"{_NOT}(?:再|去|先|往|到处|随便)*告诉(?!{_ME}|你|过|一声)",
+    rf"{_NOT}(?:再|去|先|往|到处|随便|乱)*(?:[说讲传](?:出去|给)|说漏|外传|外泄|外说|声张|透露|泄露|泄漏|走漏|张扬"
+    r"|公开(?!课|赛|场))",
+    rf"{_NOT}(?:再|去|先)?让{_WHO}(?:知道|晓得|看到|看见|发现)",
+    rf"(?:不想|不希望|不愿意?|不打算)(?:让|被)?{_WHO}(?:知道(?!的)|晓得|传出去|说出去)",
+    r"(?:千万|可|你)(?:别|不要)(?:说(?!话|谎|笑)|讲)(?=[^\w]|啊|哦|哈|$)",
+    r"(?:帮我|替我|给我|你要|请|先|记得|一定要?|务必|麻烦|可得|必须)(?:绝对|严格)?"
+    r"(?:保密|瞒着|保守|守口如瓶)",
+    r"(?:^|[，。！!,. ])保密(?:哦|啊|哈|呀|喔|！|!|。|$)|对[^，。]{1,6}保密|保守秘密",
+    r"瞒着(?:他|她|大家|我[妈爸]|所有人|别人)",
+    r"[这那](?:可|件事|事)?[是算](?:个|我们|咱们?|咱俩|我俩|一个|我)?的?(?:小)?秘密(?!花园|基地|武器)",
+    r"(?:咱|我)(?:们)?(?:俩|两个?|两人|之间)?的?之?间?的小?秘密",
+    r"你知我知|天知地知|(?:只|就)(?:跟|和)你(?:一个人|自己)?(?:说|讲)|只告诉(?:了)?你",
+    r"你(?:一个人|自己|们)?知道就(?:行|好|可以)|到你(?:这儿?|这里)为止|烂在肚子里",
+)
+_KNOW = r"(?:know|hear|find out)"
+_EN = (
+    r"\b(?:do ?n['’]?t|do not|never|please not|not to|can['’]?t|must ?n['’]?t)(?: you)?(?: ever)?"
+    r" (?:tell (?!me\b|us\b)|mention |share |repeat |spread |leak |breathe |talk about (?:this|it)"
+    r"|say (?:a word|anything|this|it)|let \w+ (?:know|find out|hear|see))",
+    r"\bke(?:ep|pt) (?:it|this|that|what i said)(?: all| just)? "
+    r"(?:a secret|secret|quiet|private|confidential|to yourself|between us|hush|under wraps)",
+    r"\bbetween (?:you and me|us|the two of us|ourselves)\b|\bour (?:little )?secret\b",
+    r"\b(?:it|this|that)(?:['’]?s| is| stays)(?: strictly| really| all)? "
+    r"(?:a secret|my secret|confidential|private|between)\b",
+    r"\boff the record\b|\bin (?:strict )?confidence\b|\bfor your ears only\b"
+    r"|\bmum['’]?s the word\b|\bnot a word to\b|\bkeep your (?:mouth shut|lips sealed)\b",
+    rf"\bno ?(?:body|[- ]?one)(?: else)? (?:should|must|may|can|needs to|is to) {_KNOW}\b",
+    r"\btell no(?:body| ?one)\b|\bonly you know\b|\bi['’]?(?:a)?m only telling you\b",
+    r"\b(?:this|it|that) stays (?:here|with you|with me|in this chat)\b"
+    r"|\byou did(?:n['’]?t| not) hear (?:it|this|that) from me\b",
+    r"\bi do(?:n['’]?t| not) want (?!to )(?:\w+ ){1,4}(?:to )?(?:know|find out|hear about)\b",
+)
+_KEEP = re.compile("|".join((*_ZH, *_EN)), re.IGNORECASE)
+_MAYBE = re.compile(
+    r"别|不|勿|莫|甭|瞒|密|你知|天知|只告|跟你|和你|知道就|为止|肚子"
+    r"|secret|tell|between|keep|kept|no ?body|no.?one|share|mention|record|confiden|repeat|spread"
+    r"|leak|breathe|say|let|word|stays|hear|ears|know",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(
+    r"[这那]件?事儿?|[这那]个|刚才|刚刚|上面|说的|的话|千万|记得|拜托|求你|谢谢|对了|答应我|任何|其他|其它|人家"
+    r"|别人|[哦啊呀哈喔嘘我你他她和跟的了吧]"
+    r"|\b(?:please|this|that|it|ok|okay|what|i|just|said|told|you|to|any(?:one|body)|else|so|and|but"
+    r"|promise|thanks|yet|about|them|him|her|is|a|word|secret|the|by|way|psst)\b",
+    re.IGNORECASE,
+)
+"""What is said around a request and tells nothing."""
+_MORE = 5
+"""Letters besides, from which a request says itself what is to be kept."""
 
 
-def reaches_back(text: str) -> bool:
-    """Whether a request to keep something means what was said right before it."""
-    rest = _KEEP.sub("", text)
-    return asks_to_keep(text) and len(re.findall(r"\w", rest)) <= 8
+@lru_cache(maxsize=256)
+def _asks(text: str) -> bool:
+    return _MAYBE.search(text) is not None and _KEEP.search(text) is not None
 
 
 def asks_to_keep(text: str) -> bool:
     """Whether a message asks that something be told to nobody, or to somebody not."""
-    return _MAYBE.search(text) is not None and _KEEP.search(text) is not None
+    return _asks(simplified(text))
+
+
+def reaches_back(text: str) -> bool:
+    """Whether a request to keep something means what was said right before it."""
+    plain = simplified(text)
+    if not _asks(plain):
+        return False
+    rest = _ASIDE.sub("", _KEEP.sub("", plain))
+    return sum(character.isalpha() for character in rest) < _MORE

@@ -8,24 +8,56 @@ journal; no model and no block sees them.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 MASK = "••••••"
-_ASCII = re.compile(r"[!-~]{4}")
+_PRINTED = re.compile(r"[!-~\uff01-\uff5e]{4}")
 _RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
-_NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 \-]{11}")
-_WORDS = ("密码", "口令", "验证码", "passw", "passcode", "pwd", "private key")
+_NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 ._\-]{11}")
+_WORDS = (
+    "密码", "口令", "码", "密钥", "令牌", "passw", "passcode", "passphrase", "pwd", "private key",
+    "pin", "code", "otp", "key", "token", "secret", "://",
+)  # fmt: skip
 _KEY = re.compile(
-    r"(?<![A-Za-z0-9])(?:sk|pk|rk|ak|key|token)[-_][A-Za-z0-9_\-]{16,}", re.IGNORECASE
-)
-_BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
-_SAID = re.compile(
-    r"(?:密码|口令|验证码)[^A-Za-z0-9，。,.;；？?\n]{0,8}(?P<zh>[!-~]{4,64})"
-    r"|(?:password|passcode|pwd) {0,2}(?:is|was|[:=]) {0,2}[\"']?(?P<en>[!-~]{4,64})",
+    r"(?<![A-Za-z0-9])(?:sk|pk|rk|ak|key|token|sess|hf|gh[a-z]|github_pat|glpat|xox[a-z])"
+    r"[-_][A-Za-z0-9_\-]{16,}",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"(?<![0-9A-Za-z])[0-9](?:[ \-]?[0-9]){12,18}[Xx]?(?![0-9A-Za-z])")
+_BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
+_CODE = r"(?:验证码|校验码|动态码|动态密码)"
+_IS = r"(?:[是为叫:=]|还是|就是|[改换]成了?)"
+_SAID = re.compile(
+    # 密码是 …; 密码没变，还是 …
+    rf"(?:密码|口令|{_CODE}|取款码|PIN ?码)"
+    rf"(?:[^A-Za-z0-9,。.;?\n]{{0,8}}|[^A-Za-z0-9。?\n]{{0,6}}{_IS})"
+    r"[\s:\"'“]{0,3}(?P<zh>[!-~]{4,64})"
+    # 384756（登录验证码）
+    rf"|(?<![0-9])(?P<before>[0-9]{{4,8}})(?![0-9年])[^0-9,。\n]{{0,8}}{_CODE}"
+    r"(?![^0-9\n•]{0,8}[0-9•]{4})"
+    r"|\b(?:password|passcode|passphrase|pwd)\b[\"']? {0,2}(?:is|was|[:=]) {0,2}"
+    r"[\"'“]?(?P<en>[!-~]{4,64})"
+    r"|\b(?:(?:your|verification|security|login|sign-in|confirmation|sms|2fa) code|pin|otp)\b"
+    r"(?: (?:number|is|was))*[ :=]{1,3}(?P<code>[0-9]{4,8})(?![0-9])"
+    r"|(?<![0-9])(?P<otp>[0-9]{4,8}) is (?:your|my|the) (?:\w+ ){0,2}(?:code|pin|otp)\b"
+    r"|(?:key|token|secret|密钥|令牌)[\"']?(?: {0,2}(?:is|was|[:=是为]))? {0,2}"
+    r"[\"'“]?(?P<long>[A-Za-z0-9_\-]{20,})"
+    r"|://[^\s/:@]{1,64}:(?P<url>[^\s/@]{3,64})@",
+    re.IGNORECASE,
+)
+_SENTENCE = """
+    wrong incorrect right correct not too still the that this gone weak strong expired same secret
+    forgotten lost invalid required safe long short here there very what where only saved stored
+    changed different hidden empty blank needed missing easy hard known protected case and but for
+"""
+"""What may follow "the password is" in a sentence that tells none."""
+_GAP = r"[ ._\-]{1,2}"
+_DIGITS = re.compile(
+    r"(?<![0-9A-Za-z])(?:[0-9]{13,19}[Xx]?"
+    rf"|[0-9]{{4}}(?:{_GAP}[0-9]{{4}}){{2,3}}(?:{_GAP}[0-9]{{1,7}})?|[0-9]{{4}}{_GAP}[0-9]{{6}}{_GAP}[0-9]{{5}}"
+    rf"|[0-9]{{6}}{_GAP}[0-9]{{8}}{_GAP}[0-9]{{3}}[0-9Xx])(?![0-9])"
+)
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _LEFT_OUT = (
     "Public IP", "Basic Auth", "NPM", "Private Key", "Artifactory", "Cloudant", "IBM", "SoftLayer",
@@ -42,35 +74,62 @@ def redacted(text: str, also: Collection[str] = ()) -> str:
 
 def secrets(text: str) -> list[str]:
     """The secrets in a text, as they are written there."""
-    if not _may_hold(text):
+    if not _PRINTED.search(text):
         return []
-    blocks = _BLOCK.findall(text)
-    lines = _BLOCK.sub("", text).splitlines()
-    return [*blocks, *(secret for line in lines for secret in _secrets(line))]
+    plain = unicodedata.normalize("NFKC", text)
+    if not _may_hold(plain):
+        return []
+    if plain == text:
+        return list(_secrets(text))
+    # Each letter by itself, so that it is known which one became which.
+    letters = [unicodedata.normalize("NFKC", letter) for letter in text]
+    places = [at for at, letter in enumerate(letters) for _ in letter]
+    plain, found = "".join(letters), list[str]()
+    for secret in _secrets(plain):
+        start = plain.find(secret)
+        found.append(text[places[start] : places[start + len(secret) - 1] + 1])
+    return found
 
 
 def _may_hold(text: str) -> bool:
     """Whether a text has anything that a secret begins with; most have not."""
-    if not _ASCII.search(text):
-        return False
     lower = text.lower()
     is_said = any(word in lower for word in _WORDS)
     return is_said or bool(_RUN.search(text) or _NUMBER.search(text))
 
 
-def _secrets(line: str) -> Iterator[str]:
-    for said in _SAID.finditer(line):
-        secret = said["zh"] or said["en"]
-        if said["zh"] or not secret.strip("\"'.,!?").isalpha():  # "the password is wrong"
-            yield secret
-    for number in _DIGITS.findall(line):
-        plain = re.sub(r"[ \-]", "", number).upper()
+def _secrets(text: str) -> Iterator[str]:
+    yield from _BLOCK.findall(text)
+    text = _BLOCK.sub("", text)
+    place = 0
+    while said := _SAID.search(text, place):
+        secret = _said(said)
+        yield from secret
+        # What is none may begin to tell one: 密码忘了 password: …
+        place = said.end() if secret else max(said.start(said.lastgroup or 0), place + 1)
+    for number in _DIGITS.findall(text):
+        plain = re.sub(r"[ ._\-]", "", number).upper()
         if _is_card(plain) or _is_identity(plain):
             yield number
-    yield from _KEY.findall(line)
-    if _RUN.search(line):
-        for pattern in _patterns():
-            yield from (found[0] for found in pattern.finditer(line))
+    yield from _KEY.findall(text)
+    if _RUN.search(text):
+        for line in text.splitlines():
+            for pattern in _patterns():
+                yield from (found[0] for found in pattern.finditer(line))
+
+
+def _said(said: re.Match[str]) -> list[str]:
+    """What somebody says their password, code or key is, unless it is a sentence."""
+    kind = said.lastgroup or ""
+    secret = said[kind].rstrip(",.;:!?)]}\"'")
+    before = said.string[said.start() : said.start(kind)].rstrip(" \"'“\n")
+    is_word = secret.isalpha()
+    is_sentence = (
+        (kind == "long" and (is_word or secret.isdigit()))
+        or (kind == "zh" and is_word and not re.search(rf"{_IS}$", before))
+        or (kind == "en" and before[-1:].isalpha() and secret.lower() in _SENTENCE.split())
+    )
+    return [] if is_sentence or len(secret) < 3 else [secret]
 
 
 def _is_card(number: str) -> bool:
@@ -82,8 +141,12 @@ def _is_card(number: str) -> bool:
 
 
 def _is_identity(number: str) -> bool:
-    """Whether a number is one of a Chinese identity card (GB 11643-1999)."""
-    if len(number) != 18 or number[6:8] not in ("19", "20") or not number[:17].isdigit():
+    """Whether a number is one of a Chinese identity card (GB 11643-1999, or 1989)."""
+    if not number[:17].isdigit() or not "11" <= number[:2] <= "82":
+        return False
+    if len(number) == 15:  # until 2013, without century and check digit
+        return "01" <= number[8:10] <= "12" and "01" <= number[10:12] <= "31"
+    if len(number) != 18 or number[6:8] not in ("19", "20"):
         return False
     total = sum(int(digit) * weight for digit, weight in zip(number, _WEIGHTS, strict=False))
     return "10X98765432"[total % 11] == number[17]

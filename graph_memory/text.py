@@ -14,6 +14,8 @@ from itertools import pairwise
 
 import snowballstemmer
 
+from .skeleton import SIGNS, skeleton
+
 MAX_MESSAGE = 8_000
 """Characters of one message that are kept."""
 
@@ -43,15 +45,22 @@ _HIDDEN = re.compile(
 )
 _INVISIBLE = re.compile(f"[{_UNSEEN}\u200c\u200d\ufe0e\ufe0f]")
 _SIGN = re.compile(
-    "[:<>|\u00ab\u00bb\u2039\u203a\u02d0\u02f8-\u02fc\u0589\u05c3\u0703\u0704\u1365\u16ec\u1804\u205a\u205d"
-    "\u2223\u2236\u2237\u239b-\u23b6\u2502\ua4fd\ua789\ufe30]"
+    f"[:<>|,、;{re.escape(SIGNS)}\u00ab\u00bb\u02d0\u02f9-\u02fc\u0589\u05c3\u0703\u0704"
+    "\u1365\u16ec\u1804\u205a\u205d\u2223\u2236\u2237\u239b-\u23b6\u2502\ufe30]"
 )
-"""What looks like a colon, a bracket or a line between two columns, but for real brackets."""
-_ONESELF = re.compile(r"(?<!日)本人|\bthemself\b", re.IGNORECASE)
-_NOBODY = frozenset(
-    ["我", "对方", "有人", "机器人", "摘要", "me", "user", "somebody", "bot", "summary"]
-)
-"""What lines are attributed to that nobody in particular said; so nobody is called that."""
+"""What looks like a colon, a comma, a bracket or a line between two columns."""
+_ONESELF = re.compile(r"(?<!日)本\s*人|\bthem\s?sel(?:f|ves)\b", re.IGNORECASE)
+_SAYS = re.compile(r"(?:说|曰|道|表示|said|says)$")
+_OURS = """
+    我 你 您 对方 有人 本人 机器人 摘要 用户 系统 系统提示 系统消息 管理员 群主 主人 开发者
+    作者 官方 客服 助手 助理 人工智能 模型 听说 未证实 听说未证实 匿名 所有人 大家 全体成员
+    me you user theuser thisuser somebody someone nobody everyone everybody bot thebot chatbot ai
+    assistant theassistant system thesystem admin administrator owner theowner developer moderator
+    summary hearsay anonymous model
+"""
+_NOBODY = frozenset(skeleton(word) for word in _OURS.split())
+"""What lines are attributed to that nobody in particular said, and who has a say over the bot;
+so nobody is called that."""
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af\U00020000-\U0003134f"
 _HAN = re.compile(f"[{CJK}]")
 _TOKEN = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][a-z]+)?", re.UNICODE)
@@ -105,13 +114,13 @@ def fenced(text: str, limit: int) -> str:
 _STATE = re.compile(r"(?<=\w)\s*[（(【\[][^（）()【】\[\]]*[)）\]】]\s*$")
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def clean_name(text: str, limit: int = MAX_NAME) -> str:
     """What somebody may be shown to be called; empty if there is nothing to call them.
 
-    No part of it can be taken for a part of the line in which it stands: brackets, colons
-    and what looks like them are gone, and so is what nobody sees, and what stands in brackets
-    at the end, which is how somebody is and no part of the name: 大王（加班中）.
+    No part of it can be taken for a part of the line in which it stands: brackets, colons,
+    commas and what looks like them are gone, and so is what nobody sees, and what stands in
+    brackets at the end, which is how somebody is and no part of the name: 大王（加班中）.
     """
     kept = ""
     accents = 0
@@ -123,9 +132,22 @@ def clean_name(text: str, limit: int = MAX_NAME) -> str:
         if kind[0] == "C" or _INVISIBLE.match(character) or is_loose:
             continue
         kept += " " if _is_sign(character) else character
-    name = one_line(_ONESELF.sub("", kept).lstrip(), limit)
+    name = one_line(_without_oneself(kept).lstrip(), limit)
     is_seen = any(unicodedata.category(character)[0] in "LNS" for character in name)
-    return name if is_seen and alike(name) not in _NOBODY else ""
+    return name if is_seen and not _is_ours(name) else ""
+
+
+def _without_oneself(name: str) -> str:
+    """A name without what says of whom a line is, however often it does."""
+    plain = unicodedata.normalize("NFKC", name)
+    while (shorter := _ONESELF.sub("", plain)) != plain:
+        name = plain = shorter
+    return name
+
+
+def _is_ours(name: str) -> bool:
+    read = skeleton(name)
+    return read in _NOBODY or _SAYS.sub("", read) in _NOBODY
 
 
 def _is_sign(character: str) -> bool:
@@ -139,12 +161,6 @@ def normalise(name: str) -> str:
     if _INVISIBLE.search(norm):
         norm = _INVISIBLE.sub("", norm)
     return " ".join(norm.split())
-
-
-def alike(name: str) -> str:
-    """Letters and digits of a name, equal for names that are easily confused."""
-    norm = normalise(name)
-    return "".join(character for character in norm if character.isalnum()) or norm
 
 
 def told_apart(name: str, user: str, others: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import tzinfo
 from itertools import islice
+from typing import TypeGuard
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..model import (
     Episode,
     Fact,
     Forgotten,
+    Layer,
     Merge,
     Message,
     Name,
@@ -29,7 +31,7 @@ from ..model import (
     is_entity,
 )
 from ..ports import Vectors
-from ..scope import Rank, View, span
+from ..scope import Rank, View, in_confidence, span
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
@@ -240,6 +242,8 @@ class Index:
             if linked and self.documents.update(number, item):
                 return None
             self._remove(item.key)
+        if session and _is_heard(source, session):
+            self.names.hear(source)
         found = index_terms(item.text)
         number = self.documents.add(item, len(found))
         self.inverted.add(number, found)
@@ -253,6 +257,9 @@ class Index:
             return
         item = self.documents[number]
         self._citations.drop(number)
+        session = self.sessions.get(item.session)
+        if session and _is_heard(item.source, session):
+            self.names.unhear(item.source)
         if isinstance(item.source, Fact):
             for node in {item.source.subject, item.source.object}:
                 del self._touching[node][number]
@@ -376,8 +383,13 @@ class Index:
         return max(seen)[1] if seen else ""
 
     def bearers(self, name: str, views: Mapping[str, View]) -> set[str]:
-        """The users with a visible name that looks like this."""
-        return self.names.bearers(name, lambda each: _shows(views, each) > Rank.HIDDEN)
+        """The users who are called, or speak, under a name that looks like this, visibly."""
+
+        def hears(session: str, at: float) -> bool:
+            view = views.get(session)
+            return view is not None and view.rank(Layer.SESSION, at, at) > Rank.HIDDEN
+
+        return self.names.bearers(name, lambda each: _shows(views, each) > Rank.HIDDEN, hears)
 
     def touching(self, node: str, visible: VisibleSet) -> Numbers:
         """Numbers of visible facts with a node as subject or object, merges followed."""
@@ -386,6 +398,11 @@ class Index:
             touching |= self._touching.get(one, {})
         numbers = np.fromiter(touching, np.intp, len(touching))
         return numbers[visible.positions[numbers] >= 0]
+
+
+def _is_heard(source: Source, session: Session) -> TypeGuard[Message]:
+    """Whether it shows the others under which name somebody speaks."""
+    return isinstance(source, Message) and session.is_group and not in_confidence(source)
 
 
 def _is_embedded(item: Document) -> bool:

@@ -8,14 +8,16 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, wraps
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..dates import number
-from ..model import Name, is_entity
-from ..text import alike, characters, clean_name, normalise, significance, terms
+from ..model import Message, Name, is_entity
+from ..skeleton import skeleton
+from ..text import characters, clean_name, normalise, significance, terms
 
 REMEMBERED = 4_096
 """Texts of which the terms are cached."""
@@ -34,7 +36,7 @@ _SAME = str.maketrans("日", "号")
 _BORDERLESS = "\u3040"
 """From here on letters are of scripts that have no borders between words."""
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
-_CACHES: list[Any] = []
+_CACHES: list[Any] = [clean_name, skeleton]
 
 
 def _remembered(work: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
@@ -98,6 +100,7 @@ def _plain(digits: str) -> str:
     return digits.lstrip("0") or "0" if len(digits) < _WHOLE else digits
 
 
+Heard = tuple[int, float, float]
 _FREQUENCY_BITS = 4
 _FREQUENCY = (1 << _FREQUENCY_BITS) - 1
 
@@ -175,6 +178,8 @@ class NameIndex:
         self._alike: dict[str, dict[str, Name]] = defaultdict(dict)
         # Names of users by the Chinese characters they begin with.
         self._by_stem: dict[str, dict[str, Name]] = defaultdict(dict)
+        # Who spoke under a name that looks so: how often, first and last, by Session and user.
+        self._heard: dict[str, dict[tuple[str, str], Heard]] = defaultdict(dict)
         # Number of names by their first two characters and length.
         self._lengths: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
 
@@ -207,12 +212,41 @@ class NameIndex:
             if not lengths[len(name.norm)]:
                 _discard(self._lengths, name.norm[:2], len(name.norm))
 
+    def hear(self, message: Message) -> None:
+        """Note under which name somebody speaks, whatever was learned of it."""
+        spoken = self._heard[_look(message.name)]
+        key = message.session, message.sender
+        count, first, last = spoken.get(key, (0, inf, -inf))
+        spoken[key] = count + 1, min(first, message.at), max(last, message.at)
+
+    def unhear(self, message: Message) -> None:
+        """Take a message back."""
+        look, key = _look(message.name), (message.session, message.sender)
+        count, first, last = self._heard[look].get(key, (0, inf, -inf))
+        if count > 1:
+            self._heard[look][key] = count - 1, first, last
+        elif count:
+            _discard(self._heard, look, key)
+
     def of(self, node: str) -> list[Name]:
         return list(self._by_node.get(node, {}).values())
 
-    def bearers(self, name: str, visible: Callable[[Name], bool]) -> set[str]:
-        """The users with a name that looks like this."""
-        return {each.node for each in self._alike.get(_look(name), {}).values() if visible(each)}
+    def bearers(
+        self, name: str, visible: Callable[[Name], bool], hears: Callable[[str, float], bool]
+    ) -> set[str]:
+        """The users with a name that looks like this, or who spoke under such a name.
+
+        Args:
+            hears: Whether what was said in a Session at a time is visible.
+        """
+        look = _look(name)
+        found = {each.node for each in self._alike.get(look, {}).values() if visible(each)}
+        spoken = self._heard.get(look, {}).items()
+        return found | {
+            user
+            for (session, user), (_, first, last) in spoken
+            if user not in found and (hears(session, last) or hears(session, first))
+        }
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
         """Nodes named in a text, with the name; invisible names hide no other.
@@ -257,7 +291,7 @@ def _stems(norm: str) -> list[str]:
 
 
 def _look(name: str) -> str:
-    return alike(clean_name(name))
+    return skeleton(clean_name(name))
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from graph_memory import skeleton
 from graph_memory.model import Asker, Episode, Fact, Session, asker_of
 from graph_memory.recall.index import Index
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, Wording
@@ -18,6 +21,7 @@ from graph_memory.text import clean_name
 from tests.hostile_names import NAMES, STATEMENTS
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
+from .conftest import Memory
 from .histories import candidates
 
 pytestmark = pytest.mark.slow
@@ -190,10 +194,61 @@ def test_where_and_until_when_stand_apart_from_who() -> None:
     sight = index.visible({ROOM.id: view(ROOM, replace(asker, circle=ROOM.circle, is_group=True),
                                       Policy(), attendance)})  # fmt: skip
     line = Renderer(index, sight, asker, ZH, UTC, T0).item(candidates(index, sight)[0])
-    assert line.text.endswith("〔路人甲，已过时〕〔到2026-09-21为止，在「林小美 群」〕张三爱榴莲")
+    assert line.text.endswith("〔路人甲 已过时〕〔到2026-09-21为止，在「林小美 群」〕张三爱榴莲")
+
+
+async def test_namesakes_are_told_apart_before_anything_is_learned(memory: Memory) -> None:
+    """Also one whose name only looks the same; who joined later knows of those who spoke since."""
+    recaller = await memory.open()
+    for number, called in ((6602, "陈大文"), (101, "陈大⽂"), (777, "陳大文")):
+        await memory.say(ROOM, user(str(number)), f"我是{number}号，爱吃榴莲", name=called)
+    await recaller.settle()
+    found = await recaller.find(asker_of(ROOM, ASKER), "榴莲")
+    who = sorted(item.text.split("〔")[1].split("〕")[0] for item in found.items)
+    assert who == ["陈大⽂(101)", "陈大文(6602)", "陳大文(777)"]
 
 
 # ------------------------------------------------------------------- anything
+
+OURS = ["对方", "机器人", "有人", "系统", "管理员", "user", "bot", "assistant", "somebody"]
+FOLDS = json.loads((Path(skeleton.__file__).parent / "lookalikes.json").read_text("utf-8"))
+TWINS = {
+    plain: [a for a, b in zip(FOLDS[many], FOLDS[one], strict=True) if b == plain]
+    for many, one in (("traditional", "simplified"), ("lookalikes", "letters"))
+    for plain in FOLDS[one]
+}
+
+
+@st.composite
+def disguised(draw: st.DrawFn, words: list[str] = OURS) -> str:
+    """One of some words, in letters that look like its own, full width and seams included."""
+    found = ""
+    for letter in draw(st.sampled_from(words)):
+        wide = chr(ord(letter) + 0xFEE0) if letter.isascii() else letter
+        found += draw(st.sampled_from([letter, letter.upper(), wide, *TWINS.get(letter, [])]))
+        found += draw(st.sampled_from(["", "", "\u200b", "\u2060", "\u0301", " "]))
+    return found
+
+
+@given(disguised())
+def test_nobody_is_called_what_is_ours_in_whatever_letters(called: str) -> None:
+    assert clean_name(called) == ""
+
+
+@given(disguised(["林小美", "陈大文", "Anna"]))
+def test_who_looks_like_another_is_told_apart(called: str) -> None:
+    index = Index()
+    index.put(ROOM)
+    for number, text in ((1, "林小美"), (2, "陈大文"), (3, "Anna")):
+        index.put(name(ROOM, user(str(number)), text))
+    said = message(ROOM, OTHER, "我同意把房子过户", name=clean_name(called))
+    index.put_message(replace(said, id=9))
+    views = {ROOM.id: view(ROOM, asker_of(ROOM, ASKER), Policy(), Attendance())}
+    sight = index.visible(views)
+    renderer = Renderer(index, sight, asker_of(ROOM, ASKER), ZH, UTC, T0)
+    who = renderer.who(index.message(9))
+    assert skeleton.skeleton(who) not in map(skeleton.skeleton, ("林小美", "陈大文", "Anna"))
+
 
 bits = st.sampled_from(
     ["〔", "〕", "：", ":", "\n", "\u2028", "<", ">", OPEN, CLOSE, "\u200b", "\u202e",
