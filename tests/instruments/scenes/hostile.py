@@ -110,7 +110,7 @@ SCENES = (
             ),
         ),
         (Expected("r1", "works_as", "", ("plumber",)),),
-        names={"r1": (SQL.replace(")", " "),)},
+        names={"r1": (SQL.replace(");", " ").replace(";", " "),)},
         asks=(Ask("Ann", "Who works as a plumber?", gets=("DROP TABLE",), group="100"),),
     ),
     Scene(
