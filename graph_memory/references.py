@@ -47,6 +47,11 @@ class References:
         """Keep a list whose lines are numbered from 1, in place of the one before."""
         self._place(turn).lines = lines
 
+    def replace(self, turn: Turn, line: Reference, other: Reference) -> None:
+        """Let another line stand where one was listed."""
+        lines = self._place(turn).lines
+        lines[:] = [other if each == line else each for each in lines]
+
     def cite(self, turn: Turn, line: Reference) -> str:
         """The short id of a line that is shown now."""
         return self._place(turn).cite(line)

@@ -77,14 +77,19 @@ class VisibleRows:
         found = (row for a in sorted(nodes) for row in self.rows.find(cls, a=a, newest=newest))
         return list(filter(self.shows, found))
 
-    def own(self, id: str) -> Fact:
+    def own(self, id: str, *, as_object: bool = False) -> Fact:
         """A visible fact about the asker or said by them.
+
+        Args:
+            as_object: Whether it is enough that something else is said to have to do with them.
 
         Raises:
             NotFoundError: There is none.
         """
         fact = self.rows.get(Fact, id)
-        people = {fact.subject, fact.object, fact.speaker} if fact else set[str]()
+        people = {fact.subject, fact.speaker} if fact else set[str]()
+        if fact and as_object:
+            people.add(fact.object)
         if fact is not None and self.asker.accounts & people and self.shows(fact):
             return fact
         raise NotFoundError(f"there is no fact {id} of yours")

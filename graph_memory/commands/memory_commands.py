@@ -14,7 +14,7 @@ from operator import attrgetter
 from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
 from ..locales import explain
-from ..model import Fact
+from ..model import Change, Fact
 from ..recall import Item
 from ..references import Reference
 from ..service import MemoryService
@@ -25,11 +25,13 @@ from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
 from .record_commands import RecordCommands
 from .transfers import TransferCommands
-from .usage import EVERYTHING, Answers, help_text, misused
+from .usage import CONFIRM, EVERYTHING, Answers, help_text, misused
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_STATEMENT = 120
+JUST, RECENT = 600.0, 3_600.0
+"""Seconds for which a change was made just now, and for which it is undone unasked."""
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
 _PAGE = re.compile(r"(?s)(?P<text>.*\S)\s+[pP第]\s?(?P<page>\d{1,5})\s?页?")
@@ -50,6 +52,8 @@ class Commands(Answers):
         self.inner = InnerCommands(memory)
         self._stuck: set[int] = set()
         """Changes of which people were told that they cannot be undone."""
+        self._asked: dict[str, int] = {}
+        """Old changes of which people were asked whether to undo them, by user."""
 
     async def help(self, turn: Turn, words: str = "") -> str:
         """What there is."""
@@ -222,12 +226,13 @@ class Commands(Answers):
         asker = None if turn.is_admin else turn.asker
         try:
             if memory.kind == MESSAGE:
-                await self.memory.library.unsay(int(memory.id), asker, turn.user)
+                change = await self.memory.library.unsay(int(memory.id), asker, turn.user)
             else:
-                await self.memory.library.forget(memory.id, asker, turn.user)
+                change = await self.memory.library.forget(memory.id, asker, turn.user)
         except NotFoundError:
             return self._say("forget_denied")
-        key = "forgotten" if memory.text else "forgotten_id"
+        gone = sum(op.row is None and op.kind == Fact.kind for op in change.ops)
+        key = "forgotten_all" if gone > 1 else "forgotten" if memory.text else "forgotten_id"
         return self._say(key, statement=one_line(memory.text, MAX_STATEMENT))
 
     async def correct(self, turn: Turn, which: str) -> str:
@@ -241,9 +246,13 @@ class Commands(Answers):
         if refusal := self.refusal(turn):
             return refusal
         try:
-            await self.memory.library.correct(memory.id, words, turn)
+            change = await self.memory.library.correct(memory.id, words, turn)
         except NotFoundError:
             return self._say("correct_denied")
+        for op in change.ops:  # what the number stands for in the list from now on
+            if isinstance(op.row, Fact) and memory.id in op.row.supersedes:
+                new = Reference(Fact.kind, op.row.id, op.row.statement)
+                self.memory.references.replace(turn, memory, new)
         return self._say("corrected", statement=one_line(words, MAX_STATEMENT))
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
@@ -254,21 +263,53 @@ class Commands(Answers):
             return cited
         return None if " " in which else Reference(Fact.kind, which, "")
 
-    async def undo(self, turn: Turn) -> str:
-        """Take the speaker's last change back."""
+    async def undo(self, turn: Turn, words: str = "") -> str:
+        """Take the speaker's last change back; an old one once that is confirmed."""
+        is_confirmed = words.strip().casefold() in CONFIRM
+        if words.strip() and not is_confirmed:
+            return misused(self._language, "undo", words, CONFIRM)
+        last = await self.memory.library.last_act(turn.user, self._stuck)
+        if last is None:
+            return self._say("undo_none")
+        what = await self._named(last)
+        when = self._ago(last.at)
+        is_old = self.memory.now() - last.at > RECENT
+        if is_old and not (is_confirmed and self._asked.get(turn.user) == last.id):
+            self._asked[turn.user] = last.id
+            return self._say("undo_ask", when=when, what=what)
         try:
-            undone = await self.memory.library.undo(None, turn.user, self._stuck)
+            await self.memory.library.undo(last.id, turn.user)
         except NotFoundError as error:
             return f"🧠 {explain(self._language, error)}" if error.code else self._say("undo_none")
         except ConflictError as error:
             self._stuck.add(error.change)
             return self._say("undo_conflict")
-        taken = await self.memory.journal.change(undone.undoes or 0)
-        key = f"undone_{taken.reason}" if taken else ""
-        return self._say(key if key in UNDONE else "undone")
+        key = f"undone_{last.reason}"
+        done = self._say(key if key in UNDONE else "undone", when=when, what=what)
+        return f"{done}\n{self._say('redo_hint')}"
+
+    async def redo(self, turn: Turn) -> str:
+        """Take back the speaker's undo, if it was the last thing they did."""
+        last = await self.memory.library.last_undo(turn.user)
+        if last is None:
+            return self._say("redo_none")
+        try:
+            await self.memory.library.undo(last.id, turn.user)
+        except (NotFoundError, ConflictError):
+            return self._say("redo_none")
+        return self._say("redone", what=await self._named(last))
+
+    async def _named(self, change: Change) -> str:
+        """What a change is about, in the words of what it altered."""
+        words = await self.memory.library.about(change)
+        return fenced(words, MAX_STATEMENT) or self._say("undo_unnamed")
+
+    def _ago(self, at: float) -> str:
+        is_new = self.memory.now() - at < JUST
+        return self._say("undo_just") if is_new else self._say("undo_at", at=self._moment(at))
 
 
-ALONE = frozenset({"status", "undo", "why", "preview", "backup", "doctor"})
+ALONE = frozenset({"status", "redo", "why", "preview", "backup", "doctor"})
 """Commands that take no words: with some, they show their usage."""
 ADMINS = frozenset({"people", "flush", "preview", "backup", "doctor", "move"})
 """Commands for admins only."""
@@ -319,6 +360,7 @@ COMMANDS = (
     Command("records", "记录", "最近的对话记录 · recent conversations", "records.records"),
     Command("core", "核心", "始终记得的要点 · what is always kept in mind", "records.core"),
     Command("undo", "撤销", "撤销上一次改动 · take the last change back"),
+    Command("redo", "重做", "恢复刚才撤销的 · take the last undo back"),
     Command("why", "为什么", "上次回复想起了什么 · what the last reply recalled", "privacy.why"),
     Command("pause", "暂停", "不再记我说的话 · remember nothing I say", "privacy.pause"),
     Command("resume", "继续", "又开始记 · remember again", "privacy.resume"),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ..learning.batching import asks_to_remember, without_request
 from ..learning.parse import line_of, numbers
@@ -69,6 +69,9 @@ class CoreFact(SessionRow):
     used_at: float
     pinned: bool = False
     evidence: tuple[int, ...] = ()
+
+    def reworded(self, text: str, evidence: tuple[int, ...]) -> Self:
+        return replace(self, text=one_line(text, MAX_TEXT), evidence=evidence)
 
 
 def standing(rows: Rows, session: str, users: Iterable[str]) -> list[CoreFact]:

@@ -7,12 +7,14 @@ corrected one is replaced. Each act is one draft, so that one undo takes it back
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import NotFoundError
 from ..model import (
     SINGLE_VALUED,
+    Basis,
     Entity,
     EntityType,
     Episode,
@@ -25,6 +27,7 @@ from ..model import (
     Session,
     Status,
     User,
+    registered,
     stable_id,
 )
 from ..redaction import redacted
@@ -56,7 +59,7 @@ def correcting(
     """
     rows, here, at = visible.rows, evidence.session, evidence.at
     own, name = turn.asker.accounts, clean_name(turn.name)
-    old = visible.own(id)
+    old = visible.own(id, as_object=True)
     if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
     said = _stated(words, MAX_STATEMENT)
@@ -90,8 +93,32 @@ def correcting(
     )
     muted = dict.fromkeys(m for fact in same if fact.session == here for m in fact.evidence)
     mine = [m for m in muted if (told := rows.message(m)) and told.sender in own]
-    quiet = unsaid(rows, here, [m for m in mine if m != evidence.id])
-    return Draft(turn.user, "correct", put=[*nodes, new, *quiet])
+    draft = Draft(turn.user, "correct", put=[*nodes, new])
+    mute(rows, draft, here, [m for m in mine if m != evidence.id], new)
+    return draft
+
+
+def mute(
+    rows: Rows, draft: Draft, session: str, messages: Iterable[int], corrected: Fact | None = None
+) -> None:
+    """Enter that messages are not recalled any more, with what rests on each of them.
+
+    Args:
+        corrected: What is right instead of what they say.
+    """
+    ids = set(messages)
+    draft.put += unsaid(rows, session, sorted(ids))
+    for kind in (kind for kind in registered() if kind.basis is Basis.EACH):
+        for row in rows.find(kind, session=session):
+            if ids.isdisjoint(row.cited):
+                continue
+            better = None
+            if corrected and ids.issuperset(row.cited):
+                better = row.reworded(corrected.statement, corrected.evidence)
+            if better:
+                draft.put.append(better)
+            else:
+                draft.drop.append((row.kind, row.id))
 
 
 def _stated(words: str, limit: int) -> str:
@@ -177,19 +204,53 @@ class Effect:
     summaries: int
 
 
-def handling(rows: Rows, action: Action, ids: Iterable[str], actor: str, now: float) -> Draft:
-    """The draft that does one thing with some facts, as far as it changes them."""
+def handling(
+    rows: Rows,
+    action: Action,
+    ids: Iterable[str],
+    actor: str,
+    now: float,
+    asker: VisibleRows | None = None,
+) -> Draft:
+    """The draft that does one thing with some facts, as far as it changes them.
+
+    What is forgotten goes with all that it replaced, or that would be true again.
+
+    Args:
+        asker: Who forgets, of messages only their own; ``None`` is the owner.
+    """
     facts = [fact for id in dict.fromkeys(ids) if (fact := rows.get(Fact, id))]
     draft = Draft(actor, action)
     if action == "forget":
+        facts = _with_earlier(rows, facts, asker)
         draft.drop += [(Fact.kind, fact.id) for fact in facts]
         told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
         for fact in facts:
             told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
-        draft.put += [row for session, ids in told.items() for row in unsaid(rows, session, ids)]
+        for session, said in told.items():
+            mute(rows, draft, session, (id for id in said if _is_theirs(rows, id, asker)))
     else:
         draft.put += [_handled(fact, action, now) for fact in facts]
     return draft
+
+
+def _with_earlier(rows: Rows, facts: list[Fact], asker: VisibleRows | None) -> list[Fact]:
+    """Some facts, and what they replaced, as far as that is the asker's to forget."""
+    found = {fact.id: fact for fact in facts}
+    waiting = list(facts)
+    while waiting:
+        for id in waiting.pop().supersedes:
+            with suppress(NotFoundError):
+                old = rows.get(Fact, id) if asker is None else asker.own(id)
+                if old and id not in found:
+                    found[id] = old
+                    waiting.append(old)
+    return list(found.values())
+
+
+def _is_theirs(rows: Rows, message: int, asker: VisibleRows | None) -> bool:
+    said = rows.message(message)
+    return said is not None and (asker is None or said.sender in asker.asker.accounts)
 
 
 def _handled(fact: Fact, action: Action, now: float) -> Fact:
@@ -242,7 +303,7 @@ def version(fact: Fact, replaced_by: Iterable[str]) -> str:
 
 
 def amending(
-    rows: Rows, old: Fact, wanted: Amendment, actor: str, now: float, *, mute: bool
+    rows: Rows, old: Fact, wanted: Amendment, actor: str, now: float, *, is_muted: bool
 ) -> Draft:
     """The draft that replaces what a fact states, or alters how important it is.
 
@@ -289,8 +350,8 @@ def amending(
         for fact in rows.history(old.subject)
         if old.id in fact.supersedes and fact.id != new.id and new.id not in fact.supersedes
     ]
-    if mute:
-        draft.put += unsaid(rows, old.session, old.evidence)
+    if is_muted:
+        mute(rows, draft, old.session, old.evidence, new)
     return draft
 
 

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 
 from ..context import Context
 from ..deletion import erasure, retraction
+from ..disclosure import disclosed
 from ..errors import ConflictError, NotFoundError, StaleError
 from ..model import (
     Asker,
     Change,
     Entity,
+    Episode,
     Fact,
     Forgotten,
+    Link,
     Mention,
+    Merge,
     Message,
     Name,
     Participation,
@@ -28,7 +32,7 @@ from ..retention import fades_at, strength
 from ..scope import Rank
 from ..store import Draft, Rows, messages, queries
 from ..store.queries import FactFilter, Page
-from ..store.rows import Tell, unsaid
+from ..store.rows import Tell, read_change
 from ..text import clean, clean_name
 from ..turn import Turn
 from ..visible_rows import VisibleRows, view_for
@@ -40,6 +44,7 @@ from .edits import (
     correcting,
     effect,
     handling,
+    mute,
     telling,
     version,
 )
@@ -380,8 +385,9 @@ class Library:
         """
 
         def resolve(rows: Rows) -> Draft:
-            fact = _existing(rows, id) if asker is None else self._visible(rows, asker).own(id)
-            return handling(rows, "forget", [fact.id], actor, self._now())
+            visible = self._visible(rows, asker) if asker else None
+            fact = visible.own(id) if visible else _existing(rows, id)
+            return handling(rows, "forget", [fact.id], actor, self._now(), visible)
 
         return _done(await self._journal.commit(resolve), id)
 
@@ -398,7 +404,9 @@ class Library:
             for said in found:
                 is_own = asker is None or said.sender in asker.accounts
                 if is_own and (asker is None or self._visible(rows, asker).shows(said)):
-                    return Draft(actor, "forget", put=unsaid(rows, said.session, [said.id]))
+                    draft = Draft(actor, "forget")
+                    mute(rows, draft, said.session, [said.id])
+                    return draft
             raise NotFoundError(f"there is no message {message} of yours")
 
         return _done(await self._journal.commit(resolve), str(message))
@@ -474,7 +482,7 @@ class Library:
             newer = (each.id for each in rows.history(old.subject) if id in each.supersedes)
             if seen and version(old, newer) != seen:
                 raise StaleError(f"fact {id} was changed meanwhile")
-            return amending(rows, old, wanted, actor, now, mute=mute)
+            return amending(rows, old, wanted, actor, now, is_muted=mute)
 
         return _done(await self._journal.commit(resolve), id)
 
@@ -503,21 +511,54 @@ class Library:
 
         return _done(await self._journal.commit(resolve), str(message))
 
-    async def undo(self, change: int | None, actor: str, besides: Collection[int] = ()) -> Change:
-        """Take a change back; without a number the actor's newest but for ``besides``.
+    async def last_act(self, actor: str, besides: Collection[int] = ()) -> Change | None:
+        """The actor's newest change that can be undone, but for ``besides``."""
+
+        def work(db: sqlite3.Connection) -> Change | None:
+            found = (id for id in queries.undoable(db, actor) if id not in besides)
+            number = next(found, None)
+            return None if number is None else read_change(db, number)
+
+        return await self._journal.look(work)
+
+    async def about(self, change: Change) -> str:
+        """What a change altered, in the words of that; maybe nothing."""
+
+        def work(rows: Rows) -> str:
+            said = ""
+            for op in change.ops:
+                row = op.was or op.row
+                if isinstance(row, Forgotten):
+                    message = rows.message(row.message)
+                    said = said or (disclosed(message).text if message else "")
+                elif change.reason == "correct" and isinstance(row, Fact) and row.supersedes:
+                    old = rows.get(Fact, row.supersedes[0])  # which it would be again
+                    return old.statement if old else row.statement
+                elif isinstance(row, Link | Merge):
+                    return " – ".join(rows.called(node) or node for node in _joined(row))
+                elif row and row.words and not isinstance(row, Session | Name | Episode):
+                    return str(getattr(row, row.words[0]))
+            return said
+
+        return await self._journal.read(work)
+
+    async def last_undo(self, actor: str) -> Change | None:
+        """The actor's newest change, if that is an undo which can be taken back."""
+        found = await self._journal.look(lambda db: queries.last_undo(db, actor))
+        return None if found is None else await self._journal.change(found)
+
+    async def undo(self, change: int | None, actor: str) -> Change:
+        """Take a change back, or an undo; without a number the actor's newest change.
 
         Raises:
             NotFoundError: Nothing to undo.
             ConflictError: A later change touched the same rows.
         """
         if change is None:
-            change = await self._journal.look(
-                lambda db: next(
-                    (id for id in queries.undoable(db, actor) if id not in besides), None
-                )
-            )
-            if change is None:
+            last = await self.last_act(actor)
+            if last is None:
                 raise NotFoundError("there is nothing to undo")
+            change = last.id
         number = change
         undone = await self._journal.alter(
             lambda db, tell: retraction.undo(db, number, actor, self._now(), tell), is_long=True
@@ -525,6 +566,10 @@ class Library:
         if undone is None:  # all that it did is gone already
             raise ConflictError(change, change)
         return undone
+
+
+def _joined(row: Link | Merge) -> tuple[str, str]:
+    return (row.a, row.b) if isinstance(row, Link) else (row.node, row.into)
 
 
 def session_of(rows: Rows, id: str) -> Session:

@@ -149,6 +149,10 @@ class Row:
         cited = tuple(numbers[id] for id in self.cited if id in numbers)
         return dataclasses.replace(self, evidence=cited)  # type: ignore[call-arg]
 
+    def reworded(self, text: str, evidence: tuple[int, ...]) -> Self | None:
+        """The row when what it rests on is corrected to ``text``; ``None`` if it goes."""
+        return None
+
     def brought_back(self, standing: Self, at: float) -> Self:
         """This earlier state, to stand again in the place of the one that stands."""
         return self

@@ -603,10 +603,21 @@ def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
 
 def undoable(db: sqlite3.Connection, actor: str) -> Iterator[int]:
     """Changes of ``actor`` that are no undo and have not been undone, newest first."""
-    query = "SELECT id FROM change c WHERE actor = ? AND undoes IS NULL"
+    query = "SELECT id FROM change c WHERE actor = ? AND (undoes IS NULL OR EXISTS"
+    query += " (SELECT 1 FROM change p WHERE p.id = c.undoes AND p.undoes IS NOT NULL))"
     query += " AND NOT EXISTS (SELECT 1 FROM change u WHERE u.undoes = c.id) ORDER BY id DESC"
     for (id,) in db.execute(query, (actor,)):
         yield id
+
+
+def last_undo(db: sqlite3.Connection, actor: str) -> int | None:
+    """The newest change of ``actor``, if it took back one that was no undo."""
+    query = "SELECT id, undoes FROM change WHERE actor = ? ORDER BY id DESC LIMIT 1"
+    found = db.execute(query, (actor,)).fetchone()
+    if found is None or found[1] is None:
+        return None
+    (is_redo,) = db.execute("SELECT undoes FROM change WHERE id = ?", (found[1],)).fetchone()
+    return None if is_redo else int(found[0])
 
 
 def versions(db: sqlite3.Connection, kind: str, id: str, limit: int) -> list[dict[str, object]]:

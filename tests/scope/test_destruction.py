@@ -266,7 +266,7 @@ def anybody_may_forget(bench: Bench) -> None:
     bench.set(VisibleRows, "own", _any)
 
 
-def _any(self: VisibleRows, wanted: str) -> Fact:
+def _any(self: VisibleRows, wanted: str, **_: bool) -> Fact:
     found = self.rows.get(Fact, wanted)
     if found is None:
         raise NotFoundError(wanted)
