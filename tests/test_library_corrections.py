@@ -283,5 +283,5 @@ async def test_only_summaries_that_tell_of_it_are_looked_at(
         found = (rows.get(Episode, f"p:{n}") for n in (1, 2, 3))
         return {episode.id: episode.summary for episode in found if episode}
 
-    assert await journal.read(summaries) == {"p:1": "", "p:2": "概括p:2", "p:3": ""}
+    assert await journal.read(summaries) == {"p:1": "zhang: 第1句", "p:2": "概括p:2", "p:3": ""}
     assert await journal.read(lambda rows: rows.episodes_of(HOME.id, [])) == []

@@ -106,7 +106,9 @@ class _Erasure:
         ).fetchall()
         for kind, id, text in found:
             before = json.loads(text)
-            self._put(Op(kind, id, before, self._left(kind, id, before)))
+            left = self._left(kind, id, before)
+            after = self.gone.retold(self._db, kind, before, left) if left else None
+            self._put(Op(kind, id, before, after))
         for node in orphans(self._db, self._touched):
             self._put(Op(Entity.kind, node, {"id": node}, None))
             merged = "SELECT id, data FROM row WHERE kind = 'merge' AND ? IN (a, b)"

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from ..episode import GAP
 from ..model import (
     BOT,
-    EPISODE,
     Data,
+    Episode,
     Fact,
     Mention,
     Message,
@@ -29,7 +29,7 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
-from ..store.rows import noted
+from ..store.rows import Rows, noted, retold
 from ..text import CJK, normalise, significance, terms
 from .message_retention import THINNED
 
@@ -97,6 +97,17 @@ class DeletionPlan:
         # Nobody knows any more what it means.
         is_theirs = self.own(data.get("session", "")) or self.user in data.values()
         return None if is_theirs else data
+
+    def retold(self, db: sqlite3.Connection, kind: str, before: Data, left: Data) -> Data:
+        """What is left of a row; a summary that lost its words tells of what is left."""
+        if kind != Episode.kind or left["summary"] == before["summary"]:
+            return left
+        whole = Episode.of_data({**left, "summary": before["summary"]})
+
+        def goes(said: Message) -> bool:
+            return said.id in self.ids or self.is_named(said.session, f"{said.name}\n{said.text}")
+
+        return {**left, "summary": retold(Rows(db), whole, goes)}
 
     def is_node(self, node: str, session: str) -> bool:
         """Whether a node of a Session is the user."""
@@ -168,31 +179,13 @@ def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
 
 
 def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[str, int]]:
-    """The bot's lines in a Session that may be about what a user said there.
-
-    All in conversations that the user took part in, and all after the user's lines.
-    """
-    spans = sorted(
-        (data["first_message"], data["last_message"])
-        for (text,) in db.execute(
-            "SELECT data FROM row WHERE kind = 'episode' AND session = ?"
-            " AND json_extract(data, '$.level') = ?",
-            (session, EPISODE),
-        )
-        if user in (data := json.loads(text))["participants"]
-    )
-    last, before, is_involved = "", 0.0, False
-    for id, sender, at, batch in db.execute(
-        "SELECT id, sender, at, batch FROM message WHERE session = ? ORDER BY id", (session,)
-    ):
-        is_involved = sender == user or (is_involved and abs(at - before) < GAP)
-        before = at
-        while spans and spans[0][1] < id:
-            del spans[0]
+    """The bot's lines in a Session that turn to a user, or come after their words."""
+    last = ""
+    query = "SELECT id, sender, addressees FROM message WHERE session = ? ORDER BY id"
+    for id, sender, addressees in db.execute(query, (session,)):
         if sender != BOT:
             last = sender
-        # What is not learned yet is in no episode.
-        elif last == user or (batch is None and is_involved) or (spans and spans[0][0] <= id):
+        elif next((to for to, *_ in json.loads(addressees)), last) == user:
             yield session, id
 
 

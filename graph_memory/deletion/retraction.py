@@ -213,7 +213,7 @@ def _enter(
         if left is None:
             draft.drop.append((kind, id))
         elif left != data:
-            draft.put.append(decode(kind, left))
+            draft.put.append(decode(kind, gone.retold(db, kind, data, left)))
     return draft
 
 

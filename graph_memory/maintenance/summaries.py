@@ -12,7 +12,7 @@ import logging
 import math
 import re
 import sqlite3
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta, tzinfo
@@ -22,11 +22,12 @@ from itertools import batched
 
 from ..breaker import Breaker, RefusedError
 from ..context import Context
+from ..digest import digest, telling
 from ..errors import ExtractionError, HeldBackError
 from ..model import EPISODE, Episode, Session, stable_id
 from ..ports import LanguageModel
 from ..store import Draft, Rows
-from ..text import fenced, is_chinese, one_line, terms
+from ..text import fenced, is_chinese, terms
 
 logger = logging.getLogger("graph_memory.maintenance")
 
@@ -50,8 +51,6 @@ MAX_PIECE = 240
 """Characters of a part's summary that a model is shown."""
 MOST_PIECES = 40
 """Parts that a model is shown; of more, the most telling ones."""
-PICKED = 4
-"""Parts whose words are taken where there is no model."""
 GROUNDED = 1 / 3
 """Share of an answer's words that have been said; other words for the same are allowed."""
 
@@ -324,7 +323,7 @@ def _outline(record: Episode) -> tuple[object, ...]:
 
 def compose(level: Level, told: Sequence[Episode], zone: tzinfo) -> tuple[str, str]:
     """System prompt and prompt for a record of some parts, in their language."""
-    shown = telling(told, MOST_PIECES)
+    shown = [told[at] for at in telling([part.summary for part in told], MOST_PIECES)]
     lines = [
         f"[{number}] {day_of(part.started_at, zone)}: {fenced(part.summary, MAX_PIECE)}"
         for number, part in enumerate(shown, 1)
@@ -359,32 +358,4 @@ def _numbers(text: str) -> set[str]:
 
 def picked(level: Level, told: Sequence[Episode]) -> str:
     """The words of the most telling parts, in the order of time."""
-    if not told:
-        return ""
-    tongue, limit = measure(level, told)
-    chosen = telling(told, PICKED)
-    each = max(40, limit // len(chosen))
-    texts = dict.fromkeys(one_line(part.summary, each).rstrip("。.;；") for part in chosen)
-    return one_line(("；" if tongue == "zh" else "; ").join(texts), limit * 3 // 2)
-
-
-def telling(told: Sequence[Episode], count: int) -> list[Episode]:
-    """At most ``count`` parts that have most of what came up, in the given order.
-
-    Greedy: a word counts once, for as many parts as have it; a long part is divided by the
-    root of its length.
-    """
-    bags = [frozenset(terms(part.summary)) for part in told]
-    worth = Counter(term for bag in bags for term in bag)
-    left = set(range(len(bags)))
-    chosen: list[int] = []
-    while left and len(chosen) < count:
-        best = max(
-            sorted(left),
-            key=lambda at: sum(worth[term] for term in bags[at]) / math.sqrt(1 + len(bags[at])),
-        )
-        left.remove(best)
-        chosen.append(best)
-        for term in bags[best]:
-            worth[term] = 0
-    return [told[at] for at in sorted(chosen)]
+    return digest([part.summary for part in told], measure(level, told)[1]) if told else ""

@@ -163,15 +163,18 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
 
 
 def answers(db: sqlite3.Connection, message: Message) -> list[int]:
-    """Ids of the bot's lines between what a person said and what the next one did."""
-    if not message.is_human:
-        return []
+    """Ids of the bot's lines that answer what a person said; see ``Rows.answered``."""
     found: list[int] = []
-    query = "SELECT id, sender FROM message WHERE session = ? AND id > ? ORDER BY id"
-    for id, sender in db.execute(query, (message.session, message.id)):
-        if sender != BOT:
+    last = message.sender
+    query = "SELECT id, sender, addressees FROM message WHERE session = ? AND id > ? AND at < ?"
+    values = (message.session, message.id, message.at + GAP)
+    for id, sender, addressees in db.execute(f"{query} ORDER BY id", values):
+        if sender == message.sender or not message.is_human:
             break
-        found.append(id)
+        if sender != BOT:
+            last = sender
+        elif next((to for to, *_ in json.loads(addressees)), last) == message.sender:
+            found.append(id)
     return found
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ..disclosure import masked
+from ..digest import digest
+from ..disclosure import disclosed, masked
 from ..episode import GAP
 from ..errors import ConflictError, NotFoundError
 from ..identity import Identities
@@ -31,9 +32,12 @@ from ..model import (
     Presence,
     PresenceReset,
     Row,
+    Session,
     decode,
     encode,
 )
+from ..scope import in_confidence
+from ..text import says_something, terms
 from . import presence
 
 logger = logging.getLogger("graph_memory.store")
@@ -44,6 +48,8 @@ Event = Change | Message | Presence | PresenceReset | Erased
 Session, an interval of presence that began or ended, a change, messages that are gone."""
 Tell = Callable[[Event], None]
 PAGE = 500
+RETOLD = 160
+"""Characters of a summary that is made without a model."""
 FIELDS = "id, session, sender, name, text, at, ref, batch, addressees, confided"
 """Columns of which :func:`read` makes messages."""
 THINNED_COUNT = "thinned messages"
@@ -191,6 +197,12 @@ class Rows:
         values = (line.session, line.id, line.at - GAP, BOT, to, to)
         return next(iter(read(self._db.execute(query, values))), None)
 
+    def messages_between(self, episode: Episode) -> list[Message]:
+        """The messages of an episode, in order."""
+        query = f"SELECT {FIELDS} FROM message WHERE session = ? AND id BETWEEN ? AND ?"
+        values = (episode.session, episode.first_message, episode.last_message)
+        return read(self._db.execute(f"{query} ORDER BY id", values))
+
     def is_forgotten(self, message: Message) -> bool:
         """Whether a message is not to be recalled, and so not to be learned from."""
         return self.get(Forgotten, Forgotten.of(message.session, message.id).id) is not None
@@ -307,11 +319,32 @@ def read_change(db: sqlite3.Connection, number: int) -> Change | None:
 
 def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
     """The rows by which messages, and summaries that tell of them, are not recalled."""
-    ids = list(messages)
-    muted = [Forgotten.of(session, id) for id in ids]
+    ids = set(messages)
+    muted = [Forgotten.of(session, id) for id in sorted(ids)]
     # A summary tells what it sums up; what else it tells is in the other rows.
-    untold = [replace(episode, summary="") for episode in rows.episodes_of(session, ids)]
+    untold = [
+        replace(each, summary=retold(rows, each, lambda said: said.id in ids))
+        for each in rows.episodes_of(session, ids)
+    ]
     return [*muted, *untold]
+
+
+def retold(rows: Rows, episode: Episode, goes: Callable[[Message], bool]) -> str:
+    """A summary of what is left of an episode that had one, without a model.
+
+    Records, which sum up episodes, are written anew from these.
+    """
+    if not episode.summary or episode.is_record or not episode.last_message:
+        return ""
+    session = rows.get(Session, episode.session)
+    lines = [
+        f"{said.name}: {said.text}" if said.name else said.text
+        for said in map(disclosed, rows.messages_between(episode))
+        if said.is_human and not (goes(said) or rows.is_forgotten(said))
+        if says_something(terms(said.text))
+        if not (session and session.is_group and in_confidence(said))
+    ]
+    return digest(lines, RETOLD)
 
 
 def undo(

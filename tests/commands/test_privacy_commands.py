@@ -259,7 +259,7 @@ async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(
     left = await memory.journal.read(lambda rows: rows.find(Fact))
     assert [(f.statement, f.evidence) for f in left] == [("李四住过苏州", (second,))]
     (episode,) = await memory.journal.read(lambda rows: rows.find(Episode))
-    assert episode.summary == ""
+    assert episode.summary == "李四: 我也住过苏州"
     assert (await memory.learning.status()).buffered == 1
     assert "没有可以撤销" in await commands.undo(li_in_club), "nobody can take that back"
 

@@ -197,7 +197,7 @@ async def test_a_record_tells_neither_of_it_nor_of_what_was_answered(world: Worl
     await take_back(world, "7")
     assert left(world) == []
     (episode,) = await world.rows(Episode)
-    assert (episode.summary, episode.messages) == ("", 4)
+    assert (episode.summary, episode.messages) == ("张三: 今天去爬山了；张三: 风景不错", 4)
     said = await world.say(zhang, "在吗")
     assert PLANTED not in await world.lead(zhang, "在吗", said)
     assert "爬山" in await world.tools.use(zhang, "search_history", {"keyword": "爬山"})

@@ -175,7 +175,9 @@ async def test_no_byte_is_left_and_others_lose_nothing(tmp_path: Path):
     assert not [each for each in names if PLANTED in each or "80001" in each]
     episodes = await service.journal.read(lambda rows: list(rows.scan(Episode)))
     assert {e.session for e in episodes} == {CLUB.id, LIS.id}
-    assert [e.summary for e in episodes if e.session == CLUB.id] == [""]
+    (anew,) = [e.summary for e in episodes if e.session == CLUB.id]
+    assert KEPT in anew, "written anew of what is left"
+    assert PLANTED not in anew
     assert all(WANG not in e.participants for e in episodes)
     assert saved(tmp_path)[0].name == old.name, "the backup is there, without the user"
 

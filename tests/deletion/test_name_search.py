@@ -91,7 +91,7 @@ async def test_where_the_person_was_the_bot_no_longer_names_them(journal: Journa
     assert await texts(journal) == ["她最近怎么样", "NickZQ42 是别人"]
     assert told.id not in [m.id for m in await journal.newest_messages(9)]
     (left,) = await journal.read(lambda rows: list(rows.scan(Episode)))
-    assert (left.summary, left.messages, left.participants) == ("", 2, (V,))
+    assert (left.summary, left.messages, left.participants) == ("小红: 她最近怎么样", 2, (V,))
     assert not await journal.read(lambda rows: list(rows.scan(Mood))), "whose words it rests on"
 
 

@@ -90,7 +90,7 @@ async def test_nothing_is_left_of_it(memory: MemoryService, chat: Chat):
     assert names == {"张三", "李四", "爬山"}
     assert len(await chat.rows(Mention)) == 1
     (episode,) = await chat.rows(Episode)
-    assert (episode.summary, episode.messages) == ("", 1)
+    assert (episode.summary, episode.messages) == ("李四: 我喜欢爬山", 1)
 
 
 async def test_states_of_the_past_go_too(memory: MemoryService, chat: Chat):

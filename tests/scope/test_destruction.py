@@ -1,7 +1,8 @@
 """Non-destruction: what an uninvolved person does changes no answer to anybody else.
 
 The same history is played twice, with a fourth person beside it who talks to the bot in a
-chat and a group of their own, under anybody's name. In one of the two that person then does
+chat and a group of their own, under anybody's name, and has said no more than hello in a group
+of the others'. In one of the two that person then does
 harm: asks to be forgotten, corrects, forgets, retracts, undoes, floods, changes names. What
 the memory gives everybody else must be the same, and so must every row and message of
 theirs. ``GRAPH_MEMORY_TRIALS=2000`` searches longer.
@@ -46,6 +47,8 @@ pytestmark = pytest.mark.slow
 
 HARMFUL = makers.user("4")
 PLACES = [makers.private("4", "mei"), makers.private("4", NO_PERSONA), makers.group("7", "mei")]
+SHARED = next(chat for chat in CHATS if chat.is_group)
+"""Where the fourth person is a silent member."""
 NICKS = [*WHO, *WHAT, *PERSONAS, "今天", "Al", "小", "bot", ""]
 
 
@@ -238,6 +241,47 @@ async def _compare(memories: list[MemoryService], drawn: Ask) -> None:
 @given(trials, st.sampled_from(NICKS), harms)
 def test_nobody_else_is_harmed(trial: Trial, before: str, acts: list[Harm]) -> None:
     run(trial, before, acts)
+
+
+# ------------------------------------------------------------------ a silent member
+
+
+async def _silent(trial: Trial, *, leaves: bool) -> list[tuple[Any, ...]]:
+    """What is there of the others after somebody of their group was forgotten, or was not."""
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        async with opened(Path(folder), trial.rules, clock, walks=False) as memory:
+            director = Director(memory)
+            clock.now = director.at
+            hear = memory.learning.hear
+            await hear(Turn(SHARED, HARMFUL, "路人", "路过看看大家"), at=director.at)
+            at = CHATS.index(SHARED)
+            await director.play([Say(at, 0, f"{WHO[0]}喜欢吃花生", WHO[0], 1.0)])
+            await memory.learning.reply(SHARED, "好的，我答应提醒你", at=director.at + 1)
+            await director.play(trial.steps)
+            await memory.learning.reply(SHARED, "好的", at=director.at + 1, to=makers.user("1"))
+            if leaves:
+                await memory.forget_me.forget(HARMFUL)
+            return await memory.journal.look(_without_the_silent)
+
+
+def _without_the_silent(db: Any) -> list[tuple[Any, ...]]:
+    found = db.execute(
+        "SELECT id, session, sender, text FROM message WHERE sender != ? ORDER BY id", (HARMFUL,)
+    ).fetchall()
+    rows = db.execute("SELECT kind, id, data FROM row WHERE kind != 'forgotten' ORDER BY kind, id")
+    for kind, id, text in rows.fetchall():
+        data = json.loads(text)
+        if kind != "episode" and HARMFUL not in data.values() and id != HARMFUL:
+            found.append((kind, id, text))
+    return found
+
+
+@settings(max_examples=int(TRIALS or 12), phases=list(Phase) if TRIALS else QUICK, deadline=None)
+@given(trials)
+def test_a_silent_member_takes_nothing_along(trial: Trial) -> None:
+    stayed, left = (asyncio.run(_silent(trial, leaves=leaves)) for leaves in (False, True))
+    assert stayed == left
 
 
 # ------------------------------------------------------------------ deliberate breaks
