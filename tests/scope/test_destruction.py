@@ -269,11 +269,8 @@ def _without_the_silent(db: Any) -> list[tuple[Any, ...]]:
     found = db.execute(
         "SELECT id, session, sender, text FROM message WHERE sender != ? ORDER BY id", (HARMFUL,)
     ).fetchall()
-    rows = db.execute("SELECT kind, id, data FROM row WHERE kind != 'forgotten' ORDER BY kind, id")
-    for kind, id, text in rows.fetchall():
-        data = json.loads(text)
-        if kind != "episode" and HARMFUL not in data.values() and id != HARMFUL:
-            found.append((kind, id, text))
+    rows = db.execute("SELECT id, data FROM row WHERE kind = 'fact' ORDER BY id")
+    found += [(id, text) for id, text in rows if HARMFUL not in json.loads(text).values()]
     return found
 
 
