@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
+from ..learning.attribution import speaker_of
 from ..learning.batching import asks_to_remember, without_request
 from ..learning.parse import line_of, numbers
 from ..learning.prompt import PromptContext
@@ -251,7 +252,9 @@ class CoreFactExtension:
         person = self._known.people.get(label[0]) if label else None
         user = old[0].user if old else person.node if person else said[0].sender if said else ""
         own = tuple(message for message in said if message.sender == user)
-        if not text or not own:
+        known = [each.name for each in self._known.people.values() if each.node == user]
+        humans = [message for message in self._batch.messages if message.is_human]
+        if not text or not own or speaker_of(text, user, own, humans, known) != user:
             return
         word, at = line_of(claim.get("type"), 20).casefold(), own[-1].at
         kind = CoreKind(word) if word in CoreKind else CoreKind.FACT

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ..dates import arabic, birthday
 from ..kinship import kin_words
-from ..model import LITERAL, SINGLE_VALUED, Fact, Message, Name, Status, stable_id
+from ..model import LITERAL, SINGLE_VALUED, Fact, Message, Name, Status, is_entity, stable_id
 from ..retention import initial_half_life
 from ..text import characters, normalise, terms
 from ..visible_rows import LearnerRows
@@ -156,11 +156,16 @@ class FactHistory:
         return fact.valid_from is not None and fact.valid_from > self._now
 
     def may_replace(self, new: Fact, old: Fact) -> bool:
-        """Whether ``new`` has a say about ``old``: nobody else has about one's own word."""
+        """Whether ``new`` has a say about ``old``.
+
+        Somebody's own word replaces any about them; others replace only what they said.
+        """
         is_one = self._visible.is_one
-        is_own_word = is_one(old.speaker, old.subject)
-        is_about = is_one(new.subject, old.subject) and new.id != old.id
-        return is_about and (not is_own_word or is_one(new.speaker, old.subject))
+        if not is_one(new.subject, old.subject) or new.id == old.id:
+            return False
+        if is_entity(old.subject) or not old.speaker or is_one(new.speaker, old.subject):
+            return True
+        return is_one(new.speaker, old.speaker)
 
 
 def ended(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:

@@ -15,6 +15,7 @@ from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mi
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, terms
 from ..visible_rows import LearnerRows
+from .attribution import speaker_of
 from .parse import EntityClaim, FactClaim
 
 
@@ -186,7 +187,7 @@ class EntityResolver:
         return self._named(reference, None, (), message)
 
     def subject(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node | None, str]:
-        """Whom a claim is about, and whose word it is: theirs if they said some of it."""
+        """Whom a claim is about, and whose word it is; empty if nobody's."""
         person = self._labels.people.get(claim.subject.strip(_QUOTES + " ").upper())
         others = [m for m in evidence if not (person and m.sender == person.node)]
         words = set(terms(claim.statement)).difference(terms(person.name if person else ""))
@@ -194,8 +195,17 @@ class EntityResolver:
         own = [m for m in telling if m not in others]
         told = (own or others or evidence)[0]
         subject = self.find(claim.subject, told)
-        is_own = subject is not None and any(m.sender == subject.id for m in telling)
-        return subject, subject.id if subject and is_own else told.sender
+        if subject is None or not told.is_human:
+            return subject, told.sender
+        return subject, self.speaker(claim.statement, subject.id, evidence)
+
+    def speaker(self, statement: str, subject: str, evidence: Iterable[Message]) -> str:
+        """Whose word a statement about a node is, by what was said in the batch."""
+        label = self._labels.label(subject)
+        known = {*self._visible.norms(subject)}
+        known |= {self._labels.people[label].name} if label in self._labels.people else set()
+        said = [message for message in self._batch.messages if message.is_human]
+        return speaker_of(statement, subject, list(evidence), said, known)
 
     def _labelled(self, person: Labelled, message: Message) -> Node | None:
         """The user behind a label, or somebody of the name if it was not given for them."""

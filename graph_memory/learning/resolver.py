@@ -30,8 +30,9 @@ from ..model import (
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..scope import in_confidence
 from ..store import Rows
-from ..text import is_chinese, one_line
+from ..text import is_chinese, normalise, one_line
 from ..visible_rows import LearnerRows
+from .attribution import share
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
 from .entities import EntityResolver, Node
@@ -119,7 +120,8 @@ class _Resolution:
             self._write(ended(same, self._session.id, evidence, self._now), subject, object)
         if fact.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
             text = self._nodes.text(claim.object)
-            self.changes.name(self._session.id, subject.id, text, fact.said_at)
+            if any(normalise(text) in normalise(message.text) for message in evidence):
+                self.changes.name(self._session.id, subject.id, text, fact.said_at)
 
     def _evidence(self, claim: FactClaim) -> list[Message]:
         """The messages that a claim rests on: by people, if it rests on any of theirs."""
@@ -263,9 +265,13 @@ class _Resolution:
         return [self.changes.get(Fact, id) or fact for id, fact in found if fact is not None]
 
     def _may_end(self, fact: Fact, message: Message) -> bool:
-        """Whether the sender has a say: nobody else has about one's own word."""
+        """Whether a message is about a fact, and its sender has a say.
+
+        Nobody else has about one's own word.
+        """
         is_one = self._visible.is_one
-        return not is_one(fact.speaker, fact.subject) or is_one(message.sender, fact.subject)
+        may = not is_one(fact.speaker, fact.subject) or is_one(message.sender, fact.subject)
+        return may and share(fact.statement, [message.text]) > 0
 
     def _restate(self, fact: Fact, evidence: list[Message]) -> None:
         """Strengthen what this Session knows; note what it had from elsewhere."""
@@ -275,7 +281,10 @@ class _Resolution:
         if same is not None:
             self._strengthen(same, RESTATED, evidence)
         elif evidence:
-            self._retell(repeated(fact, self._session.id, evidence, self._now))
+            subject = self._visible.canonical(fact.subject)
+            speaker = self._nodes.speaker(fact.statement, subject, evidence)
+            again = repeated(fact, self._session.id, evidence, self._now)
+            self._retell(replace(again, speaker=speaker))
 
     # ---------------------------------------------------------------- writing
 
@@ -312,8 +321,8 @@ class _Resolution:
                 evidence=(*claimed, *added),
                 added=tuple(added),
             )
-            is_one = self._visible.is_one
-            if any(is_one(m.sender, fact.subject) for m in evidence):
+            subject = self._visible.canonical(fact.subject)
+            if evidence and self._nodes.speaker(fact.statement, subject, evidence) == subject:
                 # Who confirms it of themselves vouches for it, whoever brought it up.
                 stronger = replace(stronger, speaker=fact.subject, hearsay=False)
         self._put(stronger)

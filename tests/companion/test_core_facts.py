@@ -107,7 +107,7 @@ async def test_in_a_group_each_has_their_own(world: World) -> None:
     [
         claim("没有依据", evidence=""),
         claim("机器人说的", evidence="2"),
-        claim("别人说的", evidence="1", about="U7"),
+        claim("张三来自苏州", evidence="1", about="U7"),
         claim("", evidence="1"),
         {"text": ["乱"], "evidence": {"a": 1}},
         "只是一句话",
@@ -117,7 +117,7 @@ async def test_in_a_group_each_has_their_own(world: World) -> None:
 async def test_what_does_not_rest_on_the_users_own_words_is_left_out(
     world: World, bad: object
 ) -> None:
-    await world.say(zhang, "你好呀，我来了")
+    await world.say(zhang, "你好呀，我来自苏州")
     await world.answer(HOME, "你是世界冠军")
     await world.learn(answer(core=[bad], core_used={"C1": 2}))
     if isinstance(bad, dict) and bad.get("about") == "U7":

@@ -139,7 +139,7 @@ async def test_you_is_who_was_answered(room: Chat):
     await room.say("zhang", "你会冷的", "张三", quote=Quote(RED, "小红", "1", "我明天去北京"))
     await room.learn(answer(said("你", "plans", "北京", "小红要去北京", 2)))
     (fact,) = await room.rows(Fact)
-    assert (fact.subject, fact.speaker) == (RED, ZHANG)
+    assert (fact.subject, fact.speaker) == (RED, ""), "he did not say that"
 
 
 @pytest.mark.parametrize(
