@@ -1,4 +1,4 @@
-"""Attribution of statements: in whose words they stand, and so whose word they are.
+"""Attribution of statements: in whose words they stand, and so whose they are.
 
 The messages that a model cites for a statement prove nothing by themselves: what it states
 has to stand in them.
@@ -53,7 +53,7 @@ def speaker_of(
 
     Args:
         around: What else was said meanwhile.
-        known: Names of the subject.
+        known: Names of people.
     """
     told, heard = (_by_sender(messages) for messages in (evidence, around))
     own = share(statement, told.pop(subject, ()), known)

@@ -197,13 +197,13 @@ class EntityResolver:
         subject = self.find(claim.subject, told)
         if subject is None or not told.is_human:
             return subject, told.sender
+        if {message.sender for message in self._batch.messages if message.is_human} == {subject.id}:
+            return subject, subject.id  # nobody else can have said it
         return subject, self.speaker(claim.statement, subject.id, evidence)
 
     def speaker(self, statement: str, subject: str, evidence: Iterable[Message]) -> str:
         """Whose word a statement about a node is, by what was said in the batch."""
-        label = self._labels.label(subject)
-        known = {*self._visible.norms(subject)}
-        known |= {self._labels.people[label].name} if label in self._labels.people else set()
+        known = {*self._visible.norms(subject), *(p.name for p in self._labels.people.values())}
         said = [message for message in self._batch.messages if message.is_human]
         return speaker_of(statement, subject, list(evidence), said, known)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .stage import NOTHING, Ask, Expected, Scene, Shown, Sitting, fact, save, thing
+from .stage import NOTHING, UNKNOWN, Ask, Expected, Scene, Shown, Sitting, fact, save, thing
 
 # fmt: off
 
@@ -104,7 +104,7 @@ SCENES = (
         ),
         (
             Expected("Ann", "plans", "", ("choir", "2026-05-17"), ("other", "did")),
-            Expected("Ben", "promised", "Ann", ("2026-05-17|choir",), ("plans",)),
+            Expected("Ben", "promised", "Ann", ("2026-05-17|choir",), ("plans",), speaker=UNKNOWN),
         ),
         asks=(Ask("Cleo", "When does the choir sing?", gets=("2026-05-17 19:00",), group="300"),),
     ),

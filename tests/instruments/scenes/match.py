@@ -13,7 +13,7 @@ from graph_memory.recall.render import EN, ZH
 from graph_memory.text import normalise
 
 from .play import Memory, day, session, user
-from .stage import BOT, Ask, Expected, Scene
+from .stage import BOT, UNKNOWN, Ask, Expected, Scene
 
 NOBODY = (
     *("用户", "使用者", "我", "你", "他", "她", "它", "我们", "大家", "群友", "某人", "对方"),
@@ -83,7 +83,7 @@ class Reading:
         speaker = expected.speaker or (
             expected.subject if not is_entity(fact.subject) or expected.subject == BOT else ""
         )
-        spoke = BOTS_ID if speaker == BOT else user(speaker)
+        spoke = {BOT: BOTS_ID, UNKNOWN: ""}.get(speaker, user(speaker))
         check("speaker", speaker, fact.speaker == spoke)
         older = [other.statement for other in self.memory.facts if other.id in fact.supersedes]
         check("replaced", expected.replaces, _each_in(expected.replaces, older))

@@ -11,6 +11,10 @@ BOT = "BOT"
 # ------------------------------------------------------------- what happens
 
 
+UNKNOWN = "?"
+"""Speaker of what nobody in particular is known to have said."""
+
+
 @dataclass(frozen=True)
 class Sitting:
     """People talk, then what they said is learned.
