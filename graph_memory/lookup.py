@@ -18,7 +18,7 @@ from .errors import GraphError
 from .graph import HOPS, GraphStore
 from .model import Asker, Fact, Message
 from .paths import Hop, Path, PathSearch
-from .recall import Excerpt, Item, PersonalIndex, Recaller, wording
+from .recall import SIMILAR, Excerpt, Item, PersonalIndex, Recaller, wording
 
 T = TypeVar("T")
 logger = logging.getLogger("graph_memory.lookup")
@@ -112,11 +112,12 @@ class Lookup:
             ClosedError: The memory is closed.
         """
         spans = periods(time, self._context.now(), self._context.zone) if time else []
-        asked = query if person in query else f"{person} {query}"
-        wide = WIDE if person or spans else limit
         ranked: tuple[Item, ...] = ()
         if query:
-            hits = await self._recall.find(asker, asked, wide, exclude=exclude)
+            wide, near = (WIDE, WIDE) if person or spans else (limit, SIMILAR)
+            hits = await self._recall.find(
+                asker, query, wide, person=person, similar=near, exclude=exclude
+            )
             ranked = hits.items + hits.similar
         found = await self._inspect(
             asker, lambda mine: mine.excerpt(ranked, query, person, spans, limit, exclude)

@@ -53,10 +53,10 @@ _SENTENCE = """
 """
 """What may follow "the password is" in a sentence that tells none."""
 _GAP = r"[ ._\-]{1,2}"
-_DIGITS = re.compile(
-    r"(?<![0-9A-Za-z])(?:[0-9]{13,19}[Xx]?"
+_DIGITS = re.compile(  # looked for at each place: a number may begin within another
+    r"(?<![0-9A-Za-z])(?=([0-9]{13,19}[Xx]?"
     rf"|[0-9]{{4}}(?:{_GAP}[0-9]{{4}}){{2,3}}(?:{_GAP}[0-9]{{1,7}})?|[0-9]{{4}}{_GAP}[0-9]{{6}}{_GAP}[0-9]{{5}}"
-    rf"|[0-9]{{6}}{_GAP}[0-9]{{8}}{_GAP}[0-9]{{3}}[0-9Xx])(?![0-9])"
+    rf"|[0-9]{{6}}{_GAP}[0-9]{{8}}{_GAP}[0-9]{{3}}[0-9Xx])(?![0-9]))"
 )
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _LEFT_OUT = (
@@ -107,10 +107,12 @@ def _secrets(text: str) -> Iterator[str]:
         yield from secret
         # What is none may begin to tell one: 密码忘了 password: …
         place = said.end() if secret else max(said.start(said.lastgroup or 0), place + 1)
-    for number in _DIGITS.findall(text):
-        plain = re.sub(r"[ ._\-]", "", number).upper()
-        if _is_card(plain) or _is_identity(plain):
-            yield number
+    for found in _DIGITS.findall(text):
+        for number in (found, re.sub(rf"{_GAP}[0-9]+$", "", found)):
+            plain = re.sub(r"[ ._\-]", "", number).upper()
+            if _is_card(plain) or _is_identity(plain):
+                yield number
+                break
     yield from _KEY.findall(text)
     if _RUN.search(text):
         for line in text.splitlines():
@@ -134,7 +136,7 @@ def _said(said: re.Match[str]) -> list[str]:
 
 def _is_card(number: str) -> bool:
     """Whether a number is one of a bank card: its Luhn sum ends in 0 (ISO/IEC 7812-1)."""
-    if not number.isdigit() or number[0] not in "3456" or len(number) == 18:
+    if not number.isdigit() or number[0] not in "3456" or len(number) in (12, 18):
         return False
     doubled = (int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(number)))
     return sum(each - 9 * (each > 9) for each in doubled) % 10 == 0

@@ -219,6 +219,12 @@ def characters(text: str) -> list[str]:
     return _HAN.findall(unicodedata.normalize("NFKC", text))
 
 
+def content(text: str) -> set[str]:
+    """What a text is about: its words, and Chinese characters, that say something."""
+    words = (word for word in terms(text) if word.isascii())
+    return {each for each in (*words, *characters(text)) if significance(each)}
+
+
 def tokens(text: str) -> int:
     """A safe estimate of how many model tokens ``text`` costs.
 

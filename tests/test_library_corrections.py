@@ -259,6 +259,21 @@ async def test_own_words_alone_are_unsaid(journal: Journal, library: Library) ->
     await refused(mine, me)
 
 
+async def test_what_rests_on_unsaid_words_alone_goes_with_them(
+    journal: Journal, library: Library
+) -> None:
+    said = [(await journal.append(message(HOME, ZHANG, f"我吃素{n}"), HOME)).message for n in "12"]
+    first, second = (each.id for each in said)
+    alone = fact(HOME, ZHANG, SPICY, "张三吃素", evidence=(first,))
+    twice = fact(HOME, ZHANG, SPICY, "张三不吃肉", evidence=(first, second))
+    await put(journal, alone, twice)
+    change = await library.unsay(first, asker_of(HOME, ZHANG), ZHANG)
+    assert [f.id for f in await rows(journal, Fact)] == [twice.id]
+    assert await muted_in(journal) == {first}
+    await library.undo(change.id, ZHANG)
+    assert {f.id for f in await rows(journal, Fact)} == {alone.id, twice.id}
+
+
 async def test_only_summaries_that_tell_of_it_are_looked_at(
     journal: Journal, library: Library
 ) -> None:

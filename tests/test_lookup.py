@@ -18,7 +18,7 @@ from graph_memory.lookup import Lookup, LookupResult, Overview
 from graph_memory.model import Asker, Fact, Message, Row, asker_of
 from graph_memory.paths import Hop
 from graph_memory.recall.index import Index
-from graph_memory.recall.keyword import SearchResult, find
+from graph_memory.recall.keyword import SearchResult, find, keywords
 from graph_memory.recall.query import RecallOptions
 from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.visible import VisibleSet
@@ -60,10 +60,19 @@ class Eyes:
         return work(self._index, self._index.visible(self._views))
 
     async def find(
-        self, asker: Asker, text: str, limit: int, exclude: Collection[int] = ()
+        self,
+        asker: Asker,
+        text: str,
+        limit: int,
+        *,
+        person: str,
+        similar: int,
+        exclude: Collection[int] = (),
     ) -> SearchResult:
         wish, context = RecallOptions(limit, exclude=exclude), SearchContext(NOW, SHANGHAI)
-        return find(self._index, self._views, question(asker, text), wish, context, 0)
+        asked = question(asker, f"{person} {text}")
+        given = (keywords(text), 0, similar)
+        return find(self._index, self._views, asked, wish, context, *given)
 
 
 class Gossip:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from ..model import Message
-from ..text import characters, significance, terms
+from ..text import content
 
 MOST = 2 / 3
 """Share of a statement that is enough, whoever else has said it."""
@@ -20,12 +20,10 @@ _DATE = re.compile(
 )
 """What a model adds to a statement, and what nobody says like that."""
 
-
-def content(text: str) -> set[str]:
-    """What a text is about: its words, and Chinese characters, that say something."""
-    plain = _DATE.sub(" ", text)
-    words = (word for word in terms(plain) if word.isascii())
-    return {each for each in (*words, *characters(plain)) if significance(each)}
+_OVER = re.compile(
+    r"[不没].*了|早就|换|\b(?:not?|never|quit|stopp?ed|sold|left|used to|any ?more)\b|n't",
+    re.IGNORECASE,
+)
 
 
 def share(statement: str, said: Iterable[str], known: Collection[str] = ()) -> float:
@@ -34,7 +32,7 @@ def share(statement: str, said: Iterable[str], known: Collection[str] = ()) -> f
     Args:
         known: Names, which say of whom it is and not what.
     """
-    about = content(statement)
+    about = content(_DATE.sub(" ", statement))
     about = about.difference(*map(content, known)) or about
     return len(about & content("\n".join(said))) / len(about) if about else 1.0
 
@@ -64,6 +62,16 @@ def speaker_of(
     shares = {sender: share(statement, said, known) for sender, said in told.items()}
     other = max(shares, key=lambda sender: shares[sender], default="")
     return other if other and shares[other] > 0 else ""
+
+
+def ends(statement: str, message: Message, before: str) -> bool:
+    """Whether a message is about a statement, or says that what was just said is over.
+
+    Args:
+        before: What was said right before it.
+    """
+    said = [message.text, before] if _OVER.search(message.text) else [message.text]
+    return share(statement, said) > 0
 
 
 def _by_sender(messages: Iterable[Message]) -> dict[str, list[str]]:

@@ -32,7 +32,7 @@ from ..scope import in_confidence
 from ..store import Rows
 from ..text import is_chinese, normalise, one_line
 from ..visible_rows import LearnerRows
-from .attribution import share
+from .attribution import ends
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
 from .entities import EntityResolver, Node
@@ -271,7 +271,12 @@ class _Resolution:
         """
         is_one = self._visible.is_one
         may = not is_one(fact.speaker, fact.subject) or is_one(message.sender, fact.subject)
-        return may and share(fact.statement, [message.text]) > 0
+        return may and ends(fact.statement, message, self._before(message))
+
+    def _before(self, message: Message) -> str:
+        """What was said right before a message of the batch."""
+        said = [each.text for each in self._batch.messages if each.id < message.id]
+        return said[-1] if said else ""
 
     def _restate(self, fact: Fact, evidence: list[Message]) -> None:
         """Strengthen what this Session knows; note what it had from elsewhere."""

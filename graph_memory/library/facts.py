@@ -392,7 +392,7 @@ class Library:
         return _done(await self._journal.commit(resolve), id)
 
     async def unsay(self, message: int, asker: Asker | None, actor: str) -> Change:
-        """No longer recall a message, and forget the summaries that tell of it.
+        """No longer recall a message, and forget what rests on it: facts on it alone.
 
         Args:
             asker: May forget what they can see and wrote, else ``NotFoundError``; ``None``
@@ -403,9 +403,13 @@ class Library:
         def resolve(rows: Rows) -> Draft:
             for said in found:
                 is_own = asker is None or said.sender in asker.accounts
-                if is_own and (asker is None or self._visible(rows, asker).shows(said)):
-                    draft = Draft(actor, "forget")
-                    mute(rows, draft, said.session, [said.id])
+                visible = self._visible(rows, asker) if asker else None
+                if is_own and (visible is None or visible.shows(said)):
+                    facts = rows.find(Fact, session=said.session)
+                    resting = [fact.id for fact in facts if fact.evidence == (said.id,)]
+                    draft = handling(rows, "forget", resting, actor, self._now(), visible)
+                    if not resting:
+                        mute(rows, draft, said.session, [said.id])
                     return draft
             raise NotFoundError(f"there is no message {message} of yours")
 

@@ -7,6 +7,7 @@ journal: ``visible.py`` restricts it, ``query.py`` reads the question, ``ranking
 
 from .filters import Excerpt, PersonalIndex, called
 from .index import Index
+from .keyword import SIMILAR
 from .query import RecallOptions
 from .recaller import (
     EMBEDDING_SHARE,
@@ -25,6 +26,7 @@ __all__ = [
     "CLOSE",
     "EMBEDDING_SHARE",
     "OPEN",
+    "SIMILAR",
     "Excerpt",
     "Explained",
     "Explanation",

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from ..model import Fact, Message
 from ..redaction import MASK
 from ..scope import View
-from ..text import CJK, normalise, terms
+from ..text import CJK, content, normalise, terms
 from .documents import message_key
 from .index import Index
-from .lexical import search_terms
 from .query import SHORT, Question, RecallOptions
 from .ranking import Candidate, SearchContext, rank
 from .render import Item, Renderer, wording
@@ -51,18 +50,21 @@ def find(
     question: Question,
     options: RecallOptions,
     context: SearchContext,
+    words: Sequence[str],
     start: int,
+    most: int,
 ) -> SearchResult:
-    """What holds the words of a question, from ``start`` on; no I/O, no clock.
+    """What holds some words of a question, from ``start`` on; no I/O, no clock.
 
-    If nothing does and it is more than a few words, whatever answers it is similar.
+    At most ``most`` are similar; if nothing holds the words of a longer question, whatever
+    answers it.
     """
     visible = index.visible(views)
     ranking = rank(index, visible, question, options, context)
-    words = wording(question.said, context.language)
-    renderer = Renderer(index, visible, question.asker, words, context.zone, context.now)
+    language = wording(question.said, context.language)
+    renderer = Renderer(index, visible, question.asker, language, context.zone, context.now)
     known = {each.position: each for each in ranking.candidates}
-    found = dict.fromkeys(_holding(index, visible, keywords(question.text)))
+    found = dict.fromkeys(_holding(index, visible, words))
     found |= dict.fromkeys(_heirs(index, visible, found))
     some = [known.get(at) or _candidate(index, visible, at) for at in found]
     repeated = copies(index, some) | _restated(some)
@@ -78,7 +80,7 @@ def find(
     chosen = select(index, visible, ranking, question.said, options, renderer.tally(None)).chosen
     similar = [each for each in chosen if each.document.key not in there]
     if holding or len(terms(question.text)) <= SHORT:
-        similar = similar[:SIMILAR]
+        similar = similar[:most]
     page = holding[start : start + options.limit]
     return SearchResult(
         tuple(map(renderer.item, page)), len(holding), tuple(map(renderer.item, similar))
@@ -112,7 +114,7 @@ def _restated(candidates: Sequence[Candidate]) -> set[str]:
         message_key(id)
         for fact in facts
         for id in fact.claimed or fact.evidence[:1]
-        if id in said and set(search_terms(said[id].text)) <= set(search_terms(fact.statement))
+        if id in said and content(said[id].text) <= content(fact.statement)
     }
 
 

@@ -24,7 +24,7 @@ from ..supervisor import LogOnce
 from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
-from .keyword import SearchResult, find
+from .keyword import SIMILAR, SearchResult, find, keywords
 from .lexical import forget
 from .query import Question, RecallOptions, compose, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank
@@ -390,16 +390,27 @@ class Recaller:
         text: str,
         limit: int = 10,
         *,
+        person: str = "",
         start: int = 0,
+        similar: int = SIMILAR,
         exclude: Collection[int] = (),
     ) -> SearchResult:
-        """All that holds some words, a page of it, and a few memories that are similar."""
+        """All that holds some words, a page of it, and memories that are similar.
+
+        Args:
+            person: Whom it is about, which what holds the words need not say.
+            start: How many of what holds the words are left out.
+            similar: At most so many similar ones.
+        """
         options = RecallOptions(limit, exclude=exclude)
+        words = keywords(text)
+        asked = text if person in text else f"{person} {text}"
         try:
             async with asyncio.timeout(PATIENCE):
-                question, context = await self._question(asker, text, options, PATIENCE / 2)
+                question, context = await self._question(asker, asked, options, PATIENCE / 2)
                 index, views = self._sync.index, self.visible(asker)
-                return await self._sync.run(find, index, views, question, options, context, start)
+                given = (index, views, question, options, context, words, start, similar)
+                return await self._sync.run(find, *given)
         except (ClosedError, TimeoutError) as error:
             self._troubles.report("search", error, key=type(error).__name__)
             return SearchResult()

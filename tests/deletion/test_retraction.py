@@ -100,7 +100,7 @@ async def test_states_of_the_past_go_too(memory: MemoryService, chat: Chat):
     archived = replace(fact, status="archived", archived_at=T0)
     await memory.journal.commit(lambda _: Draft("upkeep", "archive", [archived]))
     await memory.journal.commit(lambda _: Draft("owner", "restore", [fact]))
-    await chat.say("zhang", "那个换掉了", "张三", ref="3@7")
+    await chat.say("zhang", "蓝鲸换掉了", "张三", ref="3@7")
     await chat.show()
     number = chat.number(fact.statement)
     await chat.learn(answer(ended=[number]))

@@ -43,7 +43,7 @@ async def test_the_model_corrects_and_forgets_by_id(world: World) -> None:
     await world.qq.ask_private(451, "不对，我不登山了，现在只游泳")
     results = world.chats[-1].tool_results
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d .*喜欢登山", results[0])
-    assert "已更正：小七现在喜欢游泳" in results[1]
+    assert "已更正：小七现在喜欢游泳" in results[1], results[0]
     mine = await world.qq.ask_private(451, "/memory mine")
     assert "小七现在喜欢游泳" in mine
     assert "喜欢登山" not in mine

@@ -88,6 +88,16 @@ async def test_what_has_nothing_to_do_with_it_ends_nothing(room: Chat) -> None:
     assert (fact.valid_to, fact.status) == (None, Status.ACTIVE)
 
 
+async def test_what_is_over_may_be_said_without_naming_it(room: Chat) -> None:
+    await room.say("may", "我每周去健身房", "林小美")
+    await room.learn(answer(said("U1", "does", "健身", "林小美每周健身", 1)))
+    await room.say("passer", "小美还在健身吗", "路人甲")
+    await room.say("may", "早就不去了", "林小美")
+    await room.show()
+    await room.learn({"ended": f"{room.number('林小美每周健身')}:2"})
+    assert any(fact.valid_to for fact in await room.rows(Fact))
+
+
 async def test_nobody_bears_a_name_that_was_not_said(room: Chat) -> None:
     await talked(room)
     await room.learn(answer(said("U1", "is_named", "骗子王", "林小美叫骗子王", 1)))
