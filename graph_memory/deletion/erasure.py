@@ -167,6 +167,7 @@ class _Erasure:
                 db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
         db.executemany("DELETE FROM batch WHERE session = ?", [(each,) for each in gone.sessions])
         db.execute("DELETE FROM presence WHERE user = ?", (gone.user,))
+        db.execute("DELETE FROM gap WHERE user = ?", (gone.user,))
 
 
 def compact(db: sqlite3.Connection) -> None:

@@ -23,11 +23,13 @@ from ..model import (
     Fact,
     Forgotten,
     Message,
+    Session,
     decode,
     kind_named,
     registered,
 )
 from ..store.messages import by_ids
+from ..store.pauses import leave_gap
 from ..store.rows import ASKED, RETRACTED, Draft, Rows, Tell, undoable, unsaid, write
 from ..store.rows import undo as take_back
 from .message_retention import trimmed
@@ -194,6 +196,8 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
         db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))
         db.execute("DELETE FROM message WHERE id = ?", (each.id,))
         note(db, each, at)
+        if session := Rows(db).get(Session, each.session):
+            leave_gap(db, session.circle, each.sender, each.at, each.at)
     tell(Erased(tuple(sorted(gone.ids))))
     return change
 

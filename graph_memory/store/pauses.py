@@ -1,20 +1,24 @@
 """Pauses of remembering, asked for by people or for whole chat windows.
 
 A pause of a person holds everywhere they speak. What was remembered before stays and can
-be recalled; what others say about them is others' own word.
+be recalled; what others say about them is others' own word. A pause that is over, and a
+message that was taken back, leave a gap, which no import fills.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Collection
 from contextlib import closing
+from math import inf
 from pathlib import Path
 from typing import Literal
 
 from ..model import Session
 from .journal import Journal
-from .schema import PAUSES
+from .rows import Tell
+from .schema import GAPS, PAUSES
 
 Kind = Literal["user", "circle"]
 
@@ -31,15 +35,53 @@ def pause(db: sqlite3.Connection, kind: Kind, id: str, at: float) -> None:
     db.execute("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", (kind, id, at))
 
 
+def leave_gap(db: sqlite3.Connection, circle: str, user: str, since: float, until: float) -> None:
+    """Note a time of which nothing is to come in; an empty key stands for any."""
+    db.execute(GAPS)
+    db.execute("INSERT OR REPLACE INTO gap VALUES (?, ?, ?, ?)", (circle, user, since, until))
+
+
+def _past(db: sqlite3.Connection) -> list[tuple[str, str, float, float]]:
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'gap'").fetchone():
+        return []
+    return db.execute("SELECT circle, user, since, until FROM gap").fetchall()
+
+
+class Gaps:
+    """When nothing was to be stored, and of whom: pauses and messages taken back."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._spans: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+        for circle, user, *span in _past(db):
+            self._spans[circle, user].append((span[0], span[1]))
+        for kind, id, at in pauses(db):
+            self._spans[("", id) if kind == "user" else (id, "")].append((at, inf))
+
+    def hold(self, circle: str, users: Collection[str], since: float, until: float) -> bool:
+        """Whether what one of some people said in a chat window may fall into a gap.
+
+        Args:
+            users: Empty if nobody knows who spoke.
+        """
+        people = ["", *(users or {user for _, user in self._spans})]
+        return any(
+            begun <= until and since <= over
+            for key in ((place, user) for place in ("", circle) for user in people)
+            for begun, over in self._spans.get(key, ())
+        )
+
+
 def carry(source: Path, target: Path) -> None:
-    """Put the pauses of one journal into another; both are closed."""
+    """Put the pauses and gaps of one journal into another; both are closed."""
     with closing(sqlite3.connect(source, isolation_level=None)) as db:
-        found = pauses(db)
-    if found:
+        found, past = pauses(db), _past(db)
+    if found or past:
         with closing(sqlite3.connect(target, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             db.execute(PAUSES)
             db.executemany("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", found)
+            for gap in past:
+                leave_gap(db, *gap)
             db.execute("COMMIT")
 
 
@@ -70,6 +112,12 @@ class Pauses:
 
     async def resume(self, kind: Kind, id: str) -> None:
         """Store what is said again."""
-        query = "DELETE FROM pause WHERE kind = ? AND id = ?"
-        await self._journal.alter(lambda db, _tell: db.execute(query, (kind, id)))
+
+        def resume(db: sqlite3.Connection, _tell: Tell) -> None:
+            query = "DELETE FROM pause WHERE kind = ? AND id = ? RETURNING at"
+            for (since,) in db.execute(query, (kind, id)).fetchall():
+                place = ("", id) if kind == "user" else (id, "")
+                leave_gap(db, *place, since, self._now())
+
+        await self._journal.alter(resume)
         self._known.discard((kind, id))

@@ -24,7 +24,16 @@ PAUSES = """
         PRIMARY KEY (kind, id)
     ) WITHOUT ROWID;
 """
-"""It may be there already: pauses outlive the restoring of an older journal."""
+GAPS = """
+    CREATE TABLE IF NOT EXISTS gap (
+        circle TEXT NOT NULL,
+        user TEXT NOT NULL,
+        since REAL NOT NULL,
+        until REAL NOT NULL,
+        PRIMARY KEY (circle, user, since)
+    ) WITHOUT ROWID;
+"""
+"""They may be there already: pauses outlive the restoring of an older journal."""
 
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     (
@@ -163,6 +172,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         UPDATE row SET data = masked(kind, data) WHERE data != masked(kind, data);
         """,
     ),
+    ("0010_gaps", GAPS),
 )
 """0007 tells the planner what a large memory looks like; left to its guesses it
 reads every row of a kind. The figures are only told, never measured: plans stay the same."""

@@ -17,12 +17,13 @@ from itertools import islice
 from pathlib import Path
 
 from ..deletion import erasure, retraction
+from ..disclosure import disclosed
 from ..errors import FormatError, JournalError
 from ..model import Episode, Message, Row, Session
 from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading
-from ..store.pauses import pause
+from ..store.pauses import Gaps, pause
 from ..store.rows import Draft, Tell, write
 from . import files
 from .deduplication import Held, join, referred, requoted
@@ -54,7 +55,7 @@ class Plan:
         since, until: First and last message; ``None`` if there is none.
         examples: Name and text of a few messages.
         skipped: How much was left out, by reason: ``origin`` (nobody knows which chat),
-            ``empty``, ``double``, ``system``, ``recalled``, ``time``.
+            ``empty``, ``double``, ``system``, ``recalled``, ``time``, ``paused``.
         forgotten: How many people are left out because they asked to be forgotten.
         batches, tokens: What learning all of it would take of the model, about.
         state: ``new``, or ``running`` or ``done`` if it was begun or brought in before.
@@ -92,6 +93,7 @@ class Importer:
     Attributes:
         directory: The data directory.
         format: Kind of the file, a key of ``SOURCES``.
+        groups: Whether groups are listened to; if not, nothing of them comes in.
         learns: Whether it is to be learned from, in the background.
         stop: Set it to have either end soon.
     """
@@ -102,6 +104,7 @@ class Importer:
     format: str
     options: Options
     now: Callable[[], float]
+    groups: bool = True
     learns: bool = False
     stop: Stop = field(default_factory=Stop)
 
@@ -175,7 +178,7 @@ class Importer:
                 if number % STEP == 0:
                     self.stop.look()
                 intake.add(piece)
-            intake.finish(partial(_held, db))
+            intake.finish(partial(_held, db), Gaps(db), groups=self.groups)
             intake.erase(self.directory, retraction.all_marks(db))
             lines = contents.messages_of(db, list(contents.sessions(intake.db)))
             intake.stand((m.id, m) for m in lines if not m.ref)
@@ -244,7 +247,7 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
         ],
         since=since,
         until=until,
-        examples=[(each.name, each.text) for each in intake.examples(EXAMPLES)],
+        examples=[(each.name, each.text) for each in map(disclosed, intake.examples(EXAMPLES))],
         skipped=dict(intake.skipped),
         forgotten=intake.forgotten,
         batches=intake.batches,

@@ -23,6 +23,7 @@ from ..model import BOT, NOBODY, Episode, Message, Presence, Row, Session, sessi
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
 from ..store.contents import Claim
+from ..store.pauses import Gaps
 from ..store.rows import write
 from ..store.schema import migrate
 from ..text import clean, clean_name, tokens
@@ -236,17 +237,22 @@ class Intake:
         digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12)
         return f"{self._format}:{digest.hexdigest()}"
 
-    def finish(self, held: Callable[[str], Iterable[Held]]) -> None:
+    def finish(
+        self, held: Callable[[str], Iterable[Held]], gaps: Gaps, *, groups: bool = True
+    ) -> None:
         """Put lines in order, cut them into episodes and batches, and check everything.
 
         Args:
             held: What the memory holds of a chat window.
+            gaps: When nothing was to be stored.
+            groups: Whether groups are listened to at all.
 
         Raises:
             FormatError: Something that is referred to is not there.
         """
         for circle in {session.circle for session in self._sessions.values()}:
             self._leave_out(circle, held)
+        self._keep_gaps(gaps, groups)
         left = {id for (id,) in self.db.execute("SELECT DISTINCT session FROM line")}
         sessions: list[Row] = [each for id, each in self._sessions.items() if id in left]
         write(self.db, Draft("import", "intake", sessions), 0.0)
@@ -279,6 +285,26 @@ class Intake:
         self.db.executemany("DELETE FROM line WHERE key = ?", [(key,) for key in known])
         if known:
             self.skipped["double"] += len(known)
+
+    def _keep_gaps(self, gaps: Gaps, groups: bool) -> None:
+        """Leave out what may have been said in a gap, and the bot's answers to it."""
+        gone: list[tuple[str]] = []
+        session, was_gone = "", False
+        query = "SELECT key, session, sender, at, slack FROM line ORDER BY session, at, key"
+        for key, id, sender, at, slack in self.db.execute(query):
+            place = self._sessions[id]
+            people = {sender, place.owner} - {""}
+            if sender.endswith(f":{NOBODY}"):
+                people = set()
+            is_answer = sender == BOT and id == session and was_gone
+            is_off = place.is_group and not groups
+            session = id
+            was_gone = is_off or gaps.hold(place.circle, people, at - slack, at + slack)
+            was_gone = was_gone or is_answer
+            gone += [(key,)] if was_gone else []
+        self.db.executemany("DELETE FROM line WHERE key = ?", gone)
+        if gone:
+            self.skipped["paused"] += len(gone)
 
     def _cut(self, session: Session) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""

@@ -16,9 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graph_memory.deletion import retraction
 from graph_memory.errors import FormatError
 from graph_memory.model import BOT, Episode, Fact, Mention, Name
 from graph_memory.store import Journal
+from graph_memory.store.pauses import Pauses
 from graph_memory.transfer.sources import astrbot_history
 from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
 from graph_memory.transfer.transfer_service import next_batch
@@ -121,6 +123,48 @@ async def test_what_was_heard_is_not_imported_a_second_time(
     # Who spoke earlier than was known was there earlier than was known.
     spans = [(p.since, p.until) for p in await journal.presences()]
     assert spans == [(T0 - DAY, T0), (T0, None)]
+
+
+async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(
+    journal: Journal, tmp_path: Path
+) -> None:
+    clock = iter((T0 + 1_000, T0 + 2_000, T0 + 5_000))
+    pauses = Pauses(journal, lambda: next(clock))
+    await pauses.pause("user", user("1"))
+    await pauses.resume("user", user("1"))
+    await pauses.pause("circle", group("8").circle)
+    here = group("9")
+    (told,) = await hear(journal, here, message(here, user("2"), "说错了", T0 + 7_000, ref="5@1"))
+    now = T0 + 8_000
+    await journal.alter(lambda db, tell: retraction.retract(db, told.id, now, tell))
+    said = [
+        (0, "1", "开始前", {}),
+        (1_500, "1", "给爸买了保险", {}),
+        (1_501, "bot", "好的", {"private": "1"}),
+        (3_000, "1", "之后", {}),
+        (3_001, "bot", "在呢", {"private": "1"}),
+        (1_500, "1", "今天做了手术", {"group": "9"}),
+        (1_520, "bot", "保重", {"group": "9"}),
+        (1_540, "2", "早日康复", {"group": "9"}),
+        (4_000, "3", "群还开着", {"group": "8"}),
+        (6_000, "3", "群关了", {"group": "8"}),
+        (7_030, "2", "说错了", {"group": "9"}),
+    ]
+    path = put(
+        tmp_path / "x.jsonl",
+        lines(*({"time": T0 + at, "sender": by, "text": t} | more for at, by, t, more in said)),
+    )
+    plan = await importer(journal, path).preview()
+    assert plan.skipped == {"paused": 6}
+    assert {text for _, text in plan.examples} <= {"开始前", "之后", "在呢", "早日康复", "群还开着"}
+    plan = await importer(journal, path, groups=False).preview()
+    assert (plan.skipped, plan.new) == ({"paused": 8}, 3)
+
+
+async def test_secrets_are_masked_in_what_is_shown_before(journal: Journal, tmp_path: Path) -> None:
+    path = put(tmp_path / "x.jsonl", lines({"time": T0, "sender": "1", "text": "密码是hunter22"}))
+    plan = await importer(journal, path).preview()
+    assert [text for _, text in plan.examples] == ["密码是••••••"]
 
 
 @pytest.mark.parametrize(
