@@ -18,15 +18,17 @@ from typing import Any, ClassVar, Protocol
 
 from ..context import Context
 from ..dates import midnight, quiet_hours
+from ..disclosure import disclosed
 from ..errors import GraphMemoryError, NotFoundError
 from ..learning import Learning
 from ..locales import say
-from ..model import Basis, Change, Erased, Message, Session, SessionRow, stable_id
+from ..model import Basis, Change, Erased, Message, Session, SessionRow, asker_of, stable_id
 from ..ports import LanguageModel
 from ..retention import DAY
 from ..store import Draft, Event, Rows, queries
 from ..supervisor import Supervisor
 from ..text import clean_name, fenced
+from ..visible_rows import VisibleRows, view_for
 from . import inner_state
 from .control_words import Intent, Word, read
 from .inner_state import InnerState
@@ -103,6 +105,7 @@ class Proactive:
     def __init__(self, context: Context) -> None:
         settings = context.settings
         self.is_on = "proactive" in settings.companion
+        self._context = context
         self._journal = context.journal
         self._budget = context.budget
         self._language = settings.language
@@ -257,13 +260,15 @@ class Proactive:
 
     async def _record(self, session: Session, row: FollowUp) -> str:
         """What the model is shown: fenced, a line each, as data."""
-        language, now = self._language, self._now()
+        language, now, asker = self._language, self._now(), asker_of(session, row.user)
+        view_of = view_for(asker, self._context.settings.policy, self._context.attendance)
 
         def look(db: sqlite3.Connection) -> tuple[InnerState | None, list[Message]]:
             rows = Rows(db)
             said = queries.newest_of(db, session.id, SHOWN)
             state = rows.get(InnerState, inner_state.inner_id(session.id))
-            return state, [message for message in said if not rows.is_forgotten(message)]
+            visible = VisibleRows(rows, asker, view_of)
+            return state, [disclosed(message) for message in said if visible.shows(message)]
 
         state, said = await self._journal.look(look)
         local = datetime.fromtimestamp(now, self._zone)

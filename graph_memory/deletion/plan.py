@@ -25,6 +25,7 @@ from ..model import (
     Mention,
     Message,
     Name,
+    encode,
     is_entity,
     kind_named,
 )
@@ -107,7 +108,7 @@ class DeletionPlan:
         def goes(said: Message) -> bool:
             return said.id in self.ids or self.is_named(said.session, f"{said.name}\n{said.text}")
 
-        return {**left, "summary": retold(Rows(db), whole, goes)}
+        return encode(retold(Rows(db), whole, goes))
 
     def is_node(self, node: str, session: str) -> bool:
         """Whether a node of a Session is the user."""
@@ -318,7 +319,10 @@ def _others(
     linked: set[tuple[str, str]] = set()
     for session in sessions:
         for id, sender, name, text in db.execute(
-            "SELECT id, sender, name, text FROM message WHERE session = ?", (session,)
+            "SELECT id, sender, name, text FROM message WHERE session = :session AND id NOT IN"
+            " (SELECT json_extract(data, '$.message') FROM row"
+            "  WHERE kind = 'forgotten' AND session = :session)",
+            {"session": session},
         ):
             words[session] += [name] * (sender != gone.user) + [text] * (id not in gone.ids)
         for id, text in db.execute(

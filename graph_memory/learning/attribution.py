@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
+from ..confidence import asks_to_keep
 from ..model import Message
 from ..text import content
 
@@ -62,6 +63,26 @@ def speaker_of(
     shares = {sender: share(statement, said, known) for sender, said in told.items()}
     other = max(shares, key=lambda sender: shares[sender], default="")
     return other if other and shares[other] > 0 else ""
+
+
+def bearing(statement: str, cited: Sequence[Message], known: Collection[str] = ()) -> list[Message]:
+    """The cited messages that a statement rests on; a model may cite too many.
+
+    These are those that say of it half as much as one does, assents, and requests to keep it;
+    all if none says any of it, as when a model writes in another language.
+
+    Args:
+        known: Names of people.
+    """
+    shares = {message.id: share(statement, [message.text], known) for message in cited}
+    least = max(shares.values(), default=0.0) / 2
+    if not least:
+        return list(cited)
+    return [
+        each
+        for each in cited
+        if shares[each.id] >= least or not content(each.text) or asks_to_keep(each.text)
+    ]
 
 
 def ends(statement: str, message: Message, before: str) -> bool:

@@ -15,7 +15,7 @@ from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mi
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, terms
 from ..visible_rows import LearnerRows
-from .attribution import speaker_of
+from .attribution import bearing, speaker_of
 from .parse import EntityClaim, FactClaim
 
 
@@ -206,6 +206,11 @@ class EntityResolver:
         known = {*self._visible.norms(subject), *(p.name for p in self._labels.people.values())}
         said = [message for message in self._batch.messages if message.is_human]
         return speaker_of(statement, subject, list(evidence), said, known)
+
+    def bearing(self, statement: str, cited: Sequence[Message]) -> list[Message]:
+        """The cited messages that a statement rests on."""
+        people = self._labels.people.values()
+        return bearing(statement, cited, {name for p in people for name in (p.name, *p.also)})
 
     def _labelled(self, person: Labelled, message: Message) -> Node | None:
         """The user behind a label, or somebody of the name if it was not given for them."""

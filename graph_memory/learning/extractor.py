@@ -58,6 +58,11 @@ class _Material:
     extension: ExtractionExtension | None = None
 
 
+def readable(batch: Batch, visible: LearnerRows) -> Batch:
+    """A batch as it is learned from: masked, in a group without confidences."""
+    return replace(batch, messages=tuple(disclosed(m) for m in batch.messages if visible.shows(m)))
+
+
 class Extractor:
     """Learns batches, one call of the model for each.
 
@@ -121,10 +126,8 @@ class Extractor:
         visible = LearnerRows(
             rows, batch.session, self._context.settings.policy, self._context.attendance
         )
-        # A group learns nothing from what somebody told the bot in confidence.
-        kept = tuple(disclosed(m) for m in batch.messages if visible.shows(m))
-        batch = replace(batch, messages=kept)
-        if not any(m.is_human and terms(m.text) for m in kept):
+        batch = readable(batch, visible)
+        if not any(m.is_human and terms(m.text) for m in batch.messages):
             return _Material(batch, erasures)
         builder = ContextBuilder(visible, batch, self._context.zone)
         extension = self._extend(rows, batch, builder.context) if self._extend else None

@@ -30,6 +30,7 @@ from ..model import (
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..scope import in_confidence
 from ..store import Rows
+from ..store.rows import retold
 from ..text import is_chinese, normalise, one_line
 from ..visible_rows import LearnerRows
 from .attribution import ends
@@ -128,7 +129,7 @@ class _Resolution:
         messages = self._batch.messages
         cited = [messages[n - 1] for n in sorted(set(claim.evidence)) if 0 < n <= len(messages)]
         cited = [m for m in cited if not self._visible.rows.is_forgotten(m)]
-        return [m for m in cited if m.is_human] or cited
+        return self._nodes.bearing(claim.statement, [m for m in cited if m.is_human] or cited)
 
     def _meant(self, claim: FactClaim, evidence: list[Message]) -> tuple[Node, Node, str] | None:
         """Subject, object and whose word a claim is; ``None`` if it is of nobody."""
@@ -207,13 +208,24 @@ class _Resolution:
                 self._anchor(node, message.at)
 
     def summarise(self, extraction: Extraction) -> None:
-        """Let the episodes be summed up; what a group reads must tell no secret."""
+        """Let the episodes be summed up; what a group reads must tell no secret.
+
+        If there are not as many summaries, nobody knows of which each tells, and a digest of
+        what was said stands for it.
+        """
         cited = {n for claim in extraction.facts if claim.secret for n in claim.evidence}
         told = {m.id for n, m in enumerate(self._batch.messages, 1) if n in cited} | self._kept
-        for id, summary in zip(self._known.episodes.values(), extraction.summaries, strict=False):
+        ids, summaries = list(self._known.episodes.values()), extraction.summaries
+        is_clear = len(ids) == len(summaries)
+        if not is_clear:
+            summaries = summaries[:1] * len(ids)
+        for id, summary in zip(ids, summaries, strict=False):
             episode = self._visible.rows.get(Episode, id)
             if episode is None or not summary:
                 continue
+            if not is_clear:
+                whole = replace(episode, summary=summary)
+                summary = retold(self._visible.rows, whole, lambda _: False).summary
             first, last = episode.first_message, episode.last_message
             is_kept = episode.confidential or any(first <= each <= last for each in told)
             if not (is_kept and self._session.is_group):
@@ -317,7 +329,8 @@ class _Resolution:
         if weight == RESTATED:
             claimed = fact.claimed or fact.evidence[:1]
             added = [id for id in fact.evidence if id not in claimed]
-            added += [m.id for m in evidence if m.id not in fact.evidence]
+            told = self._nodes.bearing(fact.statement, evidence)
+            added += [m.id for m in told if m.id not in fact.evidence]
             added = added[-max(1, MAX_EVIDENCE - len(claimed)) :]
             stronger = replace(
                 stronger,

@@ -6,7 +6,7 @@ corrected one is replaced. Each act is one draft, so that one undo takes it back
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -27,6 +27,7 @@ from ..model import (
     Session,
     Status,
     User,
+    is_entity,
     registered,
     stable_id,
 )
@@ -224,6 +225,7 @@ def handling(
     if action == "forget":
         facts = _with_earlier(rows, facts, asker)
         draft.drop += [(Fact.kind, fact.id) for fact in facts]
+        draft.drop += _unused_names(rows, facts)
         told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
         for fact in facts:
             told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
@@ -248,6 +250,24 @@ def _with_earlier(rows: Rows, facts: list[Fact], asker: VisibleRows | None) -> l
     return list(found.values())
 
 
+def _unused_names(rows: Rows, gone: Sequence[Fact]) -> list[tuple[str, str]]:
+    """Names and mentions of things of which nothing else is known there."""
+    ids = {fact.id for fact in gone}
+    places = {(fact.session, node) for fact in gone for node in (fact.subject, fact.object)}
+    unused = [
+        (session, node)
+        for session, node in sorted(places)
+        if is_entity(node)
+        and all(fact.id in ids or fact.session != session for fact in rows.about(node))
+    ]
+    return [
+        (row.kind, row.id)
+        for session, node in unused
+        for cls in (Name, Mention)
+        for row in rows.find(cls, session=session, a=node)
+    ]
+
+
 def _is_theirs(rows: Rows, message: int, asker: VisibleRows | None) -> bool:
     said = rows.message(message)
     return said is not None and (asker is None or said.sender in asker.asker.accounts)
@@ -270,7 +290,8 @@ def effect(rows: Rows, action: Action, ids: Iterable[str], now: float) -> Effect
     wanted = set(ids)
     draft = handling(rows, action, wanted, "", now)
     changed = [row for row in draft.put if rows.get(type(row), row.id) != row]
-    facts = len(draft.drop) + sum(isinstance(row, Fact) for row in changed)
+    facts = sum(kind == Fact.kind for kind, _ in draft.drop)
+    facts += sum(isinstance(row, Fact) for row in changed)
     return Effect(
         facts,
         len(wanted) - facts,

@@ -323,28 +323,29 @@ def unsaid(rows: Rows, session: str, messages: Iterable[int]) -> list[Row]:
     muted = [Forgotten.of(session, id) for id in sorted(ids)]
     # A summary tells what it sums up; what else it tells is in the other rows.
     untold = [
-        replace(each, summary=retold(rows, each, lambda said: said.id in ids))
-        for each in rows.episodes_of(session, ids)
+        retold(rows, each, lambda said: said.id in ids) for each in rows.episodes_of(session, ids)
     ]
     return [*muted, *untold]
 
 
-def retold(rows: Rows, episode: Episode, goes: Callable[[Message], bool]) -> str:
-    """A summary of what is left of an episode that had one, without a model.
+def retold(rows: Rows, episode: Episode, goes: Callable[[Message], bool]) -> Episode:
+    """An episode that had a summary with one of what is left, without a model.
 
     Records, which sum up episodes, are written anew from these.
     """
     if not episode.summary or episode.is_record or not episode.last_message:
-        return ""
+        return replace(episode, summary="")
     session = rows.get(Session, episode.session)
-    lines = [
-        f"{said.name}: {said.text}" if said.name else said.text
+    left = [
+        said
         for said in map(disclosed, rows.messages_between(episode))
         if said.is_human and not (goes(said) or rows.is_forgotten(said))
         if says_something(terms(said.text))
         if not (session and session.is_group and in_confidence(said))
     ]
-    return digest(lines, RETOLD)
+    lines = [f"{said.name}: {said.text}" if said.name else said.text for said in left]
+    is_kept = episode.confidential or any(map(in_confidence, left))
+    return replace(episode, summary=digest(lines, RETOLD), confidential=is_kept)
 
 
 def undo(

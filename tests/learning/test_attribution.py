@@ -67,6 +67,12 @@ async def test_one_citation_too_many_launders_nothing(room: Chat) -> None:
     assert [each.speaker for each in await room.rows(Fact)] == [PASSER]
 
 
+async def test_what_is_cited_besides_is_no_evidence(room: Chat) -> None:
+    await talked(room)
+    await room.learn(answer(said("U1", "did", "工具箱", "林小美承认偷了工具箱", 1, 2)))
+    assert [each.evidence for each in await room.rows(Fact)] == [(2,)]
+
+
 async def test_a_restatement_makes_it_nobodys_own_word(room: Chat) -> None:
     await talked(room)
     await room.learn(answer(said("U1", "did", "工具箱", "林小美承认偷了工具箱", 2)))

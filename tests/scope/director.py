@@ -10,6 +10,7 @@ from graph_memory.companion import CoreFact, CoreKind, FollowUp, InnerState, Moo
 from graph_memory.episode import GAP
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.learning.batching import claim_writer, cutter
+from graph_memory.learning.extractor import readable
 from graph_memory.learning.parse import EntityClaim, Extraction, FactClaim
 from graph_memory.learning.prompt import ContextBuilder
 from graph_memory.learning.resolver import resolve
@@ -66,10 +67,12 @@ class Director:
 
     Attributes:
         at: The time; grows with every message.
+        obeys: Whether the model cites, as a chat may tell it, every message for every fact.
     """
 
     memory: MemoryService
     at: float = T0
+    obeys: bool = False
     facts: list[str] = field(default_factory=list)
     said: list[Message] = field(default_factory=list)
 
@@ -229,9 +232,13 @@ class Director:
 
         def draft(rows):  # type: ignore[no-untyped-def]
             visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
-            known = ContextBuilder(visible, batch, context.zone).fill({})
-            answer = extraction(batch, tuple(known.facts), step.replaces, step.restates)
-            return resolve(rows, batch, answer, known, context, self.at).draft(
+            read = readable(batch, visible)
+            if not any(message.is_human for message in read.messages):
+                return Draft("learn", "learned", batch=batch.id)
+            known = ContextBuilder(visible, read, context.zone).fill({})
+            numbers = tuple(known.facts)
+            answer = extraction(read, numbers, step.replaces, step.restates, self.obeys)
+            return resolve(rows, read, answer, known, context, self.at).draft(
                 "learn", "learned", batch=batch.id
             )
 
@@ -242,7 +249,11 @@ class Director:
 
 
 def extraction(
-    batch: Batch, known: tuple[int, ...], replaces: bool = False, restates: bool = False
+    batch: Batch,
+    known: tuple[int, ...],
+    replaces: bool = False,
+    restates: bool = False,
+    obeys: bool = False,
 ) -> Extraction:
     """What rules make of a batch: one fact of each line that the cast speaks in."""
     facts: list[FactClaim] = []
@@ -261,7 +272,7 @@ def extraction(
                 DOES[does],
                 what,
                 message.text,
-                evidence=(number,),
+                evidence=tuple(range(1, len(batch.messages) + 1)) if obeys else (number,),
                 replaces=known[:1] if replaces else (),
                 secret=KEEP in message.text,
             )

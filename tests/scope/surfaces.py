@@ -130,6 +130,14 @@ class Surfaces:
 
         return await memory.journal.read(work)
 
+    async def exported(self) -> Given:
+        """What the caller may take out of the memory."""
+        path = await self.memory.transfer.own(self.caller.asker)
+        try:
+            return {"/export": path.read_text(encoding="utf-8")}
+        finally:
+            path.unlink()
+
     async def refused(self, id: str) -> Given:
         """What is answered about a fact that is not there for the caller."""
         said = Message(1, self.caller.session.id, self.caller.user, self.caller.name, "不对", 0.0)

@@ -1,0 +1,248 @@
+"""What is hidden from others in a random history, in two versions that differ in nothing else.
+
+Each kind is something that nobody else may learn of: a secret, what was told in confidence,
+what was taken back, said in a pause or by somebody who is forgotten, a fact that was
+forgotten. A history is played with the one version and with the other; what everybody else
+is given must be the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from graph_memory.companion import CoreFact, CoreKind
+from graph_memory.errors import NotFoundError
+from graph_memory.model import Fact, Message, asker_of, stable_id
+from graph_memory.service import MemoryService
+from graph_memory.transfer import Options
+from graph_memory.turn import Turn
+from tests import makers
+
+from .director import Director
+from .histories import CHATS, PEOPLE, WHO, Learn, Say, Step
+from .trial import Clock
+
+PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----"
+SECRETS = (
+    ("我的WiFi密码是{}", "Zx9qWv7T", "Kp4mRt2Y"),
+    ("门禁密码换了\n{}", "Qw71mn", "Ls82vb"),
+    ("密码没变，还是{}", "Zq88wert", "Mn77poiu"),
+    ("卡号 {}", "4539 1488 0343 6467", "6011 0009 9013 9424"),
+    ("卡号４５３９-{}", "1488-0343-6467", "5787-6362-1486"),
+    ("身份证{}", "11010519491231002X", "440524199003070014"),
+    ("验证码 {}", "483920", "170562"),
+    ("{}是登录验证码", "482913", "907155"),
+    ("password: {}", "hunter22x", "dragon31q"),
+    ("your code is {}", "583920", "104477"),
+    ("{}", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "ghp_9aB8c7D6e5F4a3B2c1D0e9F8a7B6c5D4e3F2"),
+    ("{}", "sk-abcdEFGH1234ijklMNOP5678qrst", "sk-zyxwVUTS9876rqpoNMLK5432jihg"),
+    ("postgres://admin:{}@db.example/x", "Tq8zLmn2", "Vr5yKop9"),
+    ("api key {}", "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "0a1b2c3d4e5f60718293a4b5c6d7e8f9"),
+    ("AWS {}", "AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE"),
+    (PRIVATE_KEY, "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "MIIBVgIBADANBgkqhkiG9w0BAQEFAASC"),
+)  # fmt: skip
+"""Words around a secret, and two of its kind."""
+WORDS = (
+    ("蓝鲸暗语", "白鹭纸鸢"),
+    ("zeppelin", "marimbas"),
+    ("怀孕三月", "辞职单据"),
+    ("助听器套", "假发胶水"),
+    ("insulin pens", "hair tonics"),
+)
+CONFIDENCES = (
+    "{}，别告诉别人",
+    "{}，這件事你要保密",
+    "{}, please don't tell anyone",
+    "{}|这是秘密，别说出去",
+)
+"""With a bar: what comes after it is a message of its own."""
+KINDS = ("secret", "confidence", "taken back", "paused", "forgotten", "fact forgotten")
+
+
+@dataclass(frozen=True)
+class Hide:
+    """Something is said that others may not learn of.
+
+    Attributes:
+        number: Which words, of its kind.
+        echoes: Whether the bot says it again.
+        imports: Whether it is in a file that is imported later.
+    """
+
+    kind: str
+    chat: int
+    who: int
+    number: int
+    echoes: bool
+    imports: bool
+
+    @property
+    def sender(self) -> str:
+        return CHATS[self.chat].owner or PEOPLE[self.who]
+
+    @property
+    def word(self) -> int:
+        """What tells it from others: two that say the same would stand for each other."""
+        return self.number % (len(SECRETS) if self.kind == "secret" else len(WORDS))
+
+    def words(self, version: int) -> tuple[str, ...]:
+        """The messages it is said in."""
+        if self.kind == "secret":
+            around, *versions = SECRETS[self.word]
+            return (f"{WHO[self.number % 4]}上周买了锁 {around.format(versions[version])}",)
+        word = f"{WHO[self.number % 4]}上周买了{WORDS[self.word][version]}"
+        if self.kind == "confidence":
+            around = CONFIDENCES[self.number // 4 % len(CONFIDENCES)]
+            return tuple(around.format(word).split("|"))
+        return (word,)
+
+    def is_known_to(self, accounts: frozenset[str], *, is_group: bool) -> bool:
+        """Whether somebody may know of it who asks."""
+        is_tellers = not is_group and self.sender in accounts
+        return is_tellers and self.kind in ("secret", "confidence")
+
+
+hides = st.lists(
+    st.builds(
+        Hide,
+        st.sampled_from(KINDS),
+        st.integers(0, len(CHATS) - 1),
+        st.integers(0, len(PEOPLE) - 1),
+        st.integers(0, 47),
+        st.booleans(),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+class Player(Director):
+    """Plays a history with what is hidden in it.
+
+    Args:
+        backs_up: Whether backups are made while hidden things are still there.
+    """
+
+    def __init__(self, memory: MemoryService, clock: Clock, version: int, backs_up: bool) -> None:
+        super().__init__(memory, obeys=True)
+        self.clock, self.version, self.backs_up = clock, version, backs_up
+        self.lines: list[dict[str, object]] = []
+        self.refs = 0
+        self.tellers: defaultdict[str, set[str]] = defaultdict(set)
+
+    async def perform(self, steps: list[Step], hidden: list[Hide]) -> None:
+        """Play steps, and what is hidden between them."""
+        await self.play(steps[: len(steps) // 2])
+        for hide in hidden:
+            await self._hide(hide)
+        await self.play(steps[len(steps) // 2 :])
+        await self._import()
+
+    async def _hide(self, hide: Hide) -> None:
+        chat, who = CHATS[hide.chat], hide.sender
+        self.clock.now = self.at
+        other = (PEOPLE.index(who) + 1) % len(PEOPLE)
+        aside = Say(hide.chat, other, f"{WHO[0]}讨厌花生", WHO[other], 60.0)
+        await self._say(aside)
+        pauses = self.memory.learning.pauses
+        was_paused = pauses.holds("user", who)
+        if hide.kind == "paused":
+            await pauses.pause("user", who)
+        said = [await self._tell(hide, text) for text in hide.words(self.version)]
+        if hide.echoes:
+            text = f"好的，{hide.words(self.version)[0]}，我记住了"
+            self.at += 5.0
+            await self.memory.learning.reply(chat, text, at=self.at, to=who)
+        await self._say(aside)
+        first = next((each for each in said if each), None)
+        if first:
+            await self._keep(hide, first)
+            await self.memory.recall.remind(asker_of(chat, who), hide.words(self.version)[0])
+        if self.backs_up:
+            await self.memory.backups.make()
+        await self._take_away(hide, [each for each in said if each], first)
+        if hide.kind == "paused" and not was_paused:
+            self.at += 60.0
+            self.clock.now = self.at
+            await pauses.resume("user", who)
+            self.at += 600.0
+
+    async def _tell(self, hide: Hide, text: str) -> Message | None:
+        chat, who = CHATS[hide.chat], hide.sender
+        self.at += 30.0
+        self.refs += 1
+        name = WHO[PEOPLE.index(who)]
+        turn = Turn(chat, who, name, text, ref=f"h{self.refs}@1")
+        said = await self.memory.learning.hear(turn, at=self.at)
+        if hide.imports and hide.kind in ("paused", "taken back"):
+            kind, _, key = chat.circle.split(":", 1)[1].partition(":")
+            place = {"group" if kind == "group" else "private": key}
+            line = {"time": self.at, "sender": who.split(":")[1], "text": text, "name": name}
+            self.lines.append(line | place | {"persona": chat.persona})
+        return said
+
+    async def _keep(self, hide: Hide, said: Message) -> None:
+        """What it leaves behind: a fact, a summary, something always kept in mind."""
+        chat, who = CHATS[hide.chat], hide.sender
+        known = list(self.facts)
+        await self._learn(Learn(hide.chat, replaces=False, restates=False))
+        self.facts = known  # what is hidden is linked to nothing else
+        await self._check_speaker(hide)
+        rows = await self.memory.journal.read(lambda rows: rows.find(CoreFact, session=chat.id))
+        number = 1 + max((row.number for row in rows if row.user == who), default=0)
+        if hide.kind in ("secret", "fact forgotten", "taken back", "forgotten"):
+            id = stable_id("c", chat.id, who, f"hidden {number}")
+            kind, at = CoreKind.FEELING.value, self.at
+            text = hide.words(self.version)[0]
+            made = CoreFact(id, chat.id, who, number, kind, text, at, at, False, (said.id,))
+            await self._put(made)
+
+    async def _check_speaker(self, hide: Hide) -> None:
+        """Nobody is the speaker of what somebody else said."""
+        (*_, word) = hide.words(self.version)[0].split("上周买了")
+        facts = await self.memory.journal.read(lambda rows: list(rows.scan(Fact)))
+        speakers = {fact.speaker for fact in facts if word in fact.statement}
+        self.tellers[word] |= {hide.sender, ""}
+        assert speakers <= self.tellers[word], f"{word} is the word of {speakers}"
+
+    async def _take_away(self, hide: Hide, said: list[Message], first: Message | None) -> None:
+        library, chat = self.memory.library, CHATS[hide.chat]
+        match hide.kind:
+            case "taken back":
+                for each in said:
+                    await library.retract(chat.circle, each.ref.split("@")[0])
+            case "forgotten":
+                await self.memory.forget_me.forget(hide.sender)
+            case "fact forgotten" if first:
+                await self._forget_fact(hide, first)
+            case _:
+                pass
+
+    async def _forget_fact(self, hide: Hide, said: Message) -> None:
+        facts = await self.memory.journal.read(
+            lambda rows: [f for f in rows.find(Fact, session=said.session) if said.id in f.evidence]
+        )
+        asker = asker_of(CHATS[hide.chat], hide.sender)
+        for fact in facts:
+            with contextlib.suppress(NotFoundError):
+                await self.memory.library.forget(fact.id, asker, hide.sender)
+        with contextlib.suppress(NotFoundError):
+            await self.memory.library.unsay(said.id, asker, hide.sender)
+
+    async def _import(self) -> None:
+        if not self.lines:
+            return
+        self.clock.now = self.at
+        folder = self.memory.directory / "imports"
+        folder.mkdir(exist_ok=True)
+        text = "\n".join(json.dumps(line) for line in self.lines)
+        (folder / "chat.jsonl").write_text(text, encoding="utf-8")
+        options = Options(platform=makers.QQ, now=self.at)
+        importer = await self.memory.transfer.importer("chat.jsonl", options)
+        await self.memory.transfer.bring(importer)

@@ -1,0 +1,238 @@
+"""What is hidden changes no answer: two histories that differ in nothing else give the same.
+
+Whoever asks on any surface gets the same answers whichever version of a secret, a confidence,
+or of what was taken back, forgotten or said in a pause there is; so nothing of it can be read
+and no question can find it out. And no word stands under a speaker who never said it.
+``GRAPH_MEMORY_TRIALS=2000`` searches longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, assume, given, seed, settings
+from hypothesis import strategies as st
+
+from graph_memory.companion import transcripts
+from graph_memory.learning import attribution
+from graph_memory.library import edits
+from graph_memory.recall import Recaller, documents
+from graph_memory.service import MemoryService
+from graph_memory.store import Rows
+from graph_memory.store.pauses import Gaps
+from graph_memory.transfer import export
+
+from . import oracle
+from .hidden import Hide, Player, hides
+from .histories import CHATS
+from .surfaces import Given, Surfaces, differences
+from .test_broken import Bench, NoticedError
+from .test_interference import QUICK, TRIALS
+from .trial import Ask, Clock, Trial, opened, trials
+
+pytestmark = pytest.mark.slow
+
+
+def run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
+    """Play both versions of a history and compare; raises ``AssertionError``."""
+    asyncio.run(_run(replace(trial, walks=False), hidden, restores))
+
+
+async def _run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
+    askers = [(frozenset((ask.user,)), ask.chat.is_group) for ask in trial.asks]
+    hidden = [
+        hide
+        for hide in {hide.word: hide for hide in hidden}.values()
+        if not (restores and hide.kind == "fact forgotten")  # which a restore brings back
+        if not any(hide.is_known_to(accounts, is_group=there) for accounts, there in askers)
+    ]
+    assume(hidden)
+    with tempfile.TemporaryDirectory() as folder:
+        clock = Clock()
+        async with contextlib.AsyncExitStack() as stack:
+            memories = [
+                await _played(stack, Path(folder) / version, trial, hidden, restores, clock)
+                for version in "01"
+            ]
+            for ask in _asks(trial, hidden):
+                await _compare(memories, ask, hidden)
+
+
+async def _played(
+    stack: contextlib.AsyncExitStack,
+    home: Path,
+    trial: Trial,
+    hidden: list[Hide],
+    restores: bool,
+    clock: Clock,
+) -> MemoryService:
+    """A memory with one version of a history, which may be restored from a backup."""
+    home.mkdir()
+    scene = opened(home, trial.rules, clock, walks=False)
+    memory = await stack.enter_async_context(scene)
+    player = Player(memory, clock, int(home.name), restores)
+    clock.now = player.at
+    await player.perform(trial.steps, hidden)
+    clock.now = player.at + 86_400.0
+    backups = await memory.backups.list()
+    if not (restores and backups):
+        return memory
+    await memory.backups.restore(min(backups, key=lambda each: each.at).name)
+    await memory.close()
+    return await stack.enter_async_context(opened(home, trial.rules, clock, walks=False))
+
+
+def _asks(trial: Trial, hidden: list[Hide]) -> list[Ask]:
+    """What is drawn, and who asks for what is hidden where it was said, or anywhere."""
+    found = list(trial.asks)
+    for hide in hidden[:2]:
+        word, chat = hide.words(0)[0][-9:], CHATS[hide.chat]
+        found += [replace(ask, text=word) for ask in trial.asks]
+        found.append(replace(trial.asks[0], text=word, chat=chat, who=hide.sender))
+    return found
+
+
+async def _compare(memories: list[MemoryService], drawn: Ask, hidden: list[Hide]) -> None:
+    records = [oracle.read(memory.directory / "journal.sqlite3") for memory in memories]
+    accounts = [oracle.accounts_of(record, drawn.user) for record in records]
+    assert accounts[0] == accounts[1]
+    ask = replace(drawn, accounts=accounts[0])
+    if any(hide.is_known_to(ask.accounts, is_group=ask.chat.is_group) for hide in hidden):
+        return
+    given = [await _given(memory, ask, hidden) for memory in memories]
+    told = [_told(*each) for each in differences(*given)]
+    assert not told, "for two versions of what is hidden\n" + "\n".join(told)
+
+
+async def _given(memory: MemoryService, ask: Ask, hidden: list[Hide]) -> Given:
+    """What an asker is given, and the owner, as far as everything hidden is gone for good."""
+    side = Surfaces(memory, ask.caller)
+    given: Given = {}
+    if all(hide.kind in ("taken back", "forgotten") for hide in hidden):
+        given["explain, before"] = await memory.recall.explain(ask.caller.asker)
+        given["traces"] = [trace.query for trace in memory.recall.traces.recent()]
+    return given | await side.read(ask.text, ask.previous) | await side.exported()
+
+
+def _told(key: str, *given: Any) -> str:
+    """Where two answers of a surface begin to differ."""
+    one, other = map(repr, given)
+    pairs = enumerate(zip(one, other, strict=False))
+    at = next((place for place, (a, b) in pairs if a != b), 0)
+    start = max(0, at - 200)
+    return f"{key}:\n  {one[start : at + 200]}\n  {other[start : at + 200]}"
+
+
+@settings(max_examples=int(TRIALS or 16), phases=list(Phase) if TRIALS else QUICK, deadline=None)
+@given(trials, hides, st.booleans())
+def test_what_is_hidden_changes_no_answer(trial: Trial, hidden: list[Hide], restores: bool) -> None:
+    run(trial, hidden, restores)
+
+
+# ------------------------------------------------------------------ deliberate breaks
+
+
+def exports_are_not_masked(bench: Bench) -> None:
+    """What was said is exported as it was said."""
+    bench.set(export, "disclosed", lambda message, *_: message)
+
+
+def searches_see_what_is_masked(bench: Bench) -> None:
+    """Messages are found by what is behind a mask."""
+    bench.set(documents, "disclosed", lambda message, *_: message)
+
+
+def records_are_not_masked(bench: Bench) -> None:
+    """Records show what was said as it was said."""
+    bench.set(transcripts, "disclosed", lambda message, *_: message)
+
+
+def requests_are_not_heard(bench: Bench) -> None:
+    """Nobody's wish to keep something is understood."""
+    from graph_memory import confidence
+
+    bench.everywhere(confidence.asks_to_keep, lambda _text: False)
+    bench.everywhere(confidence.reaches_back, lambda _text: False)
+
+
+def answers_stand_alone(bench: Bench) -> None:
+    """What the bot said is shown though what it answers is not."""
+    bench.set(Rows, "answered", lambda self, line: None)
+
+
+def citing_is_saying(bench: Bench) -> None:
+    """Whoever is cited has said it."""
+
+    def cited(_statement: str, subject: str, evidence: Any, *_: Any) -> str:
+        return subject if evidence else ""
+
+    bench.everywhere(attribution.speaker_of, cited)
+
+
+def core_facts_stay(bench: Bench) -> None:
+    """What rests on a forgotten message is kept."""
+
+    def mute(rows: Any, draft: Any, session: str, messages: Any, corrected: Any = None) -> None:
+        draft.put += edits.unsaid(rows, session, sorted(set(messages)))
+
+    bench.everywhere(edits.mute, mute)
+
+
+def imports_know_no_pause(bench: Bench) -> None:
+    """Everything comes in that another program kept."""
+    bench.set(Gaps, "hold", lambda *_: False)
+
+
+def traces_stay(bench: Bench) -> None:
+    """What recall was asked is kept after a retraction."""
+    follow = Recaller.on_event
+
+    def on_event(self: Recaller, event: Any) -> None:
+        traces, self.traces = self.traces, type(self.traces)()
+        follow(self, event)
+        self.traces = traces
+
+    bench.set(Recaller, "on_event", on_event)
+
+
+BREAKS: dict[Callable[[Bench], None], str] = {
+    exports_are_not_masked: "secret",
+    searches_see_what_is_masked: "secret",
+    records_are_not_masked: "secret",
+    requests_are_not_heard: "confidence",
+    answers_stand_alone: "confidence",
+    citing_is_saying: "taken back",
+    core_facts_stay: "fact forgotten",
+    imports_know_no_pause: "paused",
+    traces_stay: "taken back",
+}
+"""With the kind of what is hidden in which each can show."""
+
+
+@pytest.mark.parametrize("broken", BREAKS, ids=lambda broken: broken.__name__)
+def test_a_leak_is_noticed(broken: Callable[[Bench], None]) -> None:
+    @seed(1)
+    @settings(max_examples=60, phases=QUICK[2:], database=None, report_multiple_bugs=False)
+    @given(trials, hides, st.booleans())
+    def search(trial: Trial, hidden: list[Hide], restores: bool) -> None:
+        kind, groups = BREAKS[broken], [n for n, chat in enumerate(CHATS) if chat.is_group]
+        focused = [
+            replace(hide, kind=kind, echoes=True, chat=groups[hide.chat % len(groups)])
+            for hide in hidden
+        ]
+        with pytest.MonkeyPatch.context() as patch:
+            broken(Bench(patch))
+            try:
+                run(trial, focused, restores)
+            except AssertionError as error:
+                raise NoticedError from error
+
+    with pytest.raises(NoticedError):
+        search()
