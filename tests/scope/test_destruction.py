@@ -29,7 +29,7 @@ from graph_memory.errors import GraphMemoryError, NotFoundError
 from graph_memory.library import edits
 from graph_memory.model import NO_PERSONA, Fact, Session
 from graph_memory.service import MemoryService
-from graph_memory.store import messages
+from graph_memory.store import Draft, messages
 from graph_memory.transfer import Options
 from graph_memory.turn import Turn
 from graph_memory.visible_rows import VisibleRows
@@ -38,6 +38,7 @@ from tests import makers
 from . import oracle
 from .director import Director
 from .histories import CHATS, PERSONAS, WHAT, WHO, Say
+from .oracle import Rules
 from .surfaces import Surfaces, differences
 from .test_broken import Bench, NoticedError
 from .test_interference import QUICK, TRIALS
@@ -246,8 +247,15 @@ def test_nobody_else_is_harmed(trial: Trial, before: str, acts: list[Harm]) -> N
 # ------------------------------------------------------------------ a silent member
 
 
-async def _silent(trial: Trial, *, leaves: bool) -> list[tuple[Any, ...]]:
-    """What is there of the others after somebody of their group was forgotten, or was not."""
+SILENT = ("forget me", "forget")
+
+
+async def _silent(trial: Trial, act: str) -> list[tuple[Any, ...]]:
+    """What is there of the others after somebody of their group acted, or did not.
+
+    Args:
+        act: ``forget me``, or ``forget`` what somebody said of them; empty for nothing.
+    """
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:
         async with opened(Path(folder), trial.rules, clock, walks=False) as memory:
@@ -260,16 +268,34 @@ async def _silent(trial: Trial, *, leaves: bool) -> list[tuple[Any, ...]]:
             await memory.learning.reply(SHARED, "好的，我答应提醒你", at=director.at + 1)
             await director.play(trial.steps)
             await memory.learning.reply(SHARED, "好的", at=director.at + 1, to=makers.user("1"))
-            if leaves:
+            of_them = await _told_of(memory, director)
+            if act == "forget me":
                 await memory.forget_me.forget(HARMFUL)
+            elif act == "forget":
+                caller = Turn(SHARED, HARMFUL, "路人")
+                await memory.library.forget(of_them, caller.asker, HARMFUL)
             return await memory.journal.look(_without_the_silent)
+
+
+async def _told_of(memory: MemoryService, director: Director) -> str:
+    """Somebody says something of the silent member; the fact that is learned from it."""
+    said = await memory.learning.hear(
+        Turn(SHARED, makers.user("5"), "阿强", "路人讨厌花生"), at=director.at + 2
+    )
+    assert said
+    fact = makers.fact(
+        SHARED, HARMFUL, makers.entity("花生"), "路人讨厌花生", id="f:silent",
+        at=director.at + 2, speaker=makers.user("5"), evidence=(said.id,),
+    )  # fmt: skip
+    await memory.journal.commit(lambda _: Draft("learn", "learned", [fact]))
+    return fact.id
 
 
 def _without_the_silent(db: Any) -> list[tuple[Any, ...]]:
     found = db.execute(
         "SELECT id, session, sender, text FROM message WHERE sender != ? ORDER BY id", (HARMFUL,)
     ).fetchall()
-    rows = db.execute("SELECT id, data FROM row WHERE kind = 'fact' ORDER BY id")
+    rows = db.execute("SELECT id, data FROM row WHERE kind IN ('fact', 'forgotten') ORDER BY id")
     found += [(id, text) for id, text in rows if HARMFUL not in json.loads(text).values()]
     return found
 
@@ -277,8 +303,9 @@ def _without_the_silent(db: Any) -> list[tuple[Any, ...]]:
 @settings(max_examples=int(TRIALS or 12), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials)
 def test_a_silent_member_takes_nothing_along(trial: Trial) -> None:
-    stayed, left = (asyncio.run(_silent(trial, leaves=leaves)) for leaves in (False, True))
+    stayed, left, forgot = (asyncio.run(_silent(trial, act)) for act in ("", *SILENT))
     assert stayed == left
+    assert stayed == forgot
 
 
 # ------------------------------------------------------------------ deliberate breaks
@@ -355,3 +382,30 @@ def test_a_break_is_noticed(broken: Callable[[Bench], None]) -> None:
 
     with pytest.raises(NoticedError):
         search()
+
+
+def all_answers_are_theirs(bench: Bench) -> None:
+    """Whoever is forgotten takes along whatever the bot said where they were."""
+
+    def answers(db: Any, session: str, _user: str) -> Any:
+        query = "SELECT id FROM message WHERE session = ? AND sender = 'bot'"
+        return [(session, id) for (id,) in db.execute(query, (session,))]
+
+    bench.set(plan, "_answers", answers)
+
+
+def all_evidence_is_theirs(bench: Bench) -> None:
+    """Who forgets what others said of them silences the others."""
+    bench.set(edits, "_is_theirs", lambda *_: True)
+
+
+@pytest.mark.parametrize(
+    ("broken", "act"),
+    [(all_answers_are_theirs, "forget me"), (all_evidence_is_theirs, "forget")],
+    ids=["answers", "evidence"],
+)
+def test_a_break_that_silences_others_is_noticed(broken: Callable[[Bench], None], act: str) -> None:
+    trial = Trial([], Rules(), [], walks=False)
+    with pytest.MonkeyPatch.context() as patch:
+        broken(Bench(patch))
+        assert asyncio.run(_silent(trial, "")) != asyncio.run(_silent(trial, act))
