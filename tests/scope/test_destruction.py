@@ -295,8 +295,11 @@ def _without_the_silent(db: Any) -> list[tuple[Any, ...]]:
     found = db.execute(
         "SELECT id, session, sender, text FROM message WHERE sender != ? ORDER BY id", (HARMFUL,)
     ).fetchall()
-    # Summaries are written anew of what is left.
-    rows = db.execute("SELECT kind, id, data FROM row WHERE kind != 'episode' ORDER BY kind, id")
+    # Summaries are written anew, moods may be about anybody, and names that a trial puts there
+    # stand in nobody's words.
+    rows = db.execute(
+        "SELECT kind, id, data FROM row WHERE kind IN ('fact', 'forgotten') ORDER BY kind, id"
+    )
     found += [row for row in rows if HARMFUL not in row[2]]
     return found
 
