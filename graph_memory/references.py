@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from functools import partial
 
 from .model import Episode
@@ -52,6 +52,11 @@ class References:
         lines = self._place(turn).lines
         lines[:] = [other if each == line else each for each in lines]
 
+    def empty(self, gone: Collection[tuple[str, str]]) -> None:
+        """Forget the words of lines of some kinds and ids; their numbers stay theirs."""
+        for place in self._places.values() if gone else ():
+            place.empty(gone)
+
     def cite(self, turn: Turn, line: Reference) -> str:
         """The short id of a line that is shown now."""
         return self._place(turn).cite(line)
@@ -90,6 +95,13 @@ class _Place:
     def __init__(self) -> None:
         self.lines: list[Reference] = []
         self.cited: OrderedDict[str, Reference] = OrderedDict()
+
+    def empty(self, gone: Collection[tuple[str, str]]) -> None:
+        def left(line: Reference) -> Reference:
+            return replace(line, text="") if (line.kind, line.id) in gone else line
+
+        self.lines = [left(line) for line in self.lines]
+        self.cited = OrderedDict((short, left(line)) for short, line in self.cited.items())
 
     def cite(self, line: Reference) -> str:
         digest = hashlib.blake2b(f"{line.kind}\x1f{line.id}".encode(), digest_size=16).hexdigest()

@@ -163,10 +163,13 @@ class MemoryService:
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Change):
             self.identities.follow(event)
+            self.references.empty({(op.kind, op.id) for op in event.ops if op.row is None})
         elif isinstance(event, Presence):
             self.attendance.add(event)
         elif isinstance(event, PresenceReset | Erased) and event.user:
             self.attendance.forget(event.user)
+        if isinstance(event, Erased):
+            self.references.empty({("message", str(id)) for id in event.messages})
         self.recall.on_event(event)
         if isinstance(event, Change):
             self.graph.outdate()

@@ -56,7 +56,7 @@ class CachedEmbedder:
         self._inner = inner
         self._store = store
         self._remembered = remembered
-        self._queries: OrderedDict[str, Vectors] = OrderedDict()
+        self._queries: OrderedDict[bytes, Vectors] = OrderedDict()
         self._asked: dict[str, asyncio.Task[Vectors]] = {}
         self._late: set[str] = set()
         self._width = 0
@@ -76,8 +76,9 @@ class CachedEmbedder:
         """
         if self._closed:
             raise ClosedError(f"{self.name} was closed")
-        if (known := self._queries.get(text)) is not None:
-            self._queries.move_to_end(text)
+        key = text_hash(text)  # nobody's words stay here
+        if (known := self._queries.get(key)) is not None:
+            self._queries.move_to_end(key)
             return known
         if text in self._late:
             raise EmbeddingError(f"{self.name} has not answered this question yet")
@@ -159,7 +160,7 @@ class CachedEmbedder:
         row = unit_rows(answer, self.name, 1, self._width).reshape(-1)
         self._width = len(row)
         row.flags.writeable = False
-        self._queries[text] = row
+        self._queries[text_hash(text)] = row
         while len(self._queries) > self._remembered:
             self._queries.popitem(last=False)
         return row

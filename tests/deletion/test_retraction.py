@@ -18,11 +18,13 @@ from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
 from graph_memory.model import Change, Episode, Fact, Mention, Message, Name
+from graph_memory.references import Reference
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, copies
 from graph_memory.store.schema import MIGRATIONS, migrations_of
+from graph_memory.turn import Turn
 from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
@@ -376,3 +378,13 @@ async def test_a_backup_of_an_older_version_is_brought_up_to_date(
     with closing(sqlite3.connect(old)) as db:
         assert migrations_of(db) == {name for name, _ in MIGRATIONS}
     assert [path.name for path in old.parent.iterdir() if path.is_dir()] == []
+
+
+async def test_what_was_taken_back_is_in_no_list(memory: MemoryService, chat: Chat):
+    said = await learned(chat)
+    turn = Turn(CLUB, user("li"), "李四")
+    fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
+    shown = [Reference("message", str(said.id), said.text), Reference("fact", fact.id, "七号仓库")]
+    memory.references.number(turn, shown)
+    assert await memory.library.retract(CLUB.circle, "1")
+    assert [line.text for line in memory.references._place(turn).lines] == ["", ""]

@@ -370,3 +370,10 @@ async def test_a_closed_embedder_is_not_a_failing_one(cached: CachedEmbedder, mo
         with pytest.raises(ClosedError):
             await cached.query("猫叫什么")
     assert cached.breaker.failures == 0
+
+
+async def test_no_words_of_a_question_are_kept(cached: CachedEmbedder) -> None:
+
+    await cached.query("我怀孕了")
+    await asyncio.sleep(0)
+    assert "怀孕" not in repr({key: vars(cached)[key] for key in ("_queries", "_asked", "_late")})
