@@ -12,6 +12,7 @@ from ..ports import Vectors
 from ..redaction import redacted
 from ..text import clean, normalise, terms
 from .lexical import search_terms, telling_characters
+from .small_talk import is_task
 
 MAX_QUERY = 2_000
 """Characters of a message that are searched for."""
@@ -20,6 +21,8 @@ SHORT = 4
 """Search terms up to which a message leans on the one before it."""
 ASIDE = 0.3
 """Weight of the words around a question."""
+PLAIN = 40
+"""Characters up to which a sentence may be a question though it has no mark."""
 CHARACTER = 0.5
 """Weight of a single character of a question; words have 1."""
 SYNONYM = 0.8
@@ -55,6 +58,12 @@ _ASKS = re.compile(
     r"|have|has|will|would|should|tell me)\b",
     re.IGNORECASE,
 )
+_UNMARKED = re.compile(
+    r"^(?!.*[都也，,]).*(?:[吗呢]|来着|什么|哪[里儿个天家]|几[点号岁]|多少|怎么|(?<!不)是谁|(?P<v>.)不(?P=v))"
+    r"|^(?:what|who|whom|whose|where|when|which|why|how)\b[^,]*$",
+    re.IGNORECASE,
+)
+"""A question without its mark."""
 _MANY = re.compile(
     r"几(?:个(?!字|月|小时|钟头|星期|礼拜|季)|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)"
     r"|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共|都(?:有|叫)[什谁啥]|有(?:什么|哪些|啥)(?:安排|计划|打算|活动|事)"
@@ -235,6 +244,18 @@ def telling(text: str) -> float:
         return 1.0
     asked = sum(len(found) for found in _SENTENCE.findall(text) if found.endswith(("?", "？")))
     return 1 - asked / len(text)
+
+
+def only_asks(text: str) -> bool:
+    """Whether a text says nothing but what somebody wants to know or have done."""
+    sentences = [found.strip() for found in _SENTENCE.findall(text) if terms(found)]
+    return bool(sentences) and all(_is_asking(sentence) for sentence in sentences)
+
+
+def _is_asking(sentence: str) -> bool:
+    if sentence.endswith(("?", "？")) or is_task(sentence):
+        return True
+    return len(sentence) <= PLAIN and _UNMARKED.search(sentence) is not None
 
 
 def _questions(topic: str) -> list[Subquery]:

@@ -28,7 +28,7 @@ from ..text import normalise, significance
 from .documents import Document, Kind, Numbers, Source
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
-from .query import Question, RecallOptions, Subquery, asks, telling
+from .query import Question, RecallOptions, Subquery, asks, only_asks, telling
 from .small_talk import is_small_talk, is_task
 from .visible import Citation, VisibleSet
 
@@ -318,7 +318,9 @@ class _Ranker:
             elif isinstance(document.source, Message):
                 factor = ASKING + (1 - ASKING) * telling(document.source.text)
                 if self.brief:
-                    evidence[place] *= 0.0 if is_small_talk(document.source.text) else factor
+                    is_empty = is_small_talk(document.source.text)
+                    is_empty = is_empty or only_asks(document.source.text)
+                    evidence[place] *= 0.0 if is_empty else factor
             if not self.question.parts[number].former:
                 factor *= 1.0 if newer is None else REPLACED
                 if self.brief and _is_history(document.source, self.context.now):
