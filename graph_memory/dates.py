@@ -55,7 +55,11 @@ _ENGLISH = re.compile(
     rf",?(?: (\d{{4}}))?\b|\b(?:in|of|since|during) ((?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
-_ISO = re.compile(r"\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b")
+_NUMERIC = re.compile(
+    r"(?<![\d.])(?:(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
+    r"|(?P<first>\d{1,2})(?P<other>[/.])(?P<second>\d{1,2})(?P=other)(?P<last>\d{4}))[日号]?(?![\d.]\d|\d)"
+)
+"""``2024-1-21``, ``2024.1.21``, ``21.01.2024``; a month beyond 12 is a day."""
 _DATE = r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"
 _RANGE = re.compile(
     rf"\s*(?P<first>{_DATE})?\s*(?P<to>\.\.|~|—|–|至|到|\bto\b)?\s*(?P<last>{_DATE})?\s*"
@@ -204,8 +208,21 @@ def _dates(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
             continue  # the verb
         month = str(_MONTHS.index(name[:3].lower()) + 1) if name else None
         yield from _days(match[5] or match[6], month, match[1] or match[4], today)
-    for match in _ISO.finditer(text):
-        yield from _days(match[1], match[2], match[3], today)
+    for match in _NUMERIC.finditer(text):
+        yield from _days(*_numeric(match), today)
+
+
+def _numeric(date: re.Match[str]) -> tuple[str, str, str]:
+    """Year, month and day; the day comes first where the year comes last."""
+    if date["year"]:
+        return date["year"], date["month"], date["day"]
+    day, month = date["first"], date["second"]
+    return (date["last"], day, month) if int(month) > 12 else (date["last"], month, day)
+
+
+def without_days(text: str) -> str:
+    """A text without the days that it names in digits."""
+    return _NUMERIC.sub(" ", text)
 
 
 def _days(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..dates import without_days
 from ..kinship import kin_in, same_kin
 from ..model import Asker
 from ..ports import Vectors
@@ -207,6 +208,11 @@ def asks(text: str) -> bool:
     return bool(_ASKS.search(text))
 
 
+def recalls(text: str) -> bool:
+    """Whether a question is about what was said."""
+    return _RECALLS.search(text) is not None
+
+
 def is_personal(text: str) -> bool:
     """Whether the speaker speaks of themselves."""
     return bool(_FIRST_PERSON.search(_FOR_ME.sub("", text)))
@@ -279,7 +285,7 @@ def _to_the_point(topic: str) -> str:
 
 def _part(text: str, around: str) -> Subquery:
     weights: dict[str, float] = {}
-    for term in search_terms(text):
+    for term in search_terms(without_days(text)):
         weights[term] = weights.get(term, 0.0) + 1.0
     for term in search_terms(around):
         weights.setdefault(term, ASIDE)

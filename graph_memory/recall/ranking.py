@@ -28,7 +28,7 @@ from ..text import normalise, significance
 from .documents import Document, Kind, Numbers, Source
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
-from .query import Question, RecallOptions, Subquery, asks, only_asks, telling
+from .query import Question, RecallOptions, Subquery, asks, only_asks, recalls, telling
 from .small_talk import is_small_talk, is_task
 from .visible import Citation, VisibleSet
 
@@ -253,8 +253,12 @@ class _Ranker:
             fits = self._fitting(part)
             boost[fits] += FITTING
             mentioned[fits] = 1.0
+        away = np.zeros(len(visible), np.bool_)
         if times:
-            boost += timely(index, visible, times)
+            near = timely(index, visible, times)
+            boost += near
+            if self.brief and asks(part.text):
+                away = near == 0
         relevance = relevance + boost
         order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
@@ -275,7 +279,7 @@ class _Ranker:
             evidence[at] = max(evidence[at], evidence[order.index(old)])
         signals = (coverage, np.zeros(len(order)) if meant is None else meant, boost[order])
         candidates = self._candidates(
-            number, order, relevance, evidence, signals, followed.replaced
+            number, order, relevance, evidence, signals, followed.replaced, away
         )
         best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
         return diversify(index, visible, part, best_of) + others
@@ -302,8 +306,11 @@ class _Ranker:
         evidence: Scores,
         signals: tuple[Scores, ...],
         replaced: dict[int, Fact],
+        away: NDArray[np.bool_],
     ) -> list[Candidate]:
+        """Candidates with their scores; ``away`` is what is of no time asked for."""
         found: list[Candidate] = []
+        is_of_talk = recalls(self.question.parts[number].text)
         own = self.question.asker.accounts if self._is_own() else None
         for place, position in enumerate(order):
             document = self.index.documents[int(self.visible.numbers[position])]
@@ -325,6 +332,8 @@ class _Ranker:
                 factor *= 1.0 if newer is None else REPLACED
                 if self.brief and _is_history(document.source, self.context.now):
                     evidence[place] = 0.0
+            if away[position] and (is_of_talk or not isinstance(document.source, Fact)):
+                evidence[place] = 0.0
             score = float(relevance[position]) * factor
             found.append(
                 Candidate(

@@ -92,7 +92,7 @@ async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(
     found = await memory.ask(HOME, "医生说尿酸怎么样，海鲜还能吃吗")
     assert [item.id for item in found.items] == [stated.id]
     # The fact says nothing of a check-up.
-    found = await memory.ask(HOME, "今天体检，医生说了尿酸吗")
+    found = await memory.ask(HOME, "昨天体检，医生说我这尿酸又高了吗")
     assert [item.id for item in found.items] == [str(said.id)]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from graph_memory.model import asker_of
 from graph_memory.recall.lexical import forget, index_terms, search_terms
-from graph_memory.recall.query import Question, compose, predicates_of, split, telling
+from graph_memory.recall.query import Question, compose, only_asks, predicates_of, split, telling
 from tests.makers import private
 
 HOME = private("10001")
@@ -195,3 +195,29 @@ def test_long_texts_are_not_piled_up() -> None:
     finally:
         tracemalloc.stop()
     assert grown < 12 * 2**20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我对什么药过敏？", "推荐点零食吧", "我住哪儿呢", "帮我写个周报", "我能吃宫保鸡丁吗",
+        "有人知道黄龙几点关门吗", "我刚刚问你什么来着", "明天几点集合", "布丁胖不胖",
+        "在吗？今天吃什么？",
+        "where's my locker code", "can I swim instead?", "What snacks should I bring to the hike?",
+    ],
+)  # fmt: skip
+def test_what_only_asks(text: str) -> None:
+    assert only_asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "你知道吗，我下周要去北京", "我什么都不吃香菜", "谁都知道我怕狗",
+        "我养了只猫。它叫什么好？",
+        "我昨天怎么也睡不着", "差不多了", "不得不去医院", "我的生日是六月一号",
+        "Do you know I moved to Berlin", "I wonder, what a day", "我对花生过敏",
+    ],
+)  # fmt: skip
+def test_what_tells_something_as_well(text: str) -> None:
+    assert not only_asks(text)

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from graph_memory.model import asker_of
 from graph_memory.recall.small_talk import LONGEST, is_small_talk, is_task
 
-from ..makers import private, user
+from ..makers import T0, private, user
 from .conftest import Memory
 
 HOME, ZHANG = private("zhang"), user("zhang")
@@ -60,3 +61,27 @@ async def test_it_is_neither_answered_nor_recalled(memory: Memory) -> None:
         assert (await memory.ask(HOME, text)).block == ""
     found = await memory.ask(HOME, "我早上喝什么")
     assert [item.text[-6:] for item in found.items] == ["我早上喝豆浆"]
+
+
+async def test_earlier_questions_are_no_memories(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(HOME, ZHANG, "我对什么药过敏？")
+    await memory.say(HOME, ZHANG, "推荐点零食吧")
+    assert (await memory.ask(HOME, "我对什么药过敏来着？")).block == ""
+    assert (await memory.ask(HOME, "有什么零食推荐？")).block == ""
+    await memory.say(HOME, ZHANG, "我对青霉素过敏")
+    assert "青霉素" in (await memory.ask(HOME, "我对什么药过敏？")).block
+    assert memory.recaller
+    found = await memory.recaller.find(asker_of(HOME, ZHANG), "药过敏")
+    assert [item.text.endswith("我对什么药过敏？") for item in found.items] == [True]
+
+
+@pytest.mark.parametrize("asked", ["昨天我跟你说了什么？", "我昨天去了哪里？"])
+async def test_a_question_with_a_time_gets_that_time_or_nothing(memory: Memory, asked: str) -> None:
+    await memory.open()
+    await memory.say(HOME, ZHANG, "我去了哪里都要跟你说，比如动物园", T0 - 9 * 86_400)
+    assert (await memory.ask(HOME, asked)).block == ""
+    await memory.say(HOME, ZHANG, "我昨天跟你说过，我去了植物园", T0)
+    block = (await memory.ask(HOME, asked)).block
+    assert "植物园" in block
+    assert "动物园" not in block
