@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model import Episode, Fact, Message
-from ..text import normalise
+from ..text import content, normalise
 from .documents import Source
 from .index import Index
 from .lexical import search_terms
-from .query import RecallOptions
+from .query import RecallOptions, only_asks
 from .ranking import BESIDE, NOWHERE, Candidate, Ranking
 from .render import TokenTally
 from .visible import Citation, VisibleSet
@@ -32,6 +32,8 @@ SURELY = 0.9
 """Share of the most evidence with which the former need no score."""
 LONG, SAME = 40, 0.9
 """Tokens, and cosine with a better memory, from which a memory comes last."""
+MORE = 0.3
+"""Share of what a message says that a fact has to leave out for both to be shown."""
 FEW = 2
 """Terms of a question up to which a fact comes before the message that has them besides."""
 ALIKE = 0.9
@@ -199,7 +201,11 @@ class _Chooser:
         if not isinstance(source, Fact):
             return set()
         said = ((id, self._index.message(id)) for id in source.claimed)
-        return {id for id, m in said if m and not unsaid(source, m.text, self._asked_for)}
+        return {
+            id
+            for id, m in said
+            if m and not unsaid(source, m.text, self._asked_for) and not _says_more(m, source)
+        }
 
     def _is_long_repetition(self, shown: Candidate) -> bool:
         # No text has more tokens than characters.
@@ -213,6 +219,12 @@ class _Chooser:
             return False
         cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
         return bool((cosines >= SAME).any())
+
+
+def _says_more(message: Message, fact: Fact) -> bool:
+    """Whether a message says much that is not in a fact learned from it."""
+    said = content(message.text)
+    return len(said - content(fact.statement)) >= MORE * len(said) and not only_asks(message.text)
 
 
 def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:

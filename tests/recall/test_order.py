@@ -191,3 +191,23 @@ def test_the_questions_of_a_message_take_turns() -> None:
 def candidate(position: int) -> ranking.Candidate:
     said = document(fact(HOME, ME, entity("猫"), "张三有只猫"))
     return ranking.Candidate(position, said, 0, 1.0, 1.0, False, ())
+
+
+@pytest.mark.parametrize("asked", ["聚餐在哪儿吃？", "聚餐去哪家店？"])
+async def test_a_message_that_says_more_stands_beside_its_fact(memory: Memory, asked: str) -> None:
+    await memory.open()
+    told = "各位，年底聚餐定在周五晚上六点，老地方川渝人家"
+    said = await memory.say(HOME, ME, told)
+    stated = fact(HOME, ME, entity("聚餐"), "聚餐定在周五晚上六点", evidence=(said.id,))
+    await memory.know(stated)
+    found = await memory.ask(HOME, asked)
+    assert {item.id for item in found.items} == {stated.id, str(said.id)}
+
+
+async def test_a_message_that_says_no_more_gives_way_to_its_fact(memory: Memory) -> None:
+    await memory.open()
+    said = await memory.say(HOME, ME, "我对花生过敏啊")
+    stated = fact(HOME, ME, entity("花生"), "我对花生过敏", evidence=(said.id,))
+    await memory.know(stated)
+    found = await memory.ask(HOME, "我对什么过敏？")
+    assert [item.id for item in found.items] == [stated.id]
