@@ -20,6 +20,7 @@ from ..disclosure import disclosed
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..ports import Vectors
 from ..scope import span
+from .conditions import Topic, bears_on
 
 _SMALLEST = 64
 _CHUNK = 512
@@ -177,6 +178,7 @@ class Documents:
         subject: Code of the node a fact is about; 0 for other documents.
         predicate: Code of what a fact says; 0 for other documents.
         due: When a fact begins or is due; nan if nobody said.
+        bears_on: Topics of requests that a fact bears on (``conditions.py``).
         muted: Present, but not to be recalled.
     """
 
@@ -197,9 +199,10 @@ class Documents:
         self.subject = GrowableArray(np.int32)
         self.predicate = GrowableArray(np.int8)
         self.due = GrowableArray(np.float64)
+        self.bears_on = GrowableArray(np.int8)
         self._columns = (
             self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
-            self.length, self.subject, self.predicate, self.due,
+            self.length, self.subject, self.predicate, self.due, self.bears_on,
         )  # fmt: skip
         self._codes: dict[str, int] = {}
 
@@ -250,15 +253,17 @@ class Documents:
     def _describe(self, number: int, source: Source) -> None:
         """Note whom a fact is about, what it says and when that begins or is due."""
         subject = predicate = 0
-        due = nan
+        due, topic = nan, Topic.NONE
         if isinstance(source, Fact):
             subject = self._codes.setdefault(source.subject, len(self._codes) + 1)
             predicate = _CODES.get(source.predicate, 0)
+            topic = bears_on(source)
             begins = nan if source.valid_from is None else source.valid_from
             due = begins if source.due is None else source.due
         self.subject.values[number] = subject
         self.predicate.values[number] = predicate
         self.due.values[number] = due
+        self.bears_on.values[number] = topic
 
     def mute(self, number: int, *, muted: bool) -> None:
         """Hide a document from everybody, or show it again."""

@@ -25,6 +25,7 @@ from ..ports import Vectors
 from ..retention import DAY, strength
 from ..scope import Rank
 from ..text import normalise, significance
+from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
@@ -132,6 +133,7 @@ class Candidate(NamedTuple):
         evidence: 1 is enough to remind of it; comparable between queries.
         signals: Parts of the score, see ``SIGNALS``; empty for records.
         replaced: The visible fact that replaces it.
+        bears: Whether it is a condition that the request for advice bears on.
     """
 
     position: int
@@ -142,6 +144,7 @@ class Candidate(NamedTuple):
     foreign: bool
     signals: tuple[float, ...]
     replaced: Fact | None = None
+    bears: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +199,8 @@ def rank(
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
     needed = tuple(
-        _needed(question, part, at, context, named)
-        for part, at in zip(question.parts, times, strict=True)
+        ENOUGH if number in ranker.bearing else _needed(question, part, at, context, named)
+        for number, (part, at) in enumerate(zip(question.parts, times, strict=True))
     )
     if options.brief and is_small_talk(question.said):
         needed = (inf,) * len(needed)
@@ -235,6 +238,7 @@ class _Ranker:
     brief: bool
     postings: VisiblePostings
     cited: list[Citation] = field(default_factory=list)
+    bearing: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
 
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
@@ -250,9 +254,12 @@ class _Ranker:
         boost, mentioned = nearby(index, visible, relevance, self.named)
         boost += self.base
         if part.predicates:
-            fits = self._fitting(part)
-            boost[fits] += FITTING
-            mentioned[fits] = 1.0
+            self._favour(self._fitting(part), boost, mentioned)
+        if self.brief and (topic := requested(part.text)):
+            bearing = self._bearing(part, topic)
+            self._favour(bearing, boost, mentioned)
+            if bearing.any():
+                self.bearing[number] = bearing
         away = np.zeros(len(visible), np.bool_)
         if times:
             near = timely(index, visible, times)
@@ -292,6 +299,27 @@ class _Ranker:
             people |= self.question.asker.accounts
         return documents.about(people, numbers) & documents.saying(part.predicates, numbers)
 
+    def _bearing(self, part: Subquery, topic: Topic) -> NDArray[np.bool_]:
+        """Conditions of whoever is meant that a request for advice on a topic bears on.
+
+        In a group that asks for all, these are the people of whom any are known.
+        """
+        documents, numbers = self.index.documents, self.visible.numbers
+        bearing: NDArray[np.bool_] = (documents.bears_on.values[numbers] & int(topic)) != 0
+        if self.question.asker.is_group and includes_all(part.text):
+            return bearing
+        meant = {one for node in self.named for one in self.index.identities.nodes(node)}
+        if self.question.is_personal or all(map(is_entity, self.named)):
+            meant |= self.question.asker.accounts
+        bearing &= documents.about(meant, numbers)
+        return bearing
+
+    @staticmethod
+    def _favour(some: NDArray[np.bool_], boost: Scores, mentioned: Scores) -> None:
+        """Lift what a question is for, whatever its words."""
+        boost[some] += FITTING
+        mentioned[some] = 1.0
+
     def _is_own(self) -> bool:
         """Whether the asker asks about themselves, not about a relative or a friend."""
         is_of_another = any(not is_entity(node) for node in self.named)
@@ -310,6 +338,7 @@ class _Ranker:
     ) -> list[Candidate]:
         """Candidates with their scores; ``away`` is what is of no time asked for."""
         found: list[Candidate] = []
+        bearing = self.bearing.get(number)
         is_of_talk = recalls(self.question.parts[number].text)
         own = self.question.asker.accounts if self._is_own() else None
         for place, position in enumerate(order):
@@ -345,6 +374,7 @@ class _Ranker:
                     bool(self.visible.foreign[position]),
                     (*(float(signal[place]) for signal in signals), kept),
                     newer,
+                    newer is None and bearing is not None and bool(bearing[position]),
                 )
             )
         return found

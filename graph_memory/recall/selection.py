@@ -185,6 +185,8 @@ class _Chooser:
     def _is_worth_it(self, shown: Candidate, top: Best) -> bool:
         """Whether a memory belongs into a brief reminder."""
         count, newer = self._chosen[shown.part], shown.replaced
+        if shown.bears:
+            return True
         if newer is not None and shown.part not in self._past:
             text = shown.document.text
             if not unsaid(newer, text, self._asked_for):

@@ -1,0 +1,91 @@
+"""What somebody cannot or will not do comes up when a request bears on it, and only then."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from graph_memory.model import asker_of
+from graph_memory.recall.conditions import Topic, includes_all, requested
+from graph_memory.store import Draft
+from graph_memory.text import content
+
+from ..instruments import eval as evaluation
+from ..makers import entity, fact, group, private, user
+from .conftest import Memory
+
+HOME, ROOM, MING, MEI = private("ming"), group("9"), user("ming"), user("mei")
+REMARKS = {
+    "zh": [
+        "小明在学大提琴", "小明住在杭州", "小明喜欢爬山", "小明养了一只叫布丁的猫", "小明是程序员",
+        "小明的妹妹在读大学", "小明每周三打羽毛球", "小明喜欢科幻小说", "小明去年换了手机",
+        "小明打算学做菜",
+    ],
+    "en": [
+        "Ming is learning the cello", "Ming lives in Leith", "Ming loves hiking",
+        "Ming has a cat called Pudding", "Ming is a programmer", "Ming's sister is at university",
+        "Ming plays badminton on Wednesdays", "Ming likes science fiction",
+        "Ming bought a new phone last year", "Ming wants to learn to cook",
+    ],
+}  # fmt: skip
+
+
+def requests(language: str) -> dict[tuple[str, str], list[tuple[str, bool]]]:
+    """Requests and whether the condition bears on them, by predicate and statement."""
+    found: dict[tuple[str, str], list[tuple[str, bool]]] = defaultdict(list)
+    path = Path(evaluation.__file__).parent / "conditions.tsv"
+    for line in path.read_text("utf-8").splitlines():
+        of, predicate, statement, asked, bears = line.split("\t")
+        if of == language:
+            found[predicate, statement].append((asked, bears == "1"))
+    return found
+
+
+async def know(memory: Memory, language: str) -> None:
+    await memory.say(HOME, MING, "你好")
+    for number, statement in enumerate(REMARKS[language]):
+        likes = "likes" if number % 2 else "other"
+        await memory.know(fact(HOME, MING, entity(f"x{number}"), statement, predicate=likes))
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_conditions_come_up_where_they_matter(memory: Memory, language: str) -> None:
+    await memory.open()
+    await know(memory, language)
+    brought: dict[bool, list[bool]] = {True: [], False: []}
+    for (predicate, statement), asked in requests(language).items():
+        row = fact(HOME, MING, entity("y"), statement, predicate=predicate)
+        await memory.know(row)
+        for text, bears in asked:
+            found = await memory.ask(HOME, text)
+            is_named = bool(content(text) & content(statement)) and not bears  # by its words
+            brought[bears].append(row.id in [item.id for item in found.items] and not is_named)
+        await memory.journal.commit(
+            lambda _, row=row: Draft("test", "gone", drop=[("fact", row.id)])
+        )
+    right, wrong = (sum(some) / len(some) for some in (brought[True], brought[False]))
+    assert right >= 0.9
+    assert wrong <= 0.05
+
+
+async def test_in_a_group_those_who_are_meant(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(ROOM, MING, "你好")
+    mine = fact(ROOM, MING, entity("花生"), "小明对花生过敏", predicate="allergic_to")
+    hers = fact(ROOM, MEI, entity("海鲜"), "小美对海鲜过敏", predicate="allergic_to")
+    await memory.know(mine, hers)
+    asker = asker_of(ROOM, MING)
+    alone = await memory.ask(asker, "推荐点我下午吃的零食")
+    assert [item.id for item in alone.items] == [mine.id]
+    together = await memory.ask(asker, "我们晚上聚餐吃什么？")
+    assert {item.id for item in together.items} == {mine.id, hers.id}
+
+
+def test_stories_and_facts_are_no_requests() -> None:
+    assert requested("晚上吃什么？") & Topic.FOOD
+    assert not requested("我在看一部做菜的番")
+    assert not requested("吃什么用英语怎么说？")
+    assert includes_all("What should we eat?")
+    assert not includes_all("What should I eat?")
