@@ -103,6 +103,7 @@ class GraphMemory(Star):
 
     @host.own_chat
     @filter.custom_filter(host.Unclaimed)
+    @filter.custom_filter(host.PersonaNamed)
     @filter.command("persona", alias={"人格"})
     async def persona(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """查看或切换人格 · list or switch personas"""
@@ -110,6 +111,7 @@ class GraphMemory(Star):
 
     @host.own_chat
     @filter.custom_filter(host.WithWords)
+    @filter.custom_filter(host.PersonaNamed)
     @filter.command("new", priority=BEFORE_CORE)
     async def new(self, event: AstrMessageEvent, name: GreedyStr) -> Reply:
         """用某个人格开始新对话 · a new conversation with a persona"""

@@ -287,3 +287,46 @@ def test_astrbot_does_not_list_the_group_by_itself(main: ModuleType, text: str) 
     assert not group.filter(written(main, text), CFG)
     before = handlers(main)["mistyped"].extras_configs["priority"]
     assert before > main.PRIORITY, "or it would be stored"
+
+
+@pytest.mark.parametrize(
+    ("text", "raw", "read"),
+    [
+        ("Memory mine", "Memory mine", "memory mine"),
+        ("MEMORY Search 生日", "/MEMORY Search 生日", "memory search 生日"),
+        ("／记忆 我的", "／记忆 我的", "记忆 我的"),
+        ("记忆我的", "/记忆我的", "记忆 我的"),
+        ("记忆搜索火锅", "/记忆搜索火锅", "记忆 搜索 火锅"),
+        ("记忆 搜索火锅", "/记忆 搜索火锅", "记忆 搜索 火锅"),
+        ("ｍｅｍｏｒｙ　ｍｉｎｅ", "ｍｅｍｏｒｙ　ｍｉｎｅ", "memory mine"),
+        ("记忆我的脑子不好用", "记忆我的脑子不好用", "记忆我的脑子不好用"),
+        ("memory lane", "memory lane", "memory lane"),
+        ("memory searching is hard", "/memory searching is hard", "memory searching is hard"),
+    ],
+)
+@pytest.mark.usefixtures("activated")
+def test_commands_are_understood_as_phones_write_them(
+    main: ModuleType, text: str, raw: str, read: str
+) -> None:
+    event = written(main, text, raw)
+    main.host.Mistyped().filter(event, CFG)
+    assert event.message_str == read
+
+
+@pytest.mark.parametrize(
+    ("text", "raw", "passes"),
+    [
+        ("persona 5 好玩吗", "persona 5 好玩吗", False),
+        ("人格 分裂是什么意思", "人格 分裂是什么意思", False),
+        ("new york is a great city", "new york is a great city", False),
+        ("persona", "persona", True),
+        ("人格 mei", "人格 mei", True),
+        ("persona 5 好玩吗", "/persona 5 好玩吗", True),
+        ("persona unset", "persona unset", True),
+    ],
+)
+def test_talk_about_personas_is_no_command(
+    main: ModuleType, monkeypatch: pytest.MonkeyPatch, text: str, raw: str, passes: bool
+) -> None:
+    monkeypatch.setattr(main.host.PersonaNamed, "known", staticmethod(lambda: ("unset", "mei")))
+    assert main.host.PersonaNamed().filter(written(main, text, raw), CFG) is passes

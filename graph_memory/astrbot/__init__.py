@@ -2,7 +2,7 @@
 
 from ..commands.memory_commands import ADMINS, COMMANDS, Command
 from .adapter import Host
-from .handlers import Mistyped, Never, Unclaimed, WithWords, own_chat
+from .handlers import Mistyped, Never, PersonaNamed, Unclaimed, WithWords, own_chat
 from .hooks import decorate, go_on, hear, remind, reply, settle
 from .page import NAME
 from .runtime import Hook, Runtime, Tune, Web
@@ -17,6 +17,7 @@ __all__ = [
     "Host",
     "Mistyped",
     "Never",
+    "PersonaNamed",
     "Runtime",
     "Tune",
     "Unclaimed",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, ClassVar, TypeVar
 
 from astrbot.api import FunctionTool
 from astrbot.api.event.filter import CustomFilter, PermissionType, permission_type
@@ -47,6 +49,22 @@ class MemoryTool(FunctionTool):  # type: ignore[misc]
         return await self._use(context.context.event, self.name, given)
 
 
+class PersonaNamed(CustomFilter):  # type: ignore[misc]
+    """Passes a command about personas that cannot be talk.
+
+    That is one written with a prefix, without words, or with a persona's name.
+
+    Attributes:
+        known: Names of the personas.
+    """
+
+    known: ClassVar[Callable[[], Collection[str]]] = tuple
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        _, _, named = " ".join(event.message_str.split()).partition(" ")
+        return not named or named in PersonaNamed.known() or bool(_prefix(event, cfg))
+
+
 class Unclaimed(CustomFilter):  # type: ignore[misc]
     """Passes a command that no other plugin provides as well."""
 
@@ -87,17 +105,43 @@ class Mistyped(CustomFilter):  # type: ignore[misc]
     """
 
     def filter(self, event: Any, cfg: Any) -> bool:
-        group, _, given = " ".join(event.message_str.split()).partition(" ")
         groups, commands = _own(event)
+        event.message_str = _straightened(event, cfg, groups, commands)
+        group, _, given = " ".join(event.message_str.split()).partition(" ")
         names = {name.partition(" ")[2] for name in commands if name.partition(" ")[0] == group}
         is_known = any(given == name or given.startswith(f"{name} ") for name in names)
         if not event.is_at_or_wake_command or group not in groups or is_known:
             return False
-        raw = event.message_obj.message_str.strip()
-        if given and not any(raw.startswith(prefix) for prefix in cfg["wake_prefix"] if prefix):
+        if given and not _prefix(event, cfg):
             return False
         event.set_extra("graph_memory_mistyped", (group, given, names))
         return True
+
+
+def _prefix(event: Any, cfg: Any) -> str:
+    """The prefix that a message was written with, in full width as well."""
+    raw = unicodedata.normalize("NFKC", event.message_obj.message_str.strip())
+    return next((str(each) for each in cfg["wake_prefix"] if each and raw.startswith(each)), "")
+
+
+def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) -> str:
+    """A message as AstrBot reads it if it is a command in capitals, full width or glued.
+
+    What is glued may be talk (记忆我的…), so that it takes a prefix.
+    """
+    said, prefix = str(event.message_str), _prefix(event, cfg)
+    text = " ".join(unicodedata.normalize("NFKC", said).split())
+    text = text.removeprefix(prefix).strip() if prefix else text
+    for name in sorted(commands, key=len, reverse=True):
+        group, _, command = name.partition(" ")
+        if group not in groups or not command:
+            continue
+        gap = r"\s*" if prefix and not command.isascii() else r"\s+"
+        end = "" if prefix and not command.isascii() else r"(?!\S)"
+        written = re.match(rf"{group}{gap}{command}{end}", text, re.IGNORECASE)
+        if written:
+            return f"{name} {text[written.end() :].strip()}".strip()
+    return text if text.casefold() in groups else said
 
 
 def _own(event: Any) -> tuple[set[str], set[str]]:

@@ -37,10 +37,10 @@ from ..steps import step
 from ..supervisor import LogOnce, Supervisor
 from ..turn import Turn
 from .adapter import Host
-from .handlers import memory_tools
+from .handlers import PersonaNamed, memory_tools
 from .log import LogBridge
 from .page import address, register
-from .persona_commands import PersonaCommands
+from .persona_commands import UNSET, PersonaCommands
 from .providers import AstrBotVoice, ProviderModel, load_embedder, wrong_choices
 
 logger = logging.getLogger("graph_memory.plugin")
@@ -105,6 +105,7 @@ class Runtime:
         self.settings, self._wrong = read(config)
         self.host = Host(context)
         self._personas = PersonaCommands(self.host, self.settings.language)
+        PersonaNamed.known = staticmethod(lambda: (UNSET, *self.host.personas()))
         self.memory: MemoryService | None = None
         self.commands: Commands | None = None
         self._directory = directory

@@ -47,6 +47,8 @@ async def test_remember_and_search(world: World) -> None:
     assert "记住了" in await world.qq.ask_private(421, "/memory remember 我对芒果过敏", "小四")
     assert "芒果" in await world.qq.ask_private(421, "/memory search 过敏")
     assert "芒果" in await world.qq.ask_private(421, "/记忆 我的")
+    for written in ("Memory mine", "／记忆 我的", "/记忆我的", "/记忆搜索过敏"):
+        assert "芒果" in await world.qq.ask_private(421, written)
     assert "要找什么" in await world.qq.ask_private(421, "/memory search")
     assert "要记住什么" in await world.qq.ask_private(421, "/memory remember")
 

@@ -40,6 +40,11 @@ async def test_listing_and_switching(world: World) -> None:
     assert "技术助手" not in (await world.say(201, "还在吗")).system
 
 
+async def test_talk_about_personas_reaches_the_model(world: World) -> None:
+    for text in ("persona 5 好玩吗", "人格 分裂是什么意思"):
+        assert (await world.say(205, text, "小郑")).last_user_parts[0].endswith(text)
+
+
 async def test_new_with_a_persona(world: World) -> None:
     umo = world.qq.umo(user_id=202)
     await world.say(202, "第一个对话", "小李")
