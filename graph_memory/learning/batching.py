@@ -45,19 +45,26 @@ _REMEMBER = re.compile(
     r"|note that\b|keep in mind\b))[\s:：,，。.!！]*",
     re.IGNORECASE,
 )
+_ASKS_BACK = re.compile(r"(?:了|没有?|好了?)[吗没么]?[\s?？!！。.~]*")
+"""What makes 记住 a question whether it was remembered."""
 R = TypeVar("R", bound=Row)
 S = TypeVar("S", Name, Mention, Participation)
 
 
 def asks_to_remember(text: str) -> bool:
     """Whether a message begins by asking to remember something."""
-    return _REMEMBER.match(text) is not None
+    return _request(text) is not None
 
 
 def without_request(text: str) -> str:
     """What is to be remembered: ``text`` without the words that ask for it."""
-    found = _REMEMBER.match(text)
+    found = _request(text)
     return (text[found.end() :].strip() or text) if found else text
+
+
+def _request(text: str) -> re.Match[str] | None:
+    found = _REMEMBER.match(text)
+    return None if found and _ASKS_BACK.fullmatch(text[found.end() :]) else found
 
 
 @dataclass(slots=True)

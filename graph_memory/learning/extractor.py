@@ -156,8 +156,9 @@ class Extractor:
 
         if await self._journal.commit(draft):
             for message in material.batch.messages:
-                if message.is_human and asks_to_remember(message.text):
-                    await self.confirm(message)
+                asked = message.is_human and asks_to_remember(message.text)
+                if asked and not await self.confirm(message):  # the model made nothing of it
+                    await self.keep(material.batch, message)
         return is_whole
 
     async def confirm(self, message: Message, besides: Besides | None = None) -> bool:

@@ -269,7 +269,17 @@ def test_requests_to_remember(text: str, rest: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["你还记得我吗", "记得吗？", "我记住了", "remember when we met?", "I don't remember", ""],
+    [
+        "你还记得我吗",
+        "记得吗？",
+        "我记住了",
+        "remember when we met?",
+        "I don't remember",
+        "",
+        "记住了吗？",
+        "记住没",
+        "记住了",
+    ],
 )
 def test_talk_about_remembering(text: str):
     assert not asks_to_remember(text)

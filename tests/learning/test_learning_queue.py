@@ -169,6 +169,16 @@ async def test_asking_to_remember_is_learned_at_once(world: World):
     await asyncio.wait_for(world.script.asked.wait(), 5)
 
 
+async def test_what_is_to_be_remembered_is_kept_if_the_model_makes_nothing_of_it(world: World):
+    await world.hear("记住我妈妈的生日是六月一号", "今天好热")
+    await world.learning.flush()
+    (fact,) = await world.facts()
+    assert fact.statement == "张三：我妈妈的生日是六月一号"
+    assert fact.speaker == ZHANG
+    changes = [change for change in await all_changes(world.journal) if change.actor == ZHANG]
+    assert len(changes) == 1, "so that /memory undo takes it back"
+
+
 async def test_a_persona_switch_is_learned_into_the_old_personas_session(world: World):
     world.script.script = [CATS]
     await world.hear("我喜欢猫", session=HERE)
@@ -226,7 +236,10 @@ async def test_no_model_sees_a_secret(world: World):
     assert not any(key in call.prompt or "xiaoyu8888" in call.prompt for call in world.script.calls)
     message = (await world.journal.newest_messages(1))[0]
     await world.learning.remember(Turn(HERE, ZHANG, "张三", "记住我的银行密码是 998877"))
-    assert [f.statement for f in await world.facts()] == [f"张三：我的银行密码是 {MASK}"]
+    assert {f.statement for f in await world.facts()} == {
+        f"张三：我的银行密码是 {MASK}",
+        f"张三：我的wifi密码是 {MASK}",
+    }
     assert "xiaoyu8888" in message.text  # word for word in the journal
 
 
