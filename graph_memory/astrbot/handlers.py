@@ -125,7 +125,7 @@ def _prefix(event: Any, cfg: Any) -> str:
 
 
 def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) -> str:
-    """A message as AstrBot reads it if it is a command in capitals, full width or glued.
+    """A command in capitals, in full width or glued, as AstrBot reads it.
 
     What is glued may be talk (记忆我的…), so that it takes a prefix.
     """
