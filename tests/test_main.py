@@ -213,6 +213,15 @@ def test_help_tells_every_command_in_its_language(
         assert say(language, f"help_{name}").startswith(f"/{group} {word}")
 
 
+def test_help_is_what_one_may_use(main: ModuleType) -> None:
+    everything, mine = help_text("zh"), help_text("zh", (), admin=False)
+    assert len(mine.splitlines()) <= 16
+    assert "管理员：" in everything
+    assert not any(word in mine for word in ("管理员：", "备份", "内心", "主动", "核心"))
+    assert "/persona" in mine
+    assert "内心" in help_text("zh", ("inner_state",), admin=False)
+
+
 def written(main: ModuleType, text: str, raw: str = "", **more: Any) -> Any:
     """A message that AstrBot has looked at, as far as filters need it."""
     extras: dict[str, Any] = {}
@@ -223,6 +232,8 @@ def written(main: ModuleType, text: str, raw: str = "", **more: Any) -> Any:
         plugins_name=None,
         set_extra=extras.__setitem__,
         get_extra=extras.get,
+        is_admin=lambda: False,
+        is_private_chat=lambda: True,
         **more,
     )
 
@@ -254,7 +265,8 @@ def test_what_is_no_command_is_answered_and_goes_no_further(
 ) -> None:
     event = written(main, text)
     assert main.host.Mistyped().filter(event, CFG)
-    runtime = SimpleNamespace(settings=SimpleNamespace(language="zh" if "记" in text else "en"))
+    settings = SimpleNamespace(language="zh" if "记" in text else "en", companion=())
+    runtime = SimpleNamespace(settings=settings)
     told = main.host.Runtime.mistyped(runtime, event)
     assert meant in told
     assert ("什么都没有做" in told or "nothing was done" in told) == (" " in text)

@@ -20,7 +20,7 @@ from ..commands.backup_commands import BackupCommands
 from ..commands.memory_commands import Command, Commands
 from ..commands.tools import Tools
 from ..commands.transfers import ExportAnswer
-from ..commands.usage import unknown
+from ..commands.usage import help_text, unknown
 from ..errors import (
     ClosedError,
     DamagedError,
@@ -400,7 +400,10 @@ class Runtime:
 
     def mistyped(self, event: Any) -> str:
         """What is said to a command that there is not."""
-        return unknown(self.settings.language, *event.get_extra("graph_memory_mistyped"))
+        language, is_owner = self.settings.language, event.is_admin() and event.is_private_chat()
+        usage = help_text(language, self.settings.companion, admin=is_owner)
+        group, given, known = event.get_extra("graph_memory_mistyped")
+        return unknown(language, group, given, known, usage)
 
     async def restore(self, event: Any, text: str) -> str:
         """List backups, preview one or put it in place; also while the memory is closed."""

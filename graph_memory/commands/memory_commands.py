@@ -56,8 +56,9 @@ class Commands(Answers):
         """Old changes of which people were asked whether to undo them, by user."""
 
     async def help(self, turn: Turn, words: str = "") -> str:
-        """What there is."""
-        return help_text(self._language)
+        """What there is; in a group for everybody."""
+        parts = self.memory.settings.companion
+        return help_text(self._language, parts, admin=turn.is_owner)
 
     async def status(self, turn: Turn) -> str:
         """How the memory is doing; details for admins only."""

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from ..locales import TEXTS, say
 from ..service import MemoryService
+from ..settings import PARTS
 from ..text import one_line
 
 CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
@@ -16,9 +17,22 @@ EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 MAX_GIVEN = 40
 
 
-def help_text(language: str) -> str:
-    """All commands."""
-    return "\n".join(say(language, key) for key in TEXTS[language] if key.startswith("help_"))
+FOR_ADMINS = "help_admins"
+"""Begins the lines that are for admins, which another for all may follow."""
+NEEDED = {
+    "help_records": "records", "help_core": "core_facts", "help_inner": "inner_state",
+    "help_proactive": "proactive",
+}  # fmt: skip
+"""Parts of the companion that a command is for."""
+
+
+def help_text(language: str, parts: Collection[str] = PARTS, *, admin: bool = True) -> str:
+    """The commands that somebody may use, as far as the companion's parts are on."""
+    keys = [key for key in TEXTS[language] if key.startswith("help_")]
+    start = keys.index(FOR_ADMINS)
+    shown = keys if admin else [*keys[:start], keys[-1]]
+    shown = [key for key in shown if key not in NEEDED or NEEDED[key] in parts]
+    return "\n".join(say(language, key) for key in shown)
 
 
 def nearest(word: str, known: Collection[str]) -> str:
@@ -27,10 +41,10 @@ def nearest(word: str, known: Collection[str]) -> str:
     return next(iter(difflib.get_close_matches(word.casefold(), sorted(known), 1, likeness)), "")
 
 
-def unknown(language: str, group: str, given: str, known: Collection[str]) -> str:
-    """Answer to an unknown command of a group; the help if only the group is named."""
+def unknown(language: str, group: str, given: str, known: Collection[str], usage: str) -> str:
+    """Answer to an unknown command of a group; its usage if only the group is named."""
     if not given:
-        return help_text(language)
+        return usage
     word = given.split()[0]
     meant = nearest(word, known)
     key = "no_command_like" if meant else "no_command"

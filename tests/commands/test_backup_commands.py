@@ -22,7 +22,7 @@ async def hear(memory: MemoryService, text: str) -> None:
 async def test_a_backup_is_listed_previewed_and_put_in_place(tmp_path: Path) -> None:
     restores = BackupCommands(tmp_path, "zh", UTC)
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    assert await restores.answer("") == ("🧠 还没有备份。用 /memory backup 立即备份一份。", False)
+    assert await restores.answer("") == ("🧠 还没有备份。用 /记忆 备份 立即备份一份。", False)
     await hear(memory, "我养了一只猫")
     name = (await memory.backups.make()).name
     await hear(memory, "我还想养一条狗")

@@ -15,7 +15,7 @@ import pytest_asyncio
 from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.transfers import ImportEnvironment
-from graph_memory.commands.usage import unknown
+from graph_memory.commands.usage import help_text, unknown
 from graph_memory.errors import (
     DamagedError,
     FormatError,
@@ -128,7 +128,7 @@ async def test_every_answer_is_in_one_language(memory: MemoryService, language: 
     (memory.directory / "backups" / f"x{name}").write_bytes(b"0" * 9000)
     told += [(await restores.answer(what))[0] for what in ("", name, "foo", f"{name} xyz")]
     for given in ("", "serach", "xyz 1"):
-        told.append(unknown(language, "memory", given, {"search"}))
+        told.append(unknown(language, "memory", given, {"search"}, help_text(language)))
     wrong = {text: words for text in told if (words := foreign(language, text))}
     assert not wrong
     assert len(told) > 200

@@ -115,7 +115,7 @@ async def test_search_has_pages(commands: Commands, memory: MemoryService) -> No
     await memory.recall.settle()
     first = await commands.search(zhang, "露营")
     assert "找到 12 条（第 1/2 页）" in first
-    assert "/memory search 露营 第2页" in first
+    assert "/记忆 搜索 露营 第2页" in first
     second = await commands.search(zhang, "露营 第2页")
     assert "第 2/2 页" in second
     assert second.count("营地") == 2

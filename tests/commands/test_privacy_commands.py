@@ -100,7 +100,7 @@ async def test_why_says_what_was_left_out(memory: MemoryService, commands: Comma
 
 async def test_a_pause_of_a_person_holds_everywhere(memory: MemoryService, commands: Commands):
     await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
-    assert "/memory resume" in await commands.privacy.pause(zhang_in_club)
+    assert "/记忆 继续" in await commands.privacy.pause(zhang_in_club)
     for session in (HOME, CLUB):
         assert await memory.learning.hear(Turn(session, ZHANG, "张三", "别记这个")) is None
         assert await memory.learning.reply(session, "好的张三，别记这个", to=ZHANG) is None

@@ -170,7 +170,7 @@ async def test_correcting(tools: Tools, commands: Commands, memory: MemoryServic
     message = await said(memory, zhang, "其实我不对花生过敏，是腰果")
     done = await tools.correct(answering(zhang, message), id, "我对腰果过敏，对花生不过敏")
     assert done.startswith("已更正：我对腰果过敏")
-    assert "/memory undo" in done
+    assert "/记忆 撤销" in done
     await memory.settle()
     mine = await commands.mine(zhang)
     assert "张三：我对腰果过敏，对花生不过敏" in mine

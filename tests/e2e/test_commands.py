@@ -66,7 +66,7 @@ async def test_what_is_for_admins(world: World) -> None:
     assert "日志没有问题" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
     told = await world.qq.ask_private(431, "/memory help")
     assert "/记忆 我的" in told
-    assert "/memory mine" in told
+    assert "/memory mine" in told  # the title says that English works
 
 
 async def test_what_is_no_command_goes_no_further(world: World) -> None:
