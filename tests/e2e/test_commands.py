@@ -84,7 +84,8 @@ async def test_what_is_no_command_goes_no_further(world: World) -> None:
     assert "什么都没有做" in await world.qq.ask_group(5043, 432, "/memory serach", at_bot=False)
     for bare in ("/memory", "/记忆"):
         told = await world.qq.ask_private(432, bare)
-        assert "/记忆 备份" in told
+        assert "/记忆 帮助" in told
+        assert "/记忆 备份" not in told, "it is for admins"
         assert "├" not in told
     assert len(world.chats) == asked, "the model was not asked"
     found = await world.qq.ask_private(432, "/memory search 编钟")
