@@ -34,7 +34,7 @@ class Live:
     def __init__(self, memory: service.MemoryService) -> None:
         self._counts = {"messages": 0, "changes": 0, "recalls": 0}
         self._run = secrets.token_hex(4)  # after a restart everything may be new
-        self._pages: set[asyncio.Event] = set()
+        self._pages: dict[asyncio.Event, str] = {}  # with the login of each
         self._closed = False
         memory.journal.listen(self._follow)
         memory.recall.traces.listen(lambda: self._count("recalls"))
@@ -48,10 +48,16 @@ class Live:
         self._closed = True
         self._wake()
 
-    async def events(self) -> AsyncIterator[str]:
+    def end(self, login: str) -> None:
+        """Let go of the pages of a login."""
+        for page in [page for page, known in self._pages.items() if known == login]:
+            del self._pages[page]
+            page.set()
+
+    async def events(self, login: str) -> AsyncIterator[str]:
         """Events for one page, as ``text/event-stream`` has them."""
         changed = asyncio.Event()
-        self._pages.add(changed)
+        self._pages[changed] = login
         loop = asyncio.get_running_loop()
         end = loop.time() + LIFETIME
         try:
@@ -65,11 +71,11 @@ class Live:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(changed.wait(), HEARTBEAT)
                     yield ": still here\n\n"
-                if self._closed:
+                if self._closed or changed not in self._pages:
                     return
                 await asyncio.sleep(PACE)
         finally:
-            self._pages.discard(changed)
+            self._pages.pop(changed, None)
 
     def _follow(self, event: object) -> None:
         if isinstance(event, model.Message):
@@ -92,4 +98,4 @@ async def events(request: Request) -> Response:
     live: Live = request.app.state.live
     if live.is_full:
         return problem(503, "too many pages are open")
-    return StreamingResponse(live.events(), media_type="text/event-stream")
+    return StreamingResponse(live.events(request.state.login), media_type="text/event-stream")

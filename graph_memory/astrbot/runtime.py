@@ -224,6 +224,7 @@ class Runtime:
         return None
 
     async def _start_web(self, memory: MemoryService) -> None:
+        access = None
         try:
             access = await memory.access()
             tune = self._tune if hasattr(self._config, "save_config") else None
@@ -233,6 +234,8 @@ class Runtime:
             wrong = GraphMemoryError(brief(error)).told("webui", where=where)
             memory.problems["webui"] = explain(self.settings.language, wrong)
             self._log.report("no web UI", error)
+            if access and access.new_key:  # which is kept nowhere
+                logger.warning("key of the memory page, shown only now: %s", access.new_key)
             return
         self.page = self.settings.webui_public_url or address(
             self.settings.webui_host, self._web.port

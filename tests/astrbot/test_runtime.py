@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -170,3 +171,20 @@ async def test_a_reload_does_not_wait_for_a_stuck_disk(
     await opened(new)
     assert not runtime._unfinished, "it was opened once the old one had closed"
     await new.stop()
+
+
+async def test_a_key_that_no_page_can_show_is_told_once(
+    directory: Path, caplog: pytest.LogCaptureFixture
+):
+    one = bot(directory)
+    one.settings = replace(one.settings, webui_port=6190)  # where something else listens
+    with caplog.at_level(logging.WARNING):
+        await one.start(logging.getLogger("astrbot-of-a-test"))
+    try:
+        assert one.memory
+        told = [r.getMessage() for r in caplog.records if "shown only now" in r.getMessage()]
+        assert len(told) == 1
+        access = await one.memory.access()
+        assert access.matches(told[0].rsplit(" ", 1)[1])
+    finally:
+        await one.stop()

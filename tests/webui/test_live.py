@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC
@@ -99,3 +100,16 @@ async def test_only_so_many_pages_are_told(
     await asyncio.sleep(0.1)
     async with browser.stream("GET", "/api/v1/events") as answer:
         await anext(told(answer))
+
+
+async def test_a_logout_ends_what_its_pages_are_told(browser: httpx.AsyncClient) -> None:
+    token = re.search(r'name="csrf" value="(\w+)"', (await browser.get("/memories")).text)
+    assert token
+    async with browser.stream("GET", "/api/v1/events") as answer:
+        counts = told(answer)
+        await anext(counts)
+        started, headers = time.monotonic(), {"Origin": str(browser.base_url)}
+        left = await browser.post("/logout", data={"csrf": token[1]}, headers=headers)
+        assert left.status_code == 303
+        assert [each async for each in counts] == []
+        assert time.monotonic() - started < 5

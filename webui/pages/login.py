@@ -60,6 +60,7 @@ async def leave(request: Request) -> Response:
     keyring: Keyring = request.app.state.keyring
     if request.state.login:
         await keyring.revoke(request.state.login)
+        request.app.state.live.end(request.state.login)
     response = RedirectResponse("/login", status_code=303)
     response.delete_cookie(keyring.cookie)
     return response
