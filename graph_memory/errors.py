@@ -38,6 +38,8 @@ class SettingError(GraphMemoryError):
         """This error, with what is used in place of the value."""
         self.used = used
         words = ", ".join(map(str, used)) if isinstance(used, tuple) else used
+        if words == "" and self.code == "setting":
+            self.code = "setting_empty"
         self.values = {**self.values, "name": self.name, "used": words}
         return self
 

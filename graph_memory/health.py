@@ -25,6 +25,7 @@ class Health:
             messages that were deleted as old (``thinned``).
         graph_applied: The last change that the graph reflects.
         embedder: Name of the model in use; may be empty.
+        is_loading: Whether there will be one in a moment.
         storage_kind: Why messages cannot be stored (see ``store/connection.py``).
         breakers: By ``embedding``, ``learning`` or ``rewriting``.
     """
@@ -44,6 +45,7 @@ class Health:
     storage_kind: str = ""
     breakers: dict[str, Breaker] = field(default_factory=dict)
     spending: Account = field(default_factory=Account)
+    is_loading: bool = False
 
 
 def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
@@ -53,6 +55,7 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     when = tell("never")
     if health.upkeep_at is not None and math.isfinite(health.upkeep_at):
         when = f"{datetime.fromtimestamp(health.upkeep_at, zone):%Y-%m-%d %H:%M}"
+    without = tell("loading" if health.is_loading else "none")
     lines = [
         tell("health_title"),
         tell(
@@ -69,7 +72,7 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
             items=health.index_items,
             vectors=health.index_vectors,
         ),
-        tell("health_embedder", name=health.embedder or tell("none")),
+        tell("health_embedder", name=health.embedder or without),
         tell("health_graph", state=tell(f"graph_{health.graph}"), applied=health.graph_applied),
         tell("health_learning", waiting=learning.waiting, dead=learning.dead),
     ]

@@ -189,6 +189,12 @@ class MemoryService:
         )
         self._loading.start()
 
+    @property
+    def is_loading(self) -> bool:
+        """Whether there will be an embedder in a moment, and is none yet."""
+        loading = self._loading
+        return bool(loading and loading.is_running and not loading.problem and not self._embedder)
+
     async def _load_embedder(self, load: Callable[[], Awaitable[Embedder | None]]) -> None:
         try:
             loaded = await load()
@@ -244,6 +250,7 @@ class MemoryService:
             graph_applied=self.graph.applied,
             recall_ready=self.recall.ready,
             embedder=self._embedder.name if self._embedder else "",
+            is_loading=self.is_loading,
             index_items=self.recall.items,
             index_vectors=self.recall.vectors,
             learning=await self.learning.status(),

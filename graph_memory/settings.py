@@ -168,7 +168,8 @@ class Setting:
 
 def _key(value: str) -> str:
     if value and len(value) < MIN_KEY:
-        raise ValueError(f"shorter than {MIN_KEY} characters")
+        error = SettingError("webui_key", f"shorter than {MIN_KEY} characters")
+        raise error.told("setting_key", low=MIN_KEY)
     return value
 
 

@@ -47,3 +47,10 @@ def test_values_may_contain_braces() -> None:
     assert say("zh", "forgotten", statement="他说{name}{{x}}").startswith(
         "🧠 已忘掉：他说{name}{{x}}"
     )
+
+
+def test_english_uses_no_word_of_the_code() -> None:
+    """People know chats, conversations and summaries, neither Sessions nor episodes."""
+    texts = [re.sub(r"\{\w+:?|`[^`]*`", "", text) for text in TEXTS["en"].values()]
+    assert [text for text in texts if re.search(r"\bSessions?\b|\b[Ee]pisodes?\b", text)] == []
+    assert say("en", "import_skipped_double", count=156) == "Left out: 156 duplicates"

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import EmbeddingError, LockedError
+from graph_memory.health import describe
 from graph_memory.model import Fact, asker_of
 from graph_memory.ports import Embedder
 from graph_memory.service import MemoryService
@@ -121,6 +123,29 @@ async def test_a_failing_embedder_is_a_problem_and_not_a_failure(tmp_path: Path)
     await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
     assert "豆包" in await recalled(service, HOME, ZHANG, "猫叫豆包吗")
     assert (await service.health()).problems == ["向量模型用不了，只按词语和名字查找；详情见日志"]
+    await service.close()
+
+
+async def test_a_model_that_is_loading_is_not_called_missing(tmp_path: Path):
+    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    go_on = asyncio.Event()
+
+    async def load() -> Embedder:
+        await go_on.wait()
+        return HashEmbedder()
+
+    async def told() -> str:
+        return describe(await service.health(), "zh", UTC)
+
+    assert "向量模型：无" in await told()
+    service.use_embedder(load)
+    assert "向量模型：加载中" in await told()
+    owner = Turn(HOME, ZHANG, "张三", is_admin=True)
+    assert "向量模型：加载中" in await Commands(service).doctor(owner)
+    go_on.set()
+    await service.settle()
+    assert f"向量模型：{HashEmbedder.name}" in await told()
+    assert "加载中" not in await Commands(service).doctor(owner)
     await service.close()
 
 

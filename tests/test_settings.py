@@ -70,12 +70,14 @@ def test_of_a_list_only_the_wrong_words_are_left_out(wrong: object):
 
 
 def test_what_is_wrong_is_told_in_both_languages():
-    _, problems = read({"retrieval_top_k": 99, "audience": "所有人", "webui_key": "short"})
+    wrong = {"audience": "所有人", "webui_key": "short", "webui_public_url": "记忆"}
+    _, problems = read({"retrieval_top_k": 99, **wrong})
     told = [explain("zh", problem) for problem in problems]
     assert told == [
         "设置 audience 里的“所有人”不在 participants, off 之中，改用 participants",
         "设置 retrieval_top_k 要在 1 到 50 之间，改用 8",
-        "设置 webui_key 填的值不能用，改用 ；原因见日志",
+        "设置 webui_key 至少要 8 个字符，改用自动生成的密钥",
+        "设置 webui_public_url 填的值不能用，当作没有填；原因见日志",
     ]
 
 

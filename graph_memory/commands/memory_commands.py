@@ -174,6 +174,8 @@ class Commands(Answers):
         lines.append(self._say("doctor_log" if checkup.findings else "doctor_well"))
         counts = {"items": checkup.documents, "vectors": checkup.vectors}
         lines.append(self._say("doctor_counts", **counts, changes=checkup.changes))
+        if self.memory.is_loading:
+            lines.append(self._say("health_embedder", name=self._say("loading")))
         return "\n".join(lines)
 
     def refusal(self, turn: Turn) -> str:

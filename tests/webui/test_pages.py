@@ -47,7 +47,7 @@ async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any)
             assert "已删去的旧消息 1,234 条" in page.text
             await see(browser, "/preferences", 303, language="en")
             page = await see(browser, "/")
-            assert "Episodes 1 Summaries 2" in page.text
+            assert "Conversations 1 Summaries 2" in page.text
             assert "Old messages deleted 1,234" in page.text
 
 
