@@ -23,6 +23,7 @@ from ..transfer import (
     Options,
     Plan,
     circle_meant,
+    full_names,
     preview_renaming,
     rename_chat,
 )
@@ -280,12 +281,14 @@ class TransferCommands(Answers):
                 return self._say("move_done" if change else "move_none")
             if len(words) != 2:
                 return self._say("move_how")
-            plan = await preview_renaming(self.memory.journal, words[0], words[1])
+            journal = self.memory.journal
+            meant = await full_names(journal, words[0], words[1])
+            plan = await preview_renaming(journal, *meant)
         except FormatError as error:
             return self._say("move_wrong", reason=explain(self._language, error))
         if not plan.circles:
             return self._say("move_none")
-        self._wish(turn, (words[0], words[1]))
+        self._wish(turn, meant)
         lines = [self._say("move_plan", circles=len(plan.circles), sessions=plan.sessions)]
         for old, new in list(plan.circles.items())[:LISTED]:
             lines.append(self._say("move_line", old=old, new=new))

@@ -8,7 +8,7 @@ the journal. ``docs/data-format.md`` says what files look like.
 from .export import Exported
 from .import_runs import Run
 from .importer import Brought, Importer, Plan
-from .rename_chat import Renaming, preview_renaming, rename_chat
+from .rename_chat import Renaming, full_names, preview_renaming, rename_chat
 from .sources import SOURCES, Options, circle_meant
 from .transfer_service import TransferService, Undone
 
@@ -24,6 +24,7 @@ __all__ = [
     "TransferService",
     "Undone",
     "circle_meant",
+    "full_names",
     "preview_renaming",
     "rename_chat",
 ]

@@ -33,6 +33,20 @@ class Renaming:
     sessions: int = 0
 
 
+async def full_names(journal: Journal, old: str, new: str) -> tuple[str, str]:
+    """Two circles for two bare numbers, if one chat has the old one; else both as they are."""
+
+    def look(db: sqlite3.Connection) -> set[str]:
+        circles = {session.circle for session in contents.sessions(db).values()}
+        return {circle for circle in circles if circle.rpartition(":")[2] == old}
+
+    found = await journal.look(look) if ":" not in f"{old}{new}" else set()
+    if len(found) != 1:
+        return old, new
+    (circle,) = found
+    return circle, f"{circle.removesuffix(old)}{new}"
+
+
 async def preview_renaming(journal: Journal, old: str, new: str) -> Renaming:
     """What :func:`rename_chat` would do.
 

@@ -182,3 +182,16 @@ async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> 
             await asyncio.sleep(0.01)
     assert sorted(folder.iterdir()) == sorted(kept)
     await memory.close()
+
+
+async def test_moving_a_chat_by_bare_numbers(
+    memory: MemoryService, moves: TransferCommands
+) -> None:
+    here, there = group("501"), group("599")
+    await memory.learning.hear(Turn(here, user("1"), "小红", "我们换群吧"), at=T0)
+    assert f"{here.circle}" in await moves.move(OWNER, "501 599")
+    assert "已迁移" in await moves.move(OWNER, "确认")
+    await memory.recall.settle()
+    found = await memory.recall.search(asker_of(there, user("2")), "换群", 5)
+    assert "换群" in found.block
+    assert "没有记忆" in await moves.move(OWNER, "777 778")
