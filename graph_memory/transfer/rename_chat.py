@@ -34,7 +34,10 @@ class Renaming:
 
 
 async def full_names(journal: Journal, old: str, new: str) -> tuple[str, str]:
-    """Two circles for two bare numbers, if one chat has the old one; else both as they are."""
+    """The circles that two bare numbers stand for, if one chat has the old one.
+
+    Anything else is returned as it is.
+    """
 
     def look(db: sqlite3.Connection) -> set[str]:
         circles = {session.circle for session in contents.sessions(db).values()}
