@@ -6,7 +6,7 @@ import math
 from collections import OrderedDict
 
 from ..service import MemoryService
-from ..store.queries import is_known
+from ..store.queries import footprint, is_known
 from ..text import one_line
 from ..turn import Turn
 from .usage import CONFIRM as _YES
@@ -75,15 +75,19 @@ class PrivacyCommands(Answers):
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker for good (or an owner, an account), once that is confirmed."""
         place = (turn.user, turn.session.circle)
-        if what.casefold() in _YES:
-            user, asked = self._wishes.pop(place, ("", 0.0))
-            if not user or self.memory.now() - asked > CONFIRM:
-                return self._say("forgetme_first")
-            return self._say(f"forgetme_{await self.memory.forget_me.forget(user)}")
+        *named, last = what.split() or [""]
+        is_confirmed = last.casefold() in _YES
+        account = " ".join(named) if is_confirmed else what
         user = turn.user
-        if what:
+        if account:
             platform = turn.user.partition(":")[0]
-            user = what if ":" in what else f"{platform}:{what}"
+            user = account if ":" in account else f"{platform}:{account}"
+        if is_confirmed:
+            wished, asked = self._wishes.pop(place, ("", 0.0))
+            is_meant = wished and (not account or wished == user)
+            if not is_meant or self.memory.now() - asked > CONFIRM:
+                return self._say("forgetme_first")
+            return self._say(f"forgetme_{await self.memory.forget_me.forget(wished)}")
         if refusal := await self._refusal(turn, user, what):
             return refusal
         if wait := await self.memory.forget_me.due_in(user):
@@ -94,6 +98,10 @@ class PrivacyCommands(Answers):
         is_self = user == turn.user
         who = self._say("forgetme_you") if is_self else self._say("forgetme_user", user=user)
         ask = self._say("forgetme_ask", who=who, minutes=round(CONFIRM / 60))
+        if not is_self:
+            name, messages, facts = await self.memory.journal.look(lambda db: footprint(db, user))
+            about = {"name": one_line(name, MAX_LINE), "messages": messages, "facts": facts}
+            ask = f"{self._say('forgetme_whom', user=user, **about)}\n{ask}"
         others = sorted(self.memory.identities.accounts(user) - {user})
         if not others:
             return ask
@@ -109,7 +117,7 @@ class PrivacyCommands(Answers):
         if nearest(what, _YES):
             return misused(self._language, "forgetme", what, _YES)
         if not turn.is_owner:
-            return self._say("forgetme_denied")
+            return self._say("forgetme_private" if turn.is_admin else "forgetme_denied")
         if not await self.memory.journal.look(lambda db: is_known(db, user)):
             return self._say("no_account", user=one_line(user, MAX_LINE))
         return ""

@@ -348,6 +348,15 @@ def is_known(db: sqlite3.Connection, user: str) -> bool:
     return db.execute(query, {"user": user}).fetchone() is not None
 
 
+def footprint(db: sqlite3.Connection, user: str) -> tuple[str, int, int]:
+    """Name of a user, and the numbers of their messages and facts."""
+    said = "SELECT name, count(*), max(id) FROM message WHERE sender = ?"  # the newest one's name
+    name, messages, _ = db.execute(said, (user,)).fetchone()
+    facts = "SELECT count(*) FROM fact WHERE subject = :user OR object = :user"
+    (about,) = db.execute(facts, {"user": user}).fetchone()
+    return names(db, [user]).get(user) or name or "", messages, about
+
+
 def sessions(db: sqlite3.Connection) -> list[Session]:
     """All Sessions."""
     return rows_of(Session, db.execute("SELECT data FROM session ORDER BY id"))

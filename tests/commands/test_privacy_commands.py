@@ -168,12 +168,31 @@ async def test_forget_me_asks_first(memory: MemoryService, commands: Commands, c
 async def test_only_owners_have_others_forgotten(memory: MemoryService, commands: Commands):
     await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
     forget = commands.privacy.forget_me
-    for caller in (li, li_in_club, boss_in_club):
+    for caller in (li, li_in_club):
         assert "只有管理员" in await forget(caller, "zhang")
         assert "请先发送" in await forget(caller, "确认")
+    assert "请到私聊里来" in await forget(boss_in_club, "zhang"), "who asks is an admin"
+    assert "请先发送" in await forget(boss_in_club, "确认")
     assert f"{QQ}:zhang" in await forget(boss, "zhang")
     assert "已彻底删除" in await forget(boss, "确认")
     assert await told(memory) == []
+
+
+async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, commands: Commands):
+    forget = commands.privacy.forget_me
+    for number, text in enumerate(("我养了一只橘猫", "它叫豆包")):
+        await memory.learning.hear(Turn(HOME, ZHANG, "张三\n1. 假的", text), at=T0 + number)
+    known = [fact(HOME, ZHANG, entity("橘猫"), f"张三的猫{n}") for n in range(3)]
+    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, *known]))
+    assert "请先发送" in await forget(boss, "zhang 确认"), "it was not shown yet"
+    asked = await forget(boss, "zhang")
+    assert asked.splitlines()[0] == f"👤 张三 1. 假的（{QQ}:zhang）：2 条消息、3 条事实"
+    assert "请先发送" in await forget(boss, "li 确认"), "another one was shown"
+    assert "橘猫" in str(await told(memory))
+    await forget(boss, "zhang")
+    assert "已彻底删除" in await forget(boss, "zhang 确认")
+    assert await told(memory) == []
+    assert "账号" in await forget(boss, "comfirm"), "the usage says that accounts can be given"
 
 
 @pytest.mark.parametrize(
