@@ -1,4 +1,4 @@
-"""Key of the memory page, kept as a hash, and the logins that are still good.
+"""Access to the memory page: its key, links in its place, and good logins.
 
 They lie beside the journal, not in it: a backup that is given away opens nothing.
 """
@@ -12,6 +12,7 @@ import logging
 import secrets
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ PLAIN_KEY = "webui_key"
 """The journal's note in which earlier versions kept the key they had made, as it is."""
 MAX_LOGINS = 64
 """Logins at once; one more ends the oldest."""
+LINK_AGE = 600.0
+"""Seconds for which a link logs in."""
 _PROCESS = secrets.token_bytes(32)
 
 
@@ -56,6 +59,7 @@ class Access:
         self._logins = dict.fromkeys(kept.logins)
         self._lock = threading.Lock()
         self._fast: bytes | None = None
+        self._link = ("", 0.0)  # hash of its code, and until when it is good
         self.secret = bytes.fromhex(kept.secret)
         self.new_key = new_key
 
@@ -123,6 +127,20 @@ class Access:
             self._logins.pop(_name(login), None)
         if known:
             self._save()
+
+    def link(self) -> str:
+        """A code that logs in once in place of the key; those given before do so no more."""
+        code = secrets.token_urlsafe(18)
+        self._link = (_name(code), time.monotonic() + LINK_AGE)
+        return code
+
+    def redeem(self, code: str) -> bool:
+        """Whether ``code`` is a link's; it is good no more then."""
+        name, until = self._link
+        if time.monotonic() >= until or not hmac.compare_digest(_name(code), name):
+            return False
+        self._link = ("", 0.0)
+        return True
 
     def _save(self) -> None:
         try:

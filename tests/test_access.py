@@ -97,6 +97,27 @@ def test_nonsense_on_disk_lets_nobody_in(tmp_path: Path, text: str) -> None:
     assert not opened.has("one")
 
 
+def test_a_link_logs_in_once_within_ten_minutes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(access.time, "monotonic", lambda: now)
+    opened = Access.open(tmp_path, KEY)
+    assert not opened.redeem("")
+    first, second = opened.link(), opened.link()
+    assert not opened.redeem(first), "a newer one was asked for"
+    for wrong in ("", second[:-1], second.upper(), "\ud800"):
+        assert not opened.redeem(wrong)
+    assert opened.redeem(second)
+    assert not opened.redeem(second)
+    for later, is_good in ((599.0, True), (601.0, False)):
+        last = opened.link()
+        now += later
+        assert opened.redeem(last) is is_good
+    assert second not in kept(tmp_path)
+    assert not Access.open(tmp_path, KEY).redeem(opened.link()), "none outlives a reload"
+
+
 async def test_a_key_of_an_earlier_version_stays_good_and_is_found_nowhere(tmp_path: Path) -> None:
     old = "the-key-of-an-earlier-version"
     service = await MemoryService.open(tmp_path, Settings(), zone=UTC)

@@ -82,6 +82,7 @@ def test_rights(main: ModuleType) -> None:
         if isinstance(rule, PermissionTypeFilter)
     }
     assert rights == {
+        "page": PermissionType.ADMIN,
         "flush": PermissionType.ADMIN,
         "preview": PermissionType.ADMIN,
         "backup": PermissionType.ADMIN,

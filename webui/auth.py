@@ -2,7 +2,8 @@
 
 After a few wrong keys, whoever sent them waits, twice as long each time; after many, from
 however many addresses, every stranger waits. A browser that logged in before is known by a
-cookie, whatever its address, and waits for its own mistakes only.
+cookie, whatever its address, and waits for its own mistakes only. A link from the chat waits
+for nobody: its code is too long to be guessed.
 """
 
 from __future__ import annotations
@@ -143,6 +144,10 @@ class Keyring:
             self._throttle.fail(client)
             return self._throttle.wait(client)
 
+    def redeem(self, code: str) -> bool:
+        """Whether ``code`` is that of a link from the chat, which is used up by this."""
+        return self._access.redeem(code)
+
     async def issue(self) -> str:
         """The value of a new session cookie."""
         id = secrets.token_urlsafe(18)
@@ -157,6 +162,10 @@ class Keyring:
         """Random name of the login that a cookie is for; empty if it is not a good one."""
         id = self._read(self._sessions, cookie, SESSION_AGE)
         return str(id) if id and self._access.has(id) else ""
+
+    def holds(self, login: str) -> bool:
+        """Whether a login is still good."""
+        return self._access.has(login)
 
     async def revoke(self, login: str) -> None:
         """Log out: the cookie is worth nothing from now on, copies included.

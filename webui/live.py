@@ -9,11 +9,12 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
+from .auth import Keyring
 from .core import model, service
 from .guard import problem
 
@@ -34,7 +35,7 @@ class Live:
     def __init__(self, memory: service.MemoryService) -> None:
         self._counts = {"messages": 0, "changes": 0, "recalls": 0}
         self._run = secrets.token_hex(4)  # after a restart everything may be new
-        self._pages: dict[asyncio.Event, str] = {}  # with the login of each
+        self._pages: set[asyncio.Event] = set()
         self._closed = False
         memory.journal.listen(self._follow)
         memory.recall.traces.listen(lambda: self._count("recalls"))
@@ -46,36 +47,29 @@ class Live:
     def close(self) -> None:
         """Let go of the pages, so that the server can stop."""
         self._closed = True
-        self._wake()
+        self.wake()
 
-    def end(self, login: str) -> None:
-        """Let go of the pages of a login."""
-        for page in [page for page, known in self._pages.items() if known == login]:
-            del self._pages[page]
-            page.set()
-
-    async def events(self, login: str) -> AsyncIterator[str]:
-        """Events for one page, as ``text/event-stream`` has them."""
+    async def events(self, may_know: Callable[[], bool]) -> AsyncIterator[str]:
+        """Events for one page (``text/event-stream``), while it may know of them."""
         changed = asyncio.Event()
-        self._pages[changed] = login
+        self._pages.add(changed)
         loop = asyncio.get_running_loop()
         end = loop.time() + LIFETIME
         try:
             yield "retry: 1000\n"
-            while True:
+            while not self._closed and may_know():
                 changed.clear()
                 yield f"data: {json.dumps({'run': self._run, **self._counts})}\n\n"
                 while not changed.is_set():
-                    if self._closed or loop.time() >= end:
+                    if loop.time() >= end:
                         return
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(changed.wait(), HEARTBEAT)
                     yield ": still here\n\n"
-                if self._closed or changed not in self._pages:
-                    return
-                await asyncio.sleep(PACE)
+                if not self._closed and may_know():
+                    await asyncio.sleep(PACE)
         finally:
-            self._pages.pop(changed, None)
+            self._pages.discard(changed)
 
     def _follow(self, event: object) -> None:
         if isinstance(event, model.Message):
@@ -85,9 +79,10 @@ class Live:
 
     def _count(self, what: str) -> None:
         self._counts[what] += 1
-        self._wake()
+        self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Have every page looked at anew."""
         for page in self._pages:
             page.set()
 
@@ -96,6 +91,9 @@ class Live:
 async def events(request: Request) -> Response:
     """Tell a page when there is something new."""
     live: Live = request.app.state.live
+    keyring: Keyring = request.app.state.keyring
     if live.is_full:
         return problem(503, "too many pages are open")
-    return StreamingResponse(live.events(request.state.login), media_type="text/event-stream")
+    login: str = request.state.login
+    told = live.events(lambda: keyring.holds(login))
+    return StreamingResponse(told, media_type="text/event-stream")

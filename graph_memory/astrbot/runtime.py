@@ -241,7 +241,7 @@ class Runtime:
             self.settings.webui_host, self._web.port
         )
         if self.commands:
-            self.commands.web = self.page
+            self.commands.web, self.commands.access = self.page, access
         logger.info(
             "memory page: %s%s", self.page, f"  key: {access.new_key}" if access.new_key else ""
         )

@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from operator import attrgetter
+from urllib.parse import urlencode
 
+from ..access import LINK_AGE, Access
 from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
 from ..locales import explain
@@ -40,11 +42,17 @@ UNDONE = frozenset({"undone_forget", "undone_correct", "undone_remember"})
 
 
 class Commands(Answers):
-    """The commands of one open memory; ``web`` is the memory page, empty if it is off."""
+    """The commands of one open memory.
 
-    def __init__(self, memory: MemoryService, web: str = "") -> None:
+    Attributes:
+        web: Address of the memory page; empty if it is off.
+        access: What opens it.
+    """
+
+    def __init__(self, memory: MemoryService) -> None:
         super().__init__(memory)
-        self.web = web
+        self.web = ""
+        self.access: Access | None = None
         self.privacy = PrivacyCommands(memory)
         self.people = PeopleCommands(memory)
         self.transfers = TransferCommands(memory)
@@ -70,6 +78,17 @@ class Commands(Answers):
         if turn.is_admin:
             lines.append(self._say("status_more"))
         return "\n".join(lines)
+
+    async def page(self, turn: Turn) -> str:
+        """Where the memory page is, with a link that logs in once; for the owner only."""
+        if not turn.is_owner:
+            return self._say("page_private")
+        if not (self.web and self.access):
+            return f"🧠 {self.memory.problems.get('webui') or self._say('page_off')}"
+        link = f"{self.web}/login?{urlencode({'link': self.access.link()})}"
+        told = self._say("page_link", url=self.web, link=link, minutes=round(LINK_AGE / 60))
+        is_public = bool(self.memory.settings.webui_public_url)
+        return told if is_public else f"{told}\n{self._say('page_near')}"
 
     async def mine(self, turn: Turn, page: str = "") -> str:
         """What is known about the speaker, as far as it may be shown here; a page of it."""
@@ -312,9 +331,9 @@ class Commands(Answers):
         return self._say("undo_just") if is_new else self._say("undo_at", at=self._moment(at))
 
 
-ALONE = frozenset({"status", "redo", "why", "preview", "backup", "doctor"})
+ALONE = frozenset({"status", "page", "redo", "why", "preview", "backup", "doctor"})
 """Commands that take no words: with some, they show their usage."""
-ADMINS = frozenset({"people", "flush", "preview", "backup", "doctor", "move"})
+ADMINS = frozenset({"page", "people", "flush", "preview", "backup", "doctor", "move"})
 """Commands for admins only."""
 
 
@@ -370,6 +389,7 @@ COMMANDS = (
     Command("forgetme", "忘记我", "彻底删除我 · delete me for good", "privacy.forget_me"),
     Command("inner", "内心", "我的内心 · my inner state", "inner.inner"),
     Command("proactive", "主动", "打算主动说的话 · when I mean to speak first", "inner.proactive"),
+    Command("page", "网页", "记忆网页的登录链接（管理员）· a link to the memory page (admins)"),
     Command(
         "people",
         "人物",

@@ -82,7 +82,9 @@ async def everything(memory: MemoryService, language: str) -> list[str]:
     word = "大提琴" if language == "zh" else "cello"
     found: list[str] = []
     for caller in (ME, IN_GROUP, OWNER, replace(OWNER, session=ROOM)):
-        found += [await ask(caller) for ask in (c.help, c.status, c.mine, c.undo, c.preview)]
+        found += [
+            await ask(caller) for ask in (c.help, c.status, c.page, c.mine, c.undo, c.preview)
+        ]
         found += [await c.search(caller, text) for text in ("", word, "0000")]
         found += [await c.remember(replace(caller, text=text)) for text in ("", f"{word} 1")]
         await memory.recall.settle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from graph_memory.access import Access
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.model import Entity, Episode, Fact, User
 from graph_memory.retention import DAY
@@ -206,6 +208,21 @@ async def test_status(commands: Commands) -> None:
     in_club = await commands.status(admin_in_club)
     assert "事实" not in in_club
     assert "私聊" in in_club
+
+
+async def test_the_owner_gets_a_login_link_in_private(commands: Commands, tmp_path: Path) -> None:
+    assert "webui_port" in await commands.page(admin)
+    commands.memory.problems["webui"] = "记忆网页打不开"
+    assert "打不开" in await commands.page(admin)
+    commands.web, commands.access = "http://127.0.0.1:6190", Access.open(tmp_path, "12345678")
+    for who in (zhang, zhang_in_club, admin_in_club):
+        told = await commands.page(who)
+        assert "私聊" in told
+        assert "login" not in told
+    told = await commands.page(admin)
+    (code,) = re.findall(r"http://127\.0\.0\.1:6190/login\?link=(\S+)", told)
+    assert "10 分钟" in told
+    assert commands.access.redeem(code)
 
 
 async def test_status_tells_what_upkeep_wrote_and_let_go(

@@ -17,12 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
+from graph_memory.access import Access
 from graph_memory.service import MemoryService
-from webui import guard
-from webui.auth import FREE
+from graph_memory.settings import Settings
+from webui import create_app, guard
+from webui.auth import FREE, FREE_FOR_ALL
 from webui.guard import HEADERS, MAX_BODY, Site, local_path, split
 
 from .conftest import BASE, KEY, application, client
+from .markup import Markup
 from .surface import STYLE, surface
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -153,6 +156,40 @@ async def test_logging_in_and_out(stranger: httpx.AsyncClient) -> None:
     assert len(stranger.cookies) == 1
     stranger.cookies.update(kept)  # a copy made before
     assert (await stranger.get("/memories")).status_code == 303
+
+
+async def test_a_link_from_the_chat_logs_in_once_and_waits_for_nobody(
+    service: MemoryService, stranger: httpx.AsyncClient
+) -> None:
+    access = Access.open(service.directory, KEY)
+    app = create_app(service, access, Settings(webui_public_url=BASE))
+    for number in range(FREE_FOR_ALL + 1):
+        async with client(app, f"198.51.{number}.1") as guesser:
+            await guesser.post("/login", data={"key": "wrong-guess"}, headers=OURS)
+    code = access.link()
+    async with client(app) as browser:
+        late = await browser.post("/login", data={"key": KEY}, headers=OURS)
+        assert late.status_code == 429, "strangers keep the key from this browser"
+        for _ in range(2):  # chats look at links, too
+            page = Markup((await browser.get("/login", params={"link": code})).text)
+            assert page.all("input", name="link", value=code)
+            assert not page.all("input", name="key")
+        foreign = {"Origin": "https://evil.test"}
+        assert (
+            await browser.post("/login", data={"link": code}, headers=foreign)
+        ).status_code == 403
+        entered = await browser.post("/login", data={"link": code}, headers=OURS)
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        assert (await browser.get("/memories")).status_code == 200
+        known = dict(browser.cookies)
+    async with client(app) as thief:
+        again = await thief.post("/login", data={"link": code}, headers=OURS)
+        assert again.status_code == 401
+        assert "用过了" in again.text
+        assert not thief.cookies
+        kept = {name: value for name, value in known.items() if name.endswith("_known")}
+        thief.cookies.update(kept)
+        assert (await thief.post("/login", data={"key": KEY}, headers=OURS)).status_code == 303
 
 
 @pytest.mark.parametrize(

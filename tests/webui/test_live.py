@@ -78,6 +78,31 @@ async def test_a_page_is_told_at_once_and_no_words(
         assert "猫" not in str(now)
 
 
+async def test_logging_out_ends_the_streams_of_that_login_only(
+    memory: MemoryService, server: WebServer, browser: httpx.AsyncClient
+) -> None:
+    async with httpx.AsyncClient(base_url=browser.base_url) as other:
+        headers = {"Origin": str(other.base_url)}
+        await other.post("/login", data={"key": KEY}, headers=headers)
+        async with (
+            browser.stream("GET", "/api/v1/events") as answer,
+            other.stream("GET", "/api/v1/events") as stays,
+        ):
+            counts, others = told(answer), told(stays)
+            first = await anext(counts)
+            await anext(others)
+            page = await browser.get("/changes")
+            token = re.search(r'name="csrf" value="(\w+)"', page.text)
+            assert token
+            left = await browser.post("/logout", data={"csrf": token[1]}, headers=headers)
+            assert left.status_code == 303
+            async with asyncio.timeout(5):
+                assert [each async for each in counts] == []
+            await memory.journal.append(message(HOME, "qq:zhang", "我喜欢猫"), HOME)
+            while (await anext(others))["messages"] == first["messages"]:
+                pass
+
+
 async def test_the_server_stops_at_once_though_a_page_listens(
     server: WebServer, browser: httpx.AsyncClient
 ) -> None:
@@ -100,16 +125,3 @@ async def test_only_so_many_pages_are_told(
     await asyncio.sleep(0.1)
     async with browser.stream("GET", "/api/v1/events") as answer:
         await anext(told(answer))
-
-
-async def test_a_logout_ends_what_its_pages_are_told(browser: httpx.AsyncClient) -> None:
-    token = re.search(r'name="csrf" value="(\w+)"', (await browser.get("/memories")).text)
-    assert token
-    async with browser.stream("GET", "/api/v1/events") as answer:
-        counts = told(answer)
-        await anext(counts)
-        started, headers = time.monotonic(), {"Origin": str(browser.base_url)}
-        left = await browser.post("/logout", data={"csrf": token[1]}, headers=headers)
-        assert left.status_code == 303
-        assert [each async for each in counts] == []
-        assert time.monotonic() - started < 5

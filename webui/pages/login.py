@@ -18,23 +18,31 @@ routes = APIRouter()
 
 @routes.get("/login")
 async def ask_key(request: Request, pages: View) -> Response:
-    """Ask for the key, or go on if it was given before."""
+    """Ask for the key, or go on if it was given before.
+
+    A link from the chat is asked for a press: chats look at links before anybody opens them.
+    """
     wanted = local_path(request.query_params.get("next", "/"))
     if request.state.login:
         return RedirectResponse(wanted, status_code=303)
-    return pages.render(request, "login.html", next=wanted, wrong=False, wait=0)
+    link = request.query_params.get("link", "")
+    return pages.render(request, "login.html", next=wanted, link=link, wrong="", wait=0)
 
 
 @routes.post("/login")
 async def enter(request: Request, pages: View) -> Response:
-    """Try a key: in with cookies, or once more, perhaps later."""
+    """Try a key or a link: in with cookies, or once more, perhaps later."""
     keyring: Keyring = request.app.state.keyring
     site: Site = request.app.state.site
     given = await read_form(request)
     wanted = local_path(given.get("next", "/"))
     browser = request.cookies.get(keyring.browser_cookie, "")
     address = site.address_of(request.scope)
-    pause = await keyring.attempt(given.get("key", ""), address, browser)
+    pause: float | None
+    if link := given.get("link", ""):
+        pause, wrong = (None if keyring.redeem(link) else 0.0), "link"
+    else:
+        pause, wrong = await keyring.attempt(given.get("key", ""), address, browser), "key"
     if pause is None:
         entered = RedirectResponse(wanted, status_code=303)
         for name, value, age in (
@@ -48,7 +56,9 @@ async def enter(request: Request, pages: View) -> Response:
         return entered
     wait = math.ceil(pause)
     status = 429 if wait else 401
-    response = pages.render(request, "login.html", status, next=wanted, wrong=True, wait=wait)
+    response = pages.render(
+        request, "login.html", status, next=wanted, link="", wrong=wrong, wait=wait
+    )
     if wait:
         response.headers["Retry-After"] = str(wait)
     return response
@@ -60,7 +70,7 @@ async def leave(request: Request) -> Response:
     keyring: Keyring = request.app.state.keyring
     if request.state.login:
         await keyring.revoke(request.state.login)
-        request.app.state.live.end(request.state.login)
+        request.app.state.live.wake()
     response = RedirectResponse("/login", status_code=303)
     response.delete_cookie(keyring.cookie)
     return response
