@@ -6,6 +6,27 @@ from html.parser import HTMLParser
 
 SEEN_TOGETHER = {"script", "style", "iframe", "object", "embed", "base", "math", "img", "mi"}
 """Elements that stored text tries to become; of these pages have ``script src`` only."""
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+INTERACTIVE = {"a", "button", "details", "iframe", "input", "label", "select", "textarea"}
+HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+BLOCKS = HEADINGS | {
+    "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figure",
+    "footer", "form", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul",
+}  # fmt: skip
+PHRASING = HEADINGS | {
+    "b", "bdi", "button", "code", "em", "label", "p", "pre", "small", "span", "strong",
+}  # fmt: skip
+"""Elements that hold text and what stands in text."""
+ONLY_IN = {
+    "li": {"ul", "ol"},
+    **{key: {"dl", "div"} for key in ("dt", "dd")},
+    **{key: {"tr"} for key in ("td", "th")},
+    **{key: {"table"} for key in ("thead", "tbody", "tfoot")},
+    "tr": {"table", "thead", "tbody", "tfoot"},
+    "option": {"select", "datalist", "optgroup"},
+    "summary": {"details"},
+}
+HOLDS_ONLY = {"ul": ("li",), "ol": ("li",), "select": ("option", "optgroup"), "tr": ("td", "th")}
 
 
 class Markup(HTMLParser):
@@ -14,17 +35,48 @@ class Markup(HTMLParser):
     Attributes:
         tags: ``(name, attributes)`` of every element.
         text: All text, outside of elements' attributes.
+        misplaced: Elements where HTML has no place for them: a parser moves them elsewhere.
     """
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
         self.tags: list[tuple[str, dict[str, str]]] = []
         self._text: list[str] = []
+        self.misplaced: list[str] = []
+        self._open: list[str] = []
         self.feed(page)
         self.close()
+        self.misplaced += [f"<{tag}> is not closed" for tag in self._open]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.tags.append((tag, found))
+        if found.get("type") != "hidden" and "svg" not in self._open:
+            self.misplaced += [f"<{tag} {found}> in {each}" for each in self._wrong_around(tag)]
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+        else:
+            self.misplaced.append(f"</{tag}> in {self._open[-1:]}")
+            while tag in self._open and self._open.pop() != tag:
+                pass
+
+    def _wrong_around(self, tag: str) -> list[str]:
+        """The elements around an element that may not hold it."""
+        above, parent = self._open, (self._open or [""])[-1]
+        wrong = [each for each in above if tag in BLOCKS and each in PHRASING]
+        if tag in INTERACTIVE:
+            wrong += [each for each in above if each in ("a", "button")]
+        wrong += [each for each in above if each == tag and tag in ("form", "label")]
+        if parent not in ONLY_IN.get(tag, (parent,)) or tag not in HOLDS_ONLY.get(parent, (tag,)):
+            wrong.append(parent)
+        return wrong
 
     def handle_data(self, data: str) -> None:
         self._text.append(data)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 def records(page: object) -> list[str]:
-    return [tag["href"] for tag in page.all("a", **{"class": "record-body"})]  # type: ignore[attr-defined]
+    return [tag["href"] for tag in page.all("a", **{"class": "record-link"})]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,35 @@ async def test_stored_text_is_markup_on_no_page(crawl: Crawl) -> None:
     assert shown == set(XSS), "the corpus was not shown: the test proves nothing"
 
 
+async def test_elements_stand_only_where_html_has_a_place_for_them(crawl: Crawl) -> None:
+    for address, page in crawl.pages.items():
+        assert page.misplaced == [], address
+    for address in ("/login", "/login?link=x", "/nowhere", "/memories/new?about=x"):
+        answer = await crawl.browser.get(address)
+        assert Markup(answer.text).misplaced == [], address
+    records = crawl.pages["/records"]
+    assert records.all("a", **{"class": "record-link"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "count"),
+    [
+        ("<a href='/'><span><a href='/x'>x</a></span></a>", 1),
+        ("<button><input></button>", 1),
+        ("<button><input type=hidden></button>", 0),
+        ("<p>a<div>b</div></p>", 1),
+        ("<form><div><form></form></div></form>", 1),
+        ("<ul><a href='/'>x</a></ul>", 1),
+        ("<div><li>x</li></div>", 1),
+        ("<div><span></div></span>", 2),
+        ("<div>", 1),
+        ("<a href='/'><svg><path d='M0'/><text>a</text></svg><br>x</a>", 0),
+    ],
+)
+async def test_wrong_nesting_would_be_seen(wrong: str, count: int) -> None:
+    assert len(Markup(wrong).misplaced) == count
+
+
 async def test_no_page_was_left_out(crawl: Crawl) -> None:
     visited = {route.template for address in crawl.pages if (route := crawl.route(address))}
     pages = {
