@@ -17,7 +17,7 @@ from ..errors import ConflictError, NotFoundError
 from ..health import describe, learning_failure
 from ..locales import explain
 from ..model import Change, Fact
-from ..recall import Item
+from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
 from ..text import fenced, one_line
@@ -98,18 +98,18 @@ class Commands(Answers):
         if not known:
             return self._say("mine_none")
         at, pages = _page_of(known, page)
-        found = known[(at - 1) * LISTED : at * LISTED]
-        listed = [Reference(Fact.kind, line.fact.id, line.fact.statement) for line in found]
+        facts = [line.fact for line in known[(at - 1) * LISTED : at * LISTED]]
+        listed = [Reference(Fact.kind, fact.id, fact.statement) for fact in facts]
         self.memory.references.number(turn, listed)
-        said = await self.memory.lookup.signed(turn.asker, [line.fact for line in found])
+        said = await self.memory.lookup.signed(turn.asker, facts)
         lines = [
             self._say(
                 "fact_line",
                 number=number,
-                statement=f"〔{who}〕{fenced(line.fact.statement, MAX_STATEMENT)}",
-                date=self._date(line.fact.said_at),
+                statement=f"〔{who}〕{without_name(fenced(fact.statement, MAX_STATEMENT), who)}",
+                date=self._date(fact.said_at),
             )
-            for number, (line, who) in enumerate(zip(found, said, strict=True), 1)
+            for number, (fact, who) in enumerate(zip(facts, said, strict=True), 1)
         ]
         title = self._say("mine_title", count=len(known), page=at, pages=pages)
         more = [self._say("mine_more", page=at + 1)] if at < pages else []

@@ -18,7 +18,7 @@ from .recaller import (
     Trace,
     TracedCandidate,
 )
-from .render import CLOSE, OPEN, Item, language_of, wording
+from .render import CLOSE, OPEN, Item, language_of, without_name, wording
 from .selection import Reason
 from .visible import VisibleSet
 
@@ -42,5 +42,6 @@ __all__ = [
     "VisibleSet",
     "called",
     "language_of",
+    "without_name",
     "wording",
 ]

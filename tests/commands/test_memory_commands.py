@@ -73,6 +73,14 @@ async def test_mine_shows_what_may_be_shown_here(commands: Commands) -> None:
     assert "还没有" in await commands.mine(Turn(private("new"), user("new"), "新人"))
 
 
+async def test_no_list_says_a_name_twice(commands: Commands, memory: MemoryService) -> None:
+    await commands.remember(replace(zhang, text="我不吃香菜"))
+    await memory.settle()
+    for listed in (await commands.mine(zhang), await commands.search(zhang, "香菜")):
+        line = next(each for each in listed.splitlines() if "香菜" in each)
+        assert "〔张三〕我不吃香菜" in line
+
+
 async def test_search(commands: Commands) -> None:
     assert "花生" in await commands.search(zhang, "花生过敏")
     assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
@@ -141,7 +149,7 @@ async def test_correct_by_number_and_undo(commands: Commands, memory: MemoryServ
     )
     assert "已更正：我对花生不过敏，对腰果过敏{x}" in told
     mine = await commands.mine(zhang)
-    assert "张三：我对花生不过敏，对腰果过敏{x}" in mine
+    assert "〔张三〕我对花生不过敏，对腰果过敏{x}" in mine
     assert "张三对花生过敏" not in mine
     await memory.recall.settle()
     found = await commands.search(zhang, "花生过敏")

@@ -173,7 +173,7 @@ async def test_correcting(tools: Tools, commands: Commands, memory: MemoryServic
     assert "/记忆 撤销" in done
     await memory.settle()
     mine = await commands.mine(zhang)
-    assert "张三：我对腰果过敏，对花生不过敏" in mine
+    assert "〔张三〕我对腰果过敏，对花生不过敏" in mine
     assert "张三对花生过敏" not in mine
     told = await tools.recall(zhang, "以前以为我对花生过敏吗")
     assert re.search(r"〔张三〕〔到2026-09-21为止，现在不是了〕张三对花生过敏", told)

@@ -67,6 +67,15 @@ async def test_the_batch_call_adds_updates_merges_and_uses(world: World) -> None
     assert set(after[1].evidence) == {1, 3}
 
 
+async def test_what_is_kept_in_somebodys_own_words_is_theirs(world: World) -> None:
+    await world.say(zhang, "记住我只吃素")
+    await world.learn(answer())
+    _, lead = await world.ask(zhang, "今天天气怎么样")
+    heading = next(line for line in lead.splitlines() if "你一直记着" in line)
+    assert "[事实] 我只吃素" in lead
+    assert "“我”是这个人" in heading, "not the model"
+
+
 async def test_they_are_in_every_block_in_place_of_the_profile(world: World) -> None:
     await world.say(zhang, "我住在西安，做护士")
     await world.learn(core(claim("张三是西安的护士")))

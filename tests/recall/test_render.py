@@ -79,6 +79,34 @@ async def test_who_said_it_and_where(memory: Memory) -> None:
     assert "群77" not in inside
 
 
+def test_who_asks_is_called_by_a_name_of_theirs_in_lists() -> None:
+    """Not 对方, which is for the model: what an import brought or a linked account said."""
+    index, linked = Index(), user("10009")
+    for row in (HOME, name(HOME, ZHANG, "张三")):
+        index.put(row)
+    sure = asker_of(HOME, ZHANG)
+    sight = index.visible({HOME.id: view(HOME, sure, Policy(), Attendance())})
+    told = fact(HOME, linked, entity("帐篷"), "张三买了三顶帐篷", speaker=linked)
+
+    def who(*accounts: str, alone: bool = True) -> str:
+        asker = replace(sure, accounts=frozenset(accounts))
+        return Renderer(index, sight, asker, ZH, UTC, T0).who(told, alone=alone)
+
+    assert who(ZHANG, linked) == "张三"
+    assert who(ZHANG, linked, alone=False) == "对方"
+    assert who(linked) == "本人"
+    assert who(ZHANG) == "有人"
+
+
+async def test_no_name_is_said_twice(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(CLASS, ZHANG, "大家好", T0 - 60, name="张三")
+    told = fact(CLASS, HONG, entity("香菜"), "小红：我一点香菜都不吃", speaker=HONG)
+    await memory.know(CLASS, name(CLASS, HONG, "小红", T0), told)
+    block = (await memory.ask(CLASS, "谁一点香菜都不吃", ZHANG)).block
+    assert "〔小红〕我一点香菜都不吃" in block
+
+
 async def test_order_of_the_block_does_not_depend_on_the_question(memory: Memory) -> None:
     await memory.open()
     for number, what in enumerate(("帐篷买了双层的", "帐篷地钉买了二十根", "帐篷天幕买了卡其色")):
