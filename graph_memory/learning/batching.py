@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from ..episode import continues
 from ..model import (
+    Batch,
     EntityType,
     Episode,
     Mention,
@@ -54,6 +55,11 @@ S = TypeVar("S", Name, Mention, Participation)
 def asks_to_remember(text: str) -> bool:
     """Whether a message begins by asking to remember something."""
     return _request(text) is not None
+
+
+def requests(batch: Batch) -> list[Message]:
+    """The messages of a batch that ask to remember something."""
+    return [each for each in batch.messages if each.is_human and asks_to_remember(each.text)]
 
 
 def without_request(text: str) -> str:

@@ -18,7 +18,7 @@ from ..store import Draft, Rows
 from ..store.rows import ASKED
 from ..text import is_chinese, one_line, terms
 from ..visible_rows import LearnerRows
-from .batching import asks_to_remember, without_request
+from .batching import requests, without_request
 from .parse import Extraction, FactClaim, parse
 from .prompt import (
     VERSION,
@@ -138,10 +138,11 @@ class Extractor:
     ) -> bool:
         """Write what was learned; nothing, and false, if ``whole`` is not whole any more."""
         held, now = [message.id for message in whole.messages], self._context.now()
-        is_whole = True
+        is_whole, asked = True, list[Message]()
 
         def draft(rows: Rows) -> Draft | None:
-            nonlocal is_whole
+            nonlocal is_whole, asked
+            asked = _unlearned(rows, material.batch)
             is_whole = rows.has_messages(held) and rows.erasures() == material.erasures
             if not is_whole:
                 return None
@@ -155,11 +156,22 @@ class Extractor:
             return found
 
         if await self._journal.commit(draft):
-            for message in material.batch.messages:
-                asked = message.is_human and asks_to_remember(message.text)
-                if asked and not await self.confirm(message):  # the model made nothing of it
+            for message in asked:
+                if not await self.confirm(message):  # the model made nothing of it
                     await self.keep(material.batch, message)
         return is_whole
+
+    async def keep_requests(self, batch: Batch) -> None:
+        """Keep what a batch that has to wait asks to be remembered, as it stands, once."""
+
+        def work(rows: Rows) -> list[Message]:
+            policy, attendance = self._context.settings.policy, self._context.attendance
+            return _unlearned(
+                rows, readable(batch, LearnerRows(rows, batch.session, policy, attendance))
+            )
+
+        for message in await self._journal.read(work):
+            await self.keep(batch, message)
 
     async def confirm(self, message: Message, besides: Besides | None = None) -> bool:
         """Enter what was learned from a message as a change of its author's, who asked.
@@ -218,6 +230,14 @@ class Extractor:
         except TimeoutError as error:
             reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
             raise ExtractionError(reason, Failure.TIMEOUT) from error
+
+
+def _unlearned(rows: Rows, batch: Batch) -> list[Message]:
+    """What a batch asks to be remembered, as far as no fact rests on it."""
+    asked = requests(batch)
+    facts = rows.find(Fact, session=batch.session.id) if asked else []
+    known = {id for fact in facts for id in fact.evidence}
+    return [message for message in asked if message.id not in known]
 
 
 def _said(batch: Batch) -> dict[str, int]:

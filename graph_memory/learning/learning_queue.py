@@ -25,7 +25,18 @@ from ..errors import (
     brief,
     failure_of,
 )
-from ..model import BOT, Addressee, Change, Erased, Fact, Message, Participation, Session, User
+from ..model import (
+    BOT,
+    Addressee,
+    Batch,
+    Change,
+    Erased,
+    Fact,
+    Message,
+    Participation,
+    Session,
+    User,
+)
 from ..ports import LanguageModel
 from ..store import Event, QueuedBatch
 from ..store.pauses import Pauses
@@ -33,7 +44,7 @@ from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
 from ..token_budget import Cost
 from ..turn import Turn
-from .batching import Buffers, claim_writer, cutter, without_request
+from .batching import Buffers, claim_writer, cutter, requests, without_request
 from .extractor import PURPOSE, Besides, Extractor, Likeness
 from .prompt import Extend
 
@@ -357,6 +368,8 @@ class Learning:
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)
             self.look_again()
+            if self._has_to_wait(claimed[0]):
+                await self._extractor.keep_requests(claimed[0])
             if attempts is not None:
                 attempts.update(self.retry_now([claimed[0].id], by_admin=True))
         # Whatever the journal does not have any more has been removed or claimed.
@@ -400,6 +413,11 @@ class Learning:
         free = (item for item in self._waiting if item.session not in self._running)
         return min((self._wait(item, now) for item in free), default=inf)
 
+    def _has_to_wait(self, batch: Batch) -> bool:
+        """Whether the requests of a batch are not learned as soon as they might."""
+        is_held = self.breaker.retry_in > 0 or self._context.budget.blocked_for > 0
+        return is_held or any(self._share_pause(each.sender) > 0 for each in requests(batch))
+
     def _share_pause(self, author: str) -> float:
         """Seconds for which somebody's batches wait who has cost their share of the day."""
         return self._context.budget.share_blocked_for(author, len(self._people))
@@ -442,17 +460,20 @@ class Learning:
 
     async def _attempt(self, item: QueuedBatch) -> bool:
         await self._journal.probe()  # no call of the model for what cannot be stored
+        batch: Batch | None = None
         try:
-            await self._extractor.learn(await self._journal.batch(item.id))
+            batch = await self._journal.batch(item.id)
+            await self._extractor.learn(batch)
         except NotFoundError as error:  # it was erased, or the journal is damaged
             await self._journal.fail(item.id, failure_of(error), None)
             return False
-        except HeldBackError:
-            return False  # not an attempt
         except ClosedError:
             raise
         except Exception as error:
-            await self._fail(item, error)
+            if not isinstance(error, HeldBackError):  # which is no attempt
+                await self._fail(item, error)
+            if batch:
+                await self._extractor.keep_requests(batch)
             return False
         return True
 

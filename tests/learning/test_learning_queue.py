@@ -19,6 +19,7 @@ from graph_memory.errors import ClosedError, ExtractionError, Failure
 from graph_memory.learning import Learning, extractor
 from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import VERSION
+from graph_memory.library import Library
 from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
 from graph_memory.redaction import MASK
 from graph_memory.settings import Settings
@@ -177,6 +178,42 @@ async def test_what_is_to_be_remembered_is_kept_if_the_model_makes_nothing_of_it
     assert fact.speaker == ZHANG
     changes = [change for change in await all_changes(world.journal) if change.actor == ZHANG]
     assert len(changes) == 1, "so that /memory undo takes it back"
+
+
+async def test_what_is_to_be_remembered_is_kept_though_learning_has_to_wait(world: World):
+    """At once, and once: the model may be down, or have cost its share of the day."""
+    world.script.script = [ExtractionError("没有额度")] * 2
+    await world.hear("记住我妈妈的生日是六月一号")
+    await world.learning.settle()
+    (fact,) = await world.facts()
+    assert fact.statement == "张三：我妈妈的生日是六月一号"
+    while not world.learning.breaker.retry_in:
+        with pytest.raises(ExtractionError), world.learning.breaker.call():
+            raise ExtractionError("没有额度")
+    await world.hear("记住我爸爸的生日是七月一号")
+    await world.learning.settle()
+    assert len(await world.facts()) == 2
+    world.time += 3600
+    await world.learning.flush()
+    await world.learning.flush()
+    await world.learning.settle()
+    assert (await world.learning.status()).waiting == 0
+    assert len(await world.facts()) == 2
+    mine = [change for change in await all_changes(world.journal) if change.actor == ZHANG]
+    assert len(mine) == 2, "so that /memory undo takes the words back"
+
+
+async def test_what_was_forgotten_while_learning_waits_is_not_kept_again(world: World):
+    world.script.script = [ExtractionError("没有额度")] * 2
+    await world.hear("记住我妈妈的生日是六月一号")
+    await world.learning.settle()
+    (fact,) = await world.facts()
+    library = Library(context(world.journal, world.settings, now=lambda: world.time))
+    await library.forget(fact.id, None, ZHANG)
+    world.time += 3600
+    await world.learning.flush()
+    await world.learning.flush()
+    assert await world.facts() == []
 
 
 async def test_a_persona_switch_is_learned_into_the_old_personas_session(world: World):
