@@ -247,13 +247,14 @@ class IndexSync:
 
     async def _build(self, index: Index) -> None:
         """Enter what the journal holds; events that come meanwhile follow."""
+        # Before the snapshot, which then has the Session of each; later ones come as events.
+        messages = await self._journal.newest_messages(MAX_MESSAGES)
         with contextlib.ExitStack() as stack:
             try:
                 snapshot = await self.run(stack.enter_context, self._journal.snapshot())
                 first: tuple[type[Row], ...] = (Session, Merge, Name, Forgotten)
                 for kind in first:
                     await self._each(snapshot.scan(kind), index.put)
-                messages = await self._journal.newest_messages(MAX_MESSAGES)
                 await self._each(messages, index.put_message)
                 await self._each(await self._cited(index, snapshot), index.put_message)
                 for kind in (Fact, Episode):

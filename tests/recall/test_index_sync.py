@@ -7,10 +7,10 @@ import logging
 
 import pytest
 
-from graph_memory.model import Erased, Fact, asker_of
+from graph_memory.model import Erased, Fact, Message, asker_of
 from graph_memory.recall import index_sync
 from graph_memory.store import Draft
-from tests.makers import entity, fact, private, user
+from tests.makers import entity, fact, group, private, user
 from tests.scripted import HashEmbedder
 
 from .conftest import Memory
@@ -69,6 +69,27 @@ async def test_what_it_could_not_follow_is_built_anew(
     assert [r.message for r in caplog.records] == ["recall is held up: ?"]
     assert "爬山" in (await memory.ask(HOME, "张三喜欢爬山吗")).block
     assert recaller.vectors == recaller.items == 2
+
+
+async def test_what_is_said_in_a_new_chat_during_the_first_build_has_its_chat(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+):
+    """It is known to be said in a group, before others who may bear the same name."""
+    room, said = group("9"), asyncio.Event()
+
+    async def read(limit: int) -> list[Message]:
+        if not said.is_set():
+            said.set()
+            for number in ("6602", "101"):
+                await memory.say(room, user(number), f"我是{number}号，爱吃榴莲", name="陈大文")
+        return await newest(limit)
+
+    newest = memory.journal.newest_messages
+    monkeypatch.setattr(memory.journal, "newest_messages", read)
+    recaller = await memory.open()
+    await asyncio.wait_for(recaller.settle(), 20)
+    found = await recaller.find(asker_of(room, ZHANG), "榴莲")
+    assert [("(6602)" in item.text) + ("(101)" in item.text) for item in found.items] == [1, 1]
 
 
 async def test_building_anew_loses_nothing_that_happens_meanwhile(memory: Memory):
