@@ -29,7 +29,7 @@ from .recorded import Recorded
 from .rehearsal import Rehearsal
 from .trial import FRESH, Trial
 
-COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t")
+COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t", "in use", "as many lines")
 
 
 def main() -> None:
@@ -159,6 +159,7 @@ def _table(file: str, summary: dict[str, Any]) -> str:
         row("plain RRF", summary["rrf"]),
         *(row(f"— {name}", scores) for name, scores in plain.items()),
         "",
+        "in use: {lines:.1f} lines, {tokens:.0f} tokens".format(**summary["all"]),
         *(f"{key}: {value}" for key, value in summary.items() if not isinstance(value, dict)),
     ]
     return "\n".join(lines)

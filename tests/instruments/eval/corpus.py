@@ -8,6 +8,7 @@ slot, the messages that state it. ``ns`` is one person's memory.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable
@@ -22,6 +23,8 @@ BEGINNING = 1_700_000_000.0
 LINE, PAUSE = 30.0, 3_600.0
 """Seconds assumed between two lines of one conversation, and between conversations."""
 
+FORMS = ("%I:%M %p on %d %B, %Y", "%Y-%m-%d %H:%M", "%d.%m.%Y, %H:%M:%S", "%Y-%m-%d")
+"""Ways in which files write times."""
 _CHINESE_DATE = re.compile(r"(\d+)年(\d+)月(\d+)日(?: \S+)?(?: (\d+):(\d+))?")
 
 
@@ -129,14 +132,18 @@ def parse(records: Iterable[dict[str, Any]]) -> Corpus:
 
 
 def when(text: str) -> float | None:
-    """A time as the files write it, in seconds; ``None`` if it cannot be read."""
+    """A time as the files write it, in seconds; ``None`` if there is none.
+
+    Raises:
+        ValueError: It cannot be read.
+    """
+    if not text:
+        return None
     chinese = _CHINESE_DATE.match(text)
     if chinese:
         year, month, day, hour, minute = (int(part or 0) for part in chinese.groups())
         return datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp()
-    for form in ("%I:%M %p on %d %B, %Y", "%Y-%m-%d %H:%M", "%Y-%m-%d"):
-        try:
+    for form in FORMS:
+        with contextlib.suppress(ValueError):
             return datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
-        except ValueError:
-            continue
-    return None
+    raise ValueError(f"no time of a known form: {text!r}")

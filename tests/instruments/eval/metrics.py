@@ -2,7 +2,9 @@
 
 ER@k: mean share of evidence slots that the first k places cover; an item takes as many
 places as it shows messages word for word, at least one. ALL@10: all slots covered. MRR: of
-the first item that covers a slot. ER@600t: slots covered by what fits into 600 tokens.
+the first item that covers a slot. ER@600t: slots covered by what fits into 600 tokens. In use:
+slots covered by what the default reminder shows, whose tokens and lines are counted; of plain
+retrieval, by what fits into as many tokens, or takes as many lines.
 """
 
 from __future__ import annotations
@@ -24,19 +26,37 @@ class Shown:
     places: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a reply gets: the items, and how many lines and tokens the reminder has."""
+
+    shown: Sequence[Shown] = ()
+    lines: int = 0
+    tokens: int = 0
+
+
 @dataclass(slots=True)
 class Scores:
     """Measurements by category; ``all`` is every question."""
 
     _rows: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, query: Query, ranked: Sequence[Shown], fitting: Iterable[Shown]) -> None:
-        """Enter one answer: everything in order, and what fits the token budget."""
+    def add(
+        self,
+        query: Query,
+        ranked: Sequence[Shown],
+        fitting: Iterable[Shown],
+        used: Used,
+    ) -> None:
+        """Enter one answer: everything in order, what fits the token budget, what is used."""
         row = {f"er@{k}": _covered(query, within(ranked, k)) for k in PLACES}
         row["all@10"] = float(row["er@10"] == 1.0)
         hits = (n for n, item in enumerate(ranked, 1) if _covered(query, [item]))
         row["mrr"] = 1 / next(hits, float("inf"))
         row["er@600t"] = _covered(query, fitting)
+        row["in use"] = _covered(query, used.shown)
+        row["lines"], row["tokens"] = float(used.lines), float(used.tokens)
+        row["as many lines"] = _covered(query, ranked[: used.lines])
         for category in ("all", query.category):
             self._rows[category].append(row)
 

@@ -10,7 +10,7 @@ from tests.recall.hashing import HashingEmbedder
 
 from . import corpus
 from .corpus import Query
-from .metrics import Scores, Shown, within
+from .metrics import Scores, Shown, Used, within
 from .plain import Plain
 from .trial import Trial
 
@@ -31,10 +31,12 @@ def test_an_item_takes_as_many_places_as_it_shows_messages() -> None:
 def test_scores_of_one_question() -> None:
     scores = Scores()
     ranked = [Shown(frozenset({id})) for id in ("x", "a", "y", "z", "w", "c")]
-    scores.add(Query("u", "?", "easy", slots("a b", "c")), ranked, ranked[:1])
+    used = Used(ranked[:3], 2, 40)
+    scores.add(Query("u", "?", "easy", slots("a b", "c")), ranked, ranked[:1], used)
     row = scores.table()["easy"]
     assert (row["er@5"], row["er@10"], row["all@10"], row["mrr"]) == (0.5, 1.0, 1.0, 0.5)
     assert row["er@600t"] == 0
+    assert (row["in use"], row["as many lines"], row["tokens"]) == (0.5, 0.5, 40)
     assert scores.table()["all"] == row
 
 
@@ -42,7 +44,10 @@ def test_times_as_the_files_write_them() -> None:
     assert corpus.when("2024年04月01日 周一 08:11") == _at(2024, 4, 1, 8, 11)
     assert corpus.when("1:56 pm on 8 May, 2023") == _at(2023, 5, 8, 13, 56)
     assert corpus.when("2023-04-27") == _at(2023, 4, 27)
-    assert corpus.when("上周五") is None
+    assert corpus.when("29.12.2023, 00:51:12") == _at(2023, 12, 29, 0, 51, 12)
+    assert corpus.when("") is None
+    with pytest.raises(ValueError, match="上周五"):
+        corpus.when("上周五")
 
 
 def _at(*parts: int) -> float:

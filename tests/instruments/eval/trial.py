@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,14 +28,14 @@ from graph_memory.text import tokens
 from tests.makers import context
 
 from .corpus import OWNER, Corpus, Person, Query
-from .metrics import Scores, Shown, percentile
+from .metrics import Scores, Shown, Used, percentile
 from .plain import Plain
 
 PLATFORM = "eval"
 PERSONA = "default"
 BUDGET = 600
-DEPTH = 40
-"""Items asked for; enough for the first twenty places."""
+DEPTH, MOST = 40, 50
+"""Items asked for: enough for the first twenty places, and for the budget."""
 FRESH = 25
 """Questions embedded anew to measure what that takes."""
 
@@ -100,6 +100,7 @@ class Trial:
         self._corpus = corpus
         self._journal = journal
         self._embedder = embedder
+        self._used: list[Used] = []
         self._ids: dict[int, str] = {}
         self._facts: dict[str, frozenset[str]] = {}
 
@@ -130,7 +131,7 @@ class Trial:
             (line.at for person in self._corpus.people.values() for line in person.lines),
             default=0.0,
         )
-        settings = Settings(retrieval_top_k=50, recall_deadline=10_000)
+        settings = Settings(recall_deadline=10_000)
         recaller = Recaller(context(self._journal, settings, now=lambda: newest))
         self._journal.listen(recaller.on_event)
         await recaller.start()
@@ -183,14 +184,18 @@ class Trial:
         asker = asker_of(session, session.owner)
         found = await recaller.search(asker, query.text, DEPTH)
         block = await recaller.remind(
-            asker, query.text, RecallOptions(budget=BUDGET, previous=query.previous)
+            asker, query.text, RecallOptions(MOST, budget=BUDGET, previous=query.previous)
         )
+        given = await recaller.remind(asker, query.text, RecallOptions(previous=query.previous))
+        items = [self.shown(item) for item in given.items]
+        self._used.append(Used(items, len(items), tokens(given.block)))
         timing = block.trace.timing
         report.recall_ms.append(timing["total"] - timing["embedding"])
         report.items += len(found.items)
         report.foreign += sum(item.session != session.id for item in found.items)
         ranked = [self.shown(item) for item in found.items]
-        report.scores.add(query, ranked, [self.shown(item) for item in block.items])
+        shown = [self.shown(item) for item in block.items]
+        report.scores.add(query, ranked, shown, self._used[-1])
 
     def shown(self, item: Item) -> Shown:
         if item.kind == "fact":
@@ -209,7 +214,7 @@ class Trial:
             owners += [owner] * len(own)
         whole = Plain(texts, await self._vectors(texts))
         seen = {owner: np.array([each == owner for each in owners]) for owner in plain}
-        for number, query in enumerate(self._corpus.queries):
+        for number, (query, used) in enumerate(zip(self._corpus.queries, self._used, strict=True)):
             lines = self._corpus.people[query.owner].lines
             vector = await self._embedder.query(query.text) if self._embedder else None
             started = time.perf_counter()
@@ -220,8 +225,9 @@ class Trial:
             report.plain_own_ms.append((time.perf_counter() - between) * 1000)
             ranked = [Shown(frozenset({lines[n].id})) for n in order]
             costs = [tokens(f"- 2024-01-01 {lines[n].speaker}: {lines[n].text}") for n in order]
-            fitting = int((np.cumsum(costs) <= BUDGET).sum()) if costs else 0
-            report.plain.add(query, ranked, ranked[:fitting])
+            total = np.cumsum(costs)
+            fitting, equal = (ranked[: (total <= most).sum()] for most in (BUDGET, used.tokens))
+            report.plain.add(query, ranked, fitting, replace(used, shown=equal))
             progress("comparing", number + 1, len(self._corpus.queries))
 
     async def _vectors(self, texts: list[str]) -> Vectors | None:
