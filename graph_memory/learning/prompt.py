@@ -221,8 +221,8 @@ class ContextBuilder:
         for one in mentioned:
             self._introduce(one.user, BUDGET // 2, one.name)
         here = {message.id for message in batch.messages}
-        for id in {one.quoted for one in addressees} - here:
-            if id:
+        for id in dict.fromkeys(one.quoted for one in addressees):
+            if id and id not in here:
                 self._quote(id)
 
     def fill(self, likeness: Mapping[str, float]) -> PromptContext:
@@ -241,8 +241,9 @@ class ContextBuilder:
             if known.label(fact.subject):
                 known.facts[number] = fact
                 self._spent += cost
-        for node in self._named.keys() - self._values:
-            self._introduce(node, BUDGET)
+        for node in self._named:  # no set: its order would be another one in each process
+            if node not in self._values:
+                self._introduce(node, BUDGET)
         return known
 
     def _episodes(self, batch: Batch) -> Iterator[Episode]:

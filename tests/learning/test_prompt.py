@@ -157,6 +157,16 @@ async def test_known_items_stay_within_their_budget(journal: Journal):
     assert tokens("\n".join(known.lines(CHINA))) <= BUDGET
 
 
+async def test_named_things_are_labelled_in_the_same_order_in_every_process(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    names = [f"{'大' * length}物件" for length in range(9, 0, -1)]
+    text = "，".join(reversed(names))
+    named = [thing(f"E{number}", name, "thing") for number, name in enumerate(names, 1)]
+    await chat.told(text, entities=named)
+    await chat.say("zhang", text, "张三")
+    assert [thing.name for thing in (await chat.show()).things.values()] == names
+
+
 async def test_names_are_found_as_whole_words(journal: Journal):
     chat = Chat(journal, private("zhang"))
     likes = [said("U1", "likes", each, f"zhang likes {each}", 1) for each in ("Go", "北京")]
