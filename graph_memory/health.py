@@ -9,6 +9,7 @@ from functools import partial
 
 from .breaker import Breaker, BreakerState
 from .errors import Failure, GraphMemoryError
+from .graph import GraphState
 from .learning import LearningStatus
 from .locales import TEXTS, explain, say
 from .maintenance import Report
@@ -73,7 +74,7 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
             vectors=health.index_vectors,
         ),
         tell("health_embedder", name=health.embedder or without),
-        tell("health_graph", state=tell(f"graph_{health.graph}"), applied=health.graph_applied),
+        _graph(health, language),
         tell("health_learning", waiting=learning.waiting, dead=learning.dead),
     ]
     if learning.failed:
@@ -84,6 +85,12 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
         lines.append(tell("health_web", url=web))
     lines += _troubles(health, language)
     return "\n".join([*lines, *(tell("health_problem", problem=each) for each in health.problems)])
+
+
+def _graph(health: Health, language: str) -> str:
+    state = say(language, f"graph_{health.graph}")
+    key = "health_graphless" if health.graph == GraphState.ABSENT else "health_graph"
+    return say(language, key, state=state, applied=health.graph_applied)
 
 
 def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: int) -> list[str]:

@@ -61,6 +61,7 @@ def test_a_room_imports_only_from_lower_layers(own: str) -> None:
             {"main.py", *(path for path in map(name, runtime_modules()) if "/astrbot/" in path)},
         ),
         ("kuzu", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
+        ("ladybug", {path for path in map(name, runtime_modules()) if "/graph/" in path}),
         ("fastapi", {path for path in map(name, runtime_modules()) if path.startswith("webui/")}),
     ],
 )

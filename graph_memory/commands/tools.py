@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import NotFoundError
+from ..graph import GraphState
 from ..locales import say
 from ..lookup import Route
 from ..model import Fact
@@ -108,7 +109,7 @@ class Tools(Answers):
         if not found.is_known:
             return self._say("found_nobody")
         notes = [] if found.is_dated else [self._say("found_undated")]
-        notes += [] if found.is_whole else [self._say("found_partly")]
+        notes += [] if found.is_whole else [self._partly()]
         if not found.items and not found.paths:
             return "\n".join([self._say("found_nothing"), *notes])
         lines = [f"- {self._cited(turn, item)}" for item in found.items]
@@ -121,7 +122,7 @@ class Tools(Answers):
         """The whole graph as the speaker may know it, fenced as data."""
         found = await self.memory.lookup.overview(turn.asker)
         if not found.is_whole:
-            return self._say("found_partly")
+            return self._partly()
         if not found.central:
             return self._say("found_nothing")
         central = (
@@ -133,6 +134,11 @@ class Tools(Answers):
             lines.append(self._say("found_bridges"))
             lines += [self._path(turn, path) for path in found.bridges]
         return "\n".join([OPEN, self._say("found_note"), *lines, CLOSE])
+
+    def _partly(self) -> str:
+        """Why the graph was not walked."""
+        is_absent = self.memory.graph.state is GraphState.ABSENT
+        return self._say("found_without" if is_absent else "found_partly")
 
     def _path(self, turn: Turn, path: Route) -> str:
         facts = " → ".join(self._cited(turn, item) for item in path.facts)

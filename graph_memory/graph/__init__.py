@@ -1,6 +1,6 @@
 """The graph: a Kùzu view of the journal's rows, disposable.
 
-Only this package imports kuzu.
+Only this package imports kuzu, or ladybug in its place.
 """
 
 from .graph_queries import HOPS, GraphEdge, GraphNode, GraphQueries, Subgraph

@@ -22,8 +22,13 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
-import kuzu
-from kuzu.prepared_statement import PreparedStatement
+try:
+    import kuzu
+except ImportError:  # it has no wheel for macOS and Windows on 3.14, nor for musl
+    try:
+        import ladybug as kuzu  # its maintained fork
+    except ImportError:
+        kuzu = None
 
 from ..errors import GraphError
 from ..model import Entity, Fact, Mention, Name, Participation, Session, User, is_entity
@@ -70,6 +75,11 @@ EDGES: Final = {
 _CHECK = 1_000  # rows between two looks at `stop`
 _MAX_SIZE = 1 << 32  # bytes; the default, 8 TiB of address space, fails under ulimit
 _THREADS = 2
+
+
+def is_available() -> bool:
+    """Whether Kùzu or its fork could be imported."""
+    return kuzu is not None
 
 
 class Database:
@@ -122,7 +132,7 @@ class Database:
     def _prepare(self, statement: str) -> Any:
         prepared = self._prepared.get(statement)
         if prepared is None:
-            prepared = PreparedStatement(self._connection, statement)
+            prepared = kuzu.PreparedStatement(self._connection, statement)
             if not prepared.is_success():
                 raise RuntimeError(prepared.get_error_message())
             self._prepared[statement] = prepared

@@ -11,7 +11,8 @@ reader has finished with it: closing Kùzu under a query crashes the process.
                          │               failed          │       beside the old one,
                          └───────not asked for long──────┘       which answers meanwhile
 
-Small graphs, too, cost a hundred megabytes: Kùzu's code, threads and pages.
+Small graphs, too, cost a hundred megabytes: Kùzu's code, threads and pages. Where Kùzu cannot
+be imported the graph is absent: there is nothing to keep up to date, and no answer.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from typing import TypeVar
 from ..errors import ClosedError, GraphError
 from ..store import Journal
 from ..supervisor import Supervisor
-from .database import Database, build, remove
+from .database import Database, build, is_available, remove
 from .graph_queries import GraphQueries
 
 T = TypeVar("T")
@@ -47,6 +48,7 @@ FRESH = 5.0
 """Seconds that it waits for a newer one; then the graph there is answers."""
 TIMEOUT = 10.0
 """Seconds after which one query is given up."""
+_ABSENT = "there is no graph: neither kuzu nor ladybug can be imported"
 MIN_FREE = 64 << 20
 """Bytes the disk must have free: Kùzu ends the process when a write finds none."""
 
@@ -54,6 +56,7 @@ MIN_FREE = 64 << 20
 class GraphState(StrEnum):
     """What the graph is doing."""
 
+    ABSENT = "absent"
     CLOSED = "closed"
     WAITING = "waiting"
     BUILDING = "building"
@@ -98,6 +101,8 @@ class GraphStore:
     @property
     def state(self) -> GraphState:
         """What the graph is doing; only a ready one answers questions."""
+        if not is_available():
+            return GraphState.ABSENT
         if not self._is_open:
             return GraphState.CLOSED
         if self._database is not None:
@@ -119,6 +124,8 @@ class GraphStore:
             raise ClosedError("a graph store is started once; make a new one")
         await asyncio.get_running_loop().run_in_executor(self._writer, self._clean)
         self._is_open = True
+        if not is_available():
+            _log.warning("%s; everything else works", _ABSENT)
 
     def _clean(self) -> None:
         self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -145,6 +152,9 @@ class GraphStore:
         """Do what there is to do now, even if it failed just before."""
         if not self._is_open:
             raise GraphError("the graph is closed")
+        if not is_available():
+            self._built = self._wanted  # no file holds anything
+            return
         self._asked = time.monotonic()
         self._job.start()
         with suppress(TimeoutError):
@@ -235,6 +245,8 @@ class GraphStore:
         return await loop.run_in_executor(self._reader, self._answer, question)
 
     def _answer(self, question: Callable[[GraphQueries], T]) -> T:
+        if not is_available():
+            raise GraphError(_ABSENT)
         if self._database is None:
             raise GraphError(f"the graph is away: {self.problem or 'it is being built'}")
         return question(GraphQueries(self._database, self._canonical))

@@ -32,6 +32,8 @@ EXTRACT_PROVIDER_ID = "fake-extract"
 EMBEDDING_PROVIDER_ID = "fake-embedding"
 RERANK_PROVIDER_ID = "fake-rerank"
 ONEBOT_PLATFORM_ID = "qq"
+HIDING = Path(__file__).parents[1] / "hiding" / "sitecustomize.py"
+"""What a process reads first: it knows nothing of the packages in GRAPH_MEMORY_HIDDEN."""
 
 
 def free_port() -> int:
@@ -348,9 +350,7 @@ class FakeOpenAI:
 
 # Runs inside the AstrBot process before anything else: only loopback connections
 # are allowed, every refused target is appended to the file in HARNESS_NET_LOG.
-_NETWORK_GUARD = '''\
-"""Refuse every non-loopback connection of this process."""
-import os
+_NETWORK_GUARD = """
 import socket
 
 _LOCAL = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", None}
@@ -385,7 +385,7 @@ def _guard(call):
 socket.getaddrinfo = _guarded_getaddrinfo
 socket.socket.connect = _guard(_connect)
 socket.socket.connect_ex = _guard(_connect_ex)
-'''
+"""
 
 
 def deep_merge(base: dict, override: dict) -> dict:
@@ -498,7 +498,7 @@ class AstrBotInstance:
             )
         guard = self.root / "guard"
         guard.mkdir(exist_ok=True)
-        (guard / "sitecustomize.py").write_text(_NETWORK_GUARD)
+        (guard / "sitecustomize.py").write_text(HIDING.read_text() + _NETWORK_GUARD)
 
     def install_plugin(self, source: Path | Callable[[Path], Path]) -> Path:
         """Copy a plugin below ``data/plugins`` under its metadata name."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from .extractor import claims, is_extraction
-from .harness import ADMIN_ID, EMBEDDING_PROVIDER_ID, Failure, wait_until
+from .harness import ADMIN_ID, EMBEDDING_PROVIDER_ID, Failure, ToolCall, wait_until
 from .world import PLUGIN, World, injected, living
 
 pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
@@ -126,6 +126,25 @@ async def test_broken_journal(tmp_path: Path) -> None:
         assert "journal.sqlite3" in await world.status()
         assert "memory did not start" in world.bot.log
         assert "当前" in await world.qq.ask_private(641, "/persona")
+
+
+async def test_without_a_graph_database(tmp_path: Path) -> None:
+    """Neither Kùzu nor its fork can be imported: everything but the graph is there."""
+    async with living(tmp_path, env={"GRAPH_MEMORY_HIDDEN": "kuzu,ladybug"}) as world:
+        await world.ready()
+        await world.say(661, "我喜欢皮划艇", "小白")
+        await world.learn()
+        await world.qq.ask_private(661, "/new")
+        assert "皮划艇" in injected(await world.say(661, "我喜欢什么运动？"))
+        world.llm.when(
+            lambda call: "谁认识谁" in call.last_user and not call.tool_results,
+            ToolCall("memory_recall", {}),
+        )
+        await world.qq.ask_private(661, "这里谁认识谁？")
+        (told,) = (each for call in world.chats for each in call.tool_results)
+        assert "没有图谱" in told
+        assert "kuzu 和 ladybug 都没能导入" in await world.status()
+        assert "没有图谱" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")
 
 
 async def test_groups_are_not_stored_when_turned_off(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ async def store(tmp_path: Path, journal: Journal) -> AsyncIterator[GraphStore]:
 
 
 def files(directory: Path) -> list[str]:
-    """Names of the graph's files."""
-    return sorted(path.name for path in (directory / "graph").iterdir())
+    """Names of the graph's files; beside one that is open there may be its log."""
+    return sorted({path.name.removesuffix(".wal") for path in (directory / "graph").iterdir()})
 
 
 async def people(store: GraphStore, query: str = "") -> list[GraphNode]:
@@ -241,7 +241,7 @@ async def test_a_failed_question_is_an_error_of_ours(pair: Pair) -> None:
     for statement, parameters in (
         ("MATCH (n:Nothing) RETURN n", None),
         ("RETURN $a", {"a": "\ud800"}),
-        ("RETURN 1", {"b": 2}),
+        ("RETURN CAST($a AS INT64)", {"a": "no number"}),
     ):
 
         def ask(graph: GraphQueries, s: str = statement, p: Any = parameters) -> object:

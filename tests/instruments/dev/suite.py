@@ -71,6 +71,12 @@ def fast(environment: Environment) -> Outcome:
     return pytest(environment, "fast", marks, 10 * MINUTES, workers=2)
 
 
+def ladybug(environment: Environment) -> Outcome:
+    """The graph on Kùzu's fork, as where Kùzu has no wheel."""
+    env = {"PYTHONPATH": str(ROOT / "tests" / "hiding"), "GRAPH_MEMORY_HIDDEN": "kuzu"}
+    return pytest(environment, "ladybug", "not e2e", 5 * MINUTES, folder="tests/graph", env=env)
+
+
 def slow(environment: Environment) -> Outcome:
     """Properties over many random histories, kills, hostile texts everywhere."""
     return pytest(environment, "slow", "slow", 15 * MINUTES, workers=2)
@@ -124,6 +130,7 @@ PARTS: dict[str, Callable[[Environment], Outcome]] = {
     "lint": lint,
     "types": types,
     "fast": fast,
+    "ladybug": ladybug,
     "slow": slow,
     "browser": browser,
     "e2e": e2e,
