@@ -17,8 +17,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from .data_directory import writing
 from .errors import SettingError, StorageError
-from .private import writing
 from .settings import MIN_KEY
 from .store import copies
 

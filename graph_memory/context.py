@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from .identity import Identities
-from .scope import Attendance
+from .inference.token_budget import TokenBudget
+from .privacy.scope import Attendance
 from .settings import LiveSettings, Settings
 from .store import Journal
-from .token_budget import TokenBudget
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
 
-from .model import Episode
-from .turn import Turn
+from .model import Episode, Turn
 
 MAX_PLACES = 500
 """Askers whose lines are kept; the one silent longest goes first."""

@@ -16,31 +16,29 @@ from pathlib import Path
 from .access import PLAIN_KEY, Access, forget_plain_key
 from .companion import Companion, register_rows
 from .context import Context
+from .data_directory import DirectoryLock, restrict
 from .deletion import ForgetMe, Tombstones
-from .doctor import Checkup, check_up
 from .embedding import CachedEmbedder
 from .errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
 from .graph import GraphStore
-from .health import Health, behind
-from .identity_edits import IdentityEdits
+from .inference.ports import Embedder, LanguageModel
+from .inference.token_budget import TokenBudget
+from .inspect.health import Checkup, Health, behind, check_up
+from .inspect.lookup import Lookup
+from .inspect.view_as import ViewAs
 from .learning import Learning
 from .library import Conversations, Library
+from .library.identity_edits import IdentityEdits
 from .locales import explain
-from .lock import DirectoryLock
-from .lookup import Lookup
 from .maintenance import Backups, IdleGate, Upkeep, open_journal
 from .model import Change, Erased, Presence, PresenceReset
-from .ports import Embedder, LanguageModel
-from .private import restrict
+from .privacy.scope import Attendance
 from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
-from .scope import Attendance
 from .settings import LiveSettings, Settings
 from .store import Event, Rows, copies
 from .supervisor import Supervisor
-from .token_budget import TokenBudget
 from .transfer import TransferService
-from .view_as import ViewAs
 
 logger = logging.getLogger("graph_memory.service")
 

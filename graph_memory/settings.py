@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from .dates import quiet_hours
 from .errors import SettingError
-from .scope import Policy, Sharing
+from .privacy.scope import Policy, Sharing
 
 T = TypeVar("T")
 

@@ -1,20 +1,51 @@
-"""Text as this memory handles it: cleaning, names, search terms, sizes.
+"""Text as this memory handles it: cleaning, names, search terms, sizes, digests.
 
 Pure functions; every one of them is tested with Chinese, emoji and hostile input.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 import snowballstemmer
 
-from .skeleton import SIGNS, skeleton
+_TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
+_SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
+_LETTERS = str.maketrans(_TABLES["lookalikes"], _TABLES["letters"])
+_DIGITS = str.maketrans("01", "ol")
+_ACCENTED = re.compile("[\u0080-\u052f\u1e00-\u1fff]")
+"""Letters that may have accents, which are easily overlooked."""
+SIGNS: str = _TABLES["signs"]
+"""What looks like a bracket, a colon, a comma or a bar, and is not ASCII."""
+
+
+def simplified(text: str) -> str:
+    """A text with traditional Chinese characters in their simplified form."""
+    return text if text.isascii() else text.translate(_SIMPLIFIED)
+
+
+@lru_cache(maxsize=4_096)
+def skeleton(text: str) -> str:
+    """Letters and digits of a text, equal for texts that are easily confused.
+
+    After Unicode Technical Standard #39, with tables of its confusables and of OpenCC.
+    """
+    norm = unicodedata.normalize("NFKC", text.translate(_LETTERS))
+    bare = _ACCENTED.sub(lambda found: unicodedata.normalize("NFD", found[0])[0], norm)
+    # Some look like a letter as a capital, others as a small letter.
+    read = bare.translate(_LETTERS).casefold().translate(_LETTERS)
+    plain = simplified(read).translate(_DIGITS)
+    return "".join(character for character in plain if character.isalnum()) or norm
+
 
 MAX_MESSAGE = 8_000
 """Characters of one message that are kept."""
@@ -274,3 +305,42 @@ def significance(term: str) -> float:
 def says_something(terms: Iterable[str]) -> bool:
     """Whether a text of these terms is more than a greeting, a laugh or a nod."""
     return sum(significance(term) for term in set(terms)) >= HALF
+
+
+PICKED = 4
+"""Texts of which a digest is made."""
+SHORTEST = 40
+"""Characters that each of them may have, at least."""
+
+
+def telling(texts: Sequence[str], count: int) -> list[int]:
+    """Places of at most ``count`` texts that have most of what came up, in order.
+
+    Greedy: a word counts once, for as many texts as have it; a long text is divided by the
+    root of its length.
+    """
+    bags = [frozenset(terms(text)) for text in texts]
+    worth = Counter(term for bag in bags for term in bag)
+    left = set(range(len(bags)))
+    chosen: list[int] = []
+    while left and len(chosen) < count:
+        best = max(
+            sorted(left),
+            key=lambda at: sum(worth[term] for term in bags[at]) / math.sqrt(1 + len(bags[at])),
+        )
+        left.remove(best)
+        chosen.append(best)
+        for term in bags[best]:
+            worth[term] = 0
+    return sorted(chosen)
+
+
+def digest(texts: Sequence[str], limit: int) -> str:
+    """The most telling of some texts, in their order, in about ``limit`` characters."""
+    chosen = telling(texts, PICKED)
+    if not chosen:
+        return ""
+    each = max(SHORTEST, limit // len(chosen))
+    some = dict.fromkeys(one_line(texts[at], each).rstrip("。.;；") for at in chosen)
+    joint = "；" if is_chinese("".join(texts)) else "; "
+    return one_line(joint.join(some), limit * 3 // 2)

@@ -20,8 +20,8 @@ from .model import (
     asker_of,
     is_entity,
 )
+from .privacy.scope import Attendance, Policy, Rank, View, span, view
 from .retention import DAY
-from .scope import Attendance, Policy, Rank, View, span, view
 from .store import Rows
 
 YEAR = 365 * DAY

@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_memory.context import Context
 from graph_memory.identity import Identities
+from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.model import (
     Change,
     Fact,
@@ -20,12 +21,11 @@ from graph_memory.model import (
     stable_id,
     user_id,
 )
+from graph_memory.privacy.scope import Attendance
 from graph_memory.retention import initial_half_life
-from graph_memory.scope import Attendance
 from graph_memory.settings import LiveSettings, Settings
 from graph_memory.store import Journal, rows
 from graph_memory.text import normalise
-from graph_memory.token_budget import TokenBudget
 
 QQ = "aiocqhttp"
 T0 = 1_790_000_000.0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graph_memory.errors import ExtractionError
-from graph_memory.ports import Answer, ToolSchema, Vectors
+from graph_memory.inference.ports import Answer, ToolSchema, Vectors
 
 
 class ScriptedModel:

@@ -49,7 +49,7 @@ def name(path: Path) -> str:
 def imports(path: Path) -> Iterator[str]:
     """Absolute dotted names a module imports, wherever in it the import stands.
 
-    ``from .model import Fact`` in ``graph_memory/scope.py`` is
+    ``from .model import Fact`` in ``graph_memory/privacy/scope.py`` is
     ``graph_memory.model.Fact``: the last part may be a name inside the module.
     """
     package = path.relative_to(ROOT).with_suffix("").parts[:-1]

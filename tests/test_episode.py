@@ -9,9 +9,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.episode import GAP, MAX_MESSAGES, continues
 from graph_memory.learning.batching import upcoming
-from graph_memory.model import Episode, episode_id
+from graph_memory.model import GAP, Episode, continues, episode_id
+from graph_memory.model.conversation import MAX_MESSAGES
 
 from .makers import message, private, user
 

@@ -22,12 +22,12 @@ from graph_memory.model import (
     Name,
     Row,
     Session,
+    Turn,
     asker_of,
 )
+from graph_memory.privacy.scope import Attendance
 from graph_memory.retention import DAY
-from graph_memory.scope import Attendance
 from graph_memory.store import Draft, Journal, Rows
-from graph_memory.turn import Turn
 
 from .makers import T0, context, entity, fact, group, message, name, private, user
 

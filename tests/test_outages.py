@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.breaker import BreakerState
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.model import Presence, asker_of
-from graph_memory.ports import Answer, ToolSchema, Vectors
+from graph_memory.inference.breaker import BreakerState
+from graph_memory.inference.ports import Answer, ToolSchema, Vectors
+from graph_memory.model import Presence, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from .makers import T0, group, message, private, user
 from .scripted import HashEmbedder, ScriptedModel

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graph_memory import references
+from graph_memory.model import Turn
 from graph_memory.references import Reference, References
-from graph_memory.turn import Turn
 
 from .makers import group, private, user
 

@@ -13,12 +13,11 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import EmbeddingError, LockedError
-from graph_memory.health import describe
-from graph_memory.model import Fact, asker_of
-from graph_memory.ports import Embedder
+from graph_memory.inference.ports import Embedder
+from graph_memory.inspect.health import describe
+from graph_memory.model import Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from .makers import group, private, user
 from .scripted import HashEmbedder, ScriptedModel

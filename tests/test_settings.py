@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graph_memory.errors import SettingError
 from graph_memory.locales import explain
-from graph_memory.scope import Policy, Sharing
+from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.settings import SETTINGS, Settings, read
 
 

@@ -19,11 +19,10 @@ import pytest
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import erasure
 from graph_memory.errors import DamagedError, JournalError, StorageError
-from graph_memory.model import asker_of
+from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Journal, StorageState
-from graph_memory.turn import Turn
 
 from .disks import Disk, small_disk
 from .makers import message, private, user

@@ -16,9 +16,9 @@ from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
 from graph_memory.errors import GraphError
 from graph_memory.graph import GraphState, database
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 from tests.makers import private, user
 from tests.sources import ROOT
 from tests.webui.conftest import application, entered

@@ -57,18 +57,7 @@ def create_app(
     app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
     app.state.keyring, app.state.site, app.state.live = keyring, site, Live(memory)
     app.include_router(live_routes)
-    for part in (
-        login,
-        overview,
-        editing,
-        memories,
-        people,
-        node,
-        graph_pages,
-        inspection,
-        fading,
-        data,
-    ):
+    for part in PARTS:
         app.include_router(part.routes)
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_api_route("/healthz", lambda: {"status": "ok"})

@@ -1,66 +1,37 @@
-"""Modules of the memory that the web UI uses, imported relatively or absolutely.
+"""Modules of the memory that the web UI uses, wherever both are imported.
 
-AstrBot imports the plugin as a package of its own, ``data.plugins.<folder>``, in which the
-memory is this package's sibling. Tests and tools run in the checkout, where both are
-top-level packages, and from one of those Python has no relative way to another. Only this
-module knows the difference; all others import from here what they need.
+AstrBot imports the plugin as a package of its own, ``data.plugins.<folder>``. Tests and tools
+run in the checkout, where both are top-level packages, and from one of those Python has no
+relative way to another. Only this module knows the difference.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING or __package__ == "webui":
-    from graph_memory import (
-        access,
-        errors,
-        graph,
-        library,
-        locales,
-        model,
-        recall,
-        retention,
-        service,
-        settings,
-        transfer,
-        validity,
-        view_as,
-    )
-    from graph_memory.store import queries
-    from graph_memory.transfer import files
-else:
-    from ..graph_memory import (
-        access,
-        errors,
-        graph,
-        library,
-        locales,
-        model,
-        recall,
-        retention,
-        service,
-        settings,
-        transfer,
-        validity,
-        view_as,
-    )
-    from ..graph_memory.store import queries
-    from ..graph_memory.transfer import files
+if TYPE_CHECKING:
+    from graph_memory import access as access
+    from graph_memory import errors as errors
+    from graph_memory import graph as graph
+    from graph_memory import library as library
+    from graph_memory import locales as locales
+    from graph_memory import model as model
+    from graph_memory import recall as recall
+    from graph_memory import retention as retention
+    from graph_memory import service as service
+    from graph_memory import settings as settings
+    from graph_memory import transfer as transfer
+    from graph_memory.inspect import view_as as view_as
+    from graph_memory.store import queries as queries
+    from graph_memory.transfer import files as files
 
-__all__ = [
-    "access",
-    "errors",
-    "files",
-    "graph",
-    "library",
-    "locales",
-    "model",
-    "queries",
-    "recall",
-    "retention",
-    "service",
-    "settings",
-    "transfer",
-    "validity",
-    "view_as",
-]
+_INNER = {"files": "transfer.files", "queries": "store.queries", "view_as": "inspect.view_as"}
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name.startswith("__"):  # Python asks every module for its __path__
+        raise AttributeError(name)
+    root = __name__.removesuffix("webui.core")
+    return import_module(f"{root}graph_memory.{_INNER.get(name, name)}")

@@ -22,10 +22,9 @@ from astrbot.core.utils.active_event_registry import active_event_registry
 from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
 from ..commands.transfers import ImportEnvironment
-from ..model import NO_PERSONA, Session, persona_id, session_of, user_id, whole
-from ..ports import ToolSchema
+from ..inference.ports import ToolSchema
+from ..model import NO_PERSONA, Session, Turn, persona_id, session_of, user_id, whole
 from ..text import HOST_MARKUP, clean_name
-from ..turn import Turn
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.astrbot")

@@ -22,10 +22,10 @@ from astrbot.core.agent.message import TextPart
 from ..companion import Reply, Word, neutral, read
 from ..errors import JournalError
 from ..locales import say
+from ..model import Turn
 from ..recall import RecallOptions
 from ..service import MemoryService
 from ..steps import step
-from ..turn import Turn
 from .adapter import TURN, Host
 from .speech import speech
 

@@ -23,9 +23,9 @@ from ..errors import (
     failure_of,
     status_of,
 )
+from ..inference.ports import Answer, Embedder, ToolSchema, Vectors
 from ..locales import say
 from ..model import Session
-from ..ports import Answer, Embedder, ToolSchema, Vectors
 from ..settings import Settings
 from .adapter import Host
 

@@ -31,11 +31,11 @@ from ..errors import (
     brief,
 )
 from ..locales import explain, say
+from ..model import Turn
 from ..service import MemoryService
 from ..settings import SETTINGS, TUNABLE, Settings, read
 from ..steps import step
 from ..supervisor import LogOnce, Supervisor
-from ..turn import Turn
 from .adapter import Host
 from .handlers import PersonaNamed, memory_tools
 from .log import LogBridge

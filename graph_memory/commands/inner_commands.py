@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from ..companion import FollowUp, InnerState, bring_back, inner_id, seed
 from ..errors import NotFoundError
-from ..model import decode
+from ..model import Turn, decode
 from ..store import queries
 from ..text import one_line
-from ..turn import Turn
 from .usage import Answers
 
 LISTED = 10

@@ -14,14 +14,13 @@ from urllib.parse import urlencode
 
 from ..access import LINK_AGE, Access
 from ..errors import ConflictError, NotFoundError
-from ..health import describe, learning_failure
+from ..inspect.health import describe, learning_failure
 from ..locales import explain
-from ..model import Change, Fact
+from ..model import Change, Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
 from ..text import fenced, one_line
-from ..turn import Turn
 from .inner_commands import InnerCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands

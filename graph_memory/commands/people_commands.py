@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass
 
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
-from ..model import Entity, Name, Session, is_entity
+from ..model import Entity, Name, Session, Turn, is_entity
 from ..store import Rows
 from ..text import normalise, one_line
-from ..turn import Turn
 from .usage import Answers
 
 LISTED = 20

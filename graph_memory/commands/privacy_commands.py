@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 
+from ..model import Turn
 from ..service import MemoryService
 from ..store.queries import footprint, is_known
 from ..text import one_line
-from ..turn import Turn
 from .usage import CONFIRM as _YES
 from .usage import Answers, misused, nearest
 

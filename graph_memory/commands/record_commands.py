@@ -11,11 +11,10 @@ from datetime import datetime
 
 from ..companion import MAX_TEXT, CoreFact, Hit, TranscriptQuery
 from ..errors import NotFoundError
-from ..model import Asker, Episode
+from ..model import Asker, Episode, Turn
 from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
-from ..turn import Turn
 from .usage import Answers, misused
 
 PAGE = 1_500

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from ..errors import NotFoundError
 from ..graph import GraphState
+from ..inspect.lookup import Route
 from ..locales import say
-from ..lookup import Route
-from ..model import Fact
+from ..model import Fact, Turn
 from ..recall import CLOSE, OPEN, Item
 from ..references import Reference
 from ..settings import Settings
 from ..text import fenced, one_line
-from ..turn import Turn
 from .memory_commands import MESSAGE, Commands
 from .usage import Answers
 

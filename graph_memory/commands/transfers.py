@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..errors import FormatError, NotFoundError, StorageError
 from ..locales import explain
+from ..model import Turn
 from ..service import MemoryService
 from ..store.queries import is_known
 from ..text import one_line
@@ -27,7 +28,6 @@ from ..transfer import (
     preview_renaming,
     rename_chat,
 )
-from ..turn import Turn
 from .usage import CONFIRM as _YES
 from .usage import EVERYTHING, Answers, misused, nearest
 

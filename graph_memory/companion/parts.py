@@ -13,13 +13,12 @@ from ..context import Context
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import Extend, ExtractionExtension, PromptContext
 from ..locales import say
-from ..model import Asker, Batch, Change, Episode, Fact, Row, Session, register
+from ..model import Asker, Batch, Change, Episode, Fact, Row, Session, Turn, register
+from ..privacy.scope import Rank, View, span
 from ..recall import Recaller, language_of
 from ..retention import DAY
-from ..scope import Rank, View, span
 from ..store import Draft, Rows, queries
 from ..text import fenced, tokens
-from ..turn import Turn
 from . import inner_state
 from .control_words import Word
 from .core_facts import KEPT, MAX_TEXT, CoreFact, CoreFactExtension, CoreFacts, standing

@@ -18,12 +18,12 @@ from typing import Any, ClassVar, Protocol
 
 from ..context import Context
 from ..dates import midnight, quiet_hours
-from ..disclosure import disclosed
 from ..errors import GraphMemoryError, NotFoundError
+from ..inference.ports import LanguageModel
 from ..learning import Learning
 from ..locales import say
 from ..model import Basis, Change, Erased, Message, Session, SessionRow, asker_of, stable_id
-from ..ports import LanguageModel
+from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Draft, Event, Rows, queries
 from ..supervisor import Supervisor

@@ -14,13 +14,12 @@ from typing import TypeVar
 
 from ..context import Context
 from ..dates import periods
-from ..disclosure import disclosed
-from ..episode import continues
 from ..errors import NotFoundError
 from ..learning.batching import upcoming
-from ..model import Asker, Episode, Message, Session, is_entity
+from ..model import Asker, Episode, Message, Session, continues, is_entity
+from ..privacy.redaction import disclosed
+from ..privacy.scope import Rank, View
 from ..recall import Recaller, called
-from ..scope import Rank, View
 from ..store import Rows, queries
 from ..store import messages as mail
 from ..store.queries import Deadline, Search

@@ -26,6 +26,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
+from ..data_directory import reserve, settle, writing
 from ..errors import (
     ClosedError,
     DamagedError,
@@ -34,7 +35,6 @@ from ..errors import (
     StorageError,
     brief,
 )
-from ..private import reserve, settle, writing
 from ..store import Journal, copies
 from ..store.connection import failure, open_to_read
 from ..store.journal import forget_vectors

@@ -16,9 +16,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..episode import GAP
 from ..model import (
     BOT,
+    GAP,
     Data,
     Episode,
     Fact,

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..breaker import Breaker, RefusedError
 from ..errors import ClosedError, EmbeddingError, Failure, StorageError
-from ..ports import Embedder, Vectors
+from ..inference.breaker import Breaker, RefusedError
+from ..inference.ports import Embedder, Vectors
 from ..supervisor import LogOnce
 from .vectors import SLICE, VectorStore, text_hash, unit_rows
 

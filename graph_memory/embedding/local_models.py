@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
-from ..ports import Embedder, Vectors
+from ..inference.ports import Embedder, Vectors
 from .vectors import SLICE, VectorStore, calibrate, fit, unit_rows
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import EmbeddingError, StorageError
-from ..ports import Vectors
+from ..inference.ports import Vectors
 
 SLICE = 8
 """Texts that are embedded in one go: what is lost by a kill, and how long others wait."""

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from ..errors import NotFoundError
 from ..model import Status, is_entity
-from ..paths import Hop, Path
 from ..text import normalise
 from .database import ENTITY, SESSION, USER, Database
+from .paths import Hop, Path
 
 HOPS: Final = 4
 """Facts on the longest path that is looked for."""

@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from ..confidence import asks_to_keep
 from ..model import Message
+from ..privacy.confidence import asks_to_keep
 from ..text import content
 
 MOST = 2 / 3

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any, TypeVar
 
-from ..episode import continues
 from ..model import (
     Batch,
     EntityType,
@@ -25,6 +24,7 @@ from ..model import (
     Row,
     Session,
     User,
+    continues,
     episode_id,
     stable_id,
 )

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ..breaker import Breaker, RefusedError
 from ..context import Context
-from ..disclosure import disclosed
 from ..errors import ExtractionError, Failure, HeldBackError
+from ..inference.breaker import Breaker, RefusedError
+from ..inference.ports import Answer, LanguageModel
 from ..model import Batch, Fact, Message
-from ..ports import Answer, LanguageModel
+from ..privacy.redaction import disclosed
 from ..retention import RESTATED, used
 from ..store import Draft, Rows
 from ..store.rows import ASKED

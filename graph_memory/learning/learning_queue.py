@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
 
-from ..breaker import Breaker, BreakerState
 from ..context import Context
 from ..errors import (
     ClosedError,
@@ -25,6 +24,9 @@ from ..errors import (
     brief,
     failure_of,
 )
+from ..inference.breaker import Breaker, BreakerState
+from ..inference.ports import LanguageModel
+from ..inference.token_budget import Cost
 from ..model import (
     BOT,
     Addressee,
@@ -35,15 +37,13 @@ from ..model import (
     Message,
     Participation,
     Session,
+    Turn,
     User,
 )
-from ..ports import LanguageModel
 from ..store import Event, QueuedBatch
 from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
-from ..token_budget import Cost
-from ..turn import Turn
 from .batching import Buffers, claim_writer, cutter, requests, without_request
 from .extractor import PURPOSE, Besides, Extractor, Likeness
 from .prompt import Extend

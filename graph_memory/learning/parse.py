@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import json_repair
 
 from ..errors import ExtractionError, Failure
+from ..inference.ports import Answer
 from ..model import PREDICATES, EntityType
-from ..ports import Answer
 from ..text import normalise, one_line
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
-from ..disclosure import disclosed
+from ..inference.ports import ToolSchema
 from ..kinship import kin_in, of
 from ..model import (
     BOT,
@@ -30,7 +30,7 @@ from ..model import (
     Status,
     is_entity,
 )
-from ..ports import ToolSchema
+from ..privacy.redaction import disclosed
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, terms, tokens
 from ..visible_rows import LearnerRows

@@ -27,8 +27,8 @@ from ..model import (
     User,
     is_entity,
 )
+from ..privacy.scope import in_confidence
 from ..retention import DAY, RESTATED, USED, initial_half_life, used
-from ..scope import in_confidence
 from ..store import Rows
 from ..store.rows import retold
 from ..text import is_chinese, normalise, one_line

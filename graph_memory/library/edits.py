@@ -26,17 +26,17 @@ from ..model import (
     Row,
     Session,
     Status,
+    Turn,
     User,
     is_entity,
     registered,
     stable_id,
 )
-from ..redaction import redacted
+from ..privacy.redaction import redacted
 from ..retention import initial_half_life
 from ..store import Draft, Rows
 from ..store.rows import unsaid
 from ..text import clean_name, normalise, one_line
-from ..turn import Turn
 from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300

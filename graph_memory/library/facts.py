@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from ..context import Context
 from ..deletion import erasure, retraction
-from ..disclosure import disclosed
 from ..errors import ConflictError, NotFoundError, StaleError
 from ..model import (
     Asker,
@@ -25,16 +24,17 @@ from ..model import (
     Participation,
     Session,
     Status,
+    Turn,
     User,
     is_entity,
 )
+from ..privacy.redaction import disclosed
+from ..privacy.scope import Rank
 from ..retention import fades_at, strength
-from ..scope import Rank
 from ..store import Draft, Rows, messages, queries
 from ..store.queries import FactFilter, Page
 from ..store.rows import Tell, read_change
 from ..text import clean, clean_name
-from ..turn import Turn
 from ..visible_rows import VisibleRows, view_for
 from .edits import (
     Action,

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..context import Context
+from ..data_directory import reserve
 from ..deletion import Tombstones, erasure, forget_me, message_retention, retraction
 from ..errors import (
     ClosedError,
@@ -29,7 +30,6 @@ from ..errors import (
     NotFoundError,
     brief,
 )
-from ..private import reserve
 from ..retention import DAY
 from ..store import Journal, copies, pauses
 from ..store.connection import failure

@@ -20,14 +20,13 @@ from enum import StrEnum
 from functools import partial
 from itertools import batched
 
-from ..breaker import Breaker, RefusedError
 from ..context import Context
-from ..digest import digest, telling
 from ..errors import ExtractionError, HeldBackError
+from ..inference.breaker import Breaker, RefusedError
+from ..inference.ports import LanguageModel
 from ..model import EPISODE, Episode, Session, stable_id
-from ..ports import LanguageModel
 from ..store import Draft, Rows
-from ..text import fenced, is_chinese, terms
+from ..text import digest, fenced, is_chinese, telling, terms
 
 logger = logging.getLogger("graph_memory.maintenance")
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from ..breaker import Breaker
 from ..context import Context
 from ..deletion import message_retention
+from ..inference.breaker import Breaker
+from ..inference.ports import LanguageModel
 from ..library import FactLine, Library
 from ..model import Entity, Fact, Mention, Merge, Message, Name, Row, Status
-from ..ports import LanguageModel
 from ..retention import DAY, fades_at, strength
 from ..store import Draft, Event, Rows, queries
 from ..supervisor import Supervisor

@@ -4,6 +4,7 @@ Frozen dataclasses without behaviour beyond what a kind of row means. Times are 
 the epoch in UTC, ids are strings, and text was cleaned by ``graph_memory.text.clean``.
 """
 
+from .conversation import GAP as GAP
 from .conversation import Addressee as Addressee
 from .conversation import Asker as Asker
 from .conversation import Batch as Batch
@@ -12,7 +13,9 @@ from .conversation import Message as Message
 from .conversation import Presence as Presence
 from .conversation import PresenceReset as PresenceReset
 from .conversation import Quote as Quote
+from .conversation import Turn as Turn
 from .conversation import asker_of as asker_of
+from .conversation import continues as continues
 from .kinds import EPISODE as EPISODE
 from .kinds import Entity as Entity
 from .kinds import Episode as Episode

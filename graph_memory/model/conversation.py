@@ -1,12 +1,18 @@
-"""Messages, batches of messages, presence and askers."""
+"""Messages, turns and episodes of messages, batches, presence and askers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 
 from .kinds import Session
 from .nodes import BOT, NOBODY
+
+GAP = 600.0
+"""Seconds of silence that end an episode."""
+MAX_MESSAGES = 200
+"""Messages of an episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +142,51 @@ def asker_of(session: Session, user: str | None, accounts: Iterable[str] = ()) -
     """The asker who speaks in ``session``; ``accounts`` are the user's other ones."""
     own = frozenset({user, *accounts} if user else ())
     return Asker(user, session.circle, session.is_group, session.persona, own)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message to the bot; made once for each of AstrBot's events.
+
+    Attributes:
+        user: User id of who speaks.
+        name: What they are called at the moment.
+        text: What they say.
+        to: Whom it mentions, each once; the bot as well, if it is spoken to in a group.
+        quote: What it quotes.
+        ref: The platform's id of it; empty if it has none.
+        accounts: Other accounts of the person, as far as the owner linked them.
+        message: It as it is stored, if it is.
+    """
+
+    session: Session
+    user: str
+    name: str
+    text: str = ""
+    to: tuple[Addressee, ...] = ()
+    quote: Quote | None = None
+    ref: str = ""
+    is_admin: bool = False
+    accounts: frozenset[str] = field(default_factory=frozenset)
+    message: Message | None = None
+
+    @property
+    def asker(self) -> Asker:
+        """On whose behalf the memory is asked."""
+        return asker_of(self.session, self.user, self.accounts)
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether everybody's memory may be shown: to an admin, where nobody else reads."""
+        return self.is_admin and not self.session.is_group
+
+
+def continues(started_at: float, last_at: float, messages: int, at: float, zone: tzinfo) -> bool:
+    """Whether a message at ``at`` belongs to an episode that has so many messages.
+
+    One ends with a gap of ten minutes (or a clock set back), 200 messages, or local midnight.
+    """
+    if messages >= MAX_MESSAGES or abs(at - last_at) >= GAP:
+        return False
+    first, new = (datetime.fromtimestamp(each, zone) for each in (started_at, at))
+    return first.date() == new.date()

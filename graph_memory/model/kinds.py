@@ -172,7 +172,7 @@ def episode_id(session: str, first_message: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Episode(SessionRow):
-    """A run of conversation in one Session (see ``episode.py``).
+    """A run of conversation in one Session: see :func:`continues`.
 
     Attributes:
         level: ``episode``; ``day`` … ``year`` for records, which sum up what lasted less.

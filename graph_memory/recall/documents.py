@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..disclosure import disclosed
+from ..inference.ports import Vectors
 from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
-from ..ports import Vectors
-from ..scope import span
+from ..privacy.redaction import disclosed
+from ..privacy.scope import span
 from .conditions import Topic, bears_on
 
 _SMALLEST = 64

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..dates import Span
 from ..model import Asker, Fact, Message
-from ..scope import Rank, span
+from ..privacy.scope import Rank, span
 from ..text import normalise
 from .documents import Kind, Source, message_key
 from .index import Index

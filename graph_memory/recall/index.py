@@ -16,6 +16,7 @@ import numpy as np
 
 from ..dates import past_periods
 from ..identity import Identities
+from ..inference.ports import Vectors
 from ..model import (
     Change,
     Episode,
@@ -30,8 +31,7 @@ from ..model import (
     Status,
     is_entity,
 )
-from ..ports import Vectors
-from ..scope import Rank, View, in_confidence, span
+from ..privacy.scope import Rank, View, in_confidence, span
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms

@@ -21,8 +21,8 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import ClosedError, EmbeddingError, JournalError
+from ..inference.ports import Embedder
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
-from ..ports import Embedder
 from ..store import Event, Journal, Rows
 from ..supervisor import NEVER, Supervisor
 from .documents import VectorIndex, message_key

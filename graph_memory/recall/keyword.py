@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model import Fact, Message
-from ..redaction import MASK
-from ..scope import View
+from ..privacy.redaction import MASK
+from ..privacy.scope import View
 from ..text import CJK, content, normalise, terms
 from .documents import message_key
 from .index import Index

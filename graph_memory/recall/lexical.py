@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..dates import number
 from ..model import Message, Name, is_entity
-from ..skeleton import skeleton
-from ..text import characters, clean_name, normalise, significance, terms
+from ..text import characters, clean_name, normalise, significance, skeleton, terms
 
 REMEMBERED = 4_096
 """Texts of which the terms are cached."""

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..dates import without_days
+from ..inference.ports import Vectors
 from ..kinship import kin_in, same_kin
 from ..model import Asker
-from ..ports import Vectors
-from ..redaction import redacted
+from ..privacy.redaction import redacted
 from ..text import clean, normalise, terms
 from .lexical import search_terms, telling_characters
 from .small_talk import is_task

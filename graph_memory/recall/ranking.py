@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dates import Span, spans
+from ..inference.ports import Vectors
 from ..kinship import kin_in, of, same_kin
 from ..model import TASKS, Fact, Message, is_entity
-from ..ports import Vectors
+from ..privacy.scope import Rank
 from ..retention import DAY, strength
-from ..scope import Rank
 from ..text import normalise, significance
 from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source

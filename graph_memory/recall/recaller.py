@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from ..breaker import Breaker, RefusedError
 from ..context import Context
 from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
+from ..inference.breaker import Breaker, RefusedError
+from ..inference.ports import Embedder, LanguageModel, Vectors
 from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
-from ..ports import Embedder, LanguageModel, Vectors
-from ..scope import View
+from ..privacy.scope import View
 from ..steps import step
 from ..store import Event
 from ..supervisor import LogOnce

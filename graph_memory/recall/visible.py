@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..episode import GAP
-from ..model import Asker, Change, Erased, Presence, PresenceReset, Session
-from ..scope import ALWAYS, OPEN, Attendance, Policy, Rank, View, standpoint, view
+from ..model import GAP, Asker, Change, Erased, Presence, PresenceReset, Session
+from ..privacy.scope import ALWAYS, OPEN, Attendance, Policy, Rank, View, standpoint, view
 from .documents import Documents, GrowableArray, Kind, Numbers
 
 Flags = NDArray[np.bool_]

@@ -17,8 +17,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
+from ..data_directory import reserve
 from ..errors import ClosedError, DamagedError, JournalError
-from ..private import reserve
 
 logger = logging.getLogger("graph_memory.store")
 

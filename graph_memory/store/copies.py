@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from ..data_directory import reserve
+from ..data_directory import settle as settle
+from ..data_directory import sync as sync
 from ..errors import ClosedError, DamagedError, JournalError
-from ..private import reserve
-from ..private import settle as settle
-from ..private import sync as sync
 from .connection import failure, interruptible, open_to_read, reading
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
 

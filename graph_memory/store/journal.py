@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..model import Batch, Change, Message, Presence, Quote, Session
-from ..ports import Vectors
 from . import copies, presence, queries
 from . import messages as mail
 from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
@@ -302,17 +302,17 @@ class Journal:
 
     # ------------------------------------------------------- vectors and notes
 
-    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, Vectors]:
+    async def vectors(self, model: str, hashes: list[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """Cached vectors of ``model`` by hash of their text; missing ones are left out."""
         query = "SELECT data FROM vector WHERE model = ? AND text_hash = ?"
 
-        def work(db: sqlite3.Connection) -> dict[bytes, Vectors]:
+        def work(db: sqlite3.Connection) -> dict[bytes, NDArray[np.float32]]:
             found = ((h, db.execute(query, (model, h)).fetchone()) for h in hashes)
             return {h: np.frombuffer(row[0], np.float32) for h, row in found if row}
 
         return await self.look(work)
 
-    async def put_vectors(self, model: str, vectors: dict[bytes, Vectors]) -> None:
+    async def put_vectors(self, model: str, vectors: dict[bytes, NDArray[np.float32]]) -> None:
         """Cache vectors of ``model``, each of shape ``(dim,)``, by hash of their text."""
         rows = [(model, h, np.asarray(v, np.float32).tobytes()) for h, v in vectors.items()]
         query = "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)"

@@ -7,11 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, replace
 
-from ..confidence import reaches_back
-from ..episode import GAP
 from ..errors import NotFoundError
 from ..model import (
     BOT,
+    GAP,
     Addressee,
     Batch,
     Change,
@@ -23,7 +22,8 @@ from ..model import (
     Row,
     Session,
 )
-from ..redaction import redacted, secrets
+from ..privacy.confidence import reaches_back
+from ..privacy.redaction import redacted, secrets
 from ..text import clean
 from .presence import enter
 from .rows import FIELDS, PAGE, Draft, Rows, Tell, read, write

@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ..digest import digest
-from ..disclosure import disclosed, masked
-from ..episode import GAP
 from ..errors import ConflictError, NotFoundError
 from ..identity import Identities
 from ..model import (
     BOT,
     EPISODE,
+    GAP,
     Addressee,
     Batch,
     Change,
@@ -36,8 +34,9 @@ from ..model import (
     decode,
     encode,
 )
-from ..scope import in_confidence
-from ..text import says_something, terms
+from ..privacy.redaction import disclosed, masked
+from ..privacy.scope import in_confidence
+from ..text import digest, says_something, terms
 from . import presence
 
 logger = logging.getLogger("graph_memory.store")

@@ -8,10 +8,10 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..confidence import reaches_back
-from ..disclosure import masked
 from ..errors import DamagedError, JournalError
 from ..model import registered
+from ..privacy.confidence import reaches_back
+from ..privacy.redaction import masked
 from .connection import failure
 
 APPLICATION_ID = 0x474D454D  # "GMEM": tells our files from foreign ones

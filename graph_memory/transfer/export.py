@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ..deletion.plan import DeletionPlan, plan_for_user
-from ..disclosure import disclosed
 from ..model import (
     Asker,
     Entity,
@@ -26,7 +25,8 @@ from ..model import (
     encode,
     registered,
 )
-from ..scope import Attendance, Policy, Rank
+from ..privacy.redaction import disclosed
+from ..privacy.scope import Attendance, Policy, Rank
 from ..store import Rows, contents
 from ..store.connection import reading
 from ..visible_rows import VisibleRows, view_for

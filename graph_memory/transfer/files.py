@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from .. import private
+from .. import data_directory
 from ..errors import ClosedError, FormatError, JournalError, NotFoundError
 from ..store import copies
 from ..text import clean
@@ -178,7 +178,7 @@ class Incoming:
         with _told(self._name):
             self._file.close()
             path = _free(self._folder / self._name)
-            private.settle(self._draft, path)
+            data_directory.settle(self._draft, path)
         return path
 
     def drop(self) -> None:
@@ -219,5 +219,5 @@ def _free(wanted: Path) -> Path:
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
     """A file that gets its name once it is complete, readable for nobody else."""
-    with _told(path.name), private.writing(path) as file:
+    with _told(path.name), data_directory.writing(path) as file:
         yield file

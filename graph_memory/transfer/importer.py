@@ -17,9 +17,9 @@ from itertools import islice
 from pathlib import Path
 
 from ..deletion import erasure, retraction
-from ..disclosure import disclosed
 from ..errors import FormatError, JournalError
 from ..model import Episode, Message, Row, Session
+from ..privacy.redaction import disclosed
 from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading

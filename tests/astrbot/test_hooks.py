@@ -26,7 +26,7 @@ from ..companion.support import HOME, World, living, zhang
 from ..companion.test_proactive import Voice, start
 from ..learning.scripted import ScriptedModel
 from .test_control import Event
-from graph_memory.turn import Turn
+from graph_memory.model import Turn
 
 NOBODY: Any = None
 """A host that is not asked for anything."""

@@ -16,8 +16,8 @@ from graph_memory.astrbot.providers import (
     wrong_choices,
 )
 from graph_memory.errors import EmbeddingError, ExtractionError
+from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.locales import explain
-from graph_memory.ports import Answer, ToolSchema
 from graph_memory.settings import Settings
 
 TOOL = ToolSchema("save", "Save", {"type": "object", "properties": {"worth": {"type": "boolean"}}})

@@ -18,11 +18,11 @@ from graph_memory.astrbot.log import LogBridge
 from graph_memory.astrbot.providers import ProviderModel
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import EmbeddingError
-from graph_memory.ports import Vectors
+from graph_memory.inference.ports import Vectors
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings, read
 from graph_memory.supervisor import LogOnce
-from graph_memory.turn import Turn
 
 from ..learning.scripted import Line, ScriptedModel
 from ..makers import group, private, user

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_memory.commands.memory_commands import COMMANDS, Commands
-from graph_memory.turn import Turn
+from graph_memory.model import Turn
 
 from ..makers import group, private, user
 

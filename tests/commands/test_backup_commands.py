@@ -6,9 +6,9 @@ from datetime import UTC
 from pathlib import Path
 
 from graph_memory.commands.backup_commands import BackupCommands
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from ..makers import private, user
 

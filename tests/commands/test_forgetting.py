@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest_asyncio
 
 from graph_memory.companion import CoreFact
-from graph_memory.model import Fact
-from graph_memory.turn import Turn
+from graph_memory.model import Fact, Turn
 
 from ..companion.support import World, li_in_club, living, zhang, zhang_in_club
 from ..learning.scripted import answer, said

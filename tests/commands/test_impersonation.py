@@ -11,10 +11,9 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
-from graph_memory.model import Fact, asker_of
+from graph_memory.model import Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
 from ..scripted import ScriptedModel

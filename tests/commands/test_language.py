@@ -26,9 +26,9 @@ from graph_memory.errors import (
     StorageError,
 )
 from graph_memory.locales import TEXTS, explain, say
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings, read
-from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
 from . import call

@@ -13,12 +13,11 @@ import pytest_asyncio
 
 from graph_memory.access import Access
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.model import Entity, Episode, Fact, User
+from graph_memory.model import Entity, Episode, Fact, Turn, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from graph_memory.turn import Turn
 
 from ..makers import T0, Clock, entity, fact, name, private, user
 from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club

@@ -13,12 +13,11 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import BondError, NotFoundError
-from graph_memory.model import Entity, Fact, Link, Merge, Session, User
+from graph_memory.model import Entity, Fact, Link, Merge, Session, Turn, User
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
-from graph_memory.turn import Turn
 from tests.views import assert_views_follow
 
 from ..makers import T0, all_changes, entity, fact, group, name, private, user

@@ -15,11 +15,10 @@ import pytest_asyncio
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import Tombstones, erasure, retraction
 from graph_memory.errors import JournalError
-from graph_memory.model import Episode, Fact, asker_of
+from graph_memory.model import Episode, Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from graph_memory.turn import Turn
 
 from ..makers import QQ, T0, Clock, entity, fact, private
 from ..scripted import ScriptedModel

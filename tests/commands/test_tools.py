@@ -15,12 +15,11 @@ import pytest_asyncio
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import RECALL, RECORD_TOOLS, SEARCH, TOOLS, Tools
 from graph_memory.errors import NotFoundError
-from graph_memory.model import Entity, Fact, Message, User
+from graph_memory.model import Entity, Fact, Message, Turn, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from graph_memory.turn import Turn
 
 from ..makers import T0, entity, fact, group, name, private, user
 from ..sources import ROOT

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from graph_memory.commands.transfers import EXPORT_PAUSE, ImportEnvironment, TransferCommands
-from graph_memory.model import asker_of
+from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 from tests.makers import T0, group, private, user
 
 HERS = private("1")

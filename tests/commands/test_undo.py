@@ -14,10 +14,9 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.companion import CoreFact
-from graph_memory.model import Fact, Message
+from graph_memory.model import Fact, Message, Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from ..makers import T0, all_changes, group, private, user
 from ..scripted import ScriptedModel

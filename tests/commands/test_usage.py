@@ -17,9 +17,9 @@ from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.transfers import ImportEnvironment
 from graph_memory.commands.usage import misused, nearest
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from ..makers import T0, group, private, user
 from . import call

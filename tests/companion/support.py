@@ -12,11 +12,10 @@ from typing import Any
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
 from graph_memory.companion.parts import Lead
-from graph_memory.model import Message, Row, Session
+from graph_memory.model import Message, Row, Session, Turn
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
-from graph_memory.turn import Turn
 
 from ..learning.scripted import ScriptedModel
 from ..makers import T0, group, private, user

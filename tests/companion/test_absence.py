@@ -10,8 +10,8 @@ import pytest
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
 from graph_memory.companion.parts import Lead
 from graph_memory.learning.prompt import TOOL
+from graph_memory.model import Turn
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from ..learning.scripted import answer
 from .support import HOME, ZHANG, living, zhang
@@ -23,7 +23,7 @@ LOWER += ("transfer",)
 KINDS = re.compile(r"\b(CoreFact|Mood|InnerState|FollowUp|core_fact|inner_state|follow_up)\b")
 
 
-@pytest.mark.parametrize("room", [*LOWER, "scope.py", "visible_rows.py"])
+@pytest.mark.parametrize("room", [*LOWER, "privacy", "visible_rows.py"])
 def test_no_lower_room_names_its_rows(room: str) -> None:
     path = ROOT / room
     modules = [path] if path.is_file() else sorted(path.rglob("*.py"))

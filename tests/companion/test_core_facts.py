@@ -10,8 +10,8 @@ import pytest
 
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.companion.core_facts import MOST, CoreFacts
+from graph_memory.model import Turn
 from graph_memory.store import Draft, Rows
-from graph_memory.turn import Turn
 
 from ..learning.scripted import answer, said
 from .support import (

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.breaker import Breaker
 from graph_memory.companion import Companion, Intent
 from graph_memory.companion.core_facts import CoreFactExtension
 from graph_memory.companion.inner_state import InnerStateExtension, MoodExtension
 from graph_memory.companion.proactive import PURPOSE
+from graph_memory.inference.breaker import Breaker
+from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.learning import Learning
 from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import INSTRUCTIONS, TOOL
 from graph_memory.locales import say
+from graph_memory.model import Turn
+from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recaller
-from graph_memory.scope import Attendance
 from graph_memory.settings import PARTS, Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
-from graph_memory.token_budget import TokenBudget
-from graph_memory.turn import Turn
 
 from ..learning.scripted import ScriptedModel
 from ..makers import T0, context

@@ -12,8 +12,7 @@ import pytest_asyncio
 from graph_memory.companion import FollowUp, InnerState, Mood
 from graph_memory.companion.control_words import Intent
 from graph_memory.companion.inner_state import BASELINE
-from graph_memory.model import BOT, Episode, Message
-from graph_memory.turn import Turn
+from graph_memory.model import BOT, Episode, Message, Turn
 
 from ..learning.scripted import ScriptedModel, answer
 from ..makers import holding

@@ -13,9 +13,8 @@ import pytest_asyncio
 from graph_memory.companion import FollowUp, FollowUpStatus, Intent
 from graph_memory.companion.proactive import PURPOSE, RETRY, STALE, TRIES
 from graph_memory.errors import ExtractionError
-from graph_memory.model import BOT, Session
+from graph_memory.model import BOT, Session, Turn
 from graph_memory.retention import DAY
-from graph_memory.turn import Turn
 
 from ..learning.scripted import ScriptedModel
 from .support import CLUB, HOME, LI, SETTINGS, ZHANG, World, li, living, zhang, zhang_to_lan

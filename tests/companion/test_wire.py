@@ -25,7 +25,7 @@ from graph_memory.astrbot import hooks
 from graph_memory.astrbot.adapter import TURN
 from graph_memory.locales import TEXTS
 from graph_memory.settings import PARTS
-from graph_memory.turn import Turn
+from graph_memory.model import Turn
 
 from ..astrbot.test_control import Event
 from ..learning.scripted import answer, said

@@ -24,11 +24,10 @@ from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me
 from graph_memory.errors import BondError, JournalError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import JOURNAL, saved
-from graph_memory.model import Entity, Episode, Fact, Mention, Name, Session, User, asker_of
+from graph_memory.model import Entity, Episode, Fact, Mention, Name, Session, Turn, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from graph_memory.turn import Turn
 
 from ..disks import small_disk
 from ..makers import T0, entity, fact, group, holding, name, private, user

@@ -18,6 +18,7 @@ from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPA
 from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import CachedEmbedder, text_hash
 from graph_memory.errors import NotFoundError
+from graph_memory.inference.ports import Vectors
 from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.maintenance.upkeep import FEW, GRACE
 from graph_memory.model import (
@@ -34,7 +35,6 @@ from graph_memory.model import (
     Row,
     asker_of,
 )
-from graph_memory.ports import Vectors
 from graph_memory.recall import Recaller
 from graph_memory.retention import DAY
 from graph_memory.settings import Settings

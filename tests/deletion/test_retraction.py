@@ -17,14 +17,13 @@ from graph_memory.deletion import erasure
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
-from graph_memory.model import Change, Episode, Fact, Mention, Message, Name
+from graph_memory.model import Change, Episode, Fact, Mention, Message, Name, Turn
 from graph_memory.references import Reference
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, copies
 from graph_memory.store.schema import MIGRATIONS, migrations_of
-from graph_memory.turn import Turn
 from tests.views import assert_views_follow
 
 from ..learning.chat import Chat

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graph_memory.breaker import BreakerState
 from graph_memory.embedding import SLICE, CachedEmbedder, text_hash
 from graph_memory.errors import ClosedError, EmbeddingError, Failure, JournalError
-from graph_memory.ports import Vectors
+from graph_memory.inference.breaker import BreakerState
+from graph_memory.inference.ports import Vectors
 from graph_memory.store import Journal
 
 

@@ -20,7 +20,7 @@ import pytest
 from graph_memory.embedding import load
 from graph_memory.embedding.local_models import REQUIREMENTS, _encoders, sentence_transformer
 from graph_memory.errors import EmbeddingError
-from graph_memory.ports import Embedder
+from graph_memory.inference.ports import Embedder
 
 from .conftest import Pairs, compare
 from .test_local import HOSTILE

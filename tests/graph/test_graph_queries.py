@@ -12,9 +12,9 @@ import pytest
 from graph_memory.errors import NotFoundError
 from graph_memory.graph import GraphEdge, GraphNode, GraphQueries, GraphStore, Subgraph
 from graph_memory.graph import graph_queries as module
-from graph_memory.identity_edits import IdentityEdits
+from graph_memory.graph.paths import Hop
+from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import Entity, Fact, Row, User
-from graph_memory.paths import Hop
 from tests.makers import T0, entity, fact, group, name, user
 
 from .support import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta, timezone
 from typing import Any, TypeVar
 
+from graph_memory.inference.ports import Answer
 from graph_memory.learning.batching import claim_writer, cutter
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import ContextBuilder, PromptContext
@@ -22,8 +23,7 @@ from graph_memory.model import (
     Session,
     decode,
 )
-from graph_memory.ports import Answer
-from graph_memory.scope import Attendance, Policy
+from graph_memory.privacy.scope import Attendance, Policy
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.visible_rows import LearnerRows

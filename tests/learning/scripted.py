@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph_memory.ports import Answer, ToolSchema
+from graph_memory.inference.ports import Answer, ToolSchema
 
 NOTHING: dict[str, Any] = {"worth": False}
 

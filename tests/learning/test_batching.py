@@ -7,7 +7,6 @@ from math import inf
 
 import pytest
 
-from graph_memory.episode import GAP, MAX_MESSAGES
 from graph_memory.learning.batching import (
     FEW,
     MAX_TOKENS,
@@ -16,7 +15,16 @@ from graph_memory.learning.batching import (
     asks_to_remember,
     without_request,
 )
-from graph_memory.model import BOT, Episode, Name, Participation, Session, episode_id
+from graph_memory.model import (
+    BOT,
+    GAP,
+    Episode,
+    Name,
+    Participation,
+    Session,
+    episode_id,
+)
+from graph_memory.model.conversation import MAX_MESSAGES
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 

@@ -13,18 +13,16 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.breaker import Breaker
-from graph_memory.episode import GAP
 from graph_memory.errors import ClosedError, ExtractionError, Failure
+from graph_memory.inference.breaker import Breaker
 from graph_memory.learning import Learning, extractor
 from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import VERSION
 from graph_memory.library import Library
-from graph_memory.model import BOT, Change, Episode, Fact, Forgotten, Session, stable_id
-from graph_memory.redaction import MASK
+from graph_memory.model import BOT, GAP, Change, Episode, Fact, Forgotten, Session, Turn, stable_id
+from graph_memory.privacy.redaction import MASK
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
-from graph_memory.turn import Turn
 
 from ..makers import T0, all_changes, context, group, private, user
 from .scripted import ScriptedModel, answer, said

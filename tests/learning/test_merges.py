@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graph_memory.identity_edits import IdentityEdits
+from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import Fact, User, asker_of
-from graph_memory.scope import Policy, Rank, span, view
+from graph_memory.privacy.scope import Policy, Rank, span, view
 from graph_memory.store import Draft, Journal
 
 from ..makers import entity, group, private, user

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.breaker import Breaker, BreakerState
 from graph_memory.errors import ExtractionError, HeldBackError, JournalError
+from graph_memory.inference.breaker import Breaker, BreakerState
 from graph_memory.learning import Learning
 from graph_memory.learning.batching import Buffers
 from graph_memory.model import Batch

@@ -11,11 +11,10 @@ import pytest_asyncio
 
 from graph_memory import embedding
 from graph_memory.learning.prompt import ContextBuilder, ranked
-from graph_memory.model import Entity, Fact
+from graph_memory.model import Entity, Fact, Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from graph_memory.turn import Turn
 from graph_memory.visible_rows import LearnerRows
 
 from ..makers import T0, entity, fact, name, private, user

@@ -28,8 +28,8 @@ from graph_memory.model import (
     is_entity,
     stable_id,
 )
+from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.retention import DAY, initial_half_life
-from graph_memory.scope import Policy, Sharing
 from graph_memory.store import Draft, Journal
 
 from ..makers import T0, entity, group, private, undo, user

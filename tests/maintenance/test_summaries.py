@@ -14,8 +14,9 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.digest import telling
 from graph_memory.errors import ExtractionError
+from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.library import Library
 from graph_memory.maintenance import Upkeep
 from graph_memory.maintenance.summaries import (
@@ -28,13 +29,11 @@ from graph_memory.maintenance.summaries import (
     picked,
     record_id,
 )
-from graph_memory.model import Episode, Session, asker_of, episode_id
-from graph_memory.ports import Answer, ToolSchema
+from graph_memory.model import Episode, Session, Turn, asker_of, episode_id
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
-from graph_memory.token_budget import TokenBudget
-from graph_memory.turn import Turn
+from graph_memory.text import telling
 
 from ..makers import all_changes, context, group, holding, message, private, undo, user
 from .test_upkeep import make

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.breaker import Breaker
 from graph_memory.context import Context
+from graph_memory.inference.breaker import Breaker
+from graph_memory.inference.ports import LanguageModel
 from graph_memory.library import Library
 from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.maintenance import upkeep as schedule
 from graph_memory.maintenance.upkeep import GRACE, HOUR, SLICE
 from graph_memory.model import Entity, Fact, Mention, Name, Row
-from graph_memory.ports import LanguageModel
 from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal

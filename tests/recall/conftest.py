@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.inference.ports import Embedder
 from graph_memory.model import Asker, Change, Message, Row, Session, asker_of
-from graph_memory.ports import Embedder
+from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recall, Recaller, RecallOptions
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from tests import makers

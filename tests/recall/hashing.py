@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 
 from graph_memory.errors import EmbeddingError
-from graph_memory.ports import Vectors
+from graph_memory.inference.ports import Vectors
 from graph_memory.text import terms
 
 WIDTH = 64

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph_memory import skeleton
+from graph_memory import text as texts
 from graph_memory.model import Asker, Episode, Fact, Session, asker_of
+from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall.index import Index
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, Wording
-from graph_memory.scope import Attendance, Policy, view
 from graph_memory.text import clean_name
 from tests.hostile_names import NAMES, STATEMENTS
 from tests.makers import T0, entity, fact, group, message, name, private, user
@@ -211,7 +211,7 @@ async def test_namesakes_are_told_apart_before_anything_is_learned(memory: Memor
 # ------------------------------------------------------------------- anything
 
 OURS = ["对方", "机器人", "有人", "系统", "管理员", "user", "bot", "assistant", "somebody"]
-FOLDS = json.loads((Path(skeleton.__file__).parent / "lookalikes.json").read_text("utf-8"))
+FOLDS = json.loads((Path(texts.__file__).parent / "lookalikes.json").read_text("utf-8"))
 TWINS = {
     plain: [a for a, b in zip(FOLDS[many], FOLDS[one], strict=True) if b == plain]
     for many, one in (("traditional", "simplified"), ("lookalikes", "letters"))
@@ -247,7 +247,7 @@ def test_who_looks_like_another_is_told_apart(called: str) -> None:
     sight = index.visible(views)
     renderer = Renderer(index, sight, asker_of(ROOM, ASKER), ZH, UTC, T0)
     who = renderer.who(index.message(9))
-    assert skeleton.skeleton(who) not in map(skeleton.skeleton, ("林小美", "陈大文", "Anna"))
+    assert texts.skeleton(who) not in map(texts.skeleton, ("林小美", "陈大文", "Anna"))
 
 
 bits = st.sampled_from(

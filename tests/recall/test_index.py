@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from graph_memory.model import Message, asker_of
+from graph_memory.privacy.scope import Attendance, Policy, Sharing, view
 from graph_memory.recall.documents import GrowableArray, VectorIndex
 from graph_memory.recall.index import Index
 from graph_memory.recall.lexical import InvertedIndex, NameIndex
 from graph_memory.recall.query import Question, RecallOptions, split
 from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.recaller import search
-from graph_memory.scope import Attendance, Policy, Sharing, view
 from tests.makers import T0, entity, fact, name, private, user
 
 from .conftest import SHANGHAI

@@ -21,11 +21,11 @@ from graph_memory.model import (
     Session,
     asker_of,
 )
+from graph_memory.privacy.scope import Attendance, Policy, Rank, Sharing, View, span, view
 from graph_memory.recall.index import Index
 from graph_memory.recall.query import Question, RecallOptions, split
 from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.recaller import Recall, search
-from graph_memory.scope import Attendance, Policy, Rank, Sharing, View, span, view
 from tests.makers import T0
 
 from .conftest import SHANGHAI

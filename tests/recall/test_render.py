@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.model import asker_of
+from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall.index import Index
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, wording
-from graph_memory.scope import Attendance, Policy, view
 from graph_memory.text import fenced, tokens
 from tests.makers import T0, entity, fact, group, message, name, private, user
 

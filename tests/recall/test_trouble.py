@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.model import Forgotten, asker_of
-from graph_memory.ports import Answer, ToolSchema
 from graph_memory.recall import Recaller
 from graph_memory.settings import Settings
 from tests.makers import T0, context, entity, fact, group, name, private, user

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_memory.model import Presence, Session, asker_of
+from graph_memory.privacy.scope import Attendance, Policy
 from graph_memory.recall.index import Index
 from graph_memory.recall.visible import AFTER, BEFORE, ConversationContext, ViewCache
-from graph_memory.scope import Attendance, Policy
 from tests.makers import T0, group, private, user
 
 Amounts = list[tuple[bool, int]]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from graph_memory.companion import CoreFact, CoreKind, FollowUp, InnerState, Mood, inner_id
-from graph_memory.episode import GAP
 from graph_memory.errors import BondError, ConflictError, NotFoundError
 from graph_memory.learning.batching import claim_writer, cutter
 from graph_memory.learning.extractor import readable
@@ -15,6 +14,7 @@ from graph_memory.learning.parse import EntityClaim, Extraction, FactClaim
 from graph_memory.learning.prompt import ContextBuilder
 from graph_memory.learning.resolver import resolve
 from graph_memory.model import (
+    GAP,
     PREDICATES,
     Batch,
     Entity,
@@ -25,6 +25,7 @@ from graph_memory.model import (
     Message,
     Name,
     Row,
+    Turn,
     User,
     asker_of,
     is_entity,
@@ -32,7 +33,6 @@ from graph_memory.model import (
 )
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
-from graph_memory.turn import Turn
 from graph_memory.visible_rows import LearnerRows
 from tests import makers
 from tests.makers import T0

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.errors import NotFoundError
-from graph_memory.model import Fact, Message, asker_of, stable_id
+from graph_memory.model import Fact, Message, Turn, asker_of, stable_id
 from graph_memory.service import MemoryService
 from graph_memory.transfer import Options
-from graph_memory.turn import Turn
 from tests import makers
 
 from .director import Director

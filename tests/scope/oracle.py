@@ -2,7 +2,7 @@
 
 Written from the memory model and nothing else: it imports nothing of the code that it
 judges and works on the rows as the journal's file holds them. It is slow and plain on
-purpose; should it disagree with ``graph_memory/scope.py``, one of the two is wrong.
+purpose; should it disagree with ``graph_memory/privacy/scope.py``, one of the two is wrong.
 """
 
 from __future__ import annotations

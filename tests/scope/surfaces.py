@@ -13,12 +13,11 @@ from graph_memory.commands.tools import Tools
 from graph_memory.graph import GraphState
 from graph_memory.learning.prompt import ContextBuilder, compose
 from graph_memory.learning.resolver import resolve
-from graph_memory.model import Batch, Message, encode
+from graph_memory.model import Batch, Message, Turn, encode
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.references import References
 from graph_memory.service import MemoryService
 from graph_memory.store import Rows
-from graph_memory.turn import Turn
 from graph_memory.visible_rows import LearnerRows
 
 from .director import extraction

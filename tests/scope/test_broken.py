@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, seed, settings
 
-from graph_memory import scope
 from graph_memory.companion import FollowUp, proactive, transcripts
 from graph_memory.model import Episode, Layer, Name, Session
+from graph_memory.privacy import scope
+from graph_memory.privacy.scope import ALWAYS, Rank
 from graph_memory.recall import index, ranking, visible
 from graph_memory.recall.documents import Documents
-from graph_memory.scope import ALWAYS, Rank
 from graph_memory.visible_rows import LearnerRows
 
 from .histories import CHATS, Leave, Say

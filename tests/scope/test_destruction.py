@@ -27,11 +27,10 @@ from graph_memory.commands.memory_commands import Commands
 from graph_memory.deletion import plan
 from graph_memory.errors import GraphMemoryError, NotFoundError
 from graph_memory.library import edits
-from graph_memory.model import NO_PERSONA, Fact, Session
+from graph_memory.model import NO_PERSONA, Fact, Session, Turn
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft, messages
 from graph_memory.transfer import Options
-from graph_memory.turn import Turn
 from graph_memory.visible_rows import VisibleRows
 from tests import makers
 

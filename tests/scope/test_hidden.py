@@ -156,7 +156,7 @@ def records_are_not_masked(bench: Bench) -> None:
 
 def requests_are_not_heard(bench: Bench) -> None:
     """Nobody's wish to keep something is understood."""
-    from graph_memory import confidence
+    from graph_memory.privacy import confidence
 
     bench.everywhere(confidence.asks_to_keep, lambda _text: False)
     bench.everywhere(confidence.reaches_back, lambda _text: False)

@@ -13,11 +13,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graph_memory.model import Message, Row, Session, decode
-from graph_memory.scope import Rank, span
+from graph_memory.model import Message, Row, Session, Turn, decode
+from graph_memory.privacy.scope import Rank, span
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
-from graph_memory.turn import Turn
 from tests.recall.hashing import HashingEmbedder
 
 from . import oracle

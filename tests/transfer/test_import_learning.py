@@ -9,12 +9,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.learning import Learning
 from graph_memory.learning.batching import FEW
 from graph_memory.model import Fact
-from graph_memory.ports import Answer, ToolSchema
 from graph_memory.supervisor import NEVER
-from graph_memory.token_budget import TokenBudget
 from graph_memory.transfer import TransferService
 from graph_memory.transfer.import_runs import saved
 from graph_memory.transfer.transfer_service import next_batch

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from graph_memory.companion import CoreFact, Mood
 from graph_memory.model import Asker, Episode, Fact, Forgotten, Message, Session, asker_of
-from graph_memory.scope import Attendance, Policy, Rank, span, view
+from graph_memory.privacy.scope import Attendance, Policy, Rank, span, view
 from graph_memory.store import Journal
 from graph_memory.transfer.export import lines_for
 from tests.makers import T0, fact, group, message, private, user

@@ -9,7 +9,7 @@ import pytest
 
 from graph_memory.errors import FormatError
 from graph_memory.model import Link, Presence, PresenceReset, Session, asker_of
-from graph_memory.scope import Attendance, Policy, view
+from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.store import Journal
 from graph_memory.transfer import preview_renaming, rename_chat
 from tests.makers import QQ, T0, group, message, private, undo, user

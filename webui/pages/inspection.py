@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from ..core import library, model, recall, service, validity, view_as
+from ..core import library, model, recall, service, view_as
 from ..listing import MAX_TEXT, Day, Id, PageQuery, midnight
 from ..rendering import Memory, View
 
@@ -128,7 +128,7 @@ async def look_as(
         outlook=outlook,
         compared=await memory.view_as.compare(asker, text) if text else None,
         days=_days(memory, outlook.since, wanted.day),
-        standings=_counts(outlook.seen, validity.Standing),
+        standings=_counts(outlook.seen, view_as.Standing),
         barriers=_counts(outlook.hidden, view_as.Barrier),
         seen=await _page(memory, outlook.seen, wanted.standing, wanted.seen),
         hidden=await _page(memory, outlook.hidden, wanted.barrier, wanted.hidden),

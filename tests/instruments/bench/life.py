@@ -16,8 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from graph_memory.inference.ports import Answer, ToolSchema, Vectors
 from graph_memory.model import BOT, Session, session_of, user_id
-from graph_memory.ports import Answer, ToolSchema, Vectors
 
 PLATFORM = "bench"
 NAMES = ("小红", "阿杰", "老王", "小雪", "大伟")

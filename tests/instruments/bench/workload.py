@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from graph_memory.inference.ports import Vectors
 from graph_memory.model import Fact, Message, Session, session_of, stable_id, user_id
-from graph_memory.ports import Vectors
 from graph_memory.retention import initial_half_life
 
 PLATFORM = "bench"

@@ -19,10 +19,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from graph_memory.maintenance import IdleGate, Upkeep
-from graph_memory.model import BOT, Fact, Session, Status, asker_of, user_id
+from graph_memory.model import BOT, Fact, Session, Status, Turn, asker_of, user_id
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 from tests.instruments.eval.metrics import percentile
 from tests.instruments.eval.trial import resident_mb
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph_memory.errors import ExtractionError
+from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.model import Session
-from graph_memory.ports import Answer, ToolSchema
 
 from ...makers import group, private, user
 

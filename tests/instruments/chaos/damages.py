@@ -20,8 +20,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
-from graph_memory.turn import Turn
 
 from ...graph.support import differences
 from .chatter import Line, Model, word

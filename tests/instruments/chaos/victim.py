@@ -22,12 +22,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from graph_memory.errors import ClosedError, NotFoundError
-from graph_memory.model import Fact, Session, asker_of
-from graph_memory.ports import Embedder
+from graph_memory.inference.ports import Embedder
+from graph_memory.model import Fact, Session, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import copies, schema
-from graph_memory.turn import Turn
 
 from ...graph.support import differences
 from ...scripted import HashEmbedder

@@ -13,8 +13,8 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
+from graph_memory.data_directory import DirectoryLock
 from graph_memory.errors import LockedError
-from graph_memory.lock import DirectoryLock
 from tests.e2e.harness import DASHBOARD_USER
 from tests.instruments.dev.steps import WORK, tail
 

@@ -6,10 +6,10 @@ from datetime import UTC
 
 import pytest
 
+from graph_memory.inference.ports import Answer
 from graph_memory.learning.parse import parse
 from graph_memory.learning.prompt import TOOL, PromptContext, compose, speakers
 from graph_memory.model import BOT, PREDICATES, Batch, Message, session_of
-from graph_memory.ports import Answer
 from tests.e2e.harness import ChatCall
 from tests.instruments.demo.extraction import RULES, extract
 from tests.instruments.demo.standin import learn, memory_lines

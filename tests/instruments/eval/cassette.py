@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.errors import ExtractionError
-from graph_memory.ports import Answer, ToolSchema
+from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.text import tokens
 
 _ITEM = re.compile(r"(\d+)\. .*?: (.*)")

@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from graph_memory.inference.ports import Embedder
 from graph_memory.model import (
     Entity,
     Fact,
@@ -34,7 +35,6 @@ from graph_memory.model import (
     session_of,
     stable_id,
 )
-from graph_memory.ports import Embedder
 from graph_memory.recall import Recaller
 from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings

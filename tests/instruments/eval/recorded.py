@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graph_memory.model import BOT, Episode, Fact, user_id
-from graph_memory.ports import Embedder, LanguageModel
+from graph_memory.inference.ports import Embedder, LanguageModel
+from graph_memory.model import BOT, Episode, Fact, Turn, user_id
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.text import tokens
-from graph_memory.turn import Turn
 
 from .metrics import percentile
 from .plain import Plain

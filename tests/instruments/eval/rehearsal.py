@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_memory.embedding import CachedEmbedder, text_hash
-from graph_memory.ports import Embedder, Vectors
+from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.store import Journal
 
 

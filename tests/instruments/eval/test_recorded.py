@@ -8,7 +8,7 @@ import pytest
 
 from graph_memory.embedding import load
 from graph_memory.errors import ExtractionError
-from graph_memory.ports import Answer
+from graph_memory.inference.ports import Answer
 
 from .cassette import Cassette, put_right
 from .recorded import TRAPS, Recorded

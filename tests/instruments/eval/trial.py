@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.model import (
     Fact,
     Message,
@@ -19,7 +20,6 @@ from graph_memory.model import (
     stable_id,
     user_id,
 )
-from graph_memory.ports import Embedder, Vectors
 from graph_memory.recall import Item, Recaller, RecallOptions
 from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings

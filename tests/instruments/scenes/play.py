@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graph_memory.errors import ExtractionError
+from graph_memory.inference.ports import Answer, LanguageModel, ToolSchema
 from graph_memory.learning import Learning
 from graph_memory.model import (
     Fact,
@@ -19,16 +20,15 @@ from graph_memory.model import (
     Name,
     Presence,
     Session,
+    Turn,
     asker_of,
     session_of,
     user_id,
 )
-from graph_memory.ports import Answer, LanguageModel, ToolSchema
+from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recall, Recaller
-from graph_memory.scope import Attendance
 from graph_memory.settings import Settings
 from graph_memory.store import Event, Journal
-from graph_memory.turn import Turn
 from tests.makers import context
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graph_memory.inference.ports import LanguageModel
 from graph_memory.model import Fact
-from graph_memory.ports import LanguageModel
 from graph_memory.recall import Recall
 
 from .match import Reading, forbidden, leaked, says, unmet

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.model import Episode, Fact
-from graph_memory.redaction import MASK
+from graph_memory.model import Episode, Fact, Turn
+from graph_memory.privacy.redaction import MASK
 from graph_memory.store import contents
-from graph_memory.turn import Turn
 
-from .companion.support import (
+from ..companion.support import (
     CLUB,
     World,
     li,
@@ -28,12 +27,12 @@ from .companion.support import (
     zhang_in_club,
     zhang_to_lan,
 )
-from .learning.scripted import Call, answer, said
-from .makers import user
-from .recall.hashing import HashingEmbedder
+from ..learning.scripted import Call, answer, said
+from ..makers import user
+from ..recall.hashing import HashingEmbedder
 
 DAY = 86_400.0
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 LAST = "0009_confidences"
 CARD, WORD = "4111111111111111", "Zx9qWv7T"
 newcomer = Turn(CLUB, user("wang"), "王五")
@@ -51,18 +50,17 @@ async def exported(world: World, turn: Turn) -> str:
 
 
 def test_one_place_masks() -> None:
-    """Everybody else asks `disclosure`, where texts are cut or sent `redacted` itself."""
+    """Everybody else asks `disclosed`, where texts are cut or sent `redacted` itself."""
     users = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "graph_memory").rglob("*.py")
         if re.search(r"import.*\bredacted\b", path.read_text("utf-8"))
     }
     assert users == {
-        "graph_memory/disclosure.py",  # what is read, what is written
         "graph_memory/library/edits.py",  # what is typed, before it is cut
         "graph_memory/recall/query.py",  # what is asked
         "graph_memory/store/messages.py",  # what the bot repeats
-        "graph_memory/token_budget.py",  # what a model is asked
+        "graph_memory/inference/token_budget.py",  # what a model is asked
     }
 
 

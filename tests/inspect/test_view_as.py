@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from graph_memory.errors import NotFoundError
+from graph_memory.inspect.view_as import NOBODY, STRANGER, Barrier, Outlook, Standing
 from graph_memory.model import Asker, Fact, Link, Name, User
 from graph_memory.recall.documents import Kind
 from graph_memory.recall.index import Index
@@ -17,8 +18,6 @@ from graph_memory.recall.visible import VisibleSet
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from graph_memory.validity import Standing
-from graph_memory.view_as import NOBODY, STRANGER, Barrier, Outlook
 from tests.makers import QQ, T0, entity, fact, group, message, name, private, user
 
 DAY = 86_400.0

@@ -2,7 +2,7 @@
 
 What services issue is recognised by the patterns of ``detect-secrets``; what people say
 (密码是…) and the numbers of cards and of Chinese identity cards here. The words stay in the
-journal; no model and no block sees them.
+journal; no model and no block sees them. Whether a message is shown at all is for ``scope.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from functools import lru_cache
+
+from ..model import Asker, Data, Message, kind_named
 
 MASK = "••••••"
 _PRINTED = re.compile(r"[!-~\uff01-\uff5e]{4}")
@@ -162,3 +165,21 @@ def _patterns() -> list[re.Pattern[str]]:
     kinds = get_mapping_from_secret_type_to_class().items()
     used = [kind for name, kind in kinds if not any(word in name for word in _LEFT_OUT)]
     return [pattern for kind in used for pattern in getattr(kind(), "denylist", ())]
+
+
+def disclosed(message: Message, asker: Asker | None = None) -> Message:
+    """A message as ``asker`` may read it; its secrets are for its sender, in private.
+
+    By default it is as everybody may read it, models included.
+    """
+    if asker and not asker.is_group and message.sender in asker.accounts:
+        return message
+    text = redacted(message.text)
+    return message if text == message.text else replace(message, text=text)
+
+
+def masked(kind: str, data: Data) -> Data:
+    """A row's data without secrets."""
+    cls = kind_named(kind)
+    words = {field: redacted(data[field]) for field in cls.words if data.get(field)} if cls else {}
+    return {**data, **words}

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from .errors import failure_of
+from ..errors import failure_of
 
-logger = logging.getLogger("graph_memory.breaker")
+logger = logging.getLogger("graph_memory.inference")
 
 THRESHOLD = 3
 """Failures in a row that open a breaker."""

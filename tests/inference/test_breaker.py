@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from graph_memory.breaker import Breaker, BreakerState, Call, RefusedError
+from graph_memory.inference.breaker import Breaker, BreakerState, Call, RefusedError
 
 CLOSED, OPEN, HALF_OPEN = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
 
@@ -125,7 +125,7 @@ def opened(clock: Clock) -> Breaker:
 
 def test_one_line_when_it_opens_and_one_when_it_closes(caplog: pytest.LogCaptureFixture):
     clock = Clock()
-    with caplog.at_level(logging.INFO, "graph_memory.breaker"):
+    with caplog.at_level(logging.INFO, "graph_memory.inference"):
         breaker = opened(clock)
         for _ in range(4):
             clock.now += breaker.retry_in

@@ -13,17 +13,16 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.doctor import Checkup
 from graph_memory.errors import GraphError
+from graph_memory.inspect.health import Checkup
 from graph_memory.locales import TEXTS
-from graph_memory.model import Entity, Episode, Fact, User, asker_of
+from graph_memory.model import Entity, Episode, Fact, Turn, User, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, examine
-from graph_memory.turn import Turn
 
-from .makers import all_changes, entity, fact, group, name, private, user
-from .scripted import HashEmbedder
+from ..makers import all_changes, entity, fact, group, name, private, user
+from ..scripted import HashEmbedder
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, CLUB = private("zhang"), group("读书会")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_memory.confidence import asks_to_keep, reaches_back
+from graph_memory.privacy.confidence import asks_to_keep, reaches_back
 
 ASKED = (
     """

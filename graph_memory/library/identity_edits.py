@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from .errors import BondError, NotFoundError
-from .identity import Identities
-from .model import Change, Entity, Fact, Link, Merge, User, is_entity, stable_id
-from .store import Draft, Journal, Rows
+from ..errors import BondError, NotFoundError
+from ..identity import Identities
+from ..model import Change, Entity, Fact, Link, Merge, User, is_entity, stable_id
+from ..store import Draft, Journal, Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+from ..model import Asker, Layer, Message, Presence, Row, Session
 from .confidence import asks_to_keep
-from .model import Asker, Layer, Message, Presence, Row, Session
 
 Window = tuple[float, float]
 ALWAYS: tuple[Window, ...] = ((-math.inf, math.inf),)

@@ -11,23 +11,23 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from graph_memory import lookup
 from graph_memory.errors import GraphError
+from graph_memory.graph.paths import Hop
 from graph_memory.identity import Identities
-from graph_memory.lookup import Lookup, LookupResult, Overview
+from graph_memory.inspect import lookup
+from graph_memory.inspect.lookup import Lookup, LookupResult, Overview
 from graph_memory.model import Asker, Fact, Message, Row, asker_of
-from graph_memory.paths import Hop
+from graph_memory.privacy.scope import Attendance, Policy, View, view
 from graph_memory.recall.index import Index
 from graph_memory.recall.keyword import SearchResult, find, keywords
 from graph_memory.recall.query import RecallOptions
 from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.visible import VisibleSet
-from graph_memory.scope import Attendance, Policy, View, view
 from graph_memory.settings import Settings
 
-from .makers import T0, entity, fact, group, name, private, user
-from .recall.conftest import SHANGHAI
-from .recall.histories import (
+from ..makers import T0, entity, fact, group, name, private, user
+from ..recall.conftest import SHANGHAI
+from ..recall.histories import (
     DOES,
     ENTITIES,
     SESSIONS,
@@ -39,7 +39,7 @@ from .recall.histories import (
     moments,
     sentences,
 )
-from .recall.test_interference import askers, policies, question, shows, views_of
+from ..recall.test_interference import askers, policies, question, shows, views_of
 
 T = TypeVar("T")
 NOW = T0 + 90_000

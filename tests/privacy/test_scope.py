@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_memory.inspect.view_as import Barrier, Barriers
 from graph_memory.model import NO_PERSONA, Asker, Layer, Presence, Session, User, asker_of
-from graph_memory.scope import (
+from graph_memory.privacy.scope import (
     OPEN,
     Attendance,
     Policy,
@@ -19,9 +20,8 @@ from graph_memory.scope import (
     standpoint,
     view,
 )
-from graph_memory.view_as import Barrier, Barriers
 
-from .makers import entity, fact, group, private, user
+from ..makers import entity, fact, group, private, user
 
 KNOWS, REST = Layer.KNOWS, Layer.SESSION
 ZHANG, LI = user("zhang"), user("li")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_memory.inspect.view_as import Standing, standings
 from graph_memory.model import Fact
-from graph_memory.validity import Standing, standings
 from tests.makers import T0, entity, fact, private, user
 
 CHAT, ZHANG = private("1"), user("1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .skeleton import simplified
+from ..text import simplified
 
 _ME = r"我(?![妈爸姐哥弟妹老爷奶家男女对同领上闺朋孩儿])"
 """The speaker, and not somebody of theirs; who asks to be told asks for no secrecy."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.redaction import MASK, redacted, secrets
+from graph_memory.privacy.redaction import MASK, redacted, secrets
 
 HEX = "0123456789abcdef" * 2
 KEY = "-".join(("sk", "proj", "a1B2" * 8))

@@ -15,17 +15,16 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import ExtractionError, HeldBackError
-from graph_memory.model import Fact, asker_of
-from graph_memory.ports import Answer, ToolSchema
+from graph_memory.inference.ports import Answer, ToolSchema
+from graph_memory.inference.token_budget import Account, Cost, TokenBudget
+from graph_memory.model import Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
-from graph_memory.token_budget import Account, Cost, TokenBudget
-from graph_memory.turn import Turn
 
-from .learning.scripted import ScriptedModel, answer, said
-from .makers import T0, Clock, private, user
+from ..learning.scripted import ScriptedModel, answer, said
+from ..makers import T0, Clock, private, user
 
 CHINA = timezone(timedelta(hours=8))
 HOUR, DAY = 3_600.0, 86_400.0

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from .dates import midnight
-from .errors import HeldBackError
+from ..dates import midnight
+from ..errors import HeldBackError
+from ..privacy.redaction import redacted
+from ..store import Journal
+from ..supervisor import NEVER, Supervisor
+from ..text import tokens
 from .ports import Answer, LanguageModel, ToolSchema
-from .redaction import redacted
-from .store import Journal
-from .supervisor import NEVER, Supervisor
-from .text import tokens
 
-logger = logging.getLogger("graph_memory.token_budget")
+logger = logging.getLogger("graph_memory.inference")
 
 SHARES = 4
 """One person may cost the day's limit divided by how many people there are, at most this."""

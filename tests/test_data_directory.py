@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.private import restrict, writing
+from graph_memory.data_directory import restrict, writing
+from graph_memory.model import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.turn import Turn
 
 from .makers import private, user
 

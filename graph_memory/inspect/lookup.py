@@ -12,16 +12,16 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from .context import Context
-from .dates import periods
-from .errors import GraphError
-from .graph import HOPS, GraphStore
-from .model import Asker, Fact, Message
-from .paths import Hop, Path, PathSearch
-from .recall import SIMILAR, Excerpt, Item, PersonalIndex, Recaller, wording
+from ..context import Context
+from ..dates import periods
+from ..errors import GraphError
+from ..graph import HOPS, GraphStore
+from ..graph.paths import Hop, Path, PathSearch
+from ..model import Asker, Fact, Message
+from ..recall import SIMILAR, Excerpt, Item, PersonalIndex, Recaller, wording
 
 T = TypeVar("T")
-logger = logging.getLogger("graph_memory.lookup")
+logger = logging.getLogger("graph_memory.inspect")
 
 WIDE = 60
 """Results of a search that are filtered by person and time."""

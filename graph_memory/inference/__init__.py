@@ -1,0 +1,1 @@
+"""Calls of models: interfaces, circuit breaker, token budget."""

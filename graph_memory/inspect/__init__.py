@@ -1,0 +1,1 @@
+"""Inspection of the memory: lookup, view as somebody else, health."""
