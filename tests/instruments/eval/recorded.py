@@ -32,7 +32,8 @@ MARKED = re.compile(
     r"|former|moved from|no longer|until|used to|outdated|settled|date has passed"
 )
 """Words by which a line says that it no longer holds."""
-TRAPS = ("trap", "joke")
+TRAPS = ("trap", "joke", "nothing")
+"""Kinds of questions that want no answer; of ``nothing`` nothing was ever said."""
 NONSENSE = ("joke", "irony", "lyric")
 """What tags of lines begin with from which nothing is to be learned."""
 
@@ -225,6 +226,9 @@ def _figures(
         "strict": round(sum(v.strict for v in asked) / lines, 3),
         "lenient": round(sum(v.lenient for v in asked) / lines, 3),
         "median_tokens": percentile([tokens(v.block) for v in asked], 0.5),
+        "nothing_to_find_with_anything": [
+            v.question.text for v in verdicts if v.question.kind == "nothing" and v.block
+        ],
         "small_talk_with_anything": sum(bool(block) for _, block in small),
         "small_talk": len(small),
         "outdated_as_current": [line for v in asked for line in v.stale],

@@ -12,12 +12,12 @@ from graph_memory.inference.ports import Answer
 
 from .cassette import Cassette, put_right
 from .recorded import TRAPS, Recorded
-from .world import FOLDER, read
+from .world import FOLDER, LANGUAGES, read
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
-def test_every_answer_was_said_and_every_trap_has_its_words(language: str) -> None:
-    world = read(language)
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_every_answer_was_said_and_every_trap_has_its_words(name: str) -> None:
+    world = read(name)
     lines = [line for talk in world.talks for line in talk.lines]
     tags = {tag: line for line in lines for tag in line.tags}
     assert len(lines) > 250

@@ -21,6 +21,8 @@ ZONE = timezone(timedelta(hours=8))
 FOLDER = Path(__file__).with_name("worlds")
 ASKED = datetime(2026, 7, 2, 10, tzinfo=ZONE).timestamp()
 """When the questions are asked."""
+LANGUAGES = {"zh": "zh", "en": "en", "work": "en"}
+"""Worlds, and the language their bot is set to."""
 PACE, REPLY = 25.0, 4.0
 """Seconds between two lines of people, and until the bot has answered."""
 
@@ -92,14 +94,14 @@ class World:
     small: tuple[str, ...] = field(default=())
 
 
-def read(language: str, folder: Path = FOLDER) -> World:
-    """The world of a language, ``zh`` or ``en``."""
-    talks = tuple(_talks((folder / f"{language}.txt").read_text(encoding="utf-8")))
-    asked = (folder / f"{language}.questions.jsonl").read_text(encoding="utf-8").splitlines()
+def read(name: str, folder: Path = FOLDER) -> World:
+    """The world of a name in ``LANGUAGES``."""
+    talks = tuple(_talks((folder / f"{name}.txt").read_text(encoding="utf-8")))
+    asked = (folder / f"{name}.questions.jsonl").read_text(encoding="utf-8").splitlines()
     persona = talks[0].session.persona
     questions = tuple(_question(json.loads(line), persona) for line in asked)
-    small = (folder / f"{language}.small.txt").read_text(encoding="utf-8").splitlines()
-    return World(language, talks, questions, tuple(small))
+    small = (folder / f"{name}.small.txt").read_text(encoding="utf-8").splitlines()
+    return World(LANGUAGES[name], talks, questions, tuple(small))
 
 
 def _talks(text: str) -> Iterator[Talk]:
