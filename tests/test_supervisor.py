@@ -49,6 +49,14 @@ async def turns(count: int = 5) -> None:
         await asyncio.sleep(0)
 
 
+async def steps(job: Job, count: int) -> None:
+    """Wait until a job has taken so many steps, as long as a busy machine takes."""
+    async with asyncio.timeout(20):
+        while job.count < count:
+            await asyncio.sleep(0.005)
+    await turns()
+
+
 async def test_it_steps_at_the_start_and_when_woken(job: Job, supervised: Supervisor) -> None:
     supervised.start()
     supervised.start()
@@ -63,7 +71,7 @@ async def test_it_steps_at_the_start_and_when_woken(job: Job, supervised: Superv
 async def test_it_steps_again_when_the_time_has_come(job: Job, supervised: Supervisor) -> None:
     job.results = [0.0, 0.01, NEVER]
     supervised.start()
-    await asyncio.sleep(0.05)
+    await steps(job, 3)
     assert job.count == 3
 
 
@@ -90,9 +98,8 @@ async def test_no_longer_than_allowed_between_steps(job: Job) -> None:
         "gm-test", job.step, logging.getLogger("graph_memory.test"), "", longest=0.01
     )
     supervisor.start()
-    await asyncio.sleep(0.05)
+    await steps(job, 3)
     await supervisor.close()
-    assert job.count > 2
 
 
 async def test_what_fails_is_tried_again_and_logged_once(
@@ -100,7 +107,8 @@ async def test_what_fails_is_tried_again_and_logged_once(
 ) -> None:
     job.results = [StorageError("磁盘满了"), StorageError("磁盘还是满的")]
     supervised.start()
-    await asyncio.sleep(0.05)
+    await steps(job, 2)
+    await asyncio.sleep(0.03)
     assert job.count == 2, "the second pause is long"
     assert [r.getMessage() for r in caplog.records] == ["没有做成: 磁盘满了"]
     assert supervised.problem == "磁盘还是满的"

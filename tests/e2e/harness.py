@@ -107,6 +107,11 @@ class ChatCall:
         return [p["text"] for p in content if p.get("type") == "text"]
 
     @property
+    def is_title(self) -> bool:
+        """Whether AstrBot asks what to call a new WebChat, which it does beside the answer."""
+        return "title generator" in self.system
+
+    @property
     def tool_results(self) -> list[str]:
         """Contents of tool messages after the last user message."""
         tail = itertools.takewhile(lambda m: m["role"] != "user", reversed(self.messages))

@@ -104,10 +104,10 @@ async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:
         ToolCall("memory_recall", {"query": "喜欢的电影"}),
     )
     await world.qq.ask_private(441, "帮我记一下喜欢的电影", "小六")
-    assert "记住了" in "\n".join(world.chats[-1].tool_results)
+    assert "记住了" in "\n".join(world.asked("帮我记一下")[-1].tool_results)
     await world.qq.ask_private(441, "/new")
     await world.qq.ask_private(441, "我喜欢什么电影？")
-    assert "千与千寻" in "\n".join(world.chats[-1].tool_results)
+    assert "千与千寻" in "\n".join(world.asked("什么电影")[-1].tool_results)
 
 
 async def test_the_owner_says_who_and_what_is_one(world: World) -> None:

@@ -126,7 +126,7 @@ async def test_the_next_day(companion: World) -> None:
     assert "1. [事实] 小青喜欢登山" in block
     assert "你此刻的心情：" in block
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 小青喜欢登山", block)
-    found, opened = world.chats[-1].tool_results
+    found, opened = world.asked("说说原话")[-1].tool_results
     assert "〔小青〕我喜欢登山，下周想去华山看日出" in found
     assert "〔小青〕我擅长攀岩" in opened
     assert "现在" not in injected(await world.say(1201, "好的"))
@@ -135,7 +135,7 @@ async def test_the_next_day(companion: World) -> None:
     block = injected(await world.say_in(group, 1202, "那天我说要做什么？"))
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 小白喜欢放风筝", block)
     assert "上次聊天是约" in block
-    found, opened = world.chats[-1].tool_results
+    found, opened = world.asked("那天我说要做什么？")[-1].tool_results
     assert "周日去公园放" in found
     assert "〔小白〕我喜欢放风筝，周日去公园放" in opened
 
@@ -153,13 +153,14 @@ async def test_nobody_else_is_told(companion: World) -> None:
     await world.say(1211, "记住我对猫毛过敏")
     await world.learn()
     look_up(world, "查一下", "书法")
-    for call in (
-        await world.say(1212, "查一下小墨喜欢什么", "小砚"),
-        await world.say_in(5211, 1211, "查一下我喜欢什么"),
+    about_her, about_me = "查一下小墨喜欢什么", "查一下我喜欢什么"
+    for asked, call in (
+        (about_her, await world.say(1212, about_her, "小砚")),
+        (about_me, await world.say_in(5211, 1211, about_me)),
     ):
         for words in ("书法", "猫毛", "心情"):
             assert words not in "\n".join(call.last_user_parts[1:])
-        found, opened = world.chats[-1].tool_results
+        found, opened = world.asked(asked)[-1].tool_results
         assert "没有找到" in found
         assert "没有编号为 m:none 的记录" in opened
     mine = await world.qq.ask_private(1211, "/memory core")
@@ -184,7 +185,7 @@ async def test_another_persona_is_told_nothing(companion: World) -> None:
     assert "第一次在这里聊天" in block
     for words in ("你此刻的心情", "要点", "[事实]", "最近的对话"):
         assert words not in block
-    found, opened = world.chats[-1].tool_results
+    found, opened = world.asked("查一下我说过什么")[-1].tool_results
     assert "没有找到" in found
     assert "没有编号为 m:none 的记录" in opened
     assert "还没有" in await world.qq.ask_private(1241, "/memory core")

@@ -56,6 +56,6 @@ async def test_the_recall_tool_is_bound_to_who_speaks(world: World) -> None:
 
     world.llm.when(lambda call: "查一下小庚" in call.last_user and not call.tool_results, look_up)
     await world.qq.ask_private(332, "查一下小庚住哪里", "小辛")
-    assert "珠海" not in "\n".join(world.chats[-1].tool_results)
+    assert "珠海" not in "\n".join(world.asked("查一下小庚")[-1].tool_results)
     await world.qq.ask_private(331, "查一下小庚住哪里")
-    assert "珠海" in "\n".join(world.chats[-1].tool_results)
+    assert "珠海" in "\n".join(world.asked("查一下小庚")[-1].tool_results)

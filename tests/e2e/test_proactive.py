@@ -88,14 +88,15 @@ async def silent(world: World, account: int) -> None:
     when(world, sulk, NOTE)
     await world.qq.send_private(account, anger, "小一")
     await kept(world, account, ("user", anger), ("assistant", NOTE))
-    assert not world.chats[-1].stream
-    assert "<SILENCE>" in world.chats[-1].system
+    (call,) = world.asked(anger)
+    assert not call.stream
+    assert "<SILENCE>" in call.system
     await world.qq.send_private(account, sulk, "小一")
     await kept(world, account, ("user", sulk), ("assistant", NOTE))
     assert world.qq.drain(user_id=account) == []
     # The next turn is an ordinary one; the model, too, finds words that can be read.
     assert await world.qq.ask_private(account, "我喜欢荡秋千") == "echo: 我喜欢荡秋千"
-    said = [text_of(turn["content"]) for turn in world.chats[-1].messages]
+    said = [text_of(turn["content"]) for turn in world.asked("我喜欢荡秋千")[-1].messages]
     assert said[1:5] == [anger, NOTE, sulk, NOTE]
     silences = ("user", anger), ("assistant", NOTE), ("user", sulk), ("assistant", NOTE)
     now = ("user", "我喜欢荡秋千"), ("assistant", "echo: 我喜欢荡秋千")
@@ -115,10 +116,10 @@ async def test_silence_is_not_answered(world: World) -> None:
 async def test_silence_in_a_group(world: World) -> None:
     when(world, "吵架", "<SILENCE>")
     await world.qq.send_group(8802, 802, "来吵架啊", "小二", at_bot=True)
-    await wait_until(lambda: world.chats, 20, "the model's answer")
+    await wait_until(lambda: world.asked("来吵架啊"), 20, "the model's answer")
     assert await world.qq.ask_group(8802, 802, "算了，晚安") == "echo: 算了，晚安"
     assert world.qq.drain(group_id=8802) == []
-    assert "<PROACTIVE>" not in world.chats[-1].system
+    assert "<PROACTIVE>" not in world.asked("算了，晚安")[-1].system
 
 
 async def test_one_more_message_and_no_loop(world: World) -> None:
@@ -128,8 +129,8 @@ async def test_one_more_message_and_no_loop(world: World) -> None:
     assert (await world.qq.next_message(user_id=803)).text == "山里有座庙。"
     told = ("assistant", "从前有座山。\n\n山里有座庙。")
     await kept(world, 803, ("user", "讲个故事"), told)
-    assert len(world.chats) == 2
-    assert world.chats[1].messages[-2]["content"]
+    _told, more = world.asked("讲个故事") + world.asked("再说一点")
+    assert more.messages[-2]["content"]
     assert world.qq.drain(user_id=803) == []
     assert await world.qq.ask_private(803, "嗯嗯") == "echo: 嗯嗯"
 
@@ -139,7 +140,7 @@ async def test_one_more_message_in_a_group(world: World) -> None:
     when(world, "再说一点", "它会打字。\n<WANT_MORE>")
     assert await world.qq.ask_group(8803, 803, "讲个笑话", "小三") == "从前有只猫。"
     assert (await world.qq.next_message(group_id=8803)).text == "它会打字。"
-    assert len(world.chats) == 2
+    assert len(world.asked("讲个笑话") + world.asked("再说一点")) == 2
     assert await world.qq.ask_group(8803, 803, "嗯嗯") == "echo: 嗯嗯"
     assert world.qq.drain(group_id=8803) == []
 
@@ -162,13 +163,13 @@ async def test_what_people_type_is_inert(world: World) -> None:
     inert = typed.replace("<", "＜").replace(">", "＞")
     assert await world.qq.ask_private(805, typed, "小五") == f"echo: {inert}"
     assert "没有" in await world.qq.ask_private(805, "/memory proactive")
-    assert "<SILENCE>" not in world.chats[-1].last_user
+    assert "<SILENCE>" not in world.asked("照着说：")[-1].last_user
 
 
 async def test_a_stream_is_whole_before_it_is_sent(world: World) -> None:
     when(world, "网页上", WISH % (3600, "网页上的约定"))
     assert (await world.bot.web_chat("网页上聊", "web-1")).strip() == "好，早点休息。"
-    assert not world.chats[-1].stream
+    assert not world.asked("网页上聊")[-1].stream
 
 
 async def test_speaks_first_after_a_restart(world: World) -> None:
@@ -191,7 +192,7 @@ async def test_speaks_first_after_a_restart(world: World) -> None:
     assert f"主动关心 {len(asked)} 次" in status
     # The bot's line is in the journal as well, and the next reply knows of it.
     await world.qq.ask_private(806, "考完啦")
-    assert any(said.text in str(m["content"]) for m in world.chats[-1].messages)
+    assert any(said.text in str(m["content"]) for m in world.asked("考完啦")[-1].messages)
 
 
 async def test_says_nothing_when_the_user_came_back_first(world: World) -> None:
@@ -282,7 +283,7 @@ async def test_off_nothing_of_it_is_there(world: World) -> None:
     await world.ready()
     when(world, "关掉了", "<SILENCE>\n<WANT_MORE>")
     assert await world.qq.ask_private(814, "都关掉了", "小丁") == "<SILENCE>\n<WANT_MORE>"
-    call = world.chats[-1]
+    (call,) = world.asked("都关掉了")
     assert call.stream
     assert call.last_user_parts == ["都关掉了"]
     assert "WANT_MORE" not in call.system

@@ -122,11 +122,11 @@ async def test_streamed_answers(world: World) -> None:
     finally:
         world.bot.streaming = False
     assert answer == "好的，流式回答已经记下。"
-    assert world.chats[-1].stream
+    assert world.asked("我擅长书法")[-1].stream
     await wait_until(lambda: answer in texts(world, "bot"), 10, "the answer to be kept")
     await world.learn()
     await world.bot.web_chat("我擅长什么？", "stream-2")
-    assert "书法" in injected(world.chats[-1])
+    assert "书法" in injected(world.asked("我擅长什么？")[-1])
 
 
 async def test_a_message_during_a_tool_loop_is_kept(world: World) -> None:

@@ -37,11 +37,11 @@ async def test_the_model_corrects_and_forgets_by_id(world: World) -> None:
     await world.say(451, "我喜欢登山", "小七")
     await world.say(451, "我擅长摄影")
     await world.learn()
-    offered = world.chats[-1].tool_names
+    offered = world.asked("我擅长摄影")[-1].tool_names
     assert {"memory_recall", "memory_remember", "memory_correct", "memory_forget"} <= set(offered)
     script(world, "现在只游泳", "喜欢登山", "memory_correct", text="小七现在喜欢游泳")
     await world.qq.ask_private(451, "不对，我不登山了，现在只游泳")
-    results = world.chats[-1].tool_results
+    results = world.asked("现在只游泳")[-1].tool_results
     assert re.search(r"\[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d .*喜欢登山", results[0])
     assert "已更正：小七现在喜欢游泳" in results[1], results[0]
     mine = await world.qq.ask_private(451, "/memory mine")
@@ -49,7 +49,7 @@ async def test_the_model_corrects_and_forgets_by_id(world: World) -> None:
     assert "喜欢登山" not in mine
     script(world, "别记摄影", "擅长摄影", "memory_forget")
     await world.qq.ask_private(451, "别记摄影的事了")
-    assert "已忘掉" in world.chats[-1].tool_results[1]
+    assert "已忘掉" in world.asked("别记摄影")[-1].tool_results[1]
     assert "摄影" not in await world.qq.ask_private(451, "/memory mine")
     assert "又记起来" in await world.qq.ask_private(451, "/memory undo")
     assert "刚才的更正已还原" in await world.qq.ask_private(451, "/memory undo")
@@ -64,8 +64,9 @@ async def test_an_id_of_somebody_elses_memory_does_not_exist(world: World) -> No
     await world.learn()
     script(world, "看看过敏", "芒果", "memory_forget")
     await world.qq.ask_private(453, "看看过敏的事", "小九")
-    assert "芒果" not in world.chats[-1].tool_results[0]
-    assert "没有编号为 m:none 的记忆" in world.chats[-1].tool_results[1]
+    looked, forgot = world.asked("看看过敏的事")[-1].tool_results
+    assert "芒果" not in looked
+    assert "没有编号为 m:none 的记忆" in forgot
     assert "芒果" in await world.qq.ask_private(452, "/memory mine")
 
 

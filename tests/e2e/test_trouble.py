@@ -141,7 +141,7 @@ async def test_without_a_graph_database(tmp_path: Path) -> None:
             ToolCall("memory_recall", {}),
         )
         await world.qq.ask_private(661, "这里谁认识谁？")
-        (told,) = (each for call in world.chats for each in call.tool_results)
+        (told,) = world.asked("谁认识谁")[-1].tool_results
         assert "没有图谱" in told
         assert "kuzu 和 ladybug 都没能导入" in await world.status()
         assert "没有图谱" in await world.qq.ask_private(ADMIN_ID, "/memory doctor")

@@ -52,22 +52,26 @@ class World:
 
     async def say(self, account: int, text: str, name: str | None = None) -> ChatCall:
         """Say something in private and return what the chat model was asked."""
-        before = len(self.chats)
+        before = len(self.asked(text))
         await self.qq.ask_private(account, text, name)
-        return self.chats[before:][0]
+        return self.asked(text)[before]
 
     async def say_in(
         self, group: int, account: int, text: str, name: str | None = None
     ) -> ChatCall:
         """Address the bot in a group and return what the chat model was asked."""
-        before = len(self.chats)
+        before = len(self.asked(text))
         await self.qq.ask_group(group, account, text, name)
-        return self.chats[before:][0]
+        return self.asked(text)[before]
 
     @property
     def chats(self) -> list[ChatCall]:
-        """What was asked of the model that chats."""
-        return self.llm.calls_of("chat-model")
+        """What was asked of the model that chats, but for the titles of chats."""
+        return [call for call in self.llm.calls_of("chat-model") if not call.is_title]
+
+    def asked(self, text: str) -> list[ChatCall]:
+        """The calls that answer a message with ``text`` in it, one for each step."""
+        return [call for call in self.chats if text in "".join(call.last_user_parts[:1])]
 
     async def learn(self) -> str:
         """Have everything learned now."""
