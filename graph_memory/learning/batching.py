@@ -34,7 +34,7 @@ from ..text import normalise, tokens
 
 MAX_TOKENS = 6_000
 """How much text one batch holds, so that one call can hold the batch."""
-FEW, PATIENCE = 8, 36
+FEW, FEW_IN_GROUP, PATIENCE = 8, 24, 36
 """Fewer messages wait so many times as long (three hours by default), and are learned with what
 follows: a call costs as much for one message as for twenty, and what was said is recalled word
 for word meanwhile. The first of a Session do not: who tries the memory wants to see it learn."""
@@ -50,6 +50,11 @@ _ASKS_BACK = re.compile(r"(?:了|没有?|好了?)[吗没么]?[\s?？!！。.~]*"
 """What makes 记住 a question whether it was remembered."""
 R = TypeVar("R", bound=Row)
 S = TypeVar("S", Name, Mention, Participation)
+
+
+def few(session: Session) -> int:
+    """How many messages of a Session are worth a call of their own."""
+    return FEW_IN_GROUP if session.is_group else FEW
 
 
 def asks_to_remember(text: str) -> bool:
@@ -106,6 +111,10 @@ class Buffers:
     def __len__(self) -> int:
         """How many messages are buffered."""
         return len(self._where)
+
+    def session(self, id: str) -> Session:
+        """A Session that is known."""
+        return self._sessions[id]
 
     def know(self, session: Session) -> None:
         """Note what a Session is; before its first message."""
@@ -166,13 +175,12 @@ class Buffers:
         buffer = self._buffers.get(session)
         if buffer is None:
             return math.inf
-        is_group = self._sessions[session].is_group
-        settings = self._settings
+        settings, is_group = self._settings, self._sessions[session].is_group
         size = settings.buffer_size_group if is_group else settings.buffer_size_private
         seen = list(buffer.seen.items())
         noticed, at = seen[-1][1]
         # The second says how long at most, should the clock be set back meanwhile.
-        is_small = session in self._begun and len(seen) < min(FEW, size)
+        is_small = session in self._begun and len(seen) < min(few(self._sessions[session]), size)
         silence = settings.buffer_timeout * (PATIENCE if is_small else 1)
         idle = silence + min(at - now, noticed - clock)
         idle = max(idle, noticed + self._grace - clock)
@@ -245,7 +253,7 @@ def _seen(row: S, at: float, **more: Any) -> S:
 
 
 def cutter(
-    last: Episode | None, newest: int | None, zone: tzinfo
+    session: Session, last: Episode | None, newest: int | None, zone: tzinfo
 ) -> Callable[[list[Message]], int]:
     """How many of a Session's buffered messages make the next batch.
 
@@ -264,7 +272,7 @@ def cutter(
             spent += tokens(message.text)
             following = _episode(episode, "", message, zone)
             is_other = episode is not None and following.id != episode.id
-            if taken and (spent > MAX_TOKENS or (is_other and taken >= FEW)):
+            if taken and (spent > MAX_TOKENS or (is_other and taken >= few(session))):
                 break
             episode = following
             taken += 1

@@ -359,11 +359,12 @@ class Learning:
             held: The messages, in order.
             attempts: If given, each batch is tried at once, and whether that learned it added.
         """
-        zone = self._context.zone
+        zone, place = self._context.zone, self._buffers.session(session)
         while held:
             last = await self._journal.read(lambda rows: rows.episode(session))
             writer = claim_writer(last, zone)
-            claimed = await self._journal.claim(session, cutter(last, held[-1], zone), writer)
+            cut = cutter(place, last, held[-1], zone)
+            claimed = await self._journal.claim(session, cut, writer)
             if claimed is None:
                 break
             self._buffers.drop(m.id for m in claimed[0].messages)

@@ -316,7 +316,7 @@ class Intake:
         )
         while page := self.db.execute(query, (session.id, after, _PAGE)).fetchall():
             waiting = [Message(*each) for each in page]
-            taken = waiting[: cutter(last, None, self._zone)(waiting)]
+            taken = waiting[: cutter(session, last, None, self._zone)(waiting)]
             after = taken[-1].id
             draft = claim_writer(last, self._zone)(Rows(self.db), session, taken)
             write(self.db, draft, taken[-1].at)

@@ -84,7 +84,7 @@ class Chat:
     async def claim(self) -> Batch:
         last = await self.journal.read(lambda rows: rows.episode(self.session.id))
         claimed = await self.journal.claim(
-            self.session.id, cutter(last, None, CHINA), claim_writer(last, CHINA)
+            self.session.id, cutter(self.session, last, None, CHINA), claim_writer(last, CHINA)
         )
         assert claimed
         return claimed[0]

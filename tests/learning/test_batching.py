@@ -9,16 +9,20 @@ import pytest
 
 from graph_memory.learning.batching import (
     FEW,
+    FEW_IN_GROUP,
     MAX_TOKENS,
     PATIENCE,
     Buffers,
     asks_to_remember,
+    cutter,
+    upcoming,
     without_request,
 )
 from graph_memory.model import (
     BOT,
     GAP,
     Episode,
+    Message,
     Name,
     Participation,
     Session,
@@ -29,7 +33,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import Journal
 
 from ..makers import T0, group, message, private, user
-from .chat import Chat
+from .chat import CHINA, Chat
 
 SETTINGS = Settings(buffer_size_private=4, buffer_size_group=6, buffer_timeout=300)
 HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
@@ -93,19 +97,54 @@ def test_idle_time_counts_from_the_last_message():
     assert talk.due() == [ROOM.id]
 
 
-def test_few_messages_wait_longer_than_many():
-    settings = replace(SETTINGS, buffer_size_private=20)
-    buffers = Buffers(settings, 0.0)
-    buffers.know(HERE)
-    first = replace(message(HERE, user("zhang"), "嗯", T0), id=99)
+@pytest.mark.parametrize(("place", "few"), [(HERE, FEW), (ROOM, FEW_IN_GROUP)])
+def test_few_messages_wait_longer_than_many(place: Session, few: int):
+    buffers = Buffers(Settings(), 0.0)
+    buffers.know(place)
+    first = replace(message(place, user("zhang"), "嗯", T0), id=99)
     buffers.put(first, T0, 0.0)
-    assert buffers.wait(HERE.id, T0, 0.0) == 300  # nothing of this Session was learned yet
+    assert buffers.wait(place.id, T0, 0.0) == 300  # nothing of this Session was learned yet
     buffers.drop([first.id])
-    buffers.begin(HERE.id)
-    for number in range(1, FEW + 1):
-        said = replace(message(HERE, user("zhang"), "嗯", T0), id=number)
+    buffers.begin(place.id)
+    for number in range(1, few + 1):
+        said = replace(message(place, user("zhang"), "嗯", T0), id=number)
         buffers.put(said, T0, 0.0)
-        assert buffers.wait(HERE.id, T0, 0.0) == 300 * (1 if number == FEW else PATIENCE)
+        assert buffers.wait(place.id, T0, 0.0) == 300 * (1 if number == few else PATIENCE)
+    for id in range(1, few + 1):
+        buffers.drop([id])
+    buffers.put(replace(said, text="记住，周五交房租"), T0, 0.0)
+    assert buffers.wait(place.id, T0, 0.0) == 0
+
+
+PACE = (7, 5, 9, 6, 3, 8)
+"""Messages that people write before a quarter of an hour of silence, as in REALTALK."""
+
+
+def test_a_group_that_pauses_often_is_learned_in_few_calls():
+    """Six calls for a hundred messages, where each pause used to be one."""
+    buffers = Buffers(Settings(), 0.0)
+    buffers.know(ROOM)
+    buffers.begin(ROOM.id)
+    waiting: list[Message] = []
+    last: Episode | None = None
+    time, count, batches = 0.0, 0, []
+    for number in range(30):
+        for _ in range(PACE[number % len(PACE)]):
+            count += 1
+            said = replace(message(ROOM, user("zhang"), "嗯", T0 + time), id=count)
+            buffers.put(said, T0 + time, time)
+            waiting.append(said)
+            time += 20
+        for _ in range(15):
+            time += 60
+            while buffers.due(T0 + time, time):
+                taken = cutter(ROOM, last, None, CHINA)(waiting)
+                last = upcoming(last, ROOM.id, waiting[:taken], CHINA)[-1]
+                buffers.drop([each.id for each in waiting[:taken]])
+                batches.append(taken)
+                del waiting[:taken]
+    assert count - sum(batches) < FEW_IN_GROUP
+    assert 100 * len(batches) / sum(batches) <= 6
 
 
 def test_after_a_restart_idle_time_counts_from_when_it_was_said():
@@ -236,7 +275,7 @@ async def test_a_batch_stops_at_local_midnight(journal: Journal):
 async def test_a_batch_does_not_overfill_an_episode(journal: Journal):
     chat = Chat(journal, group("100"))
     step = 3.0
-    for count in (MAX_MESSAGES - FEW, FEW + 3):
+    for count in (MAX_MESSAGES - FEW_IN_GROUP, FEW_IN_GROUP + 3):
         for number in range(count):
             chat.at -= 60 - step
             await chat.say("zhang", f"第{number}句", "张三")

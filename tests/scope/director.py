@@ -221,7 +221,7 @@ class Director:
         while True:
             last = await journal.read(lambda rows: rows.episode(chat.id))
             claimed = await journal.claim(
-                chat.id, cutter(last, None, zone), claim_writer(last, zone)
+                chat.id, cutter(chat, last, None, zone), claim_writer(last, zone)
             )
             if claimed is None:
                 return
