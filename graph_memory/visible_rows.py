@@ -20,7 +20,7 @@ from .model import (
     asker_of,
     is_entity,
 )
-from .privacy.scope import Attendance, Policy, Rank, View, span, view
+from .privacy.scope import Attendance, Policy, Rank, View, rank_of, view
 from .retention import DAY
 from .store import Rows
 
@@ -60,8 +60,7 @@ class VisibleRows:
         if row.session not in self._views:
             session = self.session(row.session)
             self._views[row.session] = self._view_of(session) if session else None
-        seen = self._views[row.session]
-        return seen.rank(*span(row)) if seen else Rank.HIDDEN
+        return rank_of(self._views[row.session], row)
 
     def shows(self, row: Scoped) -> bool:
         """Whether a row may be shown; a line of the bot if what it answers may be."""

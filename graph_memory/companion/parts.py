@@ -13,8 +13,8 @@ from ..context import Context
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import Extend, ExtractionExtension, PromptContext
 from ..locales import say
-from ..model import Asker, Batch, Change, Episode, Fact, Row, Session, Turn, register
-from ..privacy.scope import Rank, View, span
+from ..model import Asker, Batch, Change, Episode, Fact, Session, Turn, register
+from ..privacy.scope import Rank, View, rank_of
 from ..recall import Recaller, language_of
 from ..retention import DAY
 from ..store import Draft, Rows, queries
@@ -136,7 +136,7 @@ class Companion:
         lines: list[str] = []
         if self.has("metadata") and turn.user and state.is_opening:
             lines.append(_occasion(state, now, self._zone, language))
-        if self.has("mood") and state.mood and _shows(view, state.mood):
+        if self.has("mood") and state.mood and rank_of(view, state.mood) is Rank.OWN:
             last = Feeling(state.mood.valence, state.mood.arousal)
             mood = f"mood_{mood_name(decayed(last, now - state.mood.at))}"
             lines.append(say(language, "lead_mood", mood=say(language, mood)))
@@ -144,13 +144,14 @@ class Companion:
         if self.has("inner_state") and inner is None and state.before is None:
             inner = inner_state.seed(turn.session.id, language)  # how one is with strangers
             lines += inner_state.lines(inner, language)
-        elif self.has("inner_state") and inner and _shows(view, inner):
+        elif self.has("inner_state") and inner and rank_of(view, inner) is Rank.OWN:
             lines += inner_state.lines(inner, language)
-        core = [row for row in state.core if self.has("core_facts") and _shows(view, row)]
+        core = state.core if self.has("core_facts") else []
+        core = [row for row in core if rank_of(view, row) is Rank.OWN]
         lines += _core(core, language)
         records: list[str] = []
         if self.has("records") and state.is_opening:
-            past = [episode for episode in state.past if _shows(view, episode)]
+            past = [each for each in state.past if rank_of(view, each) is Rank.OWN]
             records = _records(past, cite, self._zone, language)
         return Lead(lines, records, bool(core))
 
@@ -305,10 +306,6 @@ def _records(
         return []
     heading = "lead_records_cited" if cite else "lead_records"
     return [say(language, heading), *reversed(lines)]
-
-
-def _shows(view: View, row: Row) -> bool:
-    return view.rank(*span(row)) is Rank.OWN
 
 
 @dataclass(frozen=True, slots=True)

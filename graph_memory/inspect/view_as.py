@@ -19,7 +19,7 @@ import numpy as np
 from ..context import Context
 from ..errors import NotFoundError
 from ..model import Asker, Fact, Message, Session, SessionRow, Status, User, session_of
-from ..privacy.scope import Attendance, Policy, Rank, View, span, view
+from ..privacy.scope import Attendance, Policy, Rank, View, rank_of, view
 from ..recall import Index, Recall, Recaller, VisibleSet
 from ..recall.documents import Kind, message_key
 from ..store import Rows, queries
@@ -100,11 +100,11 @@ class Barriers:
         if row.session not in self._views:
             return None
         seen, akin = self._views[row.session]
-        if _rank(seen, row) is not Rank.HIDDEN:
+        if rank_of(seen, row) is not Rank.HIDDEN:
             return None
         if akin is None:
             return Barrier.AUDIENCE
-        return Barrier.ABSENT if _rank(akin, row) is Rank.HIDDEN else Barrier.PERSONA
+        return Barrier.ABSENT if rank_of(akin, row) is Rank.HIDDEN else Barrier.PERSONA
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class ViewAs:
             lambda db: (queries.archived(db, float("inf"), -1), queries.sessions(db))
         )
         ranked = await self._recall.inspect(asker, _ranked)
-        ranked += [(fact, _rank(views.get(fact.session), fact)) for fact in archived]
+        ranked += [(fact, rank_of(views.get(fact.session), fact)) for fact in archived]
         return await asyncio.to_thread(_arrange, ranked, self._barriers(asker, sessions), at)
 
     async def compare(self, asker: Asker, text: str) -> Comparison:
@@ -262,7 +262,3 @@ def _ranked(index: Index, visible: VisibleSet) -> list[tuple[Fact, Rank]]:
         rank = Rank.FOREIGN if position >= 0 and visible.foreign[position] else Rank.OWN
         found.append((source, rank if position >= 0 else Rank.HIDDEN))
     return found
-
-
-def _rank(seen: View | None, row: SessionRow | Message) -> Rank:
-    return seen.rank(*span(row)) if seen else Rank.HIDDEN

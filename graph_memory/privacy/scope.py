@@ -153,6 +153,11 @@ def in_confidence(message: Message) -> bool:
     return message.confided or (message.is_human and asks_to_keep(message.text))
 
 
+def rank_of(seen: View | None, row: Row | Message) -> Rank:
+    """Standing of a row, with what an asker may see of its Session."""
+    return seen.rank(*span(row)) if seen else Rank.HIDDEN
+
+
 def span(row: Row | Message) -> tuple[Layer, float, float, bool]:
     """Layer of a row of a Session, when it was said, and whether in confidence."""
     if isinstance(row, Message):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..dates import Span
 from ..model import Asker, Fact, Message
-from ..privacy.scope import Rank, span
+from ..privacy.scope import Rank, rank_of, span
 from ..text import normalise
 from .documents import Kind, Source, message_key
 from .index import Index
@@ -144,8 +144,8 @@ class PersonalIndex:
         """Names of people, of two letters or more, that the asker's persona knows."""
         names: set[str] = set()
         for name in (name for node in people for name in self.index.names.of(node)):
-            view = self.visible.views.get(name.session)
-            if len(name.norm) > 1 and view is not None and view.rank(*span(name)) is Rank.OWN:
+            seen = self.visible.views.get(name.session)
+            if len(name.norm) > 1 and rank_of(seen, name) is Rank.OWN:
                 names.add(name.norm)
         return names
 

@@ -31,7 +31,7 @@ from ..model import (
     Status,
     is_entity,
 )
-from ..privacy.scope import Rank, View, in_confidence, span
+from ..privacy.scope import Rank, View, in_confidence, rank_of
 from ..text import clean_name, says_something
 from .documents import Document, Documents, Numbers, Source, VectorIndex, document, message_key
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
@@ -417,5 +417,4 @@ def _links(source: Source) -> tuple[object, ...]:
 
 
 def _shows(views: Mapping[str, View], row: Fact | Name | Episode) -> Rank:
-    view = views.get(row.session)
-    return view.rank(*span(row)) if view else Rank.HIDDEN
+    return rank_of(views.get(row.session), row)
