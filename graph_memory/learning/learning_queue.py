@@ -387,6 +387,8 @@ class Learning:
         present = {item.id for item in self._waiting}
         for id in [] if self._running else self._urgent.keys() - present:
             self._answer(id, learned=False)
+        if not self._waiting:
+            return inf
         pause, held = self.breaker.retry_in, self._context.budget.blocked_for
         if pause > 0 or held > 0:
             self._was_down = self._was_down or pause > 0

@@ -1,5 +1,5 @@
 """``./dev bench [--items N …] [--dim D …] [--json]``, ``--years N [--plot FILE]``,
-``--web [--items N]``, ``--rebuild [--items N]`` or ``--felt [--pairs N]``.
+``--web [--items N]``, ``--rebuild [--items N]``, ``--walks`` or ``--felt [--pairs N]``.
 
 Of each size: how long a question takes, without embedding it, if the asker sees all and if
 the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
@@ -58,6 +58,9 @@ def main() -> None:
     parser.add_argument(
         "--rebuild", action="store_true", help="instead: the graph built anew, see rebuild.py"
     )
+    parser.add_argument(
+        "--walks", action="store_true", help="instead: functions that a message passes, walks.py"
+    )
     parser.add_argument("--felt", action="store_true", help="instead: real AstrBots, see felt.py")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="with --felt")
     parser.add_argument("--busy", action="store_true", help="with --felt: while every core is")
@@ -65,6 +68,11 @@ def main() -> None:
         "--chatter", action="store_true", help="with --felt: 10,000 messages that wake nobody too"
     )
     options = parser.parse_args()
+    if options.walks:
+        from .walks import show_walks  # which imports AstrBot
+
+        show_walks()
+        return
     if options.felt:
         print(
             json.dumps(
