@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..model import Fact, Message
 from ..privacy.redaction import MASK
@@ -16,14 +18,21 @@ from ..privacy.scope import View
 from ..text import CJK, content, normalise, terms
 from .documents import message_key
 from .index import Index
+from .lexical import search_terms
 from .query import SHORT, Question, RecallOptions
-from .ranking import Candidate, SearchContext, rank
+from .ranking import CLOSE, NOWHERE, Candidate, Ranking, SearchContext, rank
 from .render import Item, Renderer, wording
 from .selection import copies, select
 from .visible import VisibleSet
 
 SIMILAR = 3
 """Memories that do not hold the words and are shown as well."""
+LIKE = CLOSE / 2
+"""Cosine above the floor of a memory that is similar by itself, whatever stands beside it."""
+WORD = 2
+"""Search terms up to which a question is a word."""
+WHOLE = 3
+"""Digits or letters up to which a word is looked for as a whole, not as a part of another."""
 _SPACE = re.compile(rf"[\s,，。！？!?、；;：:()（）\"“”「」《》{MASK[0]}]+")
 _LATIN = re.compile(r"[a-z][a-z'’]*")
 _HAN = re.compile(f"[{CJK}]+")
@@ -59,6 +68,7 @@ def find(
     At most ``most`` are similar; if nothing holds the words of a longer question, whatever
     answers it.
     """
+    question = in_model(index, question)
     visible = index.visible(views)
     ranking = rank(index, visible, question, options, context)
     language = wording(question.said, context.language)
@@ -79,12 +89,40 @@ def find(
     there = {each.document.key for each in some}
     chosen = select(index, visible, ranking, question.said, options, renderer.tally(None)).chosen
     similar = [each for each in chosen if each.document.key not in there]
-    if holding or len(terms(question.text)) <= SHORT:
+    size = len(terms(question.text))
+    if size <= WORD:  # of which there is little evidence, and what stands beside has as much
+        similar = [each for each in similar if _is_similar(index, question, ranking, each)]
+    if holding or size <= SHORT:
         similar = similar[:most]
     page = holding[start : start + options.limit]
     return SearchResult(
         tuple(map(renderer.item, page)), len(holding), tuple(map(renderer.item, similar))
     )
+
+
+def _is_similar(index: Index, question: Question, ranking: Ranking, candidate: Candidate) -> bool:
+    """Whether a memory itself is similar: by words, meaning, kind or person."""
+    document, source = candidate.document, candidate.document.source
+    if candidate.position == NOWHERE:  # of the time that is asked for
+        return True
+    part, one = question.parts[candidate.part], index.identities.canonical
+    if isinstance(source, Fact):
+        is_named = not {one(source.subject), one(source.object)}.isdisjoint(map(one, ranking.named))
+        if is_named or source.predicate in part.predicates:
+            return True
+    if not set(search_terms(document.text)).isdisjoint(part.words):
+        return True
+    if index.vectors is None or not question.vectors:
+        return False
+    numbers = np.array([index.documents.number(document.key)])
+    (near,) = index.vectors.cosines(numbers, question.vectors[candidate.part])
+    return float(near) - index.vectors.floor >= LIKE
+
+
+def in_model(index: Index, question: Question) -> Question:
+    """A question without vectors of another model than the index has."""
+    model = index.vectors.model if index.vectors else ""
+    return question if question.model == model else replace(question, vectors=())
 
 
 def keywords(text: str) -> list[str]:
@@ -135,14 +173,19 @@ def _holding(index: Index, visible: VisibleSet, words: Sequence[str]) -> Iterato
 
 def _test(word: str) -> Callable[[str], object]:
     """Whether a text holds a word; one of letters begins there, or is in another form."""
-    if _HAN.fullmatch(word):  # of which there is one form only
+    is_short = len(word) <= WHOLE
+    if _LATIN.fullmatch(word):
+        stem, end = next(iter(terms(word)), word), "(?![a-z])"
+        begun = re.escape(word) + (end if is_short else "")
+        pattern = rf"(?<![a-z0-9])(?:{begun}|{re.escape(stem)}(?:e?s|e?d|ing)?{end})"
+    elif word.isdecimal() and is_short:
+        pattern = rf"(?<!\d){word}(?!\d)"
+    elif _HAN.fullmatch(word):  # of which there is one form only
         return lambda text: word in text
-    if not _LATIN.fullmatch(word):
+    else:
         return lambda text: word in _plain(text)
-    stem = next(iter(terms(word)), word)
-    either = rf"{re.escape(word)}|{re.escape(stem)}(?:e?s|e?d|ing)?(?![a-z])"
-    pattern = re.compile(rf"(?<![a-z0-9])(?:{either})")
-    return lambda text: pattern.search(_plain(text))
+    found = re.compile(pattern)
+    return lambda text: found.search(_plain(text))
 
 
 def _plain(text: str) -> str:

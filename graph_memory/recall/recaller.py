@@ -24,7 +24,7 @@ from ..supervisor import LogOnce
 from .documents import Source
 from .index import Index
 from .index_sync import IndexSync
-from .keyword import SIMILAR, SearchResult, find, keywords
+from .keyword import SIMILAR, SearchResult, find, in_model, keywords
 from .lexical import forget
 from .query import Question, RecallOptions, compose, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank
@@ -171,9 +171,7 @@ def search(
 ) -> Recall:
     """Find, choose and render what to remind of; no I/O, no clock."""
     started = time.perf_counter()
-    visible = index.visible(views)
-    if index.vectors is None or index.vectors.model != question.model:
-        question = replace(question, vectors=())
+    question, visible = in_model(index, question), index.visible(views)
     ranking = rank(index, visible, question, options, context)
     words = wording(question.said, context.language)
     renderer = Renderer(index, visible, question.asker, words, context.zone, context.now)

@@ -13,7 +13,8 @@ import os
 import sys
 import tempfile
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from graph_memory.store import Journal
 from tests.endpoint import endpoint, missing
 from tests.instruments.scenes.live import LiveModel
 
-from . import corpus, world
+from . import corpus, search, world
 from .cassette import Cassette
 from .precision import Precision
 from .recorded import Recorded
@@ -53,12 +54,18 @@ def main() -> None:
     parser.add_argument(
         "--recorded", nargs="?", const="zh,en", help="instead: the recorded worlds, see recorded.py"
     )
+    parser.add_argument(
+        "--search", action="store_true", help="instead: words and what holds them, see search.py"
+    )
     parser.add_argument("--port", type=Path, help="with --recorded: ask here for what is missing")
     parser.add_argument("--live", action="store_true", help="with --recorded: ask a real model")
     parser.add_argument("--silent", action="store_true", help="with --recorded: learn nothing")
     options = parser.parse_args()
     if options.live and missing(os.environ):
         parser.error(f"a real model needs {', '.join(missing(os.environ))} in the environment")
+    if options.search:
+        print(json.dumps(asyncio.run(_searched(options)), indent=1, ensure_ascii=False))
+        return
     if options.recorded:
         print(json.dumps(asyncio.run(_worlds(options)), indent=1, ensure_ascii=False))
         return
@@ -95,7 +102,29 @@ async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-async def _run(options: argparse.Namespace) -> dict[str, Any]:
+async def _searched(options: argparse.Namespace) -> dict[str, Any]:
+    """Figures by source, and of all; the files are those of a folder, if there is one."""
+    files = sorted(options.file.glob("*.dev.jsonl")) if options.file else []
+    share = round(search.PAIRS / (len(files) + 2))
+    reports: dict[str, search.SearchReport] = {}
+    for language in ("zh", "en"):
+        cassette = Cassette(world.FOLDER / f"{language}.answers.jsonl")
+        lived = Recorded(world.read(language), cassette, await load(options.model)).lived()
+        async with lived as memory:
+            reports[language] = await search.measure(memory.journal, memory.recall, share)
+    for path in files:
+        async with _opened(options) as (journal, embedder):
+            trial = Trial(corpus.read(path), journal, embedder)
+            async with trial.recaller() as recaller:
+                await trial.fill(recaller, _progress)
+                reports[path.stem] = await search.measure(journal, recaller, share)
+    whole = search.joined(reports.values())
+    return {name: each.summary() for name, each in {**reports, "all": whole}.items()}
+
+
+@asynccontextmanager
+async def _opened(options: argparse.Namespace) -> AsyncIterator[tuple[Journal, Rehearsal | None]]:
+    """An empty journal, and the model with the vectors of earlier runs."""
     options.cache.mkdir(parents=True, exist_ok=True)
     store = await Journal.open(options.cache / "vectors.sqlite3")
     model = await load(options.model)
@@ -103,12 +132,17 @@ async def _run(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as directory:
         journal = await Journal.open(Path(directory) / "journal.sqlite3")
         try:
-            return await _measure(options, journal, embedder)
+            yield journal, embedder
         finally:
             await journal.close()
             if embedder:
                 await embedder.close()
             await store.close()
+
+
+async def _run(options: argparse.Namespace) -> dict[str, Any]:
+    async with _opened(options) as (journal, embedder):
+        return await _measure(options, journal, embedder)
 
 
 async def _measure(

@@ -11,7 +11,8 @@ import re
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,12 @@ class Recorded:
 
     async def run(self) -> dict[str, Any]:
         """Live through the world and ask everything; figures, ready for JSON."""
+        async with self.lived() as service:
+            return await self._ask(service)
+
+    @asynccontextmanager
+    async def lived(self) -> AsyncIterator[MemoryService]:
+        """The memory at the end of the world."""
         settings = Settings(language=self._world.language, recall_deadline=10_000, prune_interval=0)
         with tempfile.TemporaryDirectory() as directory:
             service = await MemoryService.open(
@@ -90,7 +97,7 @@ class Recorded:
                 await self._pass(service, ASKED)
                 await service.settle()
                 await service.upkeep.begin()
-                return await self._ask(service)
+                yield service
             finally:
                 await service.close()
 

@@ -109,13 +109,7 @@ class Trial:
         report = Report()
         before = resident_mb()
         async with self.recaller() as recaller:
-            started = time.perf_counter()
-            await self.ingest(progress)
-            report.ingest_per_s = len(self._ids) / max(1e-9, time.perf_counter() - started)
-            if self._embedder:
-                recaller.use(self._embedder)
-                progress("embedding", 0, recaller.items)
-            await recaller.settle()
+            report.ingest_per_s = await self.fill(recaller, progress)
             report.documents = recaller.items
             report.index_mb = resident_mb() - before
             for number, query in enumerate(self._corpus.queries):
@@ -123,6 +117,17 @@ class Trial:
                 progress("asking", number + 1, len(self._corpus.queries))
         await self._compare(report, progress)
         return report
+
+    async def fill(self, recaller: Recaller, progress: Progress = nobody) -> float:
+        """Ingest everything and wait for its vectors; messages a second of the former."""
+        started = time.perf_counter()
+        await self.ingest(progress)
+        speed = len(self._ids) / max(1e-9, time.perf_counter() - started)
+        if self._embedder:
+            recaller.use(self._embedder)
+            progress("embedding", 0, recaller.items)
+        await recaller.settle()
+        return speed
 
     @asynccontextmanager
     async def recaller(self) -> AsyncIterator[Recaller]:

@@ -1,0 +1,58 @@
+"""That what is searched for is drawn by rule, and that a search which misses is noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_memory.recall import keyword
+from graph_memory.store import Journal
+
+from . import corpus
+from .search import SearchReport, drawn, holds, joined, measure
+from .test_eval import OWN
+from .trial import Trial
+
+PAIRS = 60
+
+
+async def searched(tmp_path: Path) -> SearchReport:
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    try:
+        trial = Trial(corpus.read(OWN), journal, None)
+        async with trial.recaller() as recaller:
+            await trial.fill(recaller)
+            pairs = await drawn(journal, PAIRS)
+            assert pairs == await drawn(journal, PAIRS)
+            assert {pair.kind for pair in pairs} == {"words", "numbers"}  # nobody has a name
+            assert all(holds(pair.word, pair.message.text) for pair in pairs)
+            return await measure(journal, recaller, PAIRS)
+    finally:
+        await journal.close()
+
+
+async def test_all_that_was_said_is_found(tmp_path: Path) -> None:
+    report = await searched(tmp_path)
+    found = joined([report, SearchReport()]).summary()
+    assert found["pairs"] == PAIRS
+    assert found["missed"] == []
+    assert {share for share, _ in found["on_first_page"].values()} == {1.0}
+    assert found["beside"] <= 0.2
+
+
+async def test_a_search_with_a_floor_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyword, "_holding", lambda *_: iter(()))
+    found = (await searched(tmp_path)).summary()
+    assert found["reached"] < 1
+    assert found["missed"]
+
+
+def test_what_holds_a_word() -> None:
+    assert holds("年会", "公司年会改期")
+    assert holds("bike", "Two BIKES")
+    assert not holds("art", "an article")
+    assert holds("13", "第13场")
+    assert not holds("13", "2013年")
