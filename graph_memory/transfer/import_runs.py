@@ -8,21 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 
+from ..deletion.plan import NOBODY, DeletionPlan
 from ..errors import NotFoundError
-from ..model import (
-    Basis,
-    Entity,
-    Episode,
-    Erased,
-    Fact,
-    Forgotten,
-    Session,
-    User,
-    decode,
-    registered,
-)
+from ..model import Entity, Episode, Erased, Session, User, decode, encode, registered
 from ..store import Draft, Rows, presence
 from ..store.rows import Tell, read_change, write
 
@@ -200,18 +190,15 @@ def _forget_words(
     db: sqlite3.Connection, gone: set[int], episodes: set[str], at: float, tell: Tell
 ) -> None:
     """Take messages out of rows that rest on them; those without another basis go."""
-    rows, draft = Rows(db), Draft(OWNER, "undo import")
-    for fact in rows.scan(Fact):
-        others = tuple(id for id in fact.evidence if id not in gone)
-        if others and others != fact.evidence:
-            draft.put.append(replace(fact, evidence=others))
-        elif others != fact.evidence:
-            draft.drop.append((Fact.kind, fact.id))
-    for kind in (kind for kind in registered() if kind.basis is Basis.EACH):
-        cited = (row for row in rows.scan(kind) if not gone.isdisjoint(row.cited))
-        draft.drop += [(row.kind, row.id) for row in cited]
-    muted = (each for each in rows.scan(Forgotten) if each.message in gone)
-    draft.drop += [(Forgotten.kind, each.id) for each in muted]
+    rows, draft, plan = Rows(db), Draft(OWNER, "undo import"), DeletionPlan(NOBODY, ids=gone)
+    for row in (row for kind in registered() for row in rows.scan(kind)):
+        if gone.isdisjoint(row.cited):
+            continue
+        left = plan.left(row.kind, row.id, encode(row))
+        if left is None:
+            draft.drop.append((row.kind, row.id))
+        else:
+            draft.put.append(decode(row.kind, left))
     # Records tell of what their parts told of, and last longer than each of them.
     for episode in sorted(
         rows.scan(Episode), key=lambda e: (e.is_record, e.ended_at - e.started_at)
