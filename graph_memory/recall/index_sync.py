@@ -10,9 +10,10 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import math
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import ClosedError, EmbeddingError, JournalError
+from ..errors import ClosedError, JournalError
 from ..inference.ports import Embedder
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Event, Journal, Rows
@@ -76,14 +77,12 @@ class IndexSync:
         self._differing = 0
         self._events: deque[Event] = deque()
         self._arrived = asyncio.Event()
-        self._unembedded = asyncio.Event()
-        self._stirred = 0.0
-        self._waiting = 0
-        self._hurry = asyncio.Event()  # somebody is waiting
-        self._embedded = True  # or at least nothing can be done about it now
-        self._quiet = asyncio.Condition()
-        self._embedding: asyncio.Task[None] | None = None
+        self._stirred, self._overdue = 0.0, math.inf
+        self._hurried = 0  # how many wait for all vectors
+        self._most = EMBEDDED
+        self._may_wait = self._is_used = False
         self._embedder: Embedder | None = None
+        self._embedding = self._embedding_job()
         self._closed = False
 
     @property
@@ -110,6 +109,7 @@ class IndexSync:
             self._must_build = True
         self._events.extend(_pieces(event))
         self._stirred = time.monotonic()
+        self._overdue = min(self._overdue, self._stirred + LONGEST)
         self._arrived.set()
         self._following.wake()
 
@@ -134,39 +134,29 @@ class IndexSync:
         """Use another embedder, or none, for all documents."""
         if self._closed:
             return
-        if self._embedding:
-            self._embedding.cancel()
-        self._embedder, self._embedded = embedder, False
-        self._embedding = asyncio.create_task(self._embed(embedder), name="gm-recall-embed")
+        self._embedding.cancel()
+        self._embedder, self._is_used, self._may_wait = embedder, False, False
+        self._embedding = self._embedding_job()
+        self._embedding.start()
 
     async def settle(self) -> None:
         """Wait until the index reflects the journal and all that can be embedded is."""
-
-        def is_embedded() -> bool:
-            waits = self._embedder is not None and self._unembedded.is_set()
-            return self._closed or (self._embedded and not waits)
-
         await self._following.idle()
-        self._waiting += 1
-        self._hurry.set()
+        self._hurried += 1
         try:
-            async with self._quiet:
-                await self._quiet.wait_for(is_embedded)
+            while (job := self._embedding).is_running:
+                await job.idle()
+                if job is self._embedding:
+                    break
         finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._hurry.clear()
+            self._hurried -= 1
 
     async def close(self) -> None:
         """Stop; waits for the piece of work under way."""
         await self._following.close()
-        if self._embedding:
-            self._embedding.cancel()
-            await asyncio.gather(self._embedding, return_exceptions=True)
+        await self._embedding.close()
         self._closed = True
         self._thread.shutdown(wait=False)
-        async with self._quiet:
-            self._quiet.notify_all()
 
     # ------------------------------------------------------------------ rows
 
@@ -183,7 +173,7 @@ class IndexSync:
         except Exception:
             self._must_build = True
             raise
-        self._unembedded.set()
+        self._embedding.wake()
         return NEVER
 
     async def _exchange(self) -> None:
@@ -275,52 +265,29 @@ class IndexSync:
 
     # --------------------------------------------------------------- vectors
 
-    async def _embed(self, embedder: Embedder | None) -> None:
-        vectors = VectorIndex(embedder.name, embedder.floor) if embedder else None
-        await self.run(self.index.use, vectors)
-        if embedder is None:
-            await self._idle(asyncio.sleep(0))
-            return
-        complained, count = False, EMBEDDED
-        while True:
-            self._unembedded.clear()
-            self._embedded = False
-            items = await self.run(self.index.vectorless, count)
-            if 0 < len(items) < count and not self._hurry.is_set():
-                await self._lull()
-                items = await self.run(self.index.vectorless, count)
-            try:
-                if items:
-                    started = time.monotonic()
-                    found = await embedder.passages([item.text for item in items])
-                    quick = time.monotonic() - started < QUICK * len(items)
-                    count = min(2 * count, MOST_EMBEDDED) if quick else EMBEDDED
-                    await self.run(self.index.put_vectors, items, found, embedder.name)
-                    complained = False
-                else:
-                    await self._idle(self._unembedded.wait())
-            except ClosedError:
-                await self._idle(asyncio.sleep(0))
-                return
-            except (EmbeddingError, ValueError) as error:
-                if not complained:
-                    logger.warning("new memories are found by their words only: %s", error)
-                complained = True
-                await self._idle(asyncio.sleep(PATIENCE))
+    def _embedding_job(self) -> Supervisor:
+        text = "new memories are found by their words only"
+        return Supervisor("gm-recall-embed", self._embed, logger, text, retry=(PATIENCE,))
 
-    async def _lull(self) -> None:
-        """Wait until nothing has happened for a while, or somebody waits for the vectors."""
-        until = time.monotonic() + LONGEST
-        while (left := min(until, self._stirred + LULL) - time.monotonic()) > 0:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), left)
-                return
-
-    async def _idle(self, until: Awaitable[object]) -> None:
-        self._embedded = True
-        async with self._quiet:
-            self._quiet.notify_all()
-        await until
+    async def _embed(self) -> float:
+        """Embed some documents; returns seconds until there may be more to do."""
+        embedder, started = self._embedder, time.monotonic()
+        if not self._is_used:
+            vectors = VectorIndex(embedder.name, embedder.floor) if embedder else None
+            await self.run(self.index.use, vectors)
+            self._is_used = True
+        lull = min(self._stirred + LULL, self._overdue) - started
+        if embedder is None or (self._may_wait and not self._hurried and lull > 0):
+            return lull if embedder else NEVER
+        self._overdue = math.inf
+        items = await self.run(self.index.vectorless, self._most)
+        self._may_wait = len(items) < self._most
+        if items:
+            found = await embedder.passages([item.text for item in items])
+            quick = time.monotonic() - started < QUICK * len(items)
+            self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
+            await self.run(self.index.put_vectors, items, found, embedder.name)
+        return 0.0 if items else NEVER
 
 
 def _size(event: Event) -> int:
