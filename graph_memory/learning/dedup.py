@@ -37,6 +37,17 @@ _IS_SO = {
     *terms("partner girlfriend boyfriend wife husband"),
 }
 """What sentences about homes, origins and partners say anyway."""
+_HOME = re.compile(
+    r"(?:.*\blives? )?(?!.*\w in )(?:(?:in|on|at) )?(?:"
+    r"(?:(?:an?|the|my|our|his|her|their) )?(?:[\w-]+ ){0,2}(?:dorm(?:itory|s)?|apartment|flat|"
+    r"house|home|room|studio|condo|hostel|basement|floor|campus)(?: (?:on|by|with|for) .*| alone)?"
+    r"|(?:with|alone|by) ?.*|(?:my|his|her|their) own|on (?:my|his|her|their) own)"
+    r"|(?:.*住在?)?(?:(?:(?:自己|学校|大学|公司|单位|员工|学生|集体|校内|校外|一个|租)的?)*"
+    r"(?:宿舍|寝室|公寓|出租屋|出租房|合租房|单间|房子|家里?)|(?:和|跟|与|同).+|一个人|独居|自己住?"
+    r"|(?:爸妈|父母|爷爷奶奶|奶奶|外婆|姥姥|男友|女友|男朋友|女朋友)家里?"
+    r"|(?:[0-9一二三四五六七八九十]+(?:号楼|栋|幢|单元|楼|层|室|号))+)"
+)
+"""A home that is no place by name: in what, with whom, on which floor somebody lives."""
 _STREETS = "路街道巷弄里园苑城村湾"
 """What is called after a town, and ends like this, need not be in it."""
 
@@ -125,8 +136,11 @@ class FactHistory:
             }
         return self._known[subject]
 
-    def place(self, fact: Fact, replaces: Iterable[Fact]) -> Fact:
-        """A new fact with what it replaces; over at once if something newer stands."""
+    def place(self, fact: Fact, replaces: Iterable[Fact], object: Iterable[str] = ()) -> Fact:
+        """A new fact with what it replaces; over at once if something newer stands.
+
+        ``object`` are names of what it is about, about to be written.
+        """
         if fact.is_over(self._now):
             return fact
         older = {old.id for old in replaces if self.may_replace(fact, old)}
@@ -142,6 +156,8 @@ class FactHistory:
                 and not is_one(other.object, fact.object)
                 and not other.is_over(self._now)
             ]
+            if fact.predicate == "lives_in":
+                rivals = self._homes_of_one_kind(rivals, self.names(fact.object, object))
         begun = [other for other in rivals if not self._is_later(other)]
         newer = [o for o in begun if _is_newer(o, fact) and self.may_replace(o, fact)]
         if not older and any(o.status == Status.ACTIVE and self.holds(o) for o in newer):
@@ -151,6 +167,16 @@ class FactHistory:
         if self._is_later(fact):
             return replace(fact, awaits=replaced)
         return replace(fact, supersedes=replaced)
+
+    def _homes_of_one_kind(self, homes: list[Fact], new: set[str]) -> list[Fact]:
+        """Homes of which only one can be: a dorm may be in the town that is known already.
+
+        Who moves to another place leaves all of them.
+        """
+        places = [home for home in homes if not is_home(self.names(home.object))]
+        if is_home(new):
+            return [home for home in homes if home not in places]
+        return homes if places else []
 
     def _is_later(self, fact: Fact) -> bool:
         return fact.valid_from is not None and fact.valid_from > self._now
@@ -248,6 +274,11 @@ def same_value(predicate: str, new: str, old: str) -> bool:
     if predicate in ("lives_in", "from"):
         return one == other or _is_part(one, other)
     return bool(one) and one == other
+
+
+def is_home(names: Iterable[str]) -> bool:
+    """Whether names (normalised) are those of a home that is no place by name."""
+    return any(_HOME.fullmatch(name) for name in names)
 
 
 def _age(text: str) -> str:

@@ -127,6 +127,9 @@ _SMOOTHING = 5.0
 """How little the very first places count more than the next ones."""
 _SHORTEST_NAME = 2
 """Names of one character match everywhere."""
+_TITLE = re.compile(r"[A-Z][a-z]+")
+BEINGS = frozenset({EntityType.PERSON, EntityType.ANIMAL, EntityType.PLACE})
+"""Entities whose names people write in small letters, too, and rarely as ordinary words."""
 MAX_NAME = 32
 MAX_QUOTED = 40
 """Characters of a quoted message that are shown."""
@@ -242,7 +245,8 @@ class ContextBuilder:
                 known.facts[number] = fact
                 self._spent += cost
         for node in self._named:  # no set: its order would be another one in each process
-            if node not in self._values:
+            # Plain words mean the same without a label, and what only has a value is no thing.
+            if node not in self._values and self._types.get(node) is not EntityType.TOPIC:
                 self._introduce(node, BUDGET)
         return known
 
@@ -318,19 +322,24 @@ def _nodes(visible: LearnerRows, batch: Batch) -> dict[str, tuple[str, ...]]:
             node = relative(visible, message.sender, word)
             if node is not None:
                 found[node] = (word, of(message.name, word))
-    named = _named(visible, normalise("\n".join(m.text for m in batch.messages)))
+    named = _named(visible, "\n".join(m.text for m in batch.messages))
     return found | {node: (name, *found.get(node, ())) for node, name in named.items()}
 
 
-def _named(visible: LearnerRows, text: str) -> dict[str, str]:
-    """Each node that ``text`` names, by its longest name, the longest names first.
+def _named(visible: LearnerRows, said: str) -> dict[str, str]:
+    """Each node that ``said`` names, by its longest name, the longest names first.
 
-    A user only by a name that nobody else in this chat window bears.
+    A user only by a name that nobody else in this chat window bears; a thing that is called
+    by one English word not by the word, but with its capital.
     """
     found: dict[str, Name] = {}
+    text = normalise(said)
     for name in visible.rows.names_in(text):
         is_named = len(name.norm) >= _SHORTEST_NAME and occurs(name.norm, text)
         if not is_named or not visible.shows(name):
+            continue
+        is_word = is_entity(name.node) and _TITLE.fullmatch(name.text)
+        if is_word and visible.type_of(name.node) not in BEINGS and name.text not in said:
             continue
         if not is_entity(name.node) and visible.bearers(name.norm, seen=True) != {
             visible.canonical(name.node)

@@ -105,7 +105,7 @@ class _Resolution:
         """Enter a claim: a new fact, one that is told again, or one that is over."""
         evidence = self._evidence(claim)
         meant = self._meant(claim, evidence) if evidence else None
-        if meant is None:
+        if meant is None or self._is_on_card(claim, meant[0]):
             return
         subject, object, speaker = meant
         if speaker == BOT:
@@ -114,7 +114,8 @@ class _Resolution:
         same = self._history.same(fact, subject.names, object.names)
         if same is None:
             replaces = () if claim.past else self._shown(claim.replaces)
-            self._write(self._history.place(fact, replaces), subject, object)
+            placed = self._history.place(fact, replaces, object.names)
+            self._write(placed, subject, object)
         elif not claim.past:
             self._strengthen(same, RESTATED, evidence)
         elif self._history.may_replace(fact, same):
@@ -123,6 +124,14 @@ class _Resolution:
             text = self._nodes.text(claim.object)
             if any(normalise(text) in normalise(message.text) for message in evidence):
                 self.changes.name(self._session.id, subject.id, text, fact.said_at)
+
+    def _is_on_card(self, claim: FactClaim, subject: Node) -> bool:
+        """Whether a claim says of somebody the name that they bear anyway."""
+        person = self._known.people.get(self._known.label(subject.id))
+        name = normalise(self._nodes.text(claim.object))
+        return (
+            claim.predicate == "is_named" and person is not None and normalise(person.name) == name
+        )
 
     def _evidence(self, claim: FactClaim) -> list[Message]:
         """The messages that a claim rests on: by people, if it rests on any of theirs."""

@@ -276,7 +276,8 @@ class Renderer:
         elif is_task and fact.due is not None and fact.due <= self._now:
             notes.append(words.overdue)
         elif fact.is_former and newer is None:
-            notes.append(words.formerly)
+            # What was done is past anyway.
+            notes += [words.formerly] if fact.predicate != "did" else []
         elif ended is not None:
             notes.append(words.until.format(date=self.date(ended)))
             notes += [words.replaced] if newer is not None else []

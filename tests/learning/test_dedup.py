@@ -252,3 +252,48 @@ def test_every_message_has_its_turn() -> None:
     found = ranked([*trains, tea], ends, messages, {}, {})
     assert tea in found[:2]
     assert sorted(f.id for f in found) == sorted(f.id for f in [*trains, tea])
+
+
+@pytest.mark.parametrize(
+    ("place", "home"),
+    [
+        ("San Francisco", "a dorm on my own"),
+        ("San Francisco", "dorm"),
+        ("Boston", "with my parents"),
+        ("London", "on the 4th floor"),
+        ("London", "a shared two-bedroom flat"),
+        ("上海", "学校宿舍"),
+        ("上海", "和父母一起"),
+        ("北京", "3号楼502室"),
+        ("北京", "租的房子"),
+    ],
+)
+async def test_a_home_within_a_place_does_not_replace_the_place(chat: Chat, place, home) -> None:
+    for value in (place, home):
+        chat.at += 7 * 86_400
+        fact = said("U1", "lives_in", value, f"zhang lives in {value}", 1)
+        await chat.told(f"I live in {value}", fact, name="zhang")
+    assert [f.supersedes for f in await chat.rows(Fact)] == [(), ()]
+    chat.at += 86_400
+    moved = said("U1", "lives_in", "Tokyo", "zhang lives in Tokyo", 1)
+    await chat.told("I moved to Tokyo", moved, name="zhang")
+    last = (await chat.facts())["zhang lives in Tokyo"]
+    assert len(last.supersedes) == 2  # who moves leaves the home, too
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("San Francisco", "a flat in Berlin"),
+        ("上海", "杭州的公寓"),
+        ("上海", "北京"),
+        ("Boston", "The Hague"),
+        ("a dorm", "with my parents"),
+    ],
+)
+async def test_another_place_replaces_the_first(chat: Chat, old: str, new: str) -> None:
+    for value in (old, new):
+        chat.at += 7 * 86_400
+        fact = said("U1", "lives_in", value, f"zhang lives in {value}", 1)
+        await chat.told(f"I live in {value}", fact, name="zhang")
+    assert len((await chat.facts())[f"zhang lives in {new}"].supersedes) == 1

@@ -147,7 +147,8 @@ async def test_known_items_stay_within_their_budget(journal: Journal):
         await chat.say("zhang", "，".join(part), "张三")
         await chat.learn(
             answer(
-                *[said("U1", "owns", n, f"张三有一件叫做{n}的东西，是去年买的", 1) for n in part]
+                *[said("U1", "owns", n, f"张三有一件叫做{n}的东西，是去年买的", 1) for n in part],
+                entities=[thing(f"E{number}", n) for number, n in enumerate(part, 1)],
             )
         )
     await chat.say("zhang", "，".join(names), "张三")
@@ -169,9 +170,31 @@ async def test_named_things_are_labelled_in_the_same_order_in_every_process(jour
 
 async def test_names_are_found_as_whole_words(journal: Journal):
     chat = Chat(journal, private("zhang"))
-    likes = [said("U1", "likes", each, f"zhang likes {each}", 1) for each in ("Go", "北京")]
-    await chat.told("I like Go and 北京", *likes, name="zhang")
+    likes = [said("U1", "likes", each, f"zhang likes {each}", 1) for each in ("E1", "E2")]
+    named = [thing("E1", "Go", "work"), thing("E2", "北京", "place")]
+    await chat.told("I like Go and 北京", *likes, name="zhang", entities=named)
     await chat.say("zhang", "a good day in 北京市", "zhang")
     assert {t.name for t in (await chat.show()).things.values()} == {"北京"}
     await chat.say("zhang", "用Go写的", "zhang")
     assert {t.name for t in (await chat.show()).things.values()} == {"Go"}
+
+
+async def test_a_name_that_is_an_ordinary_word_needs_its_capital(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    named = [thing("E1", "Friends", "work"), thing("E2", "Milo", "animal")]
+    told = [said("U1", "likes", "E1", "zhang watches Friends", 1)]
+    told.append(said("U1", "has_pet", "E2", "zhang has Milo", 1))
+    await chat.told("watching Friends with Milo", *told, name="zhang", entities=named)
+    await chat.say("zhang", "out with my friends and milo", "zhang")
+    assert [t.name for t in (await chat.show()).things.values()] == ["Milo"]
+    await chat.say("zhang", "that Friends episode again", "zhang")
+    assert [t.name for t in (await chat.show()).things.values()] == ["Friends"]
+
+
+async def test_plain_words_are_not_offered_under_a_label(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    plain = said("U1", "likes", "basketball with friends", "zhang likes basketball", 1)
+    await chat.told("I like basketball with friends", plain, name="zhang")
+    await chat.say("zhang", "it was basketball with friends again", "zhang")
+    known = await chat.show()
+    assert (known.things, len(known.facts)) == ({}, 1)

@@ -212,6 +212,14 @@ async def test_everybody_has_a_mother_of_his_own(room: Chat):
     assert await room.names(mothers[0]) == {"张三的妈妈"}
 
 
+async def test_the_name_on_the_card_is_no_fact(journal: Journal):
+    chat = Chat(journal, group("100"))
+    await chat.told("我叫张三", said("U1", "is_named", "张三", "张三叫张三", 1))
+    assert await chat.rows(Fact) == []
+    await chat.told("真名张小三", said("U1", "is_named", "张小三", "张三真名张小三", 1))
+    assert [*await chat.facts()] == ["张三真名张小三"]
+
+
 async def test_being_named_is_a_name(chat: Chat):
     await chat.told("叫我老张", said("U1", "is_named", "老张", "张三也叫老张", 1))
     assert await chat.names(ZHANG) == {"张三", "老张"}
