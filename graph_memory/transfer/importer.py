@@ -137,7 +137,8 @@ class Importer:
         before = run.count, run.rows
         run.learns = run.learns or self.learns
         try:
-            await _ImportTask(self, intake, run, deleted, progress).run()
+            task = await asyncio.to_thread(_ImportTask, self, intake, run, deleted, progress)
+            await task.run()
         except asyncio.CancelledError:  # the journal's thread may be reading from it still
             raise
         except BaseException:
@@ -285,7 +286,7 @@ class _ImportTask:
     async def run(self) -> None:
         await self._step(self._begin, 0)
         after = 0
-        while page := mail.later(self._intake.db, after, STEP):
+        while page := await asyncio.to_thread(mail.later, self._intake.db, after, STEP):
             after = page[-1].id
             await self._step(partial(self._messages, page), len(page))
         await self._step(self._presences, 0)

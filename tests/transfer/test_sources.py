@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -21,6 +22,7 @@ from graph_memory.errors import FormatError
 from graph_memory.model import BOT, Episode, Fact, Mention, Name
 from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
+from graph_memory.transfer.intake import Intake
 from graph_memory.transfer.sources import astrbot_history
 from graph_memory.transfer.sources.qq_chat_exporter import read_qq_chat
 from graph_memory.transfer.transfer_service import next_batch
@@ -85,6 +87,26 @@ async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: 
     before = await exported(journal)
     await brought(journal, path)
     assert await exported(journal) == before
+
+
+async def test_an_import_does_its_reading_beside_the_chat(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However large the file is, the event loop's thread reads nothing of it."""
+    readers: set[int] = set()
+    finish = Intake.finish
+
+    def watched(intake: Intake, *about: Any, **more: Any) -> None:
+        finish(intake, *about, **more)
+        intake.db.set_trace_callback(lambda _: readers.add(threading.get_ident()))
+
+    monkeypatch.setattr(Intake, "finish", watched)
+    text = lines(*({"time": T0 + n, "sender": "1", "text": f"第{n}句"} for n in range(450)))
+    into = replace(OPTIONS, into=group("700").circle)
+    _, run = await brought(journal, put(tmp_path / "x.jsonl", text), into)
+    assert run.count == 450
+    assert readers
+    assert threading.get_ident() not in readers
 
 
 async def test_names_are_cleaned_as_if_they_had_been_heard(
