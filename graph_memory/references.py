@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -51,10 +51,10 @@ class References:
         lines = self._place(turn).lines
         lines[:] = [other if each == line else each for each in lines]
 
-    def empty(self, gone: Collection[tuple[str, str]]) -> None:
-        """Forget the words of lines of some kinds and ids; their numbers stay theirs."""
-        for place in self._places.values() if gone else ():
-            place.empty(gone)
+    def empty(self, is_gone: Callable[[Reference], bool]) -> None:
+        """Forget the words of some lines; their numbers stay theirs."""
+        for place in self._places.values():
+            place.empty(is_gone)
 
     def cite(self, turn: Turn, line: Reference) -> str:
         """The short id of a line that is shown now."""
@@ -95,9 +95,9 @@ class _Place:
         self.lines: list[Reference] = []
         self.cited: OrderedDict[str, Reference] = OrderedDict()
 
-    def empty(self, gone: Collection[tuple[str, str]]) -> None:
+    def empty(self, is_gone: Callable[[Reference], bool]) -> None:
         def left(line: Reference) -> Reference:
-            return replace(line, text="") if (line.kind, line.id) in gone else line
+            return replace(line, text="") if is_gone(line) else line
 
         self.lines = [left(line) for line in self.lines]
         self.cited = OrderedDict((short, left(line)) for short, line in self.cited.items())

@@ -161,13 +161,15 @@ class MemoryService:
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Change):
             self.identities.follow(event)
-            self.references.empty({(op.kind, op.id) for op in event.ops if op.row is None})
+            if gone := {(op.kind, op.id) for op in event.ops if op.row is None}:
+                self.references.empty(lambda line: (line.kind, line.id) in gone)
         elif isinstance(event, Presence):
             self.attendance.add(event)
         elif isinstance(event, PresenceReset | Erased) and event.user:
             self.attendance.forget(event.user)
         if isinstance(event, Erased):
-            self.references.empty({("message", str(id)) for id in event.messages})
+            said = set(event.messages)
+            self.references.empty(lambda line: line.kind == "message" and int(line.id) in said)
         self.recall.on_event(event)
         if isinstance(event, Change):
             self.graph.outdate()

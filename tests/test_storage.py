@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import shutil
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -220,6 +222,23 @@ async def test_messages_wait_for_long_work(tmp_path: Path, monkeypatch: pytest.M
     )
     await work
     assert len(await journal.newest_messages(9)) == 5
+    await journal.close()
+
+
+async def test_long_work_leaves_the_interpreter_as_it_was(tmp_path: Path):
+    """Whoever answers a question meanwhile gets a turn at once."""
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    before = sys.getswitchinterval()
+
+    def fail(_db: object, _tell: object) -> None:
+        assert sys.getswitchinterval() < before / 10
+        assert not gc.isenabled()
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), journal.long_work():
+        await journal.alter(fail, is_long=True)
+    assert sys.getswitchinterval() == before
+    assert gc.isenabled()
     await journal.close()
 
 

@@ -332,7 +332,7 @@ def _others(
             if data is not None:
                 words[session].append(data["statement"])
                 linked |= {(session, data["subject"]), (session, data["object"])}
-    return {session: normalise("\n".join(found)) for session, found in words.items()}, linked
+    return {session: " ".join(map(normalise, found)) for session, found in words.items()}, linked
 
 
 def orphans(db: sqlite3.Connection, touched: set[str]) -> list[str]:

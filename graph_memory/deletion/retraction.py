@@ -211,7 +211,7 @@ def _enter(
         "SELECT kind, id, data FROM row"
         " WHERE kind IN (SELECT value FROM json_each(?)) AND session = ? ORDER BY kind, id",
         (json.dumps([kind for kind in kinds if kind not in but]), session),
-    ).fetchall():
+    ):
         data = json.loads(text)
         left = gone.left(kind, id, data)
         if left is None:

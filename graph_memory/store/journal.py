@@ -7,7 +7,9 @@ the newest state, and a long look into the memory delays no message.
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -28,6 +30,8 @@ from .schema import migrate, open_tables
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
+SWITCHING = 0.0002
+"""Seconds that a thread at long work keeps the interpreter while another waits for it."""
 PATIENCE = 5.0
 """Seconds that a chat waits for the disk. Then it goes on, and the message counts as not
 stored; if its write was under way it may still arrive, once."""
@@ -47,6 +51,7 @@ class Journal:
         self._listeners: list[Callable[[Event], None]] = []
         self._outbox: list[Event] = []
         self._patient = 0
+        self._interpreter = (0.0, False)
 
     @classmethod
     async def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
@@ -149,12 +154,23 @@ class Journal:
 
     @contextmanager
     def long_work(self) -> Iterator[None]:
-        """Messages that come meanwhile wait for their turn, however long it takes."""
+        """Messages that come meanwhile wait for their turn, however long it takes.
+
+        Questions do not: Python's threads change places more often, and none of them is held
+        up by a search of all that the work has in memory for what is not used any more.
+        """
+        if not self._patient:
+            self._interpreter = sys.getswitchinterval(), gc.isenabled()
+            sys.setswitchinterval(min(SWITCHING, self._interpreter[0]))
+            gc.disable()
         self._patient += 1
         try:
             yield
         finally:
             self._patient -= 1
+            if not self._patient:
+                sys.setswitchinterval(self._interpreter[0])
+                gc.enable() if self._interpreter[1] else None
 
     @contextmanager
     def snapshot(self) -> Iterator[Rows]:

@@ -1,4 +1,4 @@
-"""``./dev chaos``: kills and damages, with progress and a result in JSON."""
+"""``./dev chaos``: kills, damages and surges, with progress and a result in JSON."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import damages, kills
+from . import damages, kills, surges
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev chaos", description=__doc__)
     parser.add_argument("--kills", type=int, default=50, help="processes to kill (50)")
     parser.add_argument("--damages", type=int, default=20, help="graph files to damage (20)")
+    parser.add_argument(
+        "--surges", nargs="*", choices=surges.WORKS, default=[*surges.WORKS],
+        help="long works to do while people chat (all)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=1, help="of what is chosen; not of the clock")
     parser.add_argument("--host", choices=("bare", "astrbot"), default="bare")
     parser.add_argument("--json", action="store_true", help="print the result as JSON only")
@@ -40,6 +44,9 @@ def main() -> int:
         result["kills"] = kills.Campaign(options.seed, killed).run(options.kills).result()
         toll = damages.Campaign(options.seed, damaged).run(options.damages)
         result["damages"] = toll.result()
+        for name in options.surges:
+            say(f"{name}: {surges.WORKS[name][1]:,} lines")
+            result[name] = surges.run(name).result()
     else:
         from . import astrbot  # needs AstrBot, which the rest does not
 

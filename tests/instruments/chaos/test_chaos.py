@@ -12,7 +12,7 @@ import pytest
 from graph_memory.store import Draft, Journal
 
 from ...makers import entity, fact, message
-from . import damages, kills
+from . import damages, kills, surges
 from .chatter import Line, extract, word
 from .ledger import Ledger
 
@@ -34,6 +34,19 @@ def test_a_few_damages():
     toll = damages.Campaign(seed=7).run(4)
     assert toll.problems == []
     assert sum(toll.damages.values()) == 4
+
+
+@pytest.mark.parametrize("name", surges.WORKS)
+def test_a_small_surge(name: str):
+    toll = surges.run(name, lines=2_000)
+    assert toll.problems == []
+    assert toll.said > 10
+    assert toll.asked > 5
+
+
+def test_a_surge_notices():
+    toll = surges.Toll("undo", 1, refused=2, lost=1, longest_silence=1.5).judge()
+    assert toll.problems == ["undo: 2 refused", "undo: 1 lost", "undo: 1.5 s without memories"]
 
 
 # ------------------------------------------------ the checks notice what they are for

@@ -39,7 +39,7 @@ PROGRAMS = {
         "tests.instruments.demo.screenshots",
         "the README's pictures of the web UI, made anew",
     ),
-    "chaos": ("tests.instruments.chaos", "kills and damages: is anything lost?"),
+    "chaos": ("tests.instruments.chaos", "kills, damages, long work: is anything lost?"),
 }
 """Programs for developers, each with arguments of its own; ``NAME --help`` lists them."""
 

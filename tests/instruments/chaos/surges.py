@@ -1,0 +1,231 @@
+"""The campaign of long work: what grows with the memory is done while people chat.
+
+Every tenth of a second somebody says something and somebody asks. No message may be refused
+or lost, and no question may go without memories for longer than a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from graph_memory.errors import GraphMemoryError
+from graph_memory.model import Session, User, session_of, stable_id, user_id
+from graph_memory.model.conversation import Turn
+from graph_memory.service import MemoryService
+from graph_memory.settings import Settings
+from graph_memory.store import Draft
+from graph_memory.transfer import Options
+
+from ...makers import QQ, fact
+
+PACE = 0.1
+"""Seconds between two messages, and between two questions."""
+LONGEST = 1.0
+"""Seconds for which recall may find nothing."""
+LOGGED = 100
+"""Rows in one change of a full log."""
+GONE = "芝麻开门"
+"""What each line says that goes."""
+TALKER = user_id(QQ, "10001")
+ASKER = user_id(QQ, "20001")
+HOME = session_of(QQ, "", "20001", "mei", umo="qq:FriendMessage:20001")
+CLUB = session_of(QQ, "700", "", "mei", title="群700", umo="qq:GroupMessage:700")
+
+
+@dataclass
+class Toll:
+    """What was seen while one long piece of work was done.
+
+    Attributes:
+        longest_wait: Seconds until a message was acknowledged.
+        longest_silence: Seconds for which no question got a memory.
+        longest_stall: Seconds for which the event loop did nothing.
+    """
+
+    work: str
+    lines: int
+    seconds: float = 0.0
+    said: int = 0
+    refused: int = 0
+    lost: int = 0
+    asked: int = 0
+    longest_wait: float = 0.0
+    longest_silence: float = 0.0
+    longest_stall: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+    def result(self) -> dict[str, Any]:
+        """The numbers, ready for JSON."""
+        return {
+            key: round(value, 2) if isinstance(value, float) else value
+            for key, value in asdict(self).items()
+        }
+
+    def judge(self) -> Toll:
+        """Itself, with what must not be among its problems."""
+        self.problems += [f"{self.work}: {self.refused} refused"] if self.refused else []
+        self.problems += [f"{self.work}: {self.lost} lost"] if self.lost else []
+        if self.longest_silence > LONGEST:
+            self.problems.append(f"{self.work}: {self.longest_silence:.1f} s without memories")
+        return self
+
+
+class _Chat:
+    """People who go on chatting while something long is done."""
+
+    def __init__(self, memory: MemoryService, toll: Toll) -> None:
+        self._memory = memory
+        self._toll = toll
+        self._heard: list[str] = []
+        self._answered = 0.0
+
+    async def during(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Do the work while people chat, and a little longer."""
+        ended = asyncio.Event()
+        assert await self._finds(), "there is something to recall"
+        self._answered = started = time.monotonic()
+        chatting = asyncio.gather(self._talk(ended), self._ask(ended), self._watch(ended))
+        try:
+            await work()
+        except GraphMemoryError as error:
+            self._toll.problems.append(f"{self._toll.work}: {error}")
+        self._toll.seconds = time.monotonic() - started
+        await asyncio.sleep(2 * LONGEST)  # the index has to follow
+        ended.set()
+        await chatting
+
+    async def _talk(self, ended: asyncio.Event) -> None:
+        async def say(text: str) -> None:
+            said = time.monotonic()
+            try:
+                await self._memory.learning.hear(Turn(HOME, ASKER, "小问", text, ref=f"{text}@1"))
+            except GraphMemoryError:
+                self._toll.refused += 1
+            else:
+                self._heard.append(text)
+            self._toll.longest_wait = max(self._toll.longest_wait, time.monotonic() - said)
+
+        async with asyncio.TaskGroup() as saying:
+            while not ended.is_set():
+                self._toll.said += 1
+                saying.create_task(say(f"第{self._toll.said}句新消息"))
+                await asyncio.sleep(PACE)
+
+    async def _ask(self, ended: asyncio.Event) -> None:
+        while not ended.is_set():
+            self._toll.asked += 1
+            found = await self._finds()
+            now = time.monotonic()
+            silence = now - self._answered
+            self._toll.longest_silence = max(self._toll.longest_silence, silence - PACE)
+            if found:
+                self._answered = now
+            await asyncio.sleep(PACE)
+
+    async def _finds(self) -> bool:
+        """Whether a question gets the memory that answers it."""
+        asker = Turn(HOME, ASKER, "小问").asker
+        found = await self._memory.recall.remind(asker, "我家的猫叫什么名字？")
+        return "豆包" in found.block
+
+    async def _watch(self, ended: asyncio.Event) -> None:
+        while not ended.is_set():
+            before = time.monotonic()
+            await asyncio.sleep(0.01)
+            stall = time.monotonic() - before - 0.01
+            self._toll.longest_stall = max(self._toll.longest_stall, stall)
+
+    def look(self, journal: Path) -> None:
+        """Count what the closed journal lacks, and what it should not hold any more."""
+        with closing(sqlite3.connect(journal)) as db:
+            held = {text for (text,) in db.execute("SELECT text FROM message")}
+        self._toll.lost = len(set(self._heard) - held)
+        left = sum(GONE in text for text in held)
+        self._toll.problems += [f"{self._toll.work}: {left} lines are still there"] if left else []
+
+
+# ------------------------------------------------------------------------- the works
+
+
+async def _bring(memory: MemoryService, lines: int, sender: str = "") -> None:
+    """Import so many lines of a group, by fifty people or by one."""
+    path = memory.directory / "imports" / "chat.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(lines):
+            who = sender or str(30_000 + number % 50)
+            line = {"time": 1.6e9 + 30 * number, "sender": who, "name": f"群友{who}"}
+            line["text"] = f"今天第{number}件事：去公园跑步，对第{number % 97}个邻居说{GONE}"
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    options = Options(platform=QQ, into=CLUB.circle)
+    await memory.transfer.bring(await memory.transfer.importer("chat.jsonl", options))
+
+
+async def _log(memory: MemoryService, session: Session, rows: int) -> None:
+    """Fill the log of changes with facts of a Session."""
+    for start in range(0, rows, LOGGED):
+        some = [
+            fact(session, ASKER, stable_id("e", str(n)), f"小问记着第{n}件琐事，内容不长也不短")
+            for n in range(start, min(rows, start + LOGGED))
+        ]
+        await memory.journal.commit(lambda _, some=some: Draft("learn", "learned", some))  # type: ignore[misc]
+
+
+Work = Callable[[], Awaitable[object]]
+
+
+async def undo(memory: MemoryService, lines: int) -> Work:
+    """An import is taken back."""
+    await _bring(memory, lines)
+    return memory.transfer.undo
+
+
+async def forget(memory: MemoryService, lines: int) -> Work:
+    """Somebody who said very much is forgotten."""
+    await _bring(memory, lines, sender=TALKER.rpartition(":")[2])
+    return lambda: memory.forget_me.forget(TALKER)
+
+
+async def retract(memory: MemoryService, lines: int) -> Work:
+    """A message is taken back, under a full log."""
+    said = Turn(HOME, ASKER, "小问", f"我的口令是{GONE}", ref="retracted@1")
+    await memory.learning.hear(said)
+    await memory.learning.flush()
+    await _log(memory, HOME, lines)
+    return lambda: memory.library.retract(HOME.circle, "retracted")
+
+
+WORKS = {"undo": (undo, 100_000), "forget": (forget, 50_000), "retract": (retract, 50_000)}
+"""Each work, and how many lines or rows it is measured with."""
+
+
+async def _surge(name: str, lines: int, directory: Path) -> Toll:
+    toll, settings = Toll(name, lines), Settings()
+    memory = await MemoryService.open(directory, settings, zone=UTC)
+    try:
+        await memory.journal.commit(lambda _: Draft("t", "t", [HOME, User(ASKER)]))
+        work = await WORKS[name][0](memory, lines)
+        await memory.learning.hear(Turn(HOME, ASKER, "小问", "我家的猫叫豆包", ref="cat@1"))
+        await memory.recall.settle()
+        chat = _Chat(memory, toll)
+        await chat.during(work)
+    finally:
+        await memory.close()
+    await asyncio.to_thread(chat.look, directory / "journal.sqlite3")
+    return toll.judge()
+
+
+def run(name: str, lines: int = 0) -> Toll:
+    """Do one work in a memory of its own."""
+    with tempfile.TemporaryDirectory(prefix="gm-surge-") as directory:
+        return asyncio.run(_surge(name, lines or WORKS[name][1], Path(directory)))
