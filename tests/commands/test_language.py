@@ -43,7 +43,7 @@ ALLOWED = re.compile(
     r"/(?:memory|记忆)(?: [a-z]+)?|/persona|/new|/reset"  # commands
     r"|\b(?:aiocqhttp|qq_official)[:\w]*|\[?[em]:[0-9a-z…]+\]?"  # accounts and ids
     r"|[\w./-]+\.(?:jsonl?|sqlite3|txt)\b|\bimports/|/tmp/\S+|https?://\S+"  # files
-    r"|\b(?:AstrBot|GraphMemory|LivingMemory|QQChatExporter|JSON|UTF-8|MB|GiB|MiB|token|hash-64)\b"
+    r"|\b(?:AstrBot|GraphMemory|LivingMemory|QQChatExporter|kuzu|ladybug|JSON|UTF-8|MB|GiB|MiB|token|hash-64)\b"
     r"|\b(?:pin|unpin|unset|edit|drop|history|back|cancel|merge|split|link|unlink|learn|group|confirm)\b"
     r"|\b(?:as|persona|platform|bot|to)(?:=|\b)(?:group:\d+)?|\b(?:group|private):"  # options
     r"|\b(?:mei|foo|xyz|serach|comfirm|qun|nofile)\b|\be:\w+"  # what was typed

@@ -35,7 +35,7 @@ class Memory:
         attendance = Attendance(await self.journal.presences())
         context = makers.context(
             self.journal,
-            Settings(**settings),  # type: ignore[arg-type]
+            Settings(**{"recall_deadline": 10_000} | settings),  # type: ignore[arg-type]
             zone=SHANGHAI,
             attendance=attendance,
             now=lambda: self.now,
