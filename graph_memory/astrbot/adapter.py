@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from astrbot.core.utils.active_event_registry import active_event_registry
 from astrbot.core.utils.astrbot_path import get_astrbot_data_path
 
 from ..commands.transfers import ImportEnvironment
+from ..companion import Reply, Word
 from ..inference.ports import ToolSchema
 from ..model import NO_PERSONA, Session, Turn, persona_id, session_of, user_id, whole
 from ..text import HOST_MARKUP, clean_name
@@ -29,10 +30,8 @@ from .speech import speech
 
 logger = logging.getLogger("graph_memory.astrbot")
 
-TURN = "graph_memory_turn"
-"""Where an event of AstrBot's keeps its turn."""
-PERSONA = "graph_memory_persona"
-"""Where it keeps which persona its conversation has, and which one answers for that."""
+STATE = "graph_memory"
+"""Where an event of AstrBot's keeps its :class:`EventState`."""
 ATTEMPTS = 2
 """Requests per question to a chat model; learning has its own, patient retries."""
 GET_TIMEOUT = 5.0
@@ -45,6 +44,36 @@ READS_SYSTEM_PROMPT = ("deerflow",)
 
 Coze is sent that of a conversation's first request, Dashscope none at all.
 """
+
+
+@dataclass(slots=True)
+class EventState:
+    """What is known of one of AstrBot's events, from its message to the answer.
+
+    Attributes:
+        persona: Which one its conversation has, and which one answers for that.
+        is_whole: Whether the answer comes in one piece, not streamed.
+        words: The control words that the model was taught.
+        silent: What stands in the history for an answer of nothing else.
+        reply: What the model said, and ``run``, in which run of AstrBot's agent.
+    """
+
+    turn: Turn | None = None
+    persona: tuple[str, str] = ("", "")
+    is_whole: bool = False
+    words: frozenset[Word] = frozenset()
+    silent: str = ""
+    reply: Reply | None = None
+    run: Any = None
+
+
+def state_of(event: Any) -> EventState:
+    """The state of an event, which keeps it."""
+    state: EventState | None = event.get_extra(STATE)
+    if state is None:
+        state = EventState()
+        event.set_extra(STATE, state)
+    return state
 
 
 class Host:
@@ -102,12 +131,12 @@ class Host:
         Returns:
             ``None`` if nobody speaks: the bot itself, or a sender without an account.
         """
-        turn: Turn | None = event.get_extra(TURN) or await self._turn(event, request, text)
+        turn = state_of(event).turn or await self._turn(event, request, text)
         if turn and request:
             persona = await self.persona(event, request)
             if persona != turn.session.persona:
                 turn = replace(turn, session=self._session(event, persona))
-        event.set_extra(TURN, turn)
+        state_of(event).turn = turn
         return turn
 
     async def _turn(self, event: Any, request: Any, text: str | None) -> Turn | None:
@@ -145,10 +174,10 @@ class Host:
         request = request or event.get_extra("provider_request")
         conversation = getattr(request, "conversation", None) or await self._conversation(umo)
         wanted = conversation and conversation.persona_id
-        known, persona = event.get_extra(PERSONA) or ("", "")
+        known, persona = state_of(event).persona
         if not persona or wanted != known:
             persona, _, _ = await self._resolve(umo, event.get_platform_name(), wanted)
-            event.set_extra(PERSONA, (wanted, persona))
+            state_of(event).persona = (wanted, persona)
         return str(persona)
 
     async def persona_at(self, umo: str, platform: str) -> tuple[str, str]:

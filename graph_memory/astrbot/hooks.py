@@ -26,7 +26,7 @@ from ..model import Turn
 from ..recall import RecallOptions
 from ..service import MemoryService
 from ..steps import step
-from .adapter import TURN, Host
+from .adapter import EventState, Host, state_of
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.plugin")
@@ -36,9 +36,6 @@ ASK_TIMEOUT = 60.0
 """Seconds for which a user's next message may wait for the end of this one's answer."""
 LOOK_TIMEOUT = 1.0
 """Seconds for which an answer may wait for a disk that does not move."""
-_WHOLE, _WORDS = "graph_memory_whole", "graph_memory_words"
-_REPLY, _RUN = "graph_memory_reply", "graph_memory_run"
-_SILENT = "graph_memory_silent"
 
 
 async def hear(host: Host, memory: MemoryService, event: Any) -> None:
@@ -60,7 +57,7 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     elif event.message_str.strip():
         with step("hear: journal"):
             message = await memory.learning.hear(turn)
-        event.set_extra(TURN, replace(turn, message=message))
+        state_of(event).turn = replace(turn, message=message)
 
 
 async def remind(host: Host, memory: MemoryService, event: Any, request: Any) -> None:
@@ -98,8 +95,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
 
 async def reply(host: Host, memory: MemoryService, event: Any, response: Any) -> None:
     """Keep the bot's answer as context; a run of AstrBot's own (cron) asked nothing."""
-    turn: Turn | None = event.get_extra(TURN)
-    said = heed(event, response)
+    turn, said = state_of(event).turn, heed(event, response)
     if turn is None or response.role != "assistant" or not await stands(memory, turn):
         return
     if said.text and not said.is_silent:
@@ -112,20 +108,20 @@ def prepare(host: Host, memory: MemoryService, event: Any, turn: Turn) -> None:
     """Have the answer whole before any of it is sent, if it may hold control words."""
     if memory.companion.words(turn.session) and host.is_local(event.unified_msg_origin):
         event.set_extra("enable_streaming", False)
-        event.set_extra(_WHOLE, True)
+        state_of(event).is_whole = True
 
 
 def teach(memory: MemoryService, event: Any, request: Any, turn: Turn) -> None:
     """Tell the model of the words that are on; what others typed is made plain text."""
-    words = memory.companion.words(turn.session)
+    words, state = memory.companion.words(turn.session), state_of(event)
     # Somebody else may have turned streaming on again.
-    is_whole = event.get_extra(_WHOLE) and event.get_extra("enable_streaming") is False
+    is_whole = state.is_whole and event.get_extra("enable_streaming") is False
     if not words or not is_whole or event.get_extra("action_type") == "live":
         return
     # A reply of nothing but words is a silent one, whichever they are.
-    event.set_extra(_WORDS, words | {Word.SILENCE})
+    state.words = words | {Word.SILENCE}
     language = memory.settings.language
-    event.set_extra(_SILENT, say(language, "control_silent"))
+    state.silent = say(language, "control_silent")
     lines = [say(language, "control_intro")]
     lines += [say(language, f"control_{word.name.lower()}") for word in Word if word in words]
     request.system_prompt = "\n\n".join(filter(None, [request.system_prompt, "\n".join(lines)]))
@@ -137,12 +133,10 @@ def teach(memory: MemoryService, event: Any, request: Any, turn: Turn) -> None:
 
 def heed(event: Any, response: Any) -> Reply:
     """What the model says and wants; the response is left with what it says."""
-    text = response.completion_text or ""
-    words = event.get_extra(_WORDS)
-    if not words or response.role != "assistant":
+    text, state = response.completion_text or "", state_of(event)
+    if not state.words or response.role != "assistant":
         return Reply(text)
-    reply = read(text, words)
-    event.set_extra(_REPLY, reply)
+    state.reply = reply = read(text, state.words)
     if reply.words:
         response.completion_text = reply.text or Word.SILENCE.value
     return reply
@@ -150,30 +144,29 @@ def heed(event: Any, response: Any) -> Reply:
 
 async def settle(host: Host, memory: MemoryService, event: Any, run: Any, *_: Any) -> None:
     """Take control words out of the history."""
-    words = event.get_extra(_WORDS)
-    if not words:
+    state = state_of(event)
+    if not state.words:
         return
-    event.set_extra(_RUN, run)
-    silent = event.get_extra(_SILENT)
+    state.run = run
     for message in takewhile(lambda each: each.role != "user", reversed(run.messages)):
         if message.role == "assistant":
             content = message.content
             if isinstance(content, str):
-                message.content = _left(content, words, silent)
+                message.content = _left(content, state)
             for part in content if isinstance(content, list) else ():
                 if isinstance(part, TextPart):
-                    part.text = _left(part.text, words, silent)
+                    part.text = _left(part.text, state)
 
 
-def _left(text: str, words: frozenset[Word], silent: str) -> str:
+def _left(text: str, state: EventState) -> str:
     """What the history holds of what the model said."""
-    reply = read(text, words)
-    return reply.text or silent if reply.words else text
+    reply = read(text, state.words)
+    return reply.text or state.silent if reply.words else text
 
 
 async def decorate(host: Host, memory: MemoryService, event: Any) -> None:
     """Let no control word be sent, and nothing where nothing is left."""
-    words, result = event.get_extra(_WORDS), event.get_result()
+    words, result = state_of(event).words, event.get_result()
     if not words or result is None:
         return
     kept: list[Any] = []
@@ -203,11 +196,11 @@ async def stands(memory: MemoryService, turn: Turn) -> bool:
 
 async def go_on(host: Host, memory: MemoryService, event: Any) -> None:
     """Let the model add one message if it wants to; what was said is sent by now."""
-    reply, run = event.get_extra(_REPLY), event.get_extra(_RUN)
-    turn: Turn | None = event.get_extra(TURN)
+    state = state_of(event)
+    turn, reply, run = state.turn, state.reply, state.run
     if not turn or not reply or not run or Word.WANT_MORE not in reply.words:
         return
-    event.set_extra(_REPLY, None)  # once
+    state.reply = None  # once
     if reply.is_silent or memory.spending.blocked_for or not await stands(memory, turn):
         return
     more = await _more(host, memory, event, run)

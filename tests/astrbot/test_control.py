@@ -17,6 +17,7 @@ from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 
 from graph_memory.companion import Word
 from graph_memory.astrbot import hooks
+from graph_memory.astrbot.adapter import EventState
 from graph_memory.model import Session, session_of
 
 NOBODY: Any = None
@@ -51,7 +52,7 @@ def memory(*words: Word) -> Any:
 
 def taught(*words: Word, session: Session = HOME) -> Event:
     """An event in which the model was taught some words."""
-    event = Event(enable_streaming=False, graph_memory_whole=True)
+    event = Event(enable_streaming=False, graph_memory=EventState(is_whole=True))
     caller: Any = SimpleNamespace(session=session)
     hooks.teach(memory(*words), event, ProviderRequest(prompt="你好"), caller)
     return event
@@ -78,13 +79,17 @@ def test_teaching() -> None:
 @pytest.mark.parametrize(
     ("words", "extras"),
     [
-        ((), {"enable_streaming": False, "graph_memory_whole": True}),
+        ((), {"enable_streaming": False, "graph_memory": EventState(is_whole=True)}),
         ((Word.SILENCE,), {}),
         ((Word.SILENCE,), {"enable_streaming": False}),  # Dify and the like
-        ((Word.SILENCE,), {"enable_streaming": True, "graph_memory_whole": True}),
+        ((Word.SILENCE,), {"enable_streaming": True, "graph_memory": EventState(is_whole=True)}),
         (
             (Word.SILENCE,),
-            {"enable_streaming": False, "graph_memory_whole": True, "action_type": "live"},
+            {
+                "enable_streaming": False,
+                "graph_memory": EventState(is_whole=True),
+                "action_type": "live",
+            },
         ),
     ],
 )
@@ -168,7 +173,7 @@ async def test_the_model_finds_the_remark_and_is_silent_by_it(remark: str, is_wh
 
     turns = [turn("user", remark), turn("assistant", remark), turn("assistant", f"我{remark}")]
     request = ProviderRequest(prompt="在吗", contexts=[dict(each) for each in turns])
-    event = Event(enable_streaming=False, graph_memory_whole=True)
+    event = Event(enable_streaming=False, graph_memory=EventState(is_whole=True))
     caller: Any = SimpleNamespace(session=HOME)
     hooks.teach(memory(Word.SILENCE), event, request, caller)
     assert request.contexts == turns

@@ -17,7 +17,7 @@ from .. import astrbot_root  # noqa: F401
 from astrbot.core.provider.entities import LLMResponse
 
 from graph_memory.companion import Word
-from graph_memory.astrbot.adapter import TURN
+from graph_memory.astrbot.adapter import STATE, EventState, state_of
 from graph_memory.astrbot import hooks
 from graph_memory.model import BOT
 from graph_memory.companion import FollowUp
@@ -46,9 +46,8 @@ async def asked(world: World) -> Event:
     message = await world.memory.learning.hear(
         Turn(HOME, zhang.user, zhang.name, "我今天感冒了", ref="7@1")
     )
-    event = Event(**{TURN: replace(zhang, message=message)})
-    event.set_extra("graph_memory_words", frozenset(Word))
-    return event
+    turn = replace(zhang, message=message)
+    return Event(**{STATE: EventState(turn, words=frozenset(Word))})
 
 
 async def test_the_answer_is_kept_with_what_it_intends(tmp_path: Path) -> None:
@@ -100,6 +99,6 @@ async def test_to_what_was_taken_back_nothing_is_added(tmp_path: Path) -> None:
             NOBODY, world.memory, event, LLMResponse("assistant", "好。\n<WANT_MORE>")
         )
         assert await world.memory.library.retract(HOME.circle, "7")
-        event.set_extra(hooks._RUN, object())
+        state_of(event).run = object()
         await hooks.go_on(NOBODY, world.memory, event)
         assert await said(world) == []

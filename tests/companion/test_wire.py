@@ -22,7 +22,7 @@ from astrbot.core.agent.message import AssistantMessageSegment, Message
 from astrbot.core.provider.entities import LLMResponse, ProviderRequest
 
 from graph_memory.astrbot import hooks
-from graph_memory.astrbot.adapter import TURN
+from graph_memory.astrbot.adapter import state_of
 from graph_memory.locales import TEXTS
 from graph_memory.settings import PARTS
 from graph_memory.model import Turn
@@ -61,7 +61,7 @@ def host(turn: Turn) -> Any:
     async def nothing(_event: Any) -> None: ...
 
     async def who(event: Any, _request: Any = None) -> Turn:
-        return event.get_extra(TURN) or turn
+        return state_of(event).turn or turn
 
     def inject(_event: Any, request: ProviderRequest, block: str) -> None:
         request.system_prompt += f"\n\n{block}"
