@@ -241,44 +241,52 @@ def _coined(
 
     A name stays if others' words have it, or as the last of what others' facts are about.
     """
-    bereft = {
+    places = {
+        (kind, id): (data["session"], data[_NODES[kind]])
+        for (kind, id), data in states.items()
+        if kind in _NODES and data["session"] not in gone.sessions
+    }
+    bereft = _bereft(gone, states)
+    came_up = {
+        key
+        for key, place in places.items()
+        if place[1] != gone.user and (place in bereft or _came_up(states[key], spans))
+    }
+    words, linked = _others(db, gone, {places[key][0] for key in came_up})
+    unheard = {
+        key
+        for key in came_up
+        if key[0] == Name.kind and not _is_heard(states[key], words[places[key][0]])
+    }
+    names_of: dict[tuple[str, str], set[Key]] = defaultdict(set)
+    for key in places.keys() & there:
+        if key[0] == Name.kind:
+            names_of[places[key]].add(key)
+    nameless = {place for place, names in names_of.items() if names <= unheard}
+    going = unheard.difference(*(names_of[place] for place in nameless & linked))
+    known = linked | (names_of.keys() - nameless)
+    return going | {key for key in came_up if key[0] == Mention.kind and places[key] not in known}
+
+
+def _bereft(gone: DeletionPlan, states: dict[Key, Data]) -> set[tuple[str, str]]:
+    """``(session, node)`` of entities that facts which go are about."""
+    return {
         (data["session"], data[end])
         for (kind, id), data in states.items()
         if kind == Fact.kind and gone.left(kind, id, data) is None
         for end in ("subject", "object")
         if is_entity(data[end])
     }
-    places = {
-        (kind, id): (data["session"], data[_NODES[kind]])
-        for (kind, id), data in states.items()
-        if kind in _NODES and data["session"] not in gone.sessions
-    }
-    came_up = {
-        key
-        for key, (session, node) in places.items()
-        if node != gone.user
-        and (
-            (session, node) in bereft
-            or any(a <= states[key]["first_at"] <= b for a, b in spans.get(session, ()))
-        )
-    }
-    words, linked = _others(db, gone, {places[key][0] for key in came_up})
-    names = {
-        key
-        for key in came_up
-        if key[0] == Name.kind
-        and (not states[key]["norm"] or states[key]["norm"] not in words[places[key][0]])
-    }
-    standing = defaultdict(set)
-    for key in places.keys() & there:
-        if key[0] == Name.kind:
-            standing[places[key]].add(key)
-    for place, called in standing.items():
-        if place in linked and called <= names:
-            names -= called
-    known = linked | {place for place, called in standing.items() if not called <= names}
-    mentions = {key for key in came_up if key[0] == Mention.kind and places[key] not in known}
-    return names | mentions
+
+
+def _came_up(state: Data, spans: Spans) -> bool:
+    """Whether a name or mention was new at one of some times."""
+    return any(a <= state["first_at"] <= b for a, b in spans.get(state["session"], ()))
+
+
+def _is_heard(name: Data, words: str) -> bool:
+    """Whether some words have a name in them."""
+    return bool(name["norm"]) and name["norm"] in words
 
 
 def changes_about(
