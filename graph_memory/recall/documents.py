@@ -175,7 +175,7 @@ class Documents:
         changed: The version at which that last happened, by Session id.
         knows: Whether it is in the layer KNOWS.
         length: Number of its search terms.
-        subject: Code of the node a fact is about; 0 for other documents.
+        who: Code of the node a fact is about, or of who says a message; 0 for summaries.
         predicate: Code of what a fact says; 0 for other documents.
         due: When a fact begins or is due; nan if nobody said.
         bears_on: Topics of requests that a fact bears on (``conditions.py``).
@@ -196,13 +196,13 @@ class Documents:
         self.since = GrowableArray(np.float64)
         self.until = GrowableArray(np.float64)
         self.length = GrowableArray(np.int32)
-        self.subject = GrowableArray(np.int32)
+        self.who = GrowableArray(np.int32)
         self.predicate = GrowableArray(np.int8)
         self.due = GrowableArray(np.float64)
         self.bears_on = GrowableArray(np.int8)
         self._columns = (
             self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
-            self.length, self.subject, self.predicate, self.due, self.bears_on,
+            self.length, self.who, self.predicate, self.due, self.bears_on,
         )  # fmt: skip
         self._codes: dict[str, int] = {}
 
@@ -251,16 +251,18 @@ class Documents:
         return number
 
     def _describe(self, number: int, source: Source) -> None:
-        """Note whom a fact is about, what it says and when that begins or is due."""
-        subject = predicate = 0
+        """Note whom it is of, what a fact says and when that begins or is due."""
+        who = predicate = 0
         due, topic = nan, Topic.NONE
+        if not isinstance(source, Episode):
+            node = source.subject if isinstance(source, Fact) else source.sender
+            who = self._codes.setdefault(node, len(self._codes) + 1)
         if isinstance(source, Fact):
-            subject = self._codes.setdefault(source.subject, len(self._codes) + 1)
             predicate = _CODES.get(source.predicate, 0)
             topic = bears_on(source)
             begins = nan if source.valid_from is None else source.valid_from
             due = begins if source.due is None else source.due
-        self.subject.values[number] = subject
+        self.who.values[number] = who
         self.predicate.values[number] = predicate
         self.due.values[number] = due
         self.bears_on.values[number] = topic
@@ -279,13 +281,13 @@ class Documents:
         said = self.predicate.values[numbers]
         return np.isin(said, [_CODES[predicate] for predicate in predicates])
 
-    def about(self, nodes: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
-        """Which of ``numbers`` are facts with one of ``nodes`` as subject."""
+    def of(self, nodes: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of ``numbers`` are facts about one of ``nodes``, or messages of theirs."""
         codes = [code for node in nodes if (code := self._codes.get(node))]
-        subjects = self.subject.values[numbers]
+        who = self.who.values[numbers]
         found = np.zeros(len(numbers), np.bool_)
         for code in codes:  # one or a few: faster than np.isin
-            found |= subjects == code
+            found |= who == code
         return found
 
     def remove(self, number: int) -> None:

@@ -6,9 +6,10 @@ import re
 import unicodedata
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, wraps
 from math import inf
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,9 @@ _LONGEST_TEXT = 600
 """Characters of a text that are searched for names."""
 _SHORTEST_NAME = 2
 """Characters of a name from which it is looked for."""
+_LONGEST_NAME = 6
+"""Chinese characters of a name up to which it is looked for in what is asked."""
+_LATIN, _HAN = re.compile(r"[^\W\d_\u2e80-\u9fff]+"), re.compile(r"[\u2e80-\u9fff]+")
 _STEMS = (4, 3, 2)
 """Characters that two names of a user begin with and that are a name by themselves."""
 
@@ -179,6 +183,8 @@ class NameIndex:
         self._by_stem: dict[str, dict[str, Name]] = defaultdict(dict)
         # Who spoke under a name that looks so: how often, first and last, by Session and user.
         self._heard: dict[str, dict[tuple[str, str], Heard]] = defaultdict(dict)
+        # Looks of these names by themselves and by that of their first word.
+        self._given: dict[str, dict[str, None]] = defaultdict(dict)
         # Number of names by their first two characters and length.
         self._lengths: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
 
@@ -213,7 +219,10 @@ class NameIndex:
 
     def hear(self, message: Message) -> None:
         """Note under which name somebody speaks, whatever was learned of it."""
-        spoken = self._heard[_look(message.name)]
+        look = _look(message.name)
+        for part in _called_by(message.name):
+            self._given[part][look] = None
+        spoken = self._heard[look]
         key = message.session, message.sender
         count, first, last = spoken.get(key, (0, inf, -inf))
         spoken[key] = count + 1, min(first, message.at), max(last, message.at)
@@ -226,6 +235,8 @@ class NameIndex:
             self._heard[look][key] = count - 1, first, last
         elif count:
             _discard(self._heard, look, key)
+            for part in () if look in self._heard else _called_by(message.name):
+                _discard(self._given, part, look)
 
     def of(self, node: str) -> list[Name]:
         return list(self._by_node.get(node, {}).values())
@@ -245,6 +256,22 @@ class NameIndex:
             user
             for (session, user), (_, first, last) in spoken
             if user not in found and (hears(session, last) or hears(session, first))
+        }
+
+    def spoken(self, text: str, hears: Callable[[str, float], bool]) -> set[str]:
+        """The users whom a text calls by a name they spoke under, or by its first word.
+
+        Args:
+            hears: Whether what was said in a Session at a time is visible.
+        """
+        looks = {
+            look for part in _callable(text[:_LONGEST_TEXT]) for look in self._given.get(part, ())
+        }
+        return {
+            user
+            for look in looks
+            for (session, user), (_, first, last) in self._heard.get(look, {}).items()
+            if hears(session, last) or hears(session, first)
         }
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
@@ -287,6 +314,23 @@ def _stems(norm: str) -> list[str]:
     """What a name may begin with and be called by: characters that all say something."""
     found = [norm[:size] for size in _STEMS if size < len(norm)]
     return [stem for stem in found if all(map(is_character, stem)) and significance(stem) == 1]
+
+
+def _called_by(name: str) -> set[str]:
+    """Looks of a name and of its first word."""
+    return {_look(name), _look(name.split(" ")[0])}
+
+
+def _callable(text: str) -> Iterator[str]:
+    """Looks of what may be a name: words, pairs of them, a few Chinese characters."""
+    latin = [_look(word) for word in _LATIN.findall(text)]
+    yield from latin
+    yield from map(add, latin, latin[1:])
+    for run in _HAN.findall(text):
+        look = skeleton(run)
+        for length in range(_SHORTEST_NAME, _LONGEST_NAME + 1):
+            for start in range(len(look) - length + 1):
+                yield look[start : start + length]
 
 
 def _look(name: str) -> str:

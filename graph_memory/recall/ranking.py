@@ -68,8 +68,9 @@ NAMED = 0.15
 """Preference for facts about a node that was named, damped by its degree."""
 MENTION = 2.5
 """Evidence from being named, damped likewise, at most 1: in full up to three facts."""
-FITTING = 0.5
-"""Preference for facts of the kind that is asked for: where somebody lives."""
+FITTING, BROAD = 0.5, 3
+"""Preference for facts of the kind that is asked for: where somebody lives; shared out where
+there are more than a few of the kind, as of what somebody likes."""
 HOP, HOP_SEEDS, HOP_DEGREE = 0.1, 3, 30
 """Preference for facts one hop from the best facts, through nodes of low degree."""
 TIMELY, GRACE = 0.3, 7 * 86_400.0
@@ -89,7 +90,10 @@ SAID = 0.3
 LITTLE, FIRST = 25, 20
 """Percentile of the new words of the first memories, from which nothing is lost."""
 SPEAKER, PERSONAL = 0.02, 0.06
-"""Preference for what is known about the asker; more if they speak of themselves."""
+"""Preference for what is known about the asker, or said by them; more if they speak of
+themselves."""
+CALLED = 0.15
+"""Preference for what is said by whom the question calls by name, and in no fact yet."""
 ANOTHER = 0.8
 """Factor for facts about other people if the asker speaks of themselves and names nobody."""
 FADING = 0.2
@@ -100,6 +104,8 @@ HISTORY = 30 * DAY
 """Time after which a plan that was settled is told only to who asks how it was."""
 ASKING = 0.7
 """Factor for a message that only asks."""
+EMPTY = 0.5
+"""Factor for a message from which nothing was learned, in a reminder."""
 CANDIDATES = 40
 """Documents weighed for a question; more if more may be chosen."""
 EQUALS = 64
@@ -191,8 +197,12 @@ def rank(
         return Ranking(records, named=named)
     base = np.zeros(len(visible))
     if options.profile:
-        own = index.documents.about(question.asker.accounts, visible.numbers)
+        own = index.documents.of(question.asker.accounts, visible.numbers)
         base[own] = PERSONAL if question.is_personal else SPEAKER
+    if asks(question.text):
+        said = index.documents.of(_called(index, visible, question, named), visible.numbers)
+        said[visible.messages] = False
+        base[said & (visible.kind == Kind.MESSAGE)] += CALLED
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(index, visible, question, context, named, base, count, options.brief, postings)
@@ -208,6 +218,14 @@ def rank(
     many |= {len(question.parts)}  # the records
     past = frozenset(n for n, part in enumerate(question.parts) if part.former)
     return Ranking(candidates, len(visible), named, needed, ranker.cited, many, past)
+
+
+def _called(
+    index: Index, visible: VisibleSet, question: Question, named: Iterable[str]
+) -> set[str]:
+    """Users whom a question calls by a name that is known, or that they speak under."""
+    users = {one for node in named for one in index.identities.nodes(node) if not is_entity(one)}
+    return users | index.meant(question.text, visible.views)
 
 
 def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, str]:
@@ -252,7 +270,6 @@ class _Ranker:
         if part.many:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self.named)
-        boost += self.base
         if part.predicates:
             self._favour(self._fitting(part), boost, mentioned)
         if self.brief and (topic := requested(part.text)):
@@ -266,7 +283,7 @@ class _Ranker:
             boost += near
             if self.brief and asks(part.text):
                 away = near == 0
-        relevance = relevance + boost
+        relevance = relevance + boost + self.base
         order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
         ranked = len(order)
@@ -297,7 +314,7 @@ class _Ranker:
         people = {one for node in self.named for one in self.index.identities.nodes(node)}
         if self._is_own():
             people |= self.question.asker.accounts
-        return documents.about(people, numbers) & documents.saying(part.predicates, numbers)
+        return documents.of(people, numbers) & documents.saying(part.predicates, numbers)
 
     def _bearing(self, part: Subquery, topic: Topic) -> NDArray[np.bool_]:
         """Conditions of whoever is meant that a request for advice on a topic bears on.
@@ -311,13 +328,13 @@ class _Ranker:
         meant = {one for node in self.named for one in self.index.identities.nodes(node)}
         if self.question.is_personal or all(map(is_entity, self.named)):
             meant |= self.question.asker.accounts
-        bearing &= documents.about(meant, numbers)
+        bearing &= documents.of(meant, numbers)
         return bearing
 
     @staticmethod
     def _favour(some: NDArray[np.bool_], boost: Scores, mentioned: Scores) -> None:
         """Lift what a question is for, whatever its words."""
-        boost[some] += FITTING
+        boost[some] += FITTING * min(1.0, BROAD / max(1, int(np.count_nonzero(some))))
         mentioned[some] = 1.0
 
     def _is_own(self) -> bool:
@@ -357,6 +374,9 @@ class _Ranker:
                     is_empty = is_small_talk(document.source.text)
                     is_empty = is_empty or only_asks(document.source.text)
                     evidence[place] *= 0.0 if is_empty else factor
+                    if self.index.left_nothing(document.source):
+                        evidence[place] = 0.0
+                        factor *= EMPTY
             if not self.question.parts[number].former:
                 factor *= 1.0 if newer is None else REPLACED
                 if self.brief and _is_history(document.source, self.context.now):

@@ -28,6 +28,8 @@ NEAR = 0.3
 """Share of the best score that counts as near."""
 SURE, FAIR, CLOSE = 3, 0.6, 0.8
 """Memories that a question is worth, and the shares of the best score that they and more need."""
+ONE_OF = 0.6
+"""Share of the best score that more than the first few need where all of a kind is asked for."""
 SURELY = 0.9
 """Share of the most evidence with which the former need no score."""
 LONG, SAME = 40, 0.9
@@ -101,9 +103,10 @@ def select(
             relevant.append(candidate)
     asked_for = frozenset(search_terms(asked))
     facts = _facts_of_messages(ranking.cited, left, asked_for)
-    few = [part for part in best if part not in ranking.many] if options.brief else []
-    brief = {part: best[part] for part in few}
-    chooser = _Chooser(index, visible, tally, selection, asked_for, brief, ranking.past)
+    brief = best if options.brief else {}
+    chooser = _Chooser(
+        index, visible, tally, selection, asked_for, brief, ranking.many, ranking.past
+    )
     chooser.fill(relevant, facts, options.limit)
     return selection
 
@@ -119,8 +122,10 @@ class _Chooser:
         selection: Selection,
         asked_for: frozenset[str],
         best: Mapping[int, Best],
+        many: Collection[int],
         past: Collection[int],
     ) -> None:
+        self._many = many
         self._past = past
         self._asked_for = asked_for
         self._best = best
@@ -185,8 +190,10 @@ class _Chooser:
     def _is_worth_it(self, shown: Candidate, top: Best) -> bool:
         """Whether a memory belongs into a brief reminder."""
         count, newer = self._chosen[shown.part], shown.replaced
-        if shown.bears:
+        if shown.bears or shown.position == NOWHERE:
             return True
+        if shown.part in self._many:
+            return count < SURE or shown.score >= ONE_OF * top.score
         if newer is not None and shown.part not in self._past:
             text = shown.document.text
             if not unsaid(newer, text, self._asked_for):

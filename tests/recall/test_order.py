@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graph_memory.model import Episode, asker_of
 from graph_memory.recall import query, ranking, selection
 from graph_memory.recall.documents import document
-from tests.makers import T0, entity, fact, private, user
+from tests.makers import T0, entity, fact, group, private, user
 
 from .conftest import Memory
 
@@ -211,3 +212,98 @@ async def test_a_message_that_says_no_more_gives_way_to_its_fact(memory: Memory)
     await memory.know(stated)
     found = await memory.ask(HOME, "我对什么过敏？")
     assert [item.id for item in found.items] == [stated.id]
+
+
+ROOM = group("7")
+
+
+async def spoken(memory: Memory, *lines: tuple[str, str, str]) -> None:
+    await memory.open()
+    for number, (who, called, line) in enumerate(lines):
+        await memory.say(ROOM, user(who), line, T0 - 86_400 * number, name=called)
+
+
+async def test_who_is_called_by_the_name_they_speak_under_gains(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await spoken(
+        memory,
+        ("1", "Emi Long", "I went hiking on the weekend"),
+        ("2", "Fahim Khan", "went hiking that weekend, with my brother"),
+    )
+
+    async def scores() -> dict[str, float]:
+        found = await memory.ask(asker_of(ROOM, ME), "Did Fahim go hiking on the weekend?")
+        return {each.text.partition(":")[0]: each.score for each in found.trace.candidates}
+
+    with_name = await scores()
+    monkeypatch.setattr(ranking, "CALLED", 0.0)
+    without = await scores()
+    assert with_name["Fahim Khan"] > without["Fahim Khan"]
+    assert with_name["Emi Long"] == without["Emi Long"]
+
+
+async def test_what_left_nothing_when_it_was_learned_is_searched_for_and_not_reminded_of(
+    memory: Memory,
+) -> None:
+    await told(memory, "跟你聊露营真开心，下回再聊露营的事", "我周六去露营，带上小狗")
+    said = {each.text: each.id for each in await memory.journal.newest_messages(9)}
+    asked = "露营的事怎么样了"
+    assert "真开心" in (await memory.ask(HOME, asked)).block
+    kept = said["我周六去露营，带上小狗"]
+    learned = Episode("ep:1", HOME.id, T0 - 9, T0, 1, max(said.values()), 5, summary="聊了露营")
+    goes = fact(HOME, ME, entity("露营"), "我周六去露营", evidence=(kept,))
+    await memory.know(learned, goes)
+    found = await memory.ask(HOME, asked)
+    assert "周六去露营" in found.block
+    assert "真开心" not in found.block
+    assert memory.recaller
+    searched = await memory.recaller.find(asker_of(HOME, ME), "露营")
+    assert any("真开心" in item.text for item in searched.items)
+
+
+async def test_of_many_facts_of_the_kind_that_is_asked_for_each_gains_less(
+    memory: Memory,
+) -> None:
+    await told(memory)
+    things = ["爬山", "唱歌", "下棋", "钓鱼", "滑雪", "养花"]
+
+    async def gained(known: int) -> float:
+        facts = [fact(HOME, ME, entity(e), f"张三喜欢{e}", predicate="likes") for e in things]
+        await memory.know(*facts[:known])
+        found = await memory.ask(HOME, "我喜欢什么")
+        return max(each.signals["near"] for each in found.trace.candidates)
+
+    few = await gained(3)
+    assert await gained(6) < few - ranking.FITTING / 3
+
+
+async def test_more_than_a_few_of_a_kind_have_to_be_good(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await told(memory)
+    for thing in ("吉他", "钢琴", "二胡", "口琴", "长笛"):
+        await memory.know(fact(HOME, ME, entity(thing), f"张三会弹{thing}这种乐器"))
+    asked = "我会弹哪些乐器"
+    assert len((await memory.ask(HOME, asked)).items) == 5
+    monkeypatch.setattr(selection, "ONE_OF", 2.0)
+    assert len((await memory.ask(HOME, asked)).items) == selection.SURE
+
+
+async def test_names_that_are_spoken_under_leave_nothing_behind(memory: Memory) -> None:
+    await spoken(memory, ("1", "Emi Long", "I went hiking"), ("2", "陈大文", "我去爬山"))
+    recaller = await memory.open()
+    await recaller.settle()
+    names = recaller._sync.index.names
+
+    def meant(text: str, hears: bool = True) -> set[str]:
+        return names.spoken(text, lambda *_: hears)
+
+    assert meant("what did emi do?") == {user("1")}
+    assert meant("Emi Long?") == {user("1")}
+    assert meant("大文和陈大文去哪了") == {user("2")}
+    assert meant("remission") == meant("大文去哪了") == meant("Emi?", hears=False) == set()
+    for message in await memory.journal.newest_messages(9):
+        names.unhear(message)
+    assert meant("Emi, 陈大文") == set()
+    assert not names._given
