@@ -63,6 +63,10 @@ def readable(batch: Batch, visible: LearnerRows) -> Batch:
     return replace(batch, messages=tuple(disclosed(m) for m in batch.messages if visible.shows(m)))
 
 
+IN_VAIN = 2
+"""Letters in a row that show a fact without use, after which others come before it."""
+
+
 class Extractor:
     """Learns batches, one call of the model for each.
 
@@ -87,6 +91,7 @@ class Extractor:
         self._breaker = breaker
         self._likeness = likeness
         self._extend = extend
+        self._idle: dict[str, Counter[str]] = {}
         self.last_at: float | None = None
 
     async def learn(self, batch: Batch) -> None:
@@ -110,13 +115,18 @@ class Extractor:
         said = [m.id for m in material.batch.messages if m.is_human]
         facts = [fact.id for fact in material.builder.facts]
         likeness = await self._likeness(said, facts) if self._likeness else {}
-        known, extension = material.builder.fill(likeness), material.extension
+        idle = self._idle.get(batch.session.id, Counter())
+        tired = {id for id, count in idle.items() if count >= IN_VAIN}
+        known, extension = material.builder.fill(likeness, tired), material.extension
         request = compose(material.batch, known, self._context.zone, extension)
         answer = await self._ask(self._model, request, batch.session.umo)
         self._context.budget.charge(_said(material.batch), request.system + request.prompt, answer)
         # In a thread: what a model writes may take half a second to be mended.
         fields = tuple(extension.properties) if extension else ()
         extraction = await asyncio.to_thread(parse, answer, fields)
+        # What is not shown this time has another chance.
+        in_vain = (f.id for n, f in known.facts.items() if n not in extraction.known)
+        self._idle[batch.session.id] = Counter({id: idle[id] + 1 for id in in_vain})
         return await self._commit(batch, material, extraction, known)
 
     def _material(self, rows: Rows, batch: Batch) -> _Material:

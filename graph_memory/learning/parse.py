@@ -125,6 +125,12 @@ class Extraction:
     ended: Mapping[int, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def known(self) -> set[int]:
+        """Numbers of all known facts that are put to use."""
+        replaced = (number for claim in self.facts for number in claim.replaces)
+        return {*self.restated, *self.ended, *self.used, *replaced}
+
 
 def parse(answer: Answer, extra: Collection[str] = ()) -> Extraction:
     """The claims of an answer.

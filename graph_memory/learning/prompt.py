@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
@@ -21,6 +21,7 @@ from ..model import (
     BOT,
     LITERAL,
     PREDICATES,
+    TASKS,
     Batch,
     EntityType,
     Episode,
@@ -32,7 +33,7 @@ from ..model import (
 )
 from ..privacy.redaction import disclosed
 from ..store import Draft, Rows
-from ..text import clean_name, fenced, is_chinese, normalise, terms, tokens
+from ..text import clean_name, fenced, is_chinese, normalise, significance, terms, tokens
 from ..visible_rows import LearnerRows
 from .entities import Labelled, Labels, occurs, relative
 
@@ -110,6 +111,8 @@ BUDGET = 400
 FOR_FACTS = 360
 """What is left of it is for things that are named and that no fact shown is about."""
 MAX_FACTS = 20
+MAX_FORESEEN = 4
+"""Plans and promises of the speakers that come first, as what they tell of may be their end."""
 MAX_STATEMENT = 100
 """Characters of a statement that are shown: enough to recognise it."""
 MAX_THINGS = 12
@@ -201,6 +204,9 @@ class ContextBuilder:
         self._visible = visible
         self._zone = zone
         self._said = [message.text for message in batch.messages]
+        self._spoken: dict[str, set[str]] = defaultdict(set)
+        for message in batch.messages:
+            self._spoken[visible.canonical(message.sender)].update(_telling(message.text))
         self._spent = 0
         self.context = PromptContext(speakers(batch))
         for episode in self._episodes(batch):
@@ -228,12 +234,21 @@ class ContextBuilder:
             if id and id not in here:
                 self._quote(id)
 
-    def fill(self, likeness: Mapping[str, float]) -> PromptContext:
-        """Choose what is shown; ``likeness`` to the batch, by id, orders facts."""
+    def fill(self, likeness: Mapping[str, float], idle: Collection[str] = ()) -> PromptContext:
+        """Choose what is shown.
+
+        Args:
+            likeness: To the batch, by id; it orders facts.
+            idle: Ids of facts that were shown in vain lately; they come last.
+        """
         # Facts before things: only what is shown can be recognised as said again, while a
         # thing that is named again resolves by its name.
         known = self.context
-        for fact in ranked(self.facts, self._ends, self._said, self._named, likeness):
+        near = ranked(self.facts, self._ends, self._said, self._named, likeness)
+        foreseen = [fact for fact in near if self._is_spoken_of(fact, by_subject=True)]
+        first = {fact.id for fact in foreseen[:MAX_FORESEEN]}
+        last = {f.id for f in near if f.id in idle and not self._is_spoken_of(f)} - first
+        for fact in sorted(near, key=lambda fact: (fact.id in last) - (fact.id in first)):
             if len(known.facts) == MAX_FACTS:
                 break
             number = len(known.facts) + 1
@@ -249,6 +264,19 @@ class ContextBuilder:
             if node not in self._values and self._types.get(node) is not EntityType.TOPIC:
                 self._introduce(node, BUDGET)
         return known
+
+    def _is_spoken_of(self, fact: Fact, *, by_subject: bool = False) -> bool:
+        """Whether the batch has a telling word of a fact, or names what it is about.
+
+        ``by_subject``: whether it is a plan or promise, and its subject speaks of it.
+        """
+        subject = fact.subject
+        names = {word for p in self.context.people.values() for word in terms(p.name)}
+        said = self._spoken[subject] if by_subject else set().union(*self._spoken.values())
+        if by_subject and (fact.predicate not in TASKS or not said):
+            return False
+        is_named = any(node in self._named for node in self._ends[fact.id] - {subject})
+        return is_named or not said.isdisjoint(_telling(fact.statement) - names)
 
     def _episodes(self, batch: Batch) -> Iterator[Episode]:
         last = 0
@@ -312,6 +340,11 @@ class ContextBuilder:
                 {ord("「"): "“", ord("」"): "”"}
             )
             self.context.quoted[id] = f"「{words}」"
+
+
+def _telling(text: str) -> set[str]:
+    """Words that say something by themselves, dates left out."""
+    return {word for word in terms(text) if significance(word) == 1 and not word.isdigit()}
 
 
 def _nodes(visible: LearnerRows, batch: Batch) -> dict[str, tuple[str, ...]]:

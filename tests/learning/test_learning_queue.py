@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta, timezone
@@ -154,6 +155,24 @@ async def test_an_idle_buffer_is_learned(world: World):
         world.time += 1
         await world.learning.settle()
         assert len(await world.facts()) == len(before) + 1
+
+
+async def test_what_was_shown_in_vain_makes_room_for_what_was_not(world: World):
+    """Twice without use, and others come first; then it has another chance."""
+    orders: list[list[str]] = []
+    names = [f"物品{number:02}号" for number in range(40)]
+    owned = [said("U1", "owns", name, f"张三有{name}", 1) for name in names]
+    world.script.script = [answer(*owned)]
+    await world.hear("，".join(names))
+    for text in ("嗯", "今天下雨", "我在修电脑", "路上堵车", "晚饭吃面"):
+        await world.hear(text)
+        await world.learning.flush()
+        prompt = world.script.calls[-1].prompt
+        orders.append(re.findall(r"(?m)^\d+\. .*: (.*)$", prompt))
+    first, again, other = orders[1:4]
+    assert first
+    assert first == again
+    assert not {*first} & {*other[: len(other) // 2]}
 
 
 async def test_the_timer_itself_wakes_the_learner(world: World):

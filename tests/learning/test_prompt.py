@@ -12,13 +12,15 @@ from graph_memory.learning.prompt import (
     INSTRUCTIONS,
     TOOL,
     VERSION,
+    ContextBuilder,
     PromptContext,
     compose,
     speakers,
 )
-from graph_memory.model import BOT, PREDICATES, Batch, EntityType, Session
+from graph_memory.model import BOT, PREDICATES, Batch, EntityType, Fact, Session
 from graph_memory.store import Journal
 from graph_memory.text import tokens
+from graph_memory.visible_rows import LearnerRows
 
 from ..makers import T0, group, message, private, user
 from .chat import CHINA, Chat
@@ -198,3 +200,47 @@ async def test_plain_words_are_not_offered_under_a_label(journal: Journal):
     await chat.say("zhang", "it was basketball with friends again", "zhang")
     known = await chat.show()
     assert (known.things, len(known.facts)) == ({}, 1)
+
+
+async def crowd(chat: Chat) -> None:
+    """More facts than are shown, each about an exam, too."""
+    for number in range(40):
+        about = f"zhang helped the friend number {number} pass an exam really well"
+        await chat.told("so", said("U1", "did", f"friend {number}", about, 1), name="zhang")
+
+
+async def test_what_was_foreseen_is_shown_when_it_is_spoken_of(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    for event, statement in (("exam", "zhang has a hard exam"), ("trip", "zhang goes on a trip")):
+        plan = said("U1", "plans", event, statement, 1, date="2026-10-20")
+        await chat.told(f"a {event} is ahead", plan, name="zhang")
+    await crowd(chat)
+    await chat.say("zhang", "the friend number 7 says the exam went really well", "zhang")
+    shown = [fact.statement for fact in (await chat.show()).facts.values()]
+    assert shown[0] == "zhang has a hard exam"
+    assert "zhang goes on a trip" not in shown
+
+
+async def test_what_was_shown_in_vain_comes_last(journal: Journal):
+    chat = Chat(journal, private("zhang"))
+    names = ["Anna", "Bert", "Carl", "Dora", "Emil"]
+    told = [said("U1", "friend_of", name, f"zhang's friend is {name}", 1) for name in names]
+    await chat.told("friends", *told, name="zhang")
+    await chat.say("zhang", "lunch with Bert was nice", "zhang")
+    batch = chat.batch = await chat.claim()
+    facts = {fact.statement[-4:]: fact.id for fact in await chat.rows(Fact)}
+
+    def shown(idle: set[str]):
+        def look(rows):
+            rows = LearnerRows(
+                rows, batch.session, chat.context.settings.policy, chat.context.attendance
+            )
+            return ContextBuilder(rows, batch, CHINA).fill({}, idle)
+
+        return journal.read(look)
+
+    plain = [fact.id for fact in (await shown(set())).facts.values()]
+    assert set(plain) == set(facts.values())
+    idle = {plain[1], facts["Bert"]}
+    order = [fact.id for fact in (await shown(idle)).facts.values()]
+    assert (order[0], order[-1]) == (facts["Bert"], plain[1])  # it speaks of Bert
