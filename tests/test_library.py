@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -21,13 +19,6 @@ from .makers import T0, context, entity, fact, group, message, name, private, us
 ZHANG, LI = user("zhang"), user("li")
 HOME, ROOM = private("zhang"), group("1")
 NOW = T0 + 10 * DAY
-
-
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture

@@ -24,13 +24,12 @@ from .pages import (
     inspection,
     login,
     memories,
-    node,
     overview,
     people,
 )
 from .rendering import FormError, Pages
 
-PARTS = (login, overview, editing, memories, people, node, graph_pages, inspection, fading, data)
+PARTS = (login, overview, editing, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
 _STATIC = Path(__file__).parent / "static"
 

@@ -18,7 +18,17 @@ from ..errors import GraphError
 from ..graph import HOPS, GraphStore
 from ..graph.paths import Hop, Path, PathSearch
 from ..model import Asker, Fact, Message
-from ..recall import SIMILAR, Excerpt, Item, PersonalIndex, Recaller, wording
+from ..recall import (
+    SIMILAR,
+    Excerpt,
+    Index,
+    Item,
+    PersonalIndex,
+    Recaller,
+    Renderer,
+    VisibleSet,
+    wording,
+)
 
 T = TypeVar("T")
 logger = logging.getLogger("graph_memory.inspect")
@@ -140,10 +150,11 @@ class Lookup:
     async def _inspect(self, asker: Asker, work: Callable[[PersonalIndex], T]) -> T:
         """Run ``work`` on what an asker sees, on the index's thread."""
         words, zone, now = self._words, self._context.zone, self._context.now()
-        return await self._recall.inspect(
-            asker,
-            lambda index, visible: work(PersonalIndex(index, visible, asker, words, zone, now)),
-        )
+
+        def inspect(index: Index, visible: VisibleSet) -> T:
+            return work(PersonalIndex(Renderer(index, visible, asker, words, zone, now)))
+
+        return await self._recall.inspect(asker, inspect)
 
     async def _patiently(self, work: Awaitable[T]) -> T | None:
         """The result of a walk; ``None`` if the graph is away or there was no time."""

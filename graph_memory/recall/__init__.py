@@ -18,7 +18,7 @@ from .recaller import (
     Trace,
     TracedCandidate,
 )
-from .render import CLOSE, OPEN, Item, language_of, without_name, wording
+from .render import CLOSE, OPEN, Item, Renderer, language_of, without_name, wording
 from .selection import Reason
 from .visible import VisibleSet
 
@@ -37,6 +37,7 @@ __all__ = [
     "Recall",
     "RecallOptions",
     "Recaller",
+    "Renderer",
     "Trace",
     "TracedCandidate",
     "VisibleSet",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from .documents import Kind, Source, message_key
 from .index import Index
 from .query import is_personal
 from .ranking import Candidate
-from .render import Item, Renderer, Wording
+from .render import Item, Renderer
 from .visible import VisibleSet
 
 MOST_LOOKED_AT = 5_000
@@ -49,19 +48,9 @@ class Excerpt:
 class PersonalIndex:
     """The recall index as one asker sees it."""
 
-    def __init__(
-        self,
-        index: Index,
-        visible: VisibleSet,
-        asker: Asker,
-        words: Wording,
-        zone: tzinfo,
-        now: float,
-    ) -> None:
-        self.index = index
-        self.visible = visible
-        self.asker = asker
-        self._renderer = Renderer(index, visible, asker, words, zone, now)
+    def __init__(self, renderer: Renderer) -> None:
+        self.index, self.visible, self.asker = renderer.index, renderer.visible, renderer.asker
+        self._renderer = renderer
 
     def excerpt(
         self,

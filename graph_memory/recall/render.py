@@ -189,9 +189,9 @@ class Renderer:
         now: float,
     ) -> None:
         self._now = now
-        self._index = index
-        self._sight = visible
-        self._asker = asker
+        self.index = index
+        self.visible = visible
+        self.asker = asker
         self._words = words
         self._zone = zone
         self._dates: dict[float, str] = {}
@@ -238,9 +238,9 @@ class Renderer:
             notes.append(words.replaced)
         elif self._is_outdated(candidate):
             notes.append(words.changed)
-        session = self._index.sessions.get(source.session)
+        session = self.index.sessions.get(source.session)
         title = clean_name(session.title) if session else ""
-        if session and session.circle != self._asker.circle and title:
+        if session and session.circle != self.asker.circle and title:
             notes.append(words.elsewhere.format(title=title))
         if candidate.foreign:
             notes.append(words.foreign)
@@ -248,7 +248,7 @@ class Renderer:
 
     def _is_outdated(self, candidate: Candidate) -> bool:
         """Whether something that was learned from it has been replaced or has ended since."""
-        index, sight, source = self._index, self._sight, candidate.document.source
+        index, sight, source = self.index, self.visible, candidate.document.source
         positions = [candidate.position]
         if isinstance(source, Episode):
             told = index.documents.by_session[source.session]
@@ -289,10 +289,10 @@ class Renderer:
         """Who said a memory, and of a fact whether of themselves."""
         if isinstance(source, Episode):
             return self._words.summary
-        own, words = self._asker.accounts, self._words
+        own, words = self.asker.accounts, self._words
         speaker = source.sender if isinstance(source, Message) else source.speaker
         name = self._called(speaker, source.name if isinstance(source, Message) else "")
-        if speaker in own and not self._asker.is_group and (not alone or name == words.nobody):
+        if speaker in own and not self.asker.is_group and (not alone or name == words.nobody):
             return words.oneself if alone else words.own
         if isinstance(source, Message) or name == words.nobody:
             return name
@@ -300,7 +300,7 @@ class Renderer:
         is_clear = name in source.statement  # of whom it is, and not of a namesake
         if not is_self or is_clear:
             return name
-        called = self._index.names_of(speaker, self._sight.views)
+        called = self.index.names_of(speaker, self.visible.views)
         for other in sorted((each for each in called if each in source.statement), key=len):
             name = self._called(speaker, other)  # the steady one, not the card of the day
             if name == other:
@@ -312,20 +312,20 @@ class Renderer:
         if user == BOT:
             return self._words.bot
         if (user, name) not in self._names:
-            views = self._sight.views
+            views = self.visible.views
             shown = clean_name(name) or self._any_name(user)
-            others = self._index.bearers(shown, views) - {user} if shown else set()
-            if user in self._asker.accounts:
-                others -= self._asker.accounts
+            others = self.index.bearers(shown, views) - {user} if shown else set()
+            if user in self.asker.accounts:
+                others -= self.asker.accounts
             self._names[user, name] = told_apart(shown, user, others) or self._words.nobody
         return self._names[user, name]
 
     def _any_name(self, user: str) -> str:
         """The last name of a user; of whoever asks in private, any of their accounts'."""
-        own = self._asker.accounts
-        is_mine = user in own and not self._asker.is_group
+        own = self.asker.accounts
+        is_mine = user in own and not self.asker.is_group
         accounts = (user, *sorted(own - {user})) if is_mine else (user,)
-        names = (self._index.called(each, self._sight.views) for each in accounts)
+        names = (self.index.called(each, self.visible.views) for each in accounts)
         return next(filter(None, names), "")
 
     def date(self, at: float) -> str:
@@ -341,7 +341,7 @@ class Renderer:
         source = candidate.document.source
         if not isinstance(source, Fact):
             return BlockPart.EARLIER
-        about = source.layer is Layer.KNOWS and source.subject in self._asker.accounts
+        about = source.layer is Layer.KNOWS and source.subject in self.asker.accounts
         return BlockPart.SPEAKER if about else BlockPart.RELATED
 
     def ordered(self, chosen: list[Candidate]) -> list[Candidate]:

@@ -12,14 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from graph_memory.inference.breaker import Breaker, BreakerState, Call, RefusedError
 
+from ..makers import Clock
+
 CLOSED, OPEN, HALF_OPEN = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Anything(RuleBasedStateMachine):
@@ -27,7 +22,7 @@ class Anything(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.clock = Clock()
+        self.clock = Clock(1000.0)
         self.breaker = Breaker("模型", threshold=3, first=4, longest=20, clock=self.clock)
         self.calls: list[Call] = []
         self.probe: Call | None = None
@@ -124,7 +119,7 @@ def opened(clock: Clock) -> Breaker:
 
 
 def test_one_line_when_it_opens_and_one_when_it_closes(caplog: pytest.LogCaptureFixture):
-    clock = Clock()
+    clock = Clock(1000.0)
     with caplog.at_level(logging.INFO, "graph_memory.inference"):
         breaker = opened(clock)
         for _ in range(4):
@@ -143,7 +138,7 @@ def test_one_line_when_it_opens_and_one_when_it_closes(caplog: pytest.LogCapture
 
 
 async def test_a_cancelled_call_says_nothing():
-    clock = Clock()
+    clock = Clock(1000.0)
     breaker = opened(clock)
     clock.now += 10
 

@@ -56,13 +56,6 @@ class Plain:
 
 
 @pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield journal
-    await journal.close()
-
-
-@pytest_asyncio.fixture
 async def spending(journal: Journal, clock: Clock) -> AsyncIterator[TokenBudget]:
     spending = TokenBudget(journal, CHINA, clock)
     yield spending

@@ -22,9 +22,9 @@ from graph_memory.service import MemoryService
 from graph_memory.transfer import Options
 from tests import makers
 
+from ..makers import Clock
 from .director import Director
 from .histories import CHATS, PEOPLE, WHO, Learn, Say, Step
-from .trial import Clock
 
 PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----"
 SECRETS = (

@@ -34,6 +34,7 @@ from graph_memory.transfer import Options
 from graph_memory.visible_rows import VisibleRows
 from tests import makers
 
+from ..makers import Clock
 from . import oracle
 from .director import Director
 from .histories import CHATS, PERSONAS, WHAT, WHO, Say
@@ -41,7 +42,7 @@ from .oracle import Rules
 from .surfaces import Surfaces, differences
 from .test_broken import Bench, NoticedError
 from .test_interference import QUICK, TRIALS
-from .trial import Ask, Clock, Trial, opened, trials
+from .trial import Ask, Trial, opened, trials
 
 pytestmark = pytest.mark.slow
 
@@ -178,7 +179,7 @@ def run(trial: Trial, before: str, acts: list[Harm]) -> None:
 
 async def _run(trial: Trial, before: str, acts: list[Harm]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        clock = Clock()
+        clock = Clock(0.0)
         homes = [Path(folder) / name for name in ("calm", "harmed")]
         async with contextlib.AsyncExitStack() as stack:
             memories: list[MemoryService] = []
@@ -255,7 +256,7 @@ async def _silent(trial: Trial, act: str) -> list[tuple[Any, ...]]:
     Args:
         act: ``forget me``, or ``forget`` what somebody said of them; empty for nothing.
     """
-    clock = Clock()
+    clock = Clock(0.0)
     with tempfile.TemporaryDirectory() as folder:
         async with opened(Path(folder), trial.rules, clock, walks=False) as memory:
             director = Director(memory)

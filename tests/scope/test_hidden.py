@@ -29,13 +29,14 @@ from graph_memory.store import Rows
 from graph_memory.store.pauses import Gaps
 from graph_memory.transfer import export
 
+from ..makers import Clock
 from . import oracle
 from .hidden import Hide, Player, hides
 from .histories import CHATS
 from .surfaces import Given, Surfaces, differences
 from .test_broken import Bench, NoticedError
 from .test_interference import QUICK, TRIALS
-from .trial import Ask, Clock, Trial, opened, trials
+from .trial import Ask, Trial, opened, trials
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +56,7 @@ async def _run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
     ]
     assume(hidden)
     with tempfile.TemporaryDirectory() as folder:
-        clock = Clock()
+        clock = Clock(0.0)
         async with contextlib.AsyncExitStack() as stack:
             memories = [
                 await _played(stack, Path(folder) / version, trial, hidden, restores, clock)

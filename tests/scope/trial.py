@@ -19,6 +19,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
 from tests.recall.hashing import HashingEmbedder
 
+from ..makers import Clock
 from . import oracle
 from .director import Director
 from .histories import CHATS, PEOPLE, WHO, Step, histories, questions, unseen
@@ -98,15 +99,6 @@ trials = st.builds(
 )
 
 
-class Clock:
-    """The time, which a trial sets."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @asynccontextmanager
 async def opened(
     directory: Path, rules: Rules, clock: Clock, *, walks: bool
@@ -140,7 +132,7 @@ def run(trial: Trial) -> None:
 async def _run(trial: Trial) -> None:
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
-        clock = Clock()
+        clock = Clock(0.0)
         async with opened(home / "full", trial.rules, clock, walks=trial.walks) as memory:
             director = Director(memory)
             clock.now = director.at

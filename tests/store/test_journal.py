@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.errors import ClosedError, ConflictError, JournalError, NotFoundError
 from graph_memory.model import BOT, Change, Entity, Fact, Message, Presence, Session, User
@@ -19,13 +17,6 @@ from ..makers import T0, entity, fact, group, message, name, private, undo, user
 
 ZHANG = user("zhang")
 HERE = private("zhang")
-
-
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
-    yield opened
-    await opened.close()
 
 
 def put(*rows, actor: str = "owner", **more):

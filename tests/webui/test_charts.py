@@ -12,7 +12,7 @@ from graph_memory.library import FactLine, Thread
 from graph_memory.retention import DAY, initial_half_life, lifetime, retention
 from tests.makers import T0, entity, fact, private, user
 from webui.pages.fading import HEIGHT, WIDTH, fading_line
-from webui.pages.node import Timeline
+from webui.pages.people import Timeline
 
 ZONE = ZoneInfo("Asia/Shanghai")
 HOME = private("zhang")
