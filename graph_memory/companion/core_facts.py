@@ -252,9 +252,8 @@ class CoreFactExtension:
         person = self._known.people.get(label[0]) if label else None
         user = old[0].user if old else person.node if person else said[0].sender if said else ""
         own = tuple(message for message in said if message.sender == user)
-        known = [each.name for each in self._known.people.values() if each.node == user]
-        humans = [message for message in self._batch.messages if message.is_human]
-        if not text or not own or speaker_of(text, user, own, humans, known) != user:
+        known = [each.name for each in self._known.people.values()]
+        if not text or not own or speaker_of(text, user, own, self._known.heard, known) != user:
             return
         word, at = line_of(claim.get("type"), 20).casefold(), own[-1].at
         kind = CoreKind(word) if word in CoreKind else CoreKind.FACT

@@ -15,7 +15,7 @@ from ..privacy.confidence import asks_to_keep
 from ..text import content
 
 MOST = 2 / 3
-"""Share of a statement that is enough, whoever else has said it."""
+"""Share of a statement that somebody has to say again to vouch for it."""
 _DATE = re.compile(
     r"\d{4}[-年./]\d{1,2}(?:[-月./]\d{1,2}[日号]?)?|\d{1,2}[、,和]\d{1,2}[日号]|as of"
 )
@@ -47,22 +47,30 @@ def speaker_of(
 ) -> str:
     """Whose word a statement is: its subject's, another sender's, or nobody's (empty).
 
-    It is the subject's own if most of it stands in their cited messages, or some of it and no
-    more in what anybody else says: who words it in full is who says it.
+    It is the subject's own if some of it stands in their cited messages, and no more in what
+    anybody else says: who words it in full is who says it.
 
     Args:
-        around: What else was said meanwhile.
+        around: What was said meanwhile and before, as far as the model was shown it.
         known: Names of people.
     """
     told, heard = (_by_sender(messages) for messages in (evidence, around))
     own = share(statement, told.pop(subject, ()), known)
     heard.pop(subject, None)
     rival = max((share(statement, said, known) for said in heard.values()), default=0.0)
-    if own >= MOST or (own > 0 and own >= rival):
+    if own > 0 and own >= rival:
         return subject
     shares = {sender: share(statement, said, known) for sender, said in told.items()}
     other = max(shares, key=lambda sender: shares[sender], default="")
     return other if other and shares[other] > 0 else ""
+
+
+def vouches(
+    statement: str, subject: str, evidence: Iterable[Message], known: Collection[str] = ()
+) -> bool:
+    """Whether its subject says again most of a statement that somebody else made."""
+    said = [message.text for message in evidence if message.sender == subject]
+    return share(statement, said, known) >= MOST
 
 
 def bearing(statement: str, cited: Sequence[Message], known: Collection[str] = ()) -> list[Message]:

@@ -221,26 +221,39 @@ class ChangeBuilder:
         """The rows of ``cls`` of this change, in the order in which they came."""
         return [row for row in self._put.values() if isinstance(row, cls)]
 
-    def name(self, session: str, node: str, text: str, at: float, *, given: bool = False) -> None:
-        """Write that a node was called ``text`` in a Session; nothing if that is empty.
-
-        ``given``: by others.
-        """
+    def name(
+        self,
+        session: str,
+        node: str,
+        text: str,
+        at: float,
+        *,
+        given: bool = False,
+        confidential: bool = False,
+    ) -> None:
+        """Write that a node was called ``text`` in a Session; nothing if that is empty."""
         norm = normalise(text)
         if not norm:
             return
         id = Name.key(session, node, norm)
-        known = self.get(Name, id) or Name(id, session, node, text, norm, at, at, given)
+        new = Name(id, session, node, text, norm, at, at, given, confidential)
+        known = self.get(Name, id) or new
         is_own = known.given and not given
         text = text if is_own or at >= known.last_at else known.text
-        self.put(_seen(known, at, text=text, given=known.given and given))
+        is_kept = known.confidential and confidential
+        self.put(_seen(known, at, text=text, given=known.given and given, confidential=is_kept))
 
-    def mention(self, session: str, entity: str, type: EntityType, at: float) -> None:
+    def mention(
+        self, session: str, entity: str, type: EntityType, at: float, *, confidential: bool = False
+    ) -> None:
         """Write that an entity came up in a batch; a type replaces only the default one."""
         id = Mention.key(session, entity)
-        known = self.get(Mention, id) or Mention(id, session, entity, type.value, at, at, 0)
+        new = Mention(id, session, entity, type.value, at, at, 0, confidential)
+        known = self.get(Mention, id) or new
         is_what = type.value if known.type == EntityType.TOPIC else known.type
-        self.put(_seen(known, at, type=is_what, count=known.count + 1))
+        is_kept = known.confidential and confidential
+        count = known.count + 1
+        self.put(_seen(known, at, type=is_what, count=count, confidential=is_kept))
 
     def draft(self, actor: str, reason: str, *, batch: int | None = None) -> Draft:
         """The change as the journal writes it."""

@@ -15,7 +15,7 @@ from ..kinship import KIN, ONLY, first_word, kin_words, of, same_kin, without_mi
 from ..model import BOT, NO_PERSONA, Batch, EntityType, Message, is_entity, stable_id
 from ..text import normalise, one_line, terms
 from ..visible_rows import LearnerRows
-from .attribution import bearing, speaker_of
+from .attribution import bearing, speaker_of, vouches
 from .parse import EntityClaim, FactClaim
 
 
@@ -105,10 +105,15 @@ class Labelled:
 
 @dataclass(slots=True)
 class Labels:
-    """People (speakers first) and things by the labels a model is shown."""
+    """People (speakers first) and things by the labels a model is shown.
+
+    Attributes:
+        heard: What people said, as far as it is shown: in the batch, before it, quoted.
+    """
 
     people: dict[str, Labelled] = field(default_factory=dict)
     things: dict[str, Labelled] = field(default_factory=dict)
+    heard: list[Message] = field(default_factory=list)
 
     def label(self, node: str) -> str:
         """The label of a node; empty if it has none."""
@@ -197,15 +202,21 @@ class EntityResolver:
         subject = self.find(claim.subject, told)
         if subject is None or not told.is_human:
             return subject, told.sender
-        if {message.sender for message in self._batch.messages if message.is_human} == {subject.id}:
+        if self._session.owner == subject.id:
             return subject, subject.id  # nobody else can have said it
         return subject, self.speaker(claim.statement, subject.id, evidence)
 
     def speaker(self, statement: str, subject: str, evidence: Iterable[Message]) -> str:
         """Whose word a statement about a node is, by what was said in the batch."""
-        known = {*self._visible.norms(subject), *(p.name for p in self._labels.people.values())}
-        said = [message for message in self._batch.messages if message.is_human]
-        return speaker_of(statement, subject, list(evidence), said, known)
+        known = self._known(subject)
+        return speaker_of(statement, subject, list(evidence), self._labels.heard, known)
+
+    def vouches(self, statement: str, subject: str, evidence: Iterable[Message]) -> bool:
+        """Whether a node itself says what was said about it."""
+        return vouches(statement, subject, evidence, self._known(subject))
+
+    def _known(self, subject: str) -> set[str]:
+        return {*self._visible.norms(subject), *(p.name for p in self._labels.people.values())}
 
     def bearing(self, statement: str, cited: Sequence[Message]) -> list[Message]:
         """The cited messages that a statement rests on."""

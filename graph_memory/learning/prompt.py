@@ -212,6 +212,8 @@ class ContextBuilder:
         for episode in self._episodes(batch):
             self.context.summary = self.context.summary or episode.summary
         self.context.before = self._before(batch)
+        said = (*self.context.before, *batch.messages)
+        self.context.heard = [message for message in said if message.is_human]
         self._named = _nodes(visible, batch)
         for label, person in self.context.people.items():
             self.context.people[label] = replace(person, also=self._also(person.node, person.name))
@@ -340,6 +342,7 @@ class ContextBuilder:
                 {ord("「"): "“", ord("」"): "”"}
             )
             self.context.quoted[id] = f"「{words}」"
+            self.context.heard += [said] if said.is_human else []
 
 
 def _telling(text: str) -> set[str]:

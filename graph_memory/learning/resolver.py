@@ -8,7 +8,7 @@ row states is never altered, as people may see it who were not there when it cha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..context import Context
@@ -95,6 +95,9 @@ class _Resolution:
         self._nodes = EntityResolver(visible, batch, known, claims)
         self._humans = [m for m in batch.messages if m.is_human]
         self._kept = {m.id for m in batch.messages if in_confidence(m)}
+        cited = {n for claim in extraction.facts if claim.secret for n in claim.evidence}
+        marked = {m.id for n, m in enumerate(batch.messages, 1) if n in cited}
+        self._secret = self._kept | marked
         self._history = FactHistory(visible, self.changes, now)
         self._touched: set[str] = set()
         self._mentioned: set[str] = set()
@@ -123,7 +126,7 @@ class _Resolution:
         if fact.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
             text = self._nodes.text(claim.object)
             if any(normalise(text) in normalise(message.text) for message in evidence):
-                self.changes.name(self._session.id, subject.id, text, fact.said_at)
+                self._call(subject.id, text, fact.said_at)
 
     def _is_on_card(self, claim: FactClaim, subject: Node) -> bool:
         """Whether a claim says of somebody the name that they bear anyway."""
@@ -222,8 +225,6 @@ class _Resolution:
         If there are not as many summaries, nobody knows of which each tells, and a digest of
         what was said stands for it.
         """
-        cited = {n for claim in extraction.facts if claim.secret for n in claim.evidence}
-        told = {m.id for n, m in enumerate(self._batch.messages, 1) if n in cited} | self._kept
         ids, summaries = list(self._known.episodes.values()), extraction.summaries
         is_clear = len(ids) == len(summaries)
         if not is_clear:
@@ -236,7 +237,7 @@ class _Resolution:
                 whole = replace(episode, summary=summary)
                 summary = retold(self._visible.rows, whole, lambda _: False).summary
             first, last = episode.first_message, episode.last_message
-            is_kept = episode.confidential or any(first <= each <= last for each in told)
+            is_kept = episode.confidential or any(first <= each <= last for each in self._secret)
             if not (is_kept and self._session.is_group):
                 text = self._plain(summary)
                 self.changes.put(replace(episode, summary=text, confidential=is_kept))
@@ -288,10 +289,14 @@ class _Resolution:
     def _may_end(self, fact: Fact, message: Message) -> bool:
         """Whether a message is about a fact, and its sender has a say.
 
-        Nobody else has about one's own word.
+        Nobody else has about one's own word, or about what the bot promised to somebody.
         """
-        is_one = self._visible.is_one
-        may = not is_one(fact.speaker, fact.subject) or is_one(message.sender, fact.subject)
+        is_one, whose = self._visible.is_one, fact.subject
+        may = not is_one(fact.speaker, whose)
+        if fact.speaker == BOT and (line := self._visible.rows.message(fact.evidence[0])):
+            asked = self._visible.rows.answered(line)
+            may, whose = asked is None, asked.sender if asked else ""
+        may = may or is_one(message.sender, whose)
         return may and ends(fact.statement, message, self._before(message))
 
     def _before(self, message: Message) -> str:
@@ -323,10 +328,10 @@ class _Resolution:
             return
         self._touched.add(fact.id)
         # What is retold of a merged node is told of the survivor.
-        fact = replace(fact, subject=subject.id, object=object.id)
-        self._anchor(subject, fact.said_at)
-        self._anchor(object, fact.said_at)
-        self._put(fact)
+        fact = self._kept_too(replace(fact, subject=subject.id, object=object.id))
+        self._anchor(subject, fact.said_at, fact.confidential)
+        self._anchor(object, fact.said_at, fact.confidential)
+        self.changes.put(fact)
 
     def _strengthen(self, fact: Fact, weight: float, evidence: Sequence[Message]) -> None:
         """Count a use, once for each batch; a restated fact comes back from the archive."""
@@ -349,18 +354,21 @@ class _Resolution:
                 added=tuple(added),
             )
             subject = self._visible.canonical(fact.subject)
-            if evidence and self._nodes.speaker(fact.statement, subject, evidence) == subject:
+            if evidence and self._nodes.vouches(fact.statement, subject, evidence):
                 # Who confirms it of themselves vouches for it, whoever brought it up.
                 stronger = replace(stronger, speaker=fact.subject, hearsay=False)
-        self._put(stronger)
+        self.changes.put(self._kept_too(stronger))
 
-    def _put(self, fact: Fact) -> None:
-        """Write a fact; it is confidential if a message that it rests on is."""
+    def _kept_too(self, fact: Fact) -> Fact:
+        """A fact, confidential if a message that it rests on is."""
         is_kept = fact.confidential or not self._kept.isdisjoint(fact.evidence)
-        self.changes.put(replace(fact, confidential=is_kept))
+        return replace(fact, confidential=is_kept)
 
-    def _anchor(self, node: Node, at: float) -> None:
-        """Write a node and what it is called here, once for each batch."""
+    def _anchor(self, node: Node, at: float, is_kept: bool = False) -> None:
+        """Write a node and what it is called here, once for each batch.
+
+        ``is_kept``: It comes up in confidence, unless it is called so elsewhere.
+        """
         if node.id in self._mentioned:
             return
         self._mentioned.add(node.id)
@@ -371,7 +379,36 @@ class _Resolution:
         else:
             self.changes.put(Entity(node.id))
             type = node.type or EntityType.TOPIC
-            self.changes.mention(self._session.id, node.id, type, at)
+            said = [message for name in node.names for message in self._saying(name)]
+            kept = self._is_kept(said, is_kept)
+            self.changes.mention(self._session.id, node.id, type, at, confidential=kept)
         for name in node.names:
-            said = self._nodes.first_said(name)
-            self.changes.name(self._session.id, node.id, name, said.at if said else at)
+            self._call(node.id, name, at, is_kept)
+
+    def _call(self, node: str, name: str, at: float, is_kept: bool = False) -> None:
+        """Write what a node is called here.
+
+        A thing that has a name goes by another one once two people say it.
+        """
+        said, is_thing = self._saying(name), is_entity(node)
+        is_lone = is_thing and self._session.is_group and self._is_lone(node, name, said)
+        kept = is_thing and self._is_kept(said, is_kept)
+        at = said[0].at if said else at
+        self.changes.name(self._session.id, node, name, at, given=is_lone, confidential=kept)
+
+    def _saying(self, name: str) -> list[Message]:
+        """The messages of people that say a name."""
+        norm = normalise(name)
+        return [each for each in self._humans if norm and norm in normalise(each.text)]
+
+    def _is_kept(self, said: Collection[Message], is_kept: bool) -> bool:
+        return all(each.id in self._secret for each in said) if said else is_kept
+
+    def _is_lone(self, node: str, name: str, said: Iterable[Message]) -> bool:
+        """Whether nobody but one person calls a thing so, which has a name already."""
+        known, norm = self._visible.called(node), normalise(name)
+        if known is None or known.norm == norm:
+            return False
+        facts = self._visible.facts_of(node, MAX_EVIDENCE)
+        told = {fact.speaker for fact in facts if norm in normalise(fact.statement)}
+        return len(told.union(message.sender for message in said)) < 2

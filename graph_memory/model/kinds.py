@@ -104,7 +104,8 @@ class Name(SessionRow):
 
     Attributes:
         norm: The normalised text.
-        given: Whether only others call somebody so.
+        given: Whether only others call somebody so, or a single one a thing that has a name.
+        confidential: Whether it was only used in confidence.
     """
 
     kind: ClassVar[str] = "name"
@@ -119,6 +120,7 @@ class Name(SessionRow):
     first_at: float
     last_at: float
     given: bool = False
+    confidential: bool = False
 
     @property
     def order(self) -> tuple[bool, float, str]:
@@ -144,6 +146,7 @@ class Mention(SessionRow):
     first_at: float
     last_at: float
     count: int = 1
+    confidential: bool = False
 
     @staticmethod
     def key(session: str, entity: str) -> str:
@@ -195,10 +198,6 @@ class Episode(SessionRow):
     level: str = EPISODE
     parts: tuple[str, ...] = ()
     confidential: bool = False
-
-    @property
-    def is_confidential(self) -> bool:
-        return self.confidential
 
     @property
     def is_record(self) -> bool:
@@ -288,10 +287,6 @@ class Fact(SessionRow):
     @property
     def layer(self) -> Layer:
         return Layer.SESSION if is_entity(self.subject) else Layer.KNOWS
-
-    @property
-    def is_confidential(self) -> bool:
-        return self.confidential
 
     @property
     def claimed(self) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ class Row:
     @property
     def is_confidential(self) -> bool:
         """Whether it was told in confidence."""
-        return False
+        return bool(getattr(self, "confidential", False))
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Self:

@@ -16,11 +16,14 @@ from ..model import (
     Change,
     Fact,
     Forgotten,
+    Mention,
     Message,
+    Name,
     Presence,
     Quote,
     Row,
     Session,
+    is_entity,
 )
 from ..privacy.confidence import reaches_back
 from ..privacy.redaction import redacted, secrets
@@ -154,6 +157,13 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
     db.execute("UPDATE message SET confided = 1 WHERE id = ?", (told.id,))
     learned = (fact for fact in rows.find(Fact, session=told.session) if told.id in fact.evidence)
     kept: list[Row] = [replace(fact, confidential=True) for fact in learned]
+    called: list[Name | Mention] = [*rows.find(Name, session=told.session)]
+    called += rows.find(Mention, session=told.session)
+    kept += [
+        replace(row, confidential=True)
+        for row in called
+        if row.first_at == row.last_at == told.at and is_entity(row.index_keys[1])
+    ]
     session = rows.get(Session, told.session)
     # What is shown to a group was told by nobody in confidence.
     quiet = {"summary": ""} if session and session.is_group else {"confidential": True}

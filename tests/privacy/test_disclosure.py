@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.model import Episode, Fact, Turn
+from graph_memory.model import Episode, Fact, Name, Turn
 from graph_memory.privacy.redaction import MASK
 from graph_memory.store import contents
 
@@ -208,6 +208,17 @@ async def test_a_confidence_in_private_stays_with_the_persona_it_was_told_to(
     world.later(DAY)
     assert "辞职" in await everything(world, zhang, "辞职")
     assert "辞职" not in await everything(world, zhang_to_lan, "辞职")
+
+
+async def test_what_is_only_spoken_of_in_confidence_has_no_name_for_others(world: World) -> None:
+    await world.say(zhang, "我下周要辞职，这件事别告诉别人")
+    await world.learn(answer(said("U1", "plans", "辞职", "张三下周要辞职", 1)))
+    (name,) = [name for name in await world.rows(Name) if name.text == "辞职"]
+    assert name.confidential
+    await world.say(zhang, "辞职信怎么写")
+    await world.learn(answer(said("U1", "other", "辞职", "张三要写辞职信", 1)))
+    (name,) = [name for name in await world.rows(Name) if name.text == "辞职"]
+    assert not name.confidential, "once it is spoken of openly"
 
 
 async def test_a_summary_tells_no_secret_that_the_model_marked(world: World) -> None:
