@@ -7,6 +7,7 @@ position in the columns, for life; numbers of removed documents are used again.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,6 +22,7 @@ from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
 from ..privacy.scope import span
 from .conditions import Topic, bears_on
+from .lexical import called_by, names_in
 
 _SMALLEST = 64
 _CHUNK = 512
@@ -176,6 +178,7 @@ class Documents:
         knows: Whether it is in the layer KNOWS.
         length: Number of its search terms.
         who: Code of the node a fact is about, or of who says a message; 0 for summaries.
+        called: Code of the name under which a message was said; 0 for other documents.
         predicate: Code of what a fact says; 0 for other documents.
         due: When a fact begins or is due; nan if nobody said.
         bears_on: Topics of requests that a fact bears on (``conditions.py``).
@@ -197,14 +200,18 @@ class Documents:
         self.until = GrowableArray(np.float64)
         self.length = GrowableArray(np.int32)
         self.who = GrowableArray(np.int32)
+        self.called = GrowableArray(np.int32)
         self.predicate = GrowableArray(np.int8)
         self.due = GrowableArray(np.float64)
         self.bears_on = GrowableArray(np.int8)
         self._columns = (
             self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
-            self.length, self.who, self.predicate, self.due, self.bears_on,
+            self.length, self.who, self.called, self.predicate, self.due, self.bears_on,
         )  # fmt: skip
         self._codes: dict[str, int] = {}
+        # Codes of names by what they look like, as a whole and by the first word.
+        self._names: dict[str, int] = {}
+        self._by_look: dict[str, set[int]] = defaultdict(set)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -252,17 +259,22 @@ class Documents:
 
     def _describe(self, number: int, source: Source) -> None:
         """Note whom it is of, what a fact says and when that begins or is due."""
-        who = predicate = 0
+        who = called = predicate = 0
         due, topic = nan, Topic.NONE
         if not isinstance(source, Episode):
             node = source.subject if isinstance(source, Fact) else source.sender
             who = self._codes.setdefault(node, len(self._codes) + 1)
+        if isinstance(source, Message) and source.name:
+            called = self._names.setdefault(source.name, len(self._names) + 1)
+            for look in called_by(source.name):
+                self._by_look[look].add(called)
         if isinstance(source, Fact):
             predicate = _CODES.get(source.predicate, 0)
             topic = bears_on(source)
             begins = nan if source.valid_from is None else source.valid_from
             due = begins if source.due is None else source.due
         self.who.values[number] = who
+        self.called.values[number] = called
         self.predicate.values[number] = predicate
         self.due.values[number] = due
         self.bears_on.values[number] = topic
@@ -289,6 +301,11 @@ class Documents:
         for code in codes:  # one or a few: faster than np.isin
             found |= who == code
         return found
+
+    def under(self, text: str, numbers: Numbers) -> NDArray[np.bool_]:
+        """Which of ``numbers`` are messages said under a name that is in a text."""
+        codes = {code for look in names_in(text) for code in self._by_look.get(look, ())}
+        return np.isin(self.called.values[numbers], sorted(codes))
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""

@@ -143,8 +143,6 @@ class Index:
         self._citations = Citations()
         self._visible_sets = VisibleSetCache(self.documents, self._citations)
         self.messages: dict[int, None] = {}
-        # The last message of each Session that was learned from.
-        self._learned: dict[str, int] = {}
         self._forgotten: dict[str, int] = {}
         self._muted: Counter[int] = Counter()
         self._replacing: dict[str, dict[str, Fact]] = defaultdict(dict)
@@ -175,9 +173,6 @@ class Index:
             case Fact():
                 self._put_fact(row)
             case Episode():
-                if row.summary and not row.is_record:
-                    last = max(row.last_message, self._learned.get(row.session, 0))
-                    self._learned[row.session] = last
                 if row.is_record:
                     self.summaries.put(row)
                 elif not row.summary:
@@ -248,7 +243,7 @@ class Index:
             if linked and self.documents.update(number, item):
                 return None
             self._remove(item.key)
-        if _is_heard(source):
+        if session and _is_heard(source, session):
             self.names.hear(source)
         found = index_terms(item.text)
         number = self.documents.add(item, len(found))
@@ -263,7 +258,8 @@ class Index:
             return
         item = self.documents[number]
         self._citations.drop(number)
-        if _is_heard(item.source):
+        session = self.sessions.get(item.session)
+        if session and _is_heard(item.source, session):
             self.names.unhear(item.source)
         if isinstance(item.source, Fact):
             for node in {item.source.subject, item.source.object}:
@@ -393,16 +389,6 @@ class Index:
             name, lambda each: _shows(views, each) > Rank.HIDDEN, partial(_hears, views)
         )
 
-    def left_nothing(self, message: Message) -> bool:
-        """Whether a message was learned from and no fact rests on it."""
-        number = self.documents.number(message_key(message.id))
-        is_learned = message.id <= self._learned.get(message.session, 0)
-        return is_learned and number is not None and not self._citations.has(number)
-
-    def meant(self, text: str, views: Mapping[str, View]) -> set[str]:
-        """The users whom a text calls by a name under which they speak visibly."""
-        return self.names.spoken(text, partial(_hears, views))
-
     def touching(self, node: str, visible: VisibleSet) -> Numbers:
         """Numbers of visible facts with a node as subject or object, merges followed."""
         touching: dict[int, None] = {}
@@ -412,9 +398,9 @@ class Index:
         return numbers[visible.positions[numbers] >= 0]
 
 
-def _is_heard(source: Source) -> TypeGuard[Message]:
-    """Whether it shows under which name somebody speaks."""
-    return isinstance(source, Message) and not in_confidence(source)
+def _is_heard(source: Source, session: Session) -> TypeGuard[Message]:
+    """Whether it shows the others under which name somebody speaks."""
+    return isinstance(source, Message) and session.is_group and not in_confidence(source)
 
 
 def _is_embedded(item: Document) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, wraps
-from math import inf
 from operator import add
 from typing import Any
 
@@ -100,7 +100,6 @@ def _plain(digits: str) -> str:
     return digits.lstrip("0") or "0" if len(digits) < _WHOLE else digits
 
 
-Heard = tuple[int, float, float]
 _FREQUENCY_BITS = 4
 _FREQUENCY = (1 << _FREQUENCY_BITS) - 1
 
@@ -181,10 +180,8 @@ class NameIndex:
         self._alike: dict[str, dict[str, Name]] = defaultdict(dict)
         # Names of users by the Chinese characters they begin with.
         self._by_stem: dict[str, dict[str, Name]] = defaultdict(dict)
-        # Who spoke under a name that looks so: how often, first and last, by Session and user.
-        self._heard: dict[str, dict[tuple[str, str], Heard]] = defaultdict(dict)
-        # Looks of these names by themselves and by that of their first word.
-        self._given: dict[str, dict[str, None]] = defaultdict(dict)
+        # When users spoke under a name that looks so, by Session and user.
+        self._heard: dict[str, dict[tuple[str, str], array[float]]] = defaultdict(dict)
         # Number of names by their first two characters and length.
         self._lengths: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
 
@@ -219,24 +216,19 @@ class NameIndex:
 
     def hear(self, message: Message) -> None:
         """Note under which name somebody speaks, whatever was learned of it."""
-        look = _look(message.name)
-        for part in _called_by(message.name):
-            self._given[part][look] = None
-        spoken = self._heard[look]
-        key = message.session, message.sender
-        count, first, last = spoken.get(key, (0, inf, -inf))
-        spoken[key] = count + 1, min(first, message.at), max(last, message.at)
+        times = self._heard[_look(message.name)].setdefault(
+            (message.session, message.sender), array("d")
+        )
+        insort(times, message.at)
 
     def unhear(self, message: Message) -> None:
         """Take a message back."""
         look, key = _look(message.name), (message.session, message.sender)
-        count, first, last = self._heard[look].get(key, (0, inf, -inf))
-        if count > 1:
-            self._heard[look][key] = count - 1, first, last
-        elif count:
-            _discard(self._heard, look, key)
-            for part in () if look in self._heard else _called_by(message.name):
-                _discard(self._given, part, look)
+        times = self._heard.get(look, {}).get(key, array("d"))
+        if message.at in times:
+            times.remove(message.at)
+            if not times:
+                _discard(self._heard, look, key)
 
     def of(self, node: str) -> list[Name]:
         return list(self._by_node.get(node, {}).values())
@@ -254,24 +246,8 @@ class NameIndex:
         spoken = self._heard.get(look, {}).items()
         return found | {
             user
-            for (session, user), (_, first, last) in spoken
-            if user not in found and (hears(session, last) or hears(session, first))
-        }
-
-    def spoken(self, text: str, hears: Callable[[str, float], bool]) -> set[str]:
-        """The users whom a text calls by a name they spoke under, or by its first word.
-
-        Args:
-            hears: Whether what was said in a Session at a time is visible.
-        """
-        looks = {
-            look for part in _callable(text[:_LONGEST_TEXT]) for look in self._given.get(part, ())
-        }
-        return {
-            user
-            for look in looks
-            for (session, user), (_, first, last) in self._heard.get(look, {}).items()
-            if hears(session, last) or hears(session, first)
+            for (session, user), times in spoken
+            if user not in found and any(hears(session, at) for at in reversed(times))
         }
 
     def mentioned(self, text: str, visible: Callable[[Name], bool]) -> dict[str, str]:
@@ -316,13 +292,14 @@ def _stems(norm: str) -> list[str]:
     return [stem for stem in found if all(map(is_character, stem)) and significance(stem) == 1]
 
 
-def _called_by(name: str) -> set[str]:
+def called_by(name: str) -> set[str]:
     """Looks of a name and of its first word."""
     return {_look(name), _look(name.split(" ")[0])}
 
 
-def _callable(text: str) -> Iterator[str]:
+def names_in(text: str) -> Iterator[str]:
     """Looks of what may be a name: words, pairs of them, a few Chinese characters."""
+    text = text[:_LONGEST_TEXT]
     latin = [_look(word) for word in _LATIN.findall(text)]
     yield from latin
     yield from map(add, latin, latin[1:])

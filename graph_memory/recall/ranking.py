@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from itertools import chain, zip_longest
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..dates import Span, spans
 from ..inference.ports import Vectors
 from ..kinship import kin_in, of, same_kin
-from ..model import TASKS, Fact, Message, is_entity
+from ..model import TASKS, Episode, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import DAY, strength
 from ..text import normalise, significance
@@ -200,9 +200,7 @@ def rank(
         own = index.documents.of(question.asker.accounts, visible.numbers)
         base[own] = PERSONAL if question.is_personal else SPEAKER
     if asks(question.text):
-        said = index.documents.of(_called(index, visible, question, named), visible.numbers)
-        said[visible.messages] = False
-        base[said & (visible.kind == Kind.MESSAGE)] += CALLED
+        base[_called(index, visible, question, named)] += CALLED
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(index, visible, question, context, named, base, count, options.brief, postings)
@@ -222,10 +220,14 @@ def rank(
 
 def _called(
     index: Index, visible: VisibleSet, question: Question, named: Iterable[str]
-) -> set[str]:
-    """Users whom a question calls by a name that is known, or that they speak under."""
+) -> NDArray[np.bool_]:
+    """Messages of users whom a question calls by name, on which no visible fact rests."""
     users = {one for node in named for one in index.identities.nodes(node) if not is_entity(one)}
-    return users | index.meant(question.text, visible.views)
+    called = index.documents.of(users, visible.numbers)
+    called |= index.documents.under(question.text, visible.numbers)
+    called[visible.messages] = False
+    found: NDArray[np.bool_] = called & (visible.kind == Kind.MESSAGE)
+    return found
 
 
 def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, str]:
@@ -242,7 +244,7 @@ def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, s
     return index.named("\n".join(spoken), visible.views) | named
 
 
-@dataclass(slots=True)
+@dataclass
 class _Ranker:
     """Ranks what is visible for each question of one message."""
 
@@ -257,6 +259,10 @@ class _Ranker:
     postings: VisiblePostings
     cited: list[Citation] = field(default_factory=list)
     bearing: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cited_messages = frozenset(self.visible.messages.tolist())
+        self.summaries = self.visible.numbers[self.visible.kind == Kind.EPISODE]
 
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
@@ -331,6 +337,25 @@ class _Ranker:
         bearing &= documents.of(meant, numbers)
         return bearing
 
+    def _left_nothing(self, position: int, message: Message) -> bool:
+        """Whether a message is in a summary and no fact rests on it, as the asker sees it."""
+        if position in self.cited_messages:
+            return False
+        return any(
+            episode.session == message.session
+            and episode.first_message <= message.id <= episode.last_message
+            for episode in self._episodes_at(message.at)
+        )
+
+    def _episodes_at(self, at: float) -> Iterator[Episode]:
+        """The visible summaries of conversations at some time."""
+        numbers, columns = self.summaries, self.index.documents
+        inside = (columns.since.values[numbers] <= at) & (at <= columns.until.values[numbers])
+        for number in numbers[inside].tolist():
+            source = columns[number].source
+            if isinstance(source, Episode):
+                yield source
+
     @staticmethod
     def _favour(some: NDArray[np.bool_], boost: Scores, mentioned: Scores) -> None:
         """Lift what a question is for, whatever its words."""
@@ -374,7 +399,7 @@ class _Ranker:
                     is_empty = is_small_talk(document.source.text)
                     is_empty = is_empty or only_asks(document.source.text)
                     evidence[place] *= 0.0 if is_empty else factor
-                    if self.index.left_nothing(document.source):
+                    if self._left_nothing(position, document.source):
                         evidence[place] = 0.0
                         factor *= EMPTY
             if not self.question.parts[number].former:
