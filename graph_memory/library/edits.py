@@ -69,15 +69,12 @@ def correcting(
         said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
     same = [fact for fact in [old, *_same(visible, old)] if fact.speaker in own]
     nodes: list[Row] = [User(turn.user), *_called(rows, here, turn.user, name, at)]
-    object = old.object
-    if not _is_named(filter(visible.shows, rows.find(Name, a=object)), said):
-        object, made = _topic(rows, here, said, at)
-        nodes += made
+    is_named = _is_named(filter(visible.shows, rows.find(Name, a=old.object)), said)
     new = replace(
         old,
         id=stable_id("f", here, old.id, "corrected", str(evidence.id)),
         session=here,
-        object=object,
+        object=old.object if is_named else old.subject,
         statement=said,
         speaker=turn.user,
         said_at=at,
@@ -302,16 +299,16 @@ def effect(rows: Rows, action: Action, ids: Iterable[str], now: float) -> Effect
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """What a fact is to state; ``None`` and empty: as it does.
+    """What a fact is to state; ``None``, or empty: as it does.
 
     Attributes:
-        object: What the person or thing is called.
+        object: What the other person or thing is called; empty for none.
         period: From when and until when it is true.
     """
 
     statement: str
     predicate: str = ""
-    object: str = ""
+    object: str | None = None
     period: tuple[float | None, float | None] | None = None
     importance: float | None = None
 
@@ -335,14 +332,18 @@ def amending(
     said = _stated(wanted.statement, MAX_STATEMENT) or old.statement
     old_names = rows.find(Name, a=old.object)
     object, made = old.object, list[Row]()
-    name = _stated(wanted.object, MAX_TOPIC)
+    name = _stated(wanted.object or "", MAX_TOPIC)
     if name and normalise(name) not in {each.norm for each in old_names}:
         object, made = _named(rows, old.session, name, old.said_at)
         if said == old.statement:  # which is to name the new one
             known = sorted((n.text for n in old_names if n.text in said), key=len)
             said = one_line(said.replace(known[-1], name), MAX_STATEMENT) if known else said
-    elif _is_named(old_names, old.statement) and not _is_named(old_names, said):
-        object, made = _topic(rows, old.session, said, old.said_at)
+    elif wanted.object == "" or (
+        wanted.object is None
+        and _is_named(old_names, old.statement)
+        and not _is_named(old_names, said)
+    ):
+        object = old.subject
     begin, end = (old.valid_from, old.valid_to) if wanted.period is None else wanted.period
     new = replace(
         _weighed(old, wanted.importance),
@@ -404,7 +405,8 @@ def telling(rows: Rows, session: str, subject: str, wanted: Amendment, now: floa
         raise NotFoundError(f"there is no chat {session}")
     said = _stated(wanted.statement, MAX_STATEMENT)
     about, made = _named(rows, session, _stated(subject, MAX_TOPIC), now)
-    object, more = _named(rows, session, _stated(wanted.object or said, MAX_TOPIC), now)
+    other = _stated(wanted.object or "", MAX_TOPIC)
+    object, more = _named(rows, session, other, now) if other else (about, [])
     begin, end = wanted.period or (None, None)
     importance = 0.5 if wanted.importance is None else wanted.importance
     id = stable_id("f", session, "told", about, wanted.predicate, object, said)

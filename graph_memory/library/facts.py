@@ -60,7 +60,7 @@ class FactLine:
     """A fact with what people need to read it.
 
     Attributes:
-        subject, object: What the nodes are called.
+        subject, object: What the nodes are called; there may be no object.
         strength: Retention now, 0…1.
         fades_at: When it will be archived; ``inf`` for never.
         superseded: Whether a newer visible fact replaces it.
@@ -344,7 +344,7 @@ class Library:
         return FactLine(
             fact,
             names.get(fact.subject, fact.subject),
-            names.get(fact.object, fact.object),
+            names.get(fact.object, fact.object) if fact.object != fact.subject else "",
             session,
             strength(fact, self._now(), settings.time_decay_rate),
             fades_at(fact, settings.min_importance_threshold, settings.time_decay_rate),

@@ -234,7 +234,7 @@ class Fact(SessionRow):
     """Something known, with its history and its strength.
 
     Attributes:
-        subject, object: Node ids.
+        subject, object: Node ids; the same one if it is about nothing else.
         predicate: One of :data:`PREDICATES`.
         statement: One sentence, readable by itself.
         speaker: User id of who said it; ``bot`` for the bot's own promises.

@@ -303,8 +303,8 @@ def most_known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict
     """Users, and entities, that most facts are about, and how many; most first."""
     found = db.execute(
         "SELECT node, sum(n) FROM (SELECT subject AS node, count(*) AS n FROM fact"
-        " GROUP BY subject UNION ALL SELECT object, count(*) FROM fact GROUP BY object)"
-        " WHERE node != '' GROUP BY node ORDER BY 2 DESC, 1"
+        " GROUP BY subject UNION ALL SELECT object, count(*) FROM fact WHERE object != subject"
+        " GROUP BY object) WHERE node != '' GROUP BY node ORDER BY 2 DESC, 1"
     ).fetchall()
     people = [each for each in found if not is_entity(each[0])]
     things = [each for each in found if is_entity(each[0])]
@@ -315,7 +315,7 @@ def search_names(db: sqlite3.Connection, text: str, limit: int) -> dict[str, int
     """Nodes that have a name with a text in it, and how many facts are about each."""
     found = db.execute(
         "SELECT node, (SELECT count(*) FROM fact WHERE subject = node)"
-        " + (SELECT count(*) FROM fact WHERE object = node) AS facts"
+        " + (SELECT count(*) FROM fact WHERE object = node AND subject != node) AS facts"
         " FROM (SELECT DISTINCT +node AS node FROM name WHERE instr(norm, ?) > 0)"
         " ORDER BY facts DESC, node LIMIT ?",
         (normalise(text), limit),
@@ -326,8 +326,10 @@ def search_names(db: sqlite3.Connection, text: str, limit: int) -> dict[str, int
 def people(db: sqlite3.Connection, limit: int) -> list[tuple[str, int, int, float]]:
     """Users, their numbers of facts and messages, and when they spoke; last first."""
     query = (
-        "SELECT p.user, (SELECT count(*) FROM fact WHERE subject = p.user), sum(p.messages),"
-        " max(p.last_at) FROM participation p GROUP BY p.user ORDER BY 4 DESC, 1 LIMIT ?"
+        "SELECT p.user, (SELECT count(*) FROM fact WHERE subject = p.user)"
+        " + (SELECT count(*) FROM fact WHERE object = p.user AND subject != p.user),"
+        " sum(p.messages), max(p.last_at) FROM participation p GROUP BY p.user"
+        " ORDER BY 4 DESC, 1 LIMIT ?"
     )
     return db.execute(query, (limit,)).fetchall()
 

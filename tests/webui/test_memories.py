@@ -371,6 +371,43 @@ async def test_the_owner_tells_a_fact(owner: httpx.AsyncClient, service: MemoryS
     assert "没有变化" in lost.text
 
 
+async def test_a_sentence_that_names_something_else_asks_what(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    path, old = f"/memories/{KEYBOARD}/edit", (await service.library.fact(KEYBOARD)).line
+    said, new = old.fact.statement, old.object.replace("机械", "静电容")
+    fields = {"statement": said.replace(old.object, new), "object": old.object}
+    asked = Markup((await send(owner, path, 422, **fields)).text)
+    assert "没有原来的对象了" in asked.text
+    assert [(tag["value"], "autofocus" in tag) for tag in asked.all("input", name="object")] == [
+        (new, True)
+    ]
+    (sure,) = asked.all("input", name="asked")
+    done = await press(owner, path, **fields | {"object": new, "asked": sure["value"]})
+    assert [tag.name for tag in await service.library.search(new)] == [new]
+    await undo(owner, done)
+    told = {"statement": f"{old.subject}什么都不缺", "object": "", "asked": "yes"}
+    done = await press(owner, path, **told)
+    assert await service.library.search("什么都不缺") == []
+    await undo(owner, done)
+
+
+async def test_a_memory_about_nothing_else_makes_no_thing_of_its_sentence(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    line = (await service.library.fact(KEYBOARD)).line
+    given = {"session": line.session.id, "about": "张三", "statement": "张三会弹琴"}
+    before = {each.node: each.facts for each in await service.library.search("张三")}
+    done = await press(owner, "/memories/new", **given)
+    assert "张三会弹琴" in done.text
+    assert await service.library.search("弹琴") == []
+    after = {each.node: each.facts for each in await service.library.search("张三")}
+    assert sum(after.values()) == sum(before.values()) + 1
+    node = next(tag["href"] for tag in done.all("a") if tag["href"].startswith("/node"))
+    assert "张三会弹琴" in (await see(owner, node)).text
+    await undo(owner, done)
+
+
 async def test_what_was_done_cannot_be_made_up(owner: httpx.AsyncClient) -> None:
     owner.cookies.set("gm_done", "eyJ3aGF0IjoiZm9yZ2V0In0.x.y", domain="memory.test")
     page = await see(owner, "/memories")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
+from itertools import takewhile
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -63,7 +64,7 @@ class FactForm:
         if not all(map(math.isfinite, some)) or some != sorted(some):
             raise ValueError("no such period")
         is_kept = old is not None and (old.since, old.until) == (self.since, self.until)
-        named = "" if old is not None and old.object == self.object else self.object
+        named = None if old is not None and old.object == self.object else self.object
         return library.Amendment(
             self.statement,
             self.predicate,
@@ -71,6 +72,27 @@ class FactForm:
             None if is_kept else (begin, end),
             None if old is not None and old.importance == self.importance else percent / 100,
         )
+
+
+def renamed(old: FactForm, new: FactForm) -> str | None:
+    """What the object may be called in a sentence that no longer names it.
+
+    ``None`` if it still does, or never did; empty if nothing says so.
+    """
+    name, before, after = old.object, old.statement, new.statement
+    if not name or new.object != name or name not in before or name in after:
+        return None
+    begin = _shared(before, after)
+    end = _shared(before[begin:][::-1], after[begin:][::-1])
+    gone, instead = before[begin : len(before) - end], after[begin : len(after) - end]
+    return name.replace(gone, instead, 1) if gone and gone in name else ""
+
+
+def _shared(text: str, other: str) -> int:
+    """How many characters two texts begin with."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False))
+    )
 
 
 def _day(at: float | None, zone: tzinfo) -> str:
@@ -130,6 +152,10 @@ async def amend(request: Request, id: Id, memory: Memory, pages: View) -> Respon
         wanted = form.amendment(memory.zone, stored)
     except ValueError:
         return await _write(request, memory, pages, form, 422, detail=found, notice="invalid")
+    guess = renamed(stored, form) if "object" in given and "asked" not in given else None
+    if guess is not None:
+        form = replace(form, object=guess)
+        return await _write(request, memory, pages, form, 422, detail=found, notice="object")
     mute, seen = "mute" in given, given.get("seen", "")[:100]
     try:
         with or_back(memory_url(id), same=errors.NotFoundError):
