@@ -4,6 +4,7 @@ Real hooks, journal, index and graph, an embedder of hashes, a model that is scr
 that nothing is counted that is done once. Nested functions count as the one they stand in.
 """
 
+# isort: skip_file
 from __future__ import annotations
 
 import asyncio
@@ -17,9 +18,9 @@ from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
 
+import tests.astrbot_root  # noqa: F401 - before AstrBot is imported
 from astrbot.api.provider import ProviderRequest
 
-import tests.astrbot_root  # noqa: F401 - before AstrBot is imported
 from graph_memory.astrbot import Runtime, hooks
 from graph_memory.settings import Settings
 from tests.astrbot.test_host import Event, host
