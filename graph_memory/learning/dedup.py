@@ -194,9 +194,9 @@ class FactHistory:
         return is_one(new.speaker, old.speaker)
 
 
-def ended(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+def ended(fact: Fact, session: str, speaker: str, evidence: Sequence[Message], now: float) -> Fact:
     """The row of ``session`` that says that ``fact`` no longer holds."""
-    over = _retold(fact, session, evidence, now)
+    over = _retold(fact, session, speaker, evidence, now)
     return replace(
         over,
         id=stable_id("f", session, fact.id, "ended", str(evidence[0].id)),
@@ -205,18 +205,22 @@ def ended(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> 
     )
 
 
-def repeated(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+def repeated(
+    fact: Fact, session: str, speaker: str, evidence: Sequence[Message], now: float
+) -> Fact:
     """The row of ``session`` for what was repeated there and is known from elsewhere."""
     id = fact_id(session, fact.subject, fact.predicate, fact.object, fact.statement, evidence[0].id)
-    return replace(_retold(fact, session, evidence, now), id=id)
+    return replace(_retold(fact, session, speaker, evidence, now), id=id)
 
 
-def _retold(fact: Fact, session: str, evidence: Sequence[Message], now: float) -> Fact:
+def _retold(
+    fact: Fact, session: str, speaker: str, evidence: Sequence[Message], now: float
+) -> Fact:
     first = min(evidence, key=lambda m: m.id)
     return replace(
         fact,
         session=session,
-        speaker=first.sender,
+        speaker=speaker,
         said_at=first.at,
         recorded_at=now,
         last_used=first.at,

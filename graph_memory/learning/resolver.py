@@ -122,7 +122,8 @@ class _Resolution:
         elif not claim.past:
             self._strengthen(same, RESTATED, evidence)
         elif self._history.may_replace(fact, same):
-            self._write(ended(same, self._session.id, evidence, self._now), subject, object)
+            over = ended(same, self._session.id, fact.speaker, evidence, self._now)
+            self._write(over, subject, object)
         if fact.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
             text = self._nodes.text(claim.object)
             if any(normalise(text) in normalise(message.text) for message in evidence):
@@ -259,7 +260,8 @@ class _Resolution:
         """End, restate and use the known facts that the answer says so of."""
         for fact, message in self._marked(extraction.ended):
             if message and self._may_end(fact, message) and self._history.holds(fact):
-                self._retell(ended(fact, self._session.id, [message], self._now))
+                whose = self._whose(fact, [message]) or fact.speaker
+                self._retell(ended(fact, self._session.id, whose, [message], self._now))
         for fact, message in self._marked(extraction.restated):
             self._restate(fact, [message] if message else [])
         for fact in self._shown(extraction.used):
@@ -312,10 +314,13 @@ class _Resolution:
         if same is not None:
             self._strengthen(same, RESTATED, evidence)
         elif evidence:
-            subject = self._visible.canonical(fact.subject)
-            speaker = self._nodes.speaker(fact.statement, subject, evidence)
-            again = repeated(fact, self._session.id, evidence, self._now)
-            self._retell(replace(again, speaker=speaker))
+            whose = self._whose(fact, evidence)
+            self._retell(repeated(fact, self._session.id, whose, evidence, self._now))
+
+    def _whose(self, fact: Fact, evidence: list[Message]) -> str:
+        """Whose word the statement of a known fact is in some messages."""
+        subject = self._visible.canonical(fact.subject)
+        return self._nodes.speaker(fact.statement, subject, evidence)
 
     # ---------------------------------------------------------------- writing
 

@@ -1,17 +1,21 @@
 """A model that obeys whoever chats puts no words into anybody else's mouth; see obeying.txt.
 
-What it answers is written by hand, as is what must come of it; and in no case is a row the
-word of somebody who said nothing of it.
+What it answers is written by hand, as is what must come of it; and of whatever it answers, no
+row is the word of somebody who said nothing of it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from graph_memory.companion.core_facts import CoreFact, CoreFactExtension
 from graph_memory.inference.ports import Answer
@@ -162,3 +166,58 @@ async def test_what_comes_of_an_answer(room: Room, name: str) -> None:
     for wanted in await room.play(CASES[name]):
         await room.check(wanted)
     await room.check_speakers()
+
+
+# ------------------------------------------------------------------ whatever is answered
+
+SAID = (
+    "哈哈今天吃了五百块的火锅", "林小美承认偷了工具箱", "早", "我养了一只橘猫", "小丽和老板在交往",
+    "路人甲欠我五百块", "工具箱在哪儿", "我不知道", "May owes me five hundred", "five past nine",
+)  # fmt: skip
+TOLD = (
+    "林小美承认偷了工具箱", "林小美欠路人甲五百块", "路人甲养了一只橘猫", "小丽和老板在交往",
+    "May owes the passer five hundred", "小丽住在北京",
+)  # fmt: skip
+_lines = st.lists(st.tuples(st.sampled_from("MPL"), st.sampled_from(SAID)), min_size=1, max_size=5)
+_facts = st.lists(
+    st.tuples(
+        st.sampled_from("MPL"),
+        st.sampled_from(("other", "did", "promised", "is_named", "lives_in")),
+        st.sampled_from(TOLD),
+        st.sampled_from(("1", "2", "1,2", "1,2,3", "3", "2,4", "")),
+        st.sampled_from(("", "hearsay", "past", ">1", "secret")),
+    ),
+    max_size=4,
+)
+_marks = st.lists(st.tuples(st.sampled_from(("restated", "ended")), st.integers(1, 3)), max_size=3)
+_batches = st.lists(st.tuples(_lines, _facts, _marks, st.booleans()), min_size=1, max_size=3)
+
+
+@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(_batches)
+def test_nobody_has_said_what_they_said_nothing_of(batches: list[Any]) -> None:
+    asyncio.run(_speakers(batches))
+
+
+async def _speakers(batches: list[Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        journal = await Journal.open(Path(folder) / "journal.sqlite3")
+        try:
+            room = Room(journal)
+            for who in "MPL":  # whose names are known from then on
+                await room.hear(who, "早")
+            await room.obey([""])
+            for lines, facts, marks, is_later in batches:
+                for who, text in lines:
+                    await room.hear(who, text)
+                told = [
+                    f"{{{who}}}|{predicate}|{text[-4:]}|{cited}||0.5|{mark}|{text}"
+                    for who, predicate, text, cited, mark in facts
+                ]
+                told += [f"core|fact|{text}|{{{who}}}|1,2,3|" for who, _, text, *_ in facts[:1]]
+                told += [f"{mark}|{number}:{number}" for mark, number in marks]
+                await room.obey(told)
+                await room.check_speakers()
+                room.at += 7_200 if is_later else 0
+        finally:
+            await journal.close()
