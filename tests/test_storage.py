@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import shutil
@@ -232,13 +231,11 @@ async def test_long_work_leaves_the_interpreter_as_it_was(tmp_path: Path):
 
     def fail(_db: object, _tell: object) -> None:
         assert sys.getswitchinterval() < before / 10
-        assert not gc.isenabled()
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError), journal.long_work():
         await journal.alter(fail, is_long=True)
     assert sys.getswitchinterval() == before
-    assert gc.isenabled()
     await journal.close()
 
 

@@ -7,7 +7,6 @@ the newest state, and a long look into the memory delays no message.
 from __future__ import annotations
 
 import asyncio
-import gc
 import sqlite3
 import sys
 import time
@@ -51,7 +50,7 @@ class Journal:
         self._listeners: list[Callable[[Event], None]] = []
         self._outbox: list[Event] = []
         self._patient = 0
-        self._interpreter = (0.0, False)
+        self._interval = sys.getswitchinterval()
 
     @classmethod
     async def open(cls, path: Path, now: Callable[[], float] = time.time) -> Journal:
@@ -156,21 +155,18 @@ class Journal:
     def long_work(self) -> Iterator[None]:
         """Messages that come meanwhile wait for their turn, however long it takes.
 
-        Questions do not: Python's threads change places more often, and none of them is held
-        up by a search of all that the work has in memory for what is not used any more.
+        Questions do not: Python's threads change places more often.
         """
         if not self._patient:
-            self._interpreter = sys.getswitchinterval(), gc.isenabled()
-            sys.setswitchinterval(min(SWITCHING, self._interpreter[0]))
-            gc.disable()
+            self._interval = sys.getswitchinterval()
+            sys.setswitchinterval(min(SWITCHING, self._interval))
         self._patient += 1
         try:
             yield
         finally:
             self._patient -= 1
             if not self._patient:
-                sys.setswitchinterval(self._interpreter[0])
-                gc.enable() if self._interpreter[1] else None
+                sys.setswitchinterval(self._interval)
 
     @contextmanager
     def snapshot(self) -> Iterator[Rows]:
