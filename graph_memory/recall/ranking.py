@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from itertools import chain, zip_longest
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..dates import Span, spans
 from ..inference.ports import Vectors
 from ..kinship import kin_in, of, same_kin
-from ..model import TASKS, Episode, Fact, Message, is_entity
+from ..model import TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import DAY, strength
 from ..text import normalise, significance
@@ -104,8 +104,6 @@ HISTORY = 30 * DAY
 """Time after which a plan that was settled is told only to who asks how it was."""
 ASKING = 0.7
 """Factor for a message that only asks."""
-EMPTY = 0.5
-"""Factor for a message from which nothing was learned, in a reminder."""
 CANDIDATES = 40
 """Documents weighed for a question; more if more may be chosen."""
 EQUALS = 64
@@ -244,7 +242,7 @@ def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, s
     return index.named("\n".join(spoken), visible.views) | named
 
 
-@dataclass
+@dataclass(slots=True)
 class _Ranker:
     """Ranks what is visible for each question of one message."""
 
@@ -259,10 +257,6 @@ class _Ranker:
     postings: VisiblePostings
     cited: list[Citation] = field(default_factory=list)
     bearing: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.cited_messages = frozenset(self.visible.messages.tolist())
-        self.summaries = self.visible.numbers[self.visible.kind == Kind.EPISODE]
 
     def answer(self, number: int, times: list[Span]) -> list[Candidate]:
         """Candidates for one question, best first."""
@@ -337,25 +331,6 @@ class _Ranker:
         bearing &= documents.of(meant, numbers)
         return bearing
 
-    def _left_nothing(self, position: int, message: Message) -> bool:
-        """Whether a message is in a summary and no fact rests on it, as the asker sees it."""
-        if position in self.cited_messages:
-            return False
-        return any(
-            episode.session == message.session
-            and episode.first_message <= message.id <= episode.last_message
-            for episode in self._episodes_at(message.at)
-        )
-
-    def _episodes_at(self, at: float) -> Iterator[Episode]:
-        """The visible summaries of conversations at some time."""
-        numbers, columns = self.summaries, self.index.documents
-        inside = (columns.since.values[numbers] <= at) & (at <= columns.until.values[numbers])
-        for number in numbers[inside].tolist():
-            source = columns[number].source
-            if isinstance(source, Episode):
-                yield source
-
     @staticmethod
     def _favour(some: NDArray[np.bool_], boost: Scores, mentioned: Scores) -> None:
         """Lift what a question is for, whatever its words."""
@@ -399,9 +374,6 @@ class _Ranker:
                     is_empty = is_small_talk(document.source.text)
                     is_empty = is_empty or only_asks(document.source.text)
                     evidence[place] *= 0.0 if is_empty else factor
-                    if self._left_nothing(position, document.source):
-                        evidence[place] = 0.0
-                        factor *= EMPTY
             if not self.question.parts[number].former:
                 factor *= 1.0 if newer is None else REPLACED
                 if self.brief and _is_history(document.source, self.context.now):

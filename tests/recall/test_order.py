@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graph_memory.model import Episode, Message, asker_of
+from graph_memory.model import Message, asker_of
 from graph_memory.recall import query, ranking, selection
 from graph_memory.recall.documents import document
 from tests.makers import T0, entity, fact, group, private, user
@@ -241,25 +241,6 @@ async def test_who_is_called_by_the_name_they_speak_under_gains(
     without = await scores()
     assert with_name["Fahim Khan"] > without["Fahim Khan"]
     assert with_name["Emi Long"] == without["Emi Long"]
-
-
-async def test_what_left_nothing_when_it_was_learned_is_searched_for_and_not_reminded_of(
-    memory: Memory,
-) -> None:
-    await told(memory, "跟你聊露营真开心，下回再聊露营的事", "我周六去露营，带上小狗")
-    said = {each.text: each.id for each in await memory.journal.newest_messages(9)}
-    asked = "露营的事怎么样了"
-    assert "真开心" in (await memory.ask(HOME, asked)).block
-    kept = said["我周六去露营，带上小狗"]
-    learned = Episode("ep:1", HOME.id, T0 - 9, T0, 1, max(said.values()), 5, summary="聊了露营")
-    goes = fact(HOME, ME, entity("露营"), "我周六去露营", evidence=(kept,))
-    await memory.know(learned, goes)
-    found = await memory.ask(HOME, asked)
-    assert "周六去露营" in found.block
-    assert "真开心" not in found.block
-    assert memory.recaller
-    searched = await memory.recaller.find(asker_of(HOME, ME), "露营")
-    assert any("真开心" in item.text for item in searched.items)
 
 
 async def test_of_many_facts_of_the_kind_that_is_asked_for_each_gains_less(
