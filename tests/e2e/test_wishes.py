@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 
@@ -51,7 +52,7 @@ async def test_forget_me(world: World) -> None:
     assert "石头收藏" in stored
     assert "竹蜻蜓" not in stored
     assert "小忘" not in stored
-    assert ":621" not in stored
+    assert not re.search(r":621(?![0-9a-f])", stored)  # the id of a row may begin so
 
 
 async def test_what_is_taken_back_is_not_recalled(world: World) -> None:
