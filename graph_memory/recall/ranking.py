@@ -92,7 +92,7 @@ LITTLE, FIRST = 25, 20
 SPEAKER, PERSONAL = 0.02, 0.06
 """Preference for what is known about the asker, or said by them; more if they speak of
 themselves."""
-CALLED = 0.15
+CALLED = 0.1
 """Preference for what is said by whom the question calls by name, and in no fact yet."""
 ANOTHER = 0.8
 """Factor for facts about other people if the asker speaks of themselves and names nobody."""
