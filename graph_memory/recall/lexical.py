@@ -301,7 +301,7 @@ def names_in(text: str) -> Iterator[str]:
     """Looks of what may be a name: words, pairs of them, a few Chinese characters."""
     text = text[:_LONGEST_TEXT]
     latin = [_look(word) for word in _LATIN.findall(text)]
-    yield from latin
+    yield from (look for look in latin if len(look) >= _SHORTEST_NAME)
     yield from map(add, latin, latin[1:])
     for run in _HAN.findall(text):
         look = skeleton(run)

@@ -271,10 +271,12 @@ class _Ranker:
             relevance = vote(index, visible, self.postings, part.terms, relevance)
         boost, mentioned = nearby(index, visible, relevance, self.named)
         if part.predicates:
-            self._favour(self._fitting(part), boost, mentioned)
+            fitting = self._fitting(part)
+            share = min(1.0, BROAD / max(1, int(np.count_nonzero(fitting))))
+            self._favour(fitting, FITTING * share, boost, mentioned)
         if self.brief and (topic := requested(part.text)):
             bearing = self._bearing(part, topic)
-            self._favour(bearing, boost, mentioned)
+            self._favour(bearing, FITTING, boost, mentioned)
             if bearing.any():
                 self.bearing[number] = bearing
         away = np.zeros(len(visible), np.bool_)
@@ -332,9 +334,9 @@ class _Ranker:
         return bearing
 
     @staticmethod
-    def _favour(some: NDArray[np.bool_], boost: Scores, mentioned: Scores) -> None:
+    def _favour(some: NDArray[np.bool_], weight: float, boost: Scores, mentioned: Scores) -> None:
         """Lift what a question is for, whatever its words."""
-        boost[some] += FITTING * min(1.0, BROAD / max(1, int(np.count_nonzero(some))))
+        boost[some] += weight
         mentioned[some] = 1.0
 
     def _is_own(self) -> bool:
