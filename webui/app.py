@@ -67,20 +67,23 @@ def create_app(
 def _handle_errors(app: FastAPI, pages: Pages) -> None:
     """Answer errors as a page, or as problem+json below ``/api``."""
 
-    def answer(request: Request, status: int, detail: str) -> Response:
+    def answer(request: Request, status: int, detail: str, told: str = "") -> Response:
         if request.scope["path"].startswith(API):
             return problem(status, detail)
         if not getattr(request.state, "login", ""):
             return problem(status, "")  # strangers are told nothing
-        return pages.render(request, "error.html", status, code=status, detail=detail)
+        return pages.render(request, "error.html", status, code=status, detail=told)
 
     @app.exception_handler(errors.GraphMemoryError)
     async def known(request: Request, error: errors.GraphMemoryError) -> Response:
-        return answer(request, status_of(error), str(error))
+        status = status_of(error)
+        told = pages.explain(request, error) if status >= 500 else ""
+        return answer(request, status, str(error), told)
 
     @app.exception_handler(FormError)
     async def refused(request: Request, error: FormError) -> Response:
-        more = {"reason": error.reason} if error.reason else {}
+        wrong = error.__cause__ if error.what == "failed" else None
+        more = {"reason": pages.explain(request, wrong)} if wrong else {}
         return pages.redirect(error.back, what=error.what, **more)
 
     @app.exception_handler(RequestValidationError)

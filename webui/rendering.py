@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from ipaddress import ip_address
@@ -19,10 +20,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
-from .core import errors, model, service
+from .core import errors, locales, model, service
 from .guard import local_path
 from .i18n import LANGUAGES, Translator
 
+logger = logging.getLogger("graph_memory.webui")
 _TEMPLATES = Path(__file__).parent / "templates"
 LANGUAGE_COOKIE = "gm_language"
 THEME_COOKIE = "gm_theme"
@@ -88,6 +90,11 @@ class Pages:
         """The reader's language."""
         chosen = request.cookies.get(LANGUAGE_COOKIE, "")
         return Translator(chosen if chosen in LANGUAGES else self._language, self._zone)
+
+    def explain(self, request: Request, error: BaseException) -> str:
+        """What the reader is told of an error; the log has the details."""
+        logger.warning("%s: %s", request.scope["path"], errors.brief(error))
+        return locales.explain(self.words(request).language, error)[:400]
 
     def render(
         self, request: Request, template: str, status: int = 200, **context: Any
@@ -156,9 +163,9 @@ View = Annotated[Pages, Depends(_pages_of)]
 class FormError(Exception):
     """A form that came to nothing: said on the page ``back`` as ``done.<what>``."""
 
-    def __init__(self, back: str, what: str, reason: str = "") -> None:
-        super().__init__(reason)
-        self.back, self.what, self.reason = back, what, reason
+    def __init__(self, back: str, what: str) -> None:
+        super().__init__(what)
+        self.back, self.what = back, what
 
 
 @contextlib.contextmanager
@@ -167,7 +174,7 @@ def or_back(back: str, **kinds: type[errors.GraphMemoryError]) -> Iterator[None]
 
     Args:
         kinds: Errors by the message that says them. Without any, all but
-            :class:`NotFoundError` are, with the error's own words.
+            :class:`NotFoundError` are, explained to the reader.
     """
     try:
         yield
@@ -177,7 +184,7 @@ def or_back(back: str, **kinds: type[errors.GraphMemoryError]) -> Iterator[None]
                 raise FormError(back, what) from error
         if kinds or isinstance(error, errors.NotFoundError):
             raise
-        raise FormError(back, "failed", str(error)[:400]) from error
+        raise FormError(back, "failed") from error
 
 
 def memory_url(fact: model.Fact | str) -> str:

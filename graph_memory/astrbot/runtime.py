@@ -268,7 +268,8 @@ class Runtime:
             await asyncio.to_thread(self._config.save_config, checked)  # type: ignore[attr-defined]
         except OSError as error:
             self._config.update(before)  # type: ignore[attr-defined]
-            raise SettingError(", ".join(checked), f"could not be saved: {error}") from error
+            wrong = SettingError(", ".join(checked), f"could not be saved: {error}")
+            raise wrong.told("unsaved") from error
         self.settings = replace(self.settings, **checked)
         if self.memory:
             self.memory.retune(**checked)

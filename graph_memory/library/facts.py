@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..context import Context
 from ..deletion import erasure, retraction
@@ -243,8 +243,8 @@ class Library:
             if self._seen and self._seen[0] == state:
                 return self._seen[1]
             found = queries.sessions(db)
-            owners = queries.names(db, (s.owner for s in found if s.owner))
-            circles = {s.circle: s.title or owners.get(s.owner, s.circle) for s in found}
+            rows = Rows(db)
+            circles = {s.circle: titled(rows, s).title for s in found}
             people, things = queries.most_known(db, OFFERED)
             seen = FilterOptions(
                 sorted({s.persona for s in found}),
@@ -275,8 +275,12 @@ class Library:
 
     async def sessions(self) -> list[Session]:
         """The Sessions, by title and persona."""
-        found = await self._journal.read(lambda rows: rows.find(Session))
-        return sorted(found, key=lambda each: (each.title or each.id, each.persona, each.id))
+
+        def work(rows: Rows) -> list[Session]:
+            return [titled(rows, each) for each in rows.find(Session)]
+
+        found = await self._journal.read(work)
+        return sorted(found, key=lambda each: (each.title, each.persona, each.id))
 
     async def lines(self, wanted: Iterable[Fact | str]) -> list[FactLine]:
         """Facts, or those with some ids that are there, as the owner sees them."""
@@ -577,8 +581,16 @@ def _joined(row: Link | Merge) -> tuple[str, str]:
 
 
 def session_of(rows: Rows, id: str) -> Session:
-    """The Session of a row, even if only its id is known."""
-    return rows.get(Session, id) or Session(id, id, "")
+    """The Session of a row, with a title, even if only its id is known."""
+    return titled(rows, rows.get(Session, id) or Session(id, id, ""))
+
+
+def titled(rows: Rows, session: Session) -> Session:
+    """A Session whose title is never empty: a private chat's may be whom it is with."""
+    if session.title:
+        return session
+    owner = rows.called(session.owner) if session.owner else ""
+    return replace(session, title=owner or session.circle.rpartition(":")[2])
 
 
 def begun(line: FactLine) -> float:

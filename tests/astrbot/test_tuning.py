@@ -14,6 +14,7 @@ from astrbot.core.config.astrbot_config import AstrBotConfig
 
 from graph_memory.astrbot import Runtime
 from graph_memory.errors import SettingError
+from graph_memory.locales import explain
 from tests.sources import ROOT
 
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -82,8 +83,9 @@ async def test_what_cannot_be_used_or_kept_changes_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(AstrBotConfig, "save_config", full)
-    with pytest.raises(SettingError, match="could not be saved"):
+    with pytest.raises(SettingError, match="could not be saved") as caught:
         await tune({"time_decay_rate": 9})
+    assert "存不下设置" in explain("zh", caught.value)
     assert config["time_decay_rate"] == one.settings.time_decay_rate == 1.0
     assert one.memory
     assert one.memory.settings.time_decay_rate == 1.0

@@ -30,7 +30,7 @@ class Keeper:
 
     async def __call__(self, values: Mapping[str, Any]) -> None:
         if self.is_broken:
-            raise SettingError("prune_interval", "could not be saved: no space left")
+            raise SettingError("prune_interval", "could not be saved").told("unsaved")
         self.kept.append(dict(values))
         self.memory.retune(**values)
 
@@ -116,7 +116,7 @@ async def test_what_cannot_be_used_is_not_kept(keeper: Keeper, browser: httpx.As
     assert (field["value"], field["aria-invalid"]) == ("fast", "true")
     keeper.is_broken = True
     failed = await press(browser, "/tuning", rate="2")
-    assert "no space left" in failed.text
+    assert "没有做成：AstrBot 存不下设置" in failed.text
     assert keeper.memory.settings.time_decay_rate == 1.0
 
 

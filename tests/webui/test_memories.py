@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
@@ -127,6 +129,8 @@ async def test_nonsense_gets_a_page_that_says_so(
 ) -> None:
     page = await see(owner, "/memories", 422, **query)
     assert "这个地址读不懂" in page.text
+    assert "结束的日期早于开始的" in page.text
+    assert not re.search("[a-z]{4} [a-z]{4}", page.text)
     assert page.alive() == []
 
 
@@ -421,6 +425,7 @@ async def test_what_was_done_cannot_be_made_up(owner: httpx.AsyncClient) -> None
 async def test_what_is_not_there_is_said(owner: httpx.AsyncClient, path: str) -> None:
     page = await see(owner, path, 404)
     assert "这里什么也没有" in page.text
+    assert "there is" not in page.text
 
 
 async def test_correcting_what_is_gone_is_said(owner: httpx.AsyncClient) -> None:

@@ -25,7 +25,10 @@ async def test_a_person_has_names_places_and_facts_of_now_and_before(
 ) -> None:
     page = await see(owner, "/node", id=ZHANG)
     assert "张三 聊天的人 · 117 条事实" in page.text
-    assert "私聊 10001 · 2023年11月9日 – 2025年10月7日" in page.text
+    assert "私聊 张三 · 2023年11月9日 – 2025年10月7日" in page.text
+    assert [tag["href"] for tag in page.all("a") if tag["href"] in {"/people", "/memories"}][
+        -1:
+    ] == ["/people"]
     now, _, before = page.text.partition(" 从前 ")
     assert "张三住在上海，今年春天刚搬过去 住在 2025年9月19日 – 今" in now
     # What was replaced stands with what replaced it, and ended when that began.

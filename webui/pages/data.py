@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, Response
 
-from ..core import errors, files, locales, model, service, transfer
+from ..core import errors, files, model, service, transfer
 from ..guard import read_form
 from ..listing import Id
-from ..rendering import FormError, Memory, View, or_back
+from ..rendering import Memory, View, or_back
 
 LISTED = 20
 Name = Annotated[str, Field(max_length=200)]
@@ -144,7 +145,7 @@ async def plan(
     try:
         found = await (await importer_of(memory, wanted)).preview()
     except (errors.FormatError, errors.NotFoundError) as error:
-        wrong = locales.explain(pages.words(request).language, error)[:400]
+        wrong = pages.explain(request, error)
     return pages.render(
         request,
         "data_import.html",
@@ -165,7 +166,7 @@ async def bring(request: Request, memory: Memory, pages: View) -> Response:
     try:
         wanted = Importing.model_validate(given)
     except ValidationError as error:
-        raise FormError("/data", "failed", str(error)[:400]) from error
+        raise RequestValidationError(error.errors()) from None
     with or_back("/data"):
         task = memory.transfer.begin(await importer_of(memory, wanted))
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
