@@ -353,10 +353,21 @@ class FakeOpenAI:
 # AstrBot process
 # --------------------------------------------------------------------------
 
-# Runs inside the AstrBot process before anything else: only loopback connections
-# are allowed, every refused target is appended to the file in HARNESS_NET_LOG.
-_NETWORK_GUARD = """
+# Runs inside the AstrBot process before anything else: it is as much later as the file in
+# HARNESS_CLOCK says, seconds; only loopback connections are allowed, and every refused
+# target is appended to the file in HARNESS_NET_LOG.
+_GUARD = """
 import socket
+import time
+
+if "HARNESS_CLOCK" in os.environ:
+    _time = time.time
+
+    def _later():
+        with open(os.environ["HARNESS_CLOCK"]) as clock:
+            return _time() + float(clock.read())
+
+    time.time = _later
 
 _LOCAL = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", None}
 _getaddrinfo, _connect, _connect_ex = (
@@ -503,7 +514,7 @@ class AstrBotInstance:
             )
         guard = self.root / "guard"
         guard.mkdir(exist_ok=True)
-        (guard / "sitecustomize.py").write_text(HIDING.read_text() + _NETWORK_GUARD)
+        (guard / "sitecustomize.py").write_text(HIDING.read_text() + _GUARD)
 
     def install_plugin(self, source: Path | Callable[[Path], Path]) -> Path:
         """Copy a plugin below ``data/plugins`` under its metadata name."""

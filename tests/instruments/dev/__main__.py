@@ -32,7 +32,7 @@ PROGRAMS = {
     "eval": ("tests.instruments.eval", "how well recall finds what was asked for"),
     "scenes": (
         "tests.instruments.scenes",
-        "conversations and what is remembered; --live: by your model",
+        "what is remembered of talks; --live: by your model; --stories: in AstrBot",
     ),
     "bench": ("tests.instruments.bench", "how fast it is and how much memory it takes"),
     "screenshots": (

@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.endpoint import VARIABLES, Endpoint, endpoint, missing
+from tests.instruments.dev import steps
 
+from . import stories
 from .cast import SCENES
 from .live import LiveModel
 from .score import Score, as_json, play
@@ -37,8 +39,13 @@ def main(arguments: Sequence[str] | None = None, env: Mapping[str, str] = os.env
     parser.add_argument("--only", nargs="+", metavar="WORD", help="scenes whose names have WORD")
     parser.add_argument("--jobs", type=int, default=4, help="scenes at the same time")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--output", type=Path, help="write the JSON to this file, too")
+    parser.add_argument(
+        "--output", type=Path, help="write the JSON to this file, too; stories: folder of the pages"
+    )
+    parser.add_argument("--stories", action="store_true", help="stories in a real AstrBot")
     options = parser.parse_args(arguments)
+    if options.stories:
+        return stories.main(options.only or (), options.output or steps.WORK / "stories")
     server = endpoint(env) if options.live else None
     if options.live and server is None:
         print(
