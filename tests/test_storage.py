@@ -24,6 +24,7 @@ from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Journal, StorageState
+from graph_memory.store.journal import SLICE, Slices
 
 from .disks import Disk, small_disk
 from .makers import message, private, user
@@ -221,6 +222,29 @@ async def test_messages_wait_for_long_work(tmp_path: Path, monkeypatch: pytest.M
     )
     await work
     assert len(await journal.newest_messages(9)) == 5
+    await journal.close()
+
+
+async def test_messages_come_between_the_slices_of_long_work(tmp_path: Path):
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    begun = threading.Event()
+
+    def work(db: sqlite3.Connection, _tell: object) -> Slices[int]:
+        for number in range(40):
+            begun.set()
+            time.sleep(SLICE / 4)
+            db.execute("INSERT INTO meta VALUES (?, '')", (f"slice{number:02}",))
+            yield
+        raise ZeroDivisionError
+
+    long = asyncio.create_task(journal.in_slices(work))
+    await asyncio.to_thread(begun.wait)
+    await journal.append(message(HOME, ZHANG, "早上好"), HOME)
+    assert not long.done()
+    assert await journal.note("slice39") is None
+    with pytest.raises(ZeroDivisionError):
+        await long
+    assert await journal.note("slice30") == "", "what was committed before it failed stays"
     await journal.close()
 
 

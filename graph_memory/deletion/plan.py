@@ -14,7 +14,8 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from ..model import (
     BOT,
@@ -36,6 +37,7 @@ from .message_retention import THINNED
 
 Key = tuple[str, str]
 _NODES = {Name.kind: "node", Mention.kind: "entity"}
+_NOTE = "going:"
 NOBODY = "-"
 """No user's id."""
 MAX_NAMES = 50
@@ -58,6 +60,7 @@ class DeletionPlan:
         people: ``(session, entity)`` of people in others' private chats who are the user.
         patterns: What finds the user's names in a text, by Session.
         rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
+        newest, last: The newest change and message when it was made.
     """
 
     user: str
@@ -68,6 +71,38 @@ class DeletionPlan:
     patterns: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
     rows: set[Key] = field(default_factory=set)
     ids: set[int] = field(default_factory=set)
+    newest: int = 0
+    last: int = 0
+
+    def note(self, db: sqlite3.Connection, key: str) -> None:
+        """Write down what is about to go, to be finished after a kill."""
+
+        def plain(value: set[Any] | re.Pattern[str]) -> Any:
+            return value.pattern if isinstance(value, re.Pattern) else sorted(value)
+
+        data = {each.name: getattr(self, each.name) for each in fields(self)}
+        # Bit by bit: in one go no other thread would run meanwhile.
+        body = "".join(json.JSONEncoder(default=plain).iterencode(data))
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{_NOTE}{key}", body))
+
+    @classmethod
+    def noted(cls, db: sqlite3.Connection, key: str) -> DeletionPlan | None:
+        """The plan that was noted, if what it says is not done."""
+        query = "SELECT value FROM meta WHERE key = ?"
+        found = db.execute(query, (f"{_NOTE}{key}",)).fetchone()
+        if found is None:
+            return None
+        data = json.loads(found[0])
+        for name in ("lines", "people", "rows"):
+            data[name] = {tuple(each) for each in data[name]}
+        for session, known in data["patterns"].items():
+            data["patterns"][session] = [re.compile(each) for each in known]
+        return cls(**data | {name: set(data[name]) for name in ("sessions", "ids")})
+
+    @staticmethod
+    def done(db: sqlite3.Connection, key: str) -> None:
+        """Delete the note: nothing is left to do."""
+        db.execute("DELETE FROM meta WHERE key = ?", (f"{_NOTE}{key}",))
 
     def take(self, messages: Iterable[tuple[str, int]]) -> None:
         """Let more messages, ``(session, id)``, go."""

@@ -10,11 +10,11 @@ import asyncio
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,17 @@ from numpy.typing import NDArray
 from ..model import Batch, Change, Message, Presence, Quote, Session
 from . import copies, presence, queries
 from . import messages as mail
-from .connection import Storage, Watch, Worker, open_to_read, open_to_write, reading
+from .connection import Storage, Watch, Worker, failure, open_to_read, open_to_write, reading
 from .messages import Appended, Buffered, QueuedBatch
 from .rows import FIELDS, Draft, Event, Rows, Tell, read, read_change, write
 from .schema import migrate, open_tables
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
+Slices = Generator[None, None, T]
+"""Long work: wherever it yields, what it did so far may be committed by itself."""
+SLICE = 0.05
+"""Seconds of long work in one transaction: so long a message waits for it."""
 SWITCHING = 0.0002
 """Seconds that a thread at long work keeps the interpreter while another waits for it."""
 PATIENCE = 5.0
@@ -133,6 +137,47 @@ class Journal:
         """
         with self.long_work() if is_long else nullcontext():
             return await self._transact(lambda db: work(db, self._outbox.append))
+
+    async def in_slices(self, work: Callable[[sqlite3.Connection, Tell], Slices[T]]) -> T:
+        """Run long work in short transactions, between which others write.
+
+        What is committed when it fails, or is killed, stays: it notes what is left to do.
+        """
+        steps: Slices[T] | None = None
+
+        def some(db: sqlite3.Connection) -> list[T]:
+            nonlocal steps
+            steps = steps or work(db, lambda event: self._outbox.append(event))
+            until = time.monotonic() + SLICE
+            try:
+                next(steps)
+                while time.monotonic() < until:
+                    next(steps)
+            except StopIteration as end:
+                return [end.value]
+            return []
+
+        with self.long_work():
+            while not (done := await self._transact(some)):
+                pass
+        return done[0]
+
+    async def survey(self, work: Work[T]) -> T:
+        """Run a long look into the memory on a thread and a connection of its own.
+
+        Raises:
+            JournalError: It cannot be read.
+        """
+
+        def look() -> T:
+            try:
+                with reading(self.path) as db:
+                    return work(db)
+            except sqlite3.Error as error:
+                raise failure(f"{self.path.name} cannot be read", error) from error
+
+        with self.long_work():
+            return await asyncio.to_thread(look)
 
     async def commit(self, resolve: Callable[[Rows], Draft | None]) -> Change | None:
         """Resolve a draft against the newest state and write it, in one transaction."""
@@ -348,6 +393,15 @@ class Journal:
     async def counts(self) -> dict[str, int]:
         """How many rows of each kind, messages, buffered messages, changes there are."""
         return await self.look(queries.counts)
+
+
+def finished(steps: Slices[T]) -> T:
+    """The result of long work that is done at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast(T, end.value)
 
 
 def forget_vectors(db: sqlite3.Connection, hashes: list[bytes]) -> None:

@@ -7,6 +7,7 @@ they were made of begin.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -146,6 +147,7 @@ def _tell_again(db: sqlite3.Connection, users: Iterable[str], tell: Tell) -> Non
     """Let listeners take over the intervals of some users as they stand now."""
     for user in sorted(users):
         tell(PresenceReset(user))
-        query = "SELECT circle, user, since, until FROM presence WHERE user = ?"
-        for row in db.execute(query, (user,)):
-            tell(Presence(*row))
+    query = "SELECT circle, user, since, until FROM presence"
+    query += " WHERE user IN (SELECT value FROM json_each(?))"
+    for row in db.execute(query, (json.dumps([*users]),)):
+        tell(Presence(*row))

@@ -1,4 +1,4 @@
-"""Import runs: what was imported when, and the undo of one in one transaction.
+"""Import runs: what was imported when, and the undo of one, in slices.
 
 Messages, batches and intervals of presence carry the id of their import, and its changes
 are named after it; so an undo deletes exactly what carries it.
@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
+from itertools import batched
 
-from ..deletion.plan import NOBODY, DeletionPlan
+from ..deletion.plan import NOBODY, DeletionPlan, Key
 from ..errors import NotFoundError
-from ..model import Entity, Episode, Erased, Session, User, decode, encode, registered
+from ..model import Entity, Episode, Erased, Row, Session, User, decode, encode
 from ..store import Draft, Rows, presence
-from ..store.rows import Tell, read_change, write
+from ..store.journal import Slices
+from ..store.rows import Tell, read_change, readable, write
 
+STEP = 200
+"""Messages or rows of one transaction: a message that is heard meanwhile waits no longer
+than one of them takes."""
 OWNER = "owner"
 """Actor of the changes of an import."""
 _PREFIX = "moving:"
@@ -29,7 +35,7 @@ class Run:
     Attributes:
         id: Digest of what came in and how.
         format: Of the source.
-        state: ``running``, ``done``, ``undone``.
+        state: ``running``, ``done``, ``undoing``, ``undone``.
         keeps: Whether messages keep the numbers they had (the memory was empty).
         learns: Whether its batches are to be learned.
         count, rows: How many messages and rows it brought.
@@ -85,14 +91,11 @@ def _read(text: str) -> Run:
 # --------------------------------------------------------------------------- undo
 
 
-def undo(db: sqlite3.Connection, tell: Tell, *, id: str, at: float) -> tuple[Run, int, int]:
-    """Take an import back: what it brought goes, with what was learned from it alone.
+def plan_undo(db: sqlite3.Connection, id: str) -> tuple[Run, DeletionPlan]:
+    """The run that an undo takes back, and what goes: its messages and its episodes.
 
     Args:
         id: Of the run; empty takes the newest.
-
-    Returns:
-        The run, how many messages went, and how many rows stay because they were altered.
 
     Raises:
         NotFoundError: There is none, or an older version made it.
@@ -105,52 +108,123 @@ def undo(db: sqlite3.Connection, tell: Tell, *, id: str, at: float) -> tuple[Run
         raise NotFoundError("an older version made this import: restore a backup").told(
             "old_import"
         )
-    found_messages = db.execute("SELECT id FROM message WHERE import = ? ORDER BY id", (run.id,))
-    gone = [number for (number,) in found_messages]
-    kept, episodes = _take_back_rows(db, run, at, tell)
-    _forget_words(db, set(gone), episodes, at, tell)
-    db.execute("DELETE FROM message WHERE import = ?", (run.id,))
+    if plan := DeletionPlan.noted(db, run.id):  # a kill ended an earlier attempt
+        return run, plan
+    carried = _carrying(db, run, nodes=False)
+    return run, DeletionPlan(
+        NOBODY,
+        ids={n for (n,) in db.execute("SELECT id FROM message WHERE import = ?", (run.id,))},
+        rows={key for key in carried if key[0] == Episode.kind},
+        newest=Rows(db).last_change(),
+    )
+
+
+def undo(
+    db: sqlite3.Connection, tell: Tell, *, run: Run, plan: DeletionPlan, at: float
+) -> Slices[int]:
+    """Take an import back: what it brought goes, with what was learned from it alone.
+
+    Returns:
+        How many rows stay because they were altered.
+    """
+    run.state = "undoing"
+    run.save(db)
+    plan.note(db, run.id)
+    yield
+    undoing = _Undoing(db, tell, run, plan, at)
+    kept = yield from undoing.take_back_rows()
+    yield from undoing.forget_words(0)
+    for ids in batched(sorted(plan.ids), STEP):
+        db.executemany("DELETE FROM message WHERE id = ?", zip(ids, strict=True))
+        tell(Erased(ids))
+        yield
+    # What was learned meanwhile; from now on nothing can be.
+    yield from undoing.forget_words(plan.newest)
     db.execute(
         "DELETE FROM batch WHERE import = ?"
         " AND NOT EXISTS (SELECT 1 FROM message WHERE batch = batch.id)",
         (run.id,),
     )
     # Sessions, users and entities stay as long as anything else rests on them.
-    unused = [key for key in _carrying(db, run, nodes=True) if not _is_used(db, *key)]
-    _write(db, Draft(OWNER, "undo import", drop=unused), at, tell)
-    tell(Erased(tuple(gone)))
+    for keys in batched(_carrying(db, run, nodes=True), STEP):
+        undoing.write([key for key in keys if not _is_used(db, *key)])
+        yield
     presence.withdraw(db, run.id, tell)
     run.state, run.count, run.rows = "undone", 0, 0
     run.save(db)
-    return run, len(gone), kept
+    plan.done(db, run.id)
+    return kept
 
 
-def _take_back_rows(
-    db: sqlite3.Connection, run: Run, at: float, tell: Tell
-) -> tuple[int, set[str]]:
-    """Undo what an import did to rows, nodes apart, that stand as it left them.
+@dataclass(frozen=True, slots=True)
+class _Undoing:
+    """The undo of an import, under way."""
 
-    Returns how many were altered since and stay, and the episodes that went.
-    """
-    kept = 0
-    episodes: set[str] = set()
-    reasons = run.reason, run.widening
-    numbers = db.execute(
-        "SELECT id FROM change WHERE reason IN (?, ?) ORDER BY id DESC", reasons
-    ).fetchall()
-    for (number,) in numbers:
-        draft, altered = _inverse(db, number)
-        kept += altered
-        episodes |= {id for kind, id in draft.drop if kind == Episode.kind}
-        _write(db, draft, at, tell)
-    # Of old changes the log may have counts only; what carries them is still theirs.
-    left = Draft(OWNER, "undo import", drop=_carrying(db, run, nodes=False))
-    _write(db, left, at, tell)
-    return kept, episodes
+    db: sqlite3.Connection
+    tell: Tell
+    run: Run
+    plan: DeletionPlan
+    at: float
+
+    def write(self, drop: Iterable[Key], put: Iterable[Row] = ()) -> None:
+        change = write(self.db, Draft(OWNER, "undo import", [*put], [*drop]), self.at)
+        if change:
+            self.tell(change)
+
+    def take_back_rows(self) -> Slices[int]:
+        """Undo what the import did to rows, nodes apart, that stand as it left them.
+
+        Returns how many were altered since and stay; the plan has the episodes that went.
+        """
+        kept = 0
+        query = "SELECT id FROM change WHERE reason IN (?, ?) ORDER BY id DESC"
+        reasons = self.run.reason, self.run.widening
+        for (number,) in self.db.execute(query, reasons).fetchall():
+            drop, put, altered = _inverse(self.db, number)
+            kept += altered
+            self.plan.rows.update(key for key in drop if key[0] == Episode.kind)
+            self.write(drop, put)
+            yield
+        # Of old changes the log may have counts only; what carries them is still theirs.
+        for keys in batched(_carrying(self.db, self.run, nodes=False), STEP):
+            self.write(keys)
+            yield
+        return kept
+
+    def forget_words(self, since: int) -> Slices[None]:
+        """Take messages out of rows that rest on them; those without another basis go.
+
+        Args:
+            since: Only rows that changed after this change are looked at.
+        """
+        plan, last = self.plan, ("", "")
+        episodes: list[Episode] = []
+        query = "SELECT kind, id, data FROM row WHERE change > ? AND (kind, id) > (?, ?)"
+        query += " ORDER BY kind, id LIMIT ?"
+        while page := self.db.execute(query, (since, *last, STEP)).fetchall():
+            last = page[-1][:2]
+            rows = list(readable(page))
+            episodes += [row for row in rows if isinstance(row, Episode)]
+            cut = [row for row in rows if not plan.ids.isdisjoint(row.cited)]
+            left = {(row.kind, row.id): plan.left(row.kind, row.id, encode(row)) for row in cut}
+            put = [decode(key[0], data) for key, data in left.items() if data]
+            self.write([key for key, data in left.items() if data is None], put)
+            yield
+        # Records tell of what their parts told of, and last longer than each of them.
+        gone = plan.rows
+        for each in sorted(episodes, key=lambda e: (e.is_record, e.ended_at - e.started_at)):
+            is_gone = plan.is_message(each.first_message) and plan.is_message(each.last_message)
+            if is_gone or any((each.kind, part) in gone for part in each.parts):
+                gone.add((each.kind, each.id))
+        for keys in batched(sorted(gone & {(each.kind, each.id) for each in episodes}), STEP):
+            self.write(keys)
+            yield
 
 
-def _inverse(db: sqlite3.Connection, number: int) -> tuple[Draft, int]:
-    draft, altered = Draft(OWNER, "undo import"), 0
+def _inverse(db: sqlite3.Connection, number: int) -> tuple[list[Key], list[Row], int]:
+    drop: list[Key] = []
+    put: list[Row] = []
+    altered = 0
     change = read_change(db, number)
     for op in change.ops if change else ():
         if op.kind in _NODES:
@@ -160,13 +234,13 @@ def _inverse(db: sqlite3.Connection, number: int) -> tuple[Draft, int]:
         if found is None or json.loads(found[0]) != op.after:
             altered += found is not None
         elif op.before is None:
-            draft.drop.append((op.kind, op.id))
+            drop.append((op.kind, op.id))
         else:
-            draft.put.append(decode(op.kind, op.before))
-    return draft, altered
+            put.append(decode(op.kind, op.before))
+    return drop, put, altered
 
 
-def _carrying(db: sqlite3.Connection, run: Run, *, nodes: bool) -> list[tuple[str, str]]:
+def _carrying(db: sqlite3.Connection, run: Run, *, nodes: bool) -> list[Key]:
     """Kind and id of the rows that an import wrote and nobody since."""
     marks = ", ".join("?" * len(_NODES))
     return db.execute(
@@ -184,33 +258,3 @@ def _is_used(db: sqlite3.Connection, kind: str, id: str) -> bool:
         " SELECT 1 FROM row WHERE kind != 'session' AND session = :id LIMIT 1"
     )
     return db.execute(query, {"id": id}).fetchone() is not None
-
-
-def _forget_words(
-    db: sqlite3.Connection, gone: set[int], episodes: set[str], at: float, tell: Tell
-) -> None:
-    """Take messages out of rows that rest on them; those without another basis go."""
-    rows, draft, plan = Rows(db), Draft(OWNER, "undo import"), DeletionPlan(NOBODY, ids=gone)
-    for row in (row for kind in registered() for row in rows.scan(kind)):
-        if gone.isdisjoint(row.cited):
-            continue
-        left = plan.left(row.kind, row.id, encode(row))
-        if left is None:
-            draft.drop.append((row.kind, row.id))
-        else:
-            draft.put.append(decode(row.kind, left))
-    # Records tell of what their parts told of, and last longer than each of them.
-    for episode in sorted(
-        rows.scan(Episode), key=lambda e: (e.is_record, e.ended_at - e.started_at)
-    ):
-        is_gone = episode.first_message in gone and episode.last_message in gone
-        if is_gone or not episodes.isdisjoint(episode.parts):
-            episodes.add(episode.id)
-            draft.drop.append((Episode.kind, episode.id))
-    _write(db, draft, at, tell)
-
-
-def _write(db: sqlite3.Connection, draft: Draft, at: float, tell: Tell) -> None:
-    change = write(db, draft, at)
-    if change:
-        tell(change)

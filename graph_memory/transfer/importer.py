@@ -28,15 +28,12 @@ from ..store.rows import Draft, Tell, write
 from . import files
 from .deduplication import Held, join, referred, requoted
 from .files import Stop
-from .import_runs import OWNER, Run, saved
+from .import_runs import OWNER, STEP, Run, saved
 from .intake import Intake
 from .sources import OWN_FORMAT, SOURCES, Options
 
 logger = logging.getLogger("graph_memory.transfer")
 
-STEP = 200
-"""Messages or rows of one transaction: a message that is heard meanwhile waits no longer
-than one of them takes."""
 EXAMPLES = 5
 
 Progress = Callable[[int, int], None]

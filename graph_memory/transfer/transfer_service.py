@@ -90,6 +90,8 @@ class TransferService:
         await asyncio.to_thread(files.sweep, self._directory, self._began)
         if any(run.state == "running" for run in await self.runs()):
             self._failed(JournalError("it was interrupted").told("interrupted"))
+        async with self._lock:
+            await self._finish_undoing()
 
     async def close(self) -> None:
         """Stop; an import that is under way is complete once it is done again."""
@@ -199,6 +201,7 @@ class TransferService:
         async with self._lock:
             self._progress, self.problem, self.failure = (0, 0), "", None
             try:
+                await self._finish_undoing()
                 brought = await importer.run(told)
             except Exception as error:
                 self._failed(error)
@@ -223,8 +226,19 @@ class TransferService:
             NotFoundError: There is none, or an older version made it.
         """
         async with self._lock:
-            work = partial(import_runs.undo, id=id, at=self._now())
-            return Undone(*await self._journal.alter(work, is_long=True))
+            return await self._undo(id)
+
+    async def _undo(self, id: str) -> Undone:
+        run, plan = await self._journal.survey(lambda db: import_runs.plan_undo(db, id))
+        work = partial(import_runs.undo, run=run, plan=plan, at=self._now())
+        kept = await self._journal.in_slices(work)
+        return Undone(run, len(plan.ids), kept)
+
+    async def _finish_undoing(self) -> None:
+        """Go on with what a kill, or a full disk, left half taken back."""
+        for run in await self.runs():
+            if run.state == "undoing":
+                await self._undo(run.id)
 
     # ------------------------------------------------------------------- learn
 
