@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import pytest
 
 from graph_memory.context import Context
+from graph_memory.errors import JournalError
 from graph_memory.identity import Identities
 from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.model import (
@@ -27,6 +33,7 @@ from graph_memory.settings import LiveSettings, Settings
 from graph_memory.store import Journal, rows
 from graph_memory.text import normalise
 
+T = TypeVar("T")
 QQ = "aiocqhttp"
 T0 = 1_790_000_000.0
 """A moment in September 2026; tests count from it."""
@@ -133,3 +140,21 @@ def holding(directory: Path, text: str, pattern: str = "**/*") -> list[str]:
         for path in directory.glob(pattern)
         if path.is_file() and any(mark in path.read_bytes() for mark in marks)
     )
+
+
+@contextmanager
+def broken_off(journal: Journal, steps: int) -> Iterator[None]:
+    """Let only a number of transactions be done, each as short as can be."""
+    transact, left = journal._transact, steps
+
+    async def failing(work: Callable[[sqlite3.Connection], T], patience: float | None = None) -> T:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise JournalError("broken off")
+        return await transact(work, patience)
+
+    with pytest.MonkeyPatch.context() as patch, suppress(JournalError):
+        patch.setattr("graph_memory.store.journal.SLICE", 0.0)
+        patch.setattr(journal, "_transact", failing)
+        yield

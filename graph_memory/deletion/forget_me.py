@@ -259,15 +259,16 @@ def clean_journal(path: Path, tombstones: Tombstones, now: float) -> bool:
     if not path.exists() or not path.stat().st_size:
         return False
     marks: set[str] = set()
+    left: list[str] = []
     with suppress(sqlite3.Error), closing(open_to_read(path)) as db:
-        marks = retraction.carried(db)
-    if not (tombstones.stones or marks):
+        marks, left = retraction.carried(db), retraction.unfinished(db)
+    if not (tombstones.stones or marks or left):
         return False
     with _altering(path) as db:
         due = _due(db, path, tombstones)
-        if due or marks:
+        if due or marks or left:
             _clean(db, path, due, marks, now)
-        if marks or any(due.values()):
+        if marks or left or any(due.values()):
             erasure.compact(db)  # SQLite zeroes what it deletes, but not what it had moved
         # A kill may have left in the log what was erased from the file.
         erasure.empty_log(db)
@@ -320,7 +321,7 @@ def _purge(path: Path, tombstones: Tombstones, marks: Collection[str], now: floa
     try:
         with closing(open_to_read(path)) as db:
             due = _due(db, path, tombstones)
-            held = bool(retraction.held(db, marks))
+            held = bool(retraction.held(db, marks) or retraction.unfinished(db))
     except sqlite3.Error as error:
         raise failure(f"{path.name} cannot be read", error) from error
     if any(due.values()) or held:
@@ -345,6 +346,7 @@ def _clean(
     if marks:
         migrate(db, path)
     db.execute("BEGIN IMMEDIATE")
+    retraction.finish(db)
     for stone, user in due.items():
         if user:
             _erase(user, stone, db)

@@ -60,7 +60,8 @@ class DeletionPlan:
         people: ``(session, entity)`` of people in others' private chats who are the user.
         patterns: What finds the user's names in a text, by Session.
         rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
-        newest, last: The newest change and message when it was made.
+        newest: The newest change when it was made.
+        message: The message that is taken back, as long as it is to go from the log.
     """
 
     user: str
@@ -72,12 +73,14 @@ class DeletionPlan:
     rows: set[Key] = field(default_factory=set)
     ids: set[int] = field(default_factory=set)
     newest: int = 0
-    last: int = 0
+    message: Message | None = None
 
     def note(self, db: sqlite3.Connection, key: str) -> None:
         """Write down what is about to go, to be finished after a kill."""
 
-        def plain(value: set[Any] | re.Pattern[str]) -> Any:
+        def plain(value: set[Any] | re.Pattern[str] | Message) -> Any:
+            if isinstance(value, Message):
+                return value.id, value.session, "", "", "", value.at, "", value.batch
             return value.pattern if isinstance(value, re.Pattern) else sorted(value)
 
         data = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -97,7 +100,15 @@ class DeletionPlan:
             data[name] = {tuple(each) for each in data[name]}
         for session, known in data["patterns"].items():
             data["patterns"][session] = [re.compile(each) for each in known]
+        data["message"] = Message(*data["message"]) if data["message"] else None
         return cls(**data | {name: set(data[name]) for name in ("sessions", "ids")})
+
+    @staticmethod
+    def all_noted(db: sqlite3.Connection, prefix: str) -> list[str]:
+        """The keys of plans that are noted, of those with a prefix."""
+        query = "SELECT substr(key, ?) FROM meta WHERE key LIKE ?"
+        found = db.execute(query, (len(_NOTE) + 1, f"{_NOTE}{prefix}%"))
+        return [key for (key,) in found]
 
     @staticmethod
     def done(db: sqlite3.Connection, key: str) -> None:
@@ -186,7 +197,7 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
     _find_names(db, found)
     spans = _spans_of(db, user)
     places = found.places | spans.keys()
-    there = _standing(db, places)
+    there = _standing(db, places, "fact", "name", "mention")
     states = dict(there)
     for _, ops in changes_about(db, found, places):
         for kind, id, _, after in json.loads(ops):
@@ -199,9 +210,20 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
 def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
     """What goes with a single message and with the answers to it."""
     found, session = DeletionPlan(NOBODY), message.session
+    found.newest = Rows(db).last_change()
     found.take([(session, id) for id in (message.id, *answers(db, message))])
-    states = _standing(db, [session])
-    facts = {id: data for (kind, id), data in states.items() if kind == Fact.kind}
+    facts = {
+        id: json.loads(text)
+        for id, text in db.execute(
+            "SELECT id, data FROM row WHERE kind = 'fact' AND session = ?"
+            " AND (json_array_length(data, '$.supersedes') > 0 OR EXISTS"
+            "  (SELECT 1 FROM json_each(data, '$.evidence')"
+            "  WHERE value IN (SELECT value FROM json_each(?))))",
+            (session, json.dumps([*found.ids])),
+        )
+    }
+    states = _standing(db, [session], "name", "mention")
+    states |= {(Fact.kind, id): data for id, data in facts.items()}
     lost = {id: data["statement"] for id, data in facts.items() if not found.left("fact", id, data)}
     found.rows = {
         (Fact.kind, id)
@@ -225,12 +247,12 @@ def _answers(db: sqlite3.Connection, session: str, user: str) -> Iterator[tuple[
             yield session, id
 
 
-def _standing(db: sqlite3.Connection, sessions: Iterable[str]) -> dict[Key, Data]:
-    """The facts, names and mentions of some Sessions."""
+def _standing(db: sqlite3.Connection, sessions: Iterable[str], *kinds: str) -> dict[Key, Data]:
+    """The rows of some kinds in some Sessions."""
     found = db.execute(
-        "SELECT kind, id, data FROM row WHERE kind IN ('fact', 'name', 'mention')"
+        "SELECT kind, id, data FROM row WHERE kind IN (SELECT value FROM json_each(?))"
         " AND session IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(sessions)),),
+        (json.dumps(kinds), json.dumps(sorted(sessions))),
     )
     return {(kind, id): json.loads(text) for kind, id, text in found}
 

@@ -28,9 +28,10 @@ from ..model import (
     kind_named,
     registered,
 )
-from ..store.messages import by_ids
+from ..store.journal import Slices, finished
+from ..store.messages import answers, by_ids
 from ..store.pauses import leave_gap
-from ..store.rows import ASKED, RETRACTED, Draft, Rows, Tell, undoable, unsaid, write
+from ..store.rows import ASKED, RETRACTED, Draft, Rows, Tell, read_change, undoable, unsaid, write
 from ..store.rows import undo as take_back
 from .message_retention import trimmed
 from .plan import DeletionPlan, Key, plan_for_message, rewrite_log
@@ -40,6 +41,8 @@ _DUE = "withdrawals due"
 """Note: marks were carried here by which nothing was deleted yet."""
 _CLOSED = "closed"
 """Value of a mark whose message no backup holds any more; otherwise when it was retracted."""
+_WORDS = "message:"
+"""Notes of this kind are about messages whose words are in the log yet."""
 _DERIVED = (Basis.LEARNED, Basis.MOMENT)
 
 
@@ -102,7 +105,7 @@ def retract_again(db: sqlite3.Connection, marks: Collection[str], at: float) -> 
     rows = [(mark, repr(at)) for mark in sorted(marks)]
     db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
     for id in held(db, marks):
-        retract(db, id, at, lambda _event: None)
+        finished(retract(db, lambda _event: None, id=id, at=at))
     db.execute("DELETE FROM meta WHERE key = ?", (_DUE,))
 
 
@@ -171,27 +174,56 @@ class DerivedState:
         return any(state[field] != stands.get(field) for field in cls.words)
 
 
-def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | None:
-    """Delete a message and the answer to it, inside the open transaction.
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """What goes with a message, as it stood when it was looked up."""
+
+    gone: DeletionPlan
+    derived: DerivedState
+    draft: Draft
+
+    @classmethod
+    def of(cls, db: sqlite3.Connection, id: int, at: float) -> Retraction | None:
+        """Look through the rows and the log of the message's Session, if it is there."""
+        message = Rows(db).message(id)
+        if message is None:
+            return None
+        gone, derived = plan_for_message(db, message), DerivedState.of(db, message)
+        draft = _enter(db, Draft("chat", RETRACTED), gone, message.session)
+        derived.enter(db, draft, at)
+        return cls(gone, derived, draft)
+
+    def holds(self, db: sqlite3.Connection) -> bool:
+        """Whether it is so still."""
+        message, gone = self.derived.message, self.gone
+        query = "SELECT 1 FROM change WHERE id > ? AND instr(ops, ?)"
+        since = db.execute(query, (gone.newest, json.dumps(message.session, ensure_ascii=False)))
+        is_same = Rows(db).message(message.id) == message and not since.fetchone()
+        return is_same and gone.ids == {message.id, *answers(db, message)}
+
+
+def retract(
+    db: sqlite3.Connection, tell: Tell, *, id: int, at: float, known: Retraction | None = None
+) -> Slices[Change | None]:
+    """Delete a message and the answer to it, then their words in the log.
 
     Facts and names that rest on it alone go, summaries of its conversation too; other facts
     lose it as evidence, derived rows are as they were before. The log keeps which rows were
     touched, but no words. Empty the write-ahead log afterwards (``erasure.drain``).
 
+    Args:
+        known: What goes with it, if that was looked up before.
+
     Returns:
         The change; ``None`` if nothing was learned from the message.
     """
-    found = by_ids(db, [id])
-    if not found:
+    found = known if known and known.holds(db) else Retraction.of(db, id, at)
+    if found is None:
         return None
-    (message,) = found
-    gone, derived = plan_for_message(db, message), DerivedState.of(db, message)
-    draft = _enter(db, Draft("chat", RETRACTED), gone, message.session)
-    derived.enter(db, draft, at)
-    change = write(db, draft, at)
+    gone = found.gone
+    change = write(db, found.draft, at)
     if change:
         tell(change)
-    _blank(db, gone, derived, change)
     for each in by_ids(db, sorted(gone.ids)):
         db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))
         db.execute("DELETE FROM message WHERE id = ?", (each.id,))
@@ -199,7 +231,27 @@ def retract(db: sqlite3.Connection, id: int, at: float, tell: Tell) -> Change | 
         if session := Rows(db).get(Session, each.session):
             leave_gap(db, session.circle, each.sender, each.at, each.at)
     tell(Erased(tuple(sorted(gone.ids))))
+    gone.message, gone.newest = found.derived.message, change.id if change else 0
+    gone.note(db, f"{_WORDS}{id}")
+    yield
+    yield from _blank(db, gone, found.derived, change)
+    gone.done(db, f"{_WORDS}{id}")
     return change
+
+
+def unfinished(db: sqlite3.Connection) -> list[str]:
+    """What a kill left of words in the log, by what was noted about it."""
+    return DeletionPlan.all_noted(db, _WORDS)
+
+
+def finish(db: sqlite3.Connection) -> None:
+    """Do what a kill left undone, inside the open transaction."""
+    for key in unfinished(db):
+        gone = DeletionPlan.noted(db, key)
+        if gone and gone.message:
+            change = read_change(db, gone.newest)
+            finished(_blank(db, gone, DerivedState.of(db, gone.message), change))
+        DeletionPlan.done(db, key)
 
 
 def _enter(
@@ -223,7 +275,7 @@ def _enter(
 
 def _blank(
     db: sqlite3.Connection, gone: DeletionPlan, derived: DerivedState, change: Change | None
-) -> None:
+) -> Slices[None]:
     """Take the words out of what the log says about rows that went with a message."""
     ops = change.ops if change else ()
     rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
@@ -248,7 +300,9 @@ def _blank(
 
     needle = json.dumps(derived.message.session, ensure_ascii=False)
     found = db.execute("SELECT id FROM change WHERE instr(ops, ?) ORDER BY id", (needle,))
-    rewrite_log(db, [number for (number,) in found], left)
+    for numbers in found.fetchall():
+        rewrite_log(db, numbers, left)
+        yield
 
 
 def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell) -> Change | None:

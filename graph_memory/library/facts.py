@@ -33,7 +33,7 @@ from ..privacy.scope import Rank
 from ..retention import fades_at, strength
 from ..store import Draft, Rows, messages, queries
 from ..store.queries import FactFilter, Page
-from ..store.rows import Tell, read_change
+from ..store.rows import read_change
 from ..text import clean, clean_name
 from ..visible_rows import VisibleRows, view_for
 from .edits import (
@@ -447,18 +447,22 @@ class Library:
             said: What the bot had said, if it was the bot's: its lines have no id.
         """
 
-        def work(db: sqlite3.Connection, tell: Tell) -> bool:
+        def look(db: sqlite3.Connection) -> retraction.Retraction | None:
             found = messages.by_platform_id(db, circle, ref)
             if found is None and said:
                 found = messages.by_words(db, circle, said)
-            if found is not None:
-                retraction.retract(db, found, self._now(), tell)
-            return found is not None
+            return None if found is None else retraction.Retraction.of(db, found, now)
 
-        found = await self._journal.alter(work, is_long=True)
-        if found:
-            await erasure.drain(self._journal)
-        return found
+        now = self._now()
+        known = await self._journal.survey(look)
+        if known is None:
+            return False
+        id = known.derived.message.id
+        await self._journal.in_slices(
+            lambda db, tell: retraction.retract(db, tell, id=id, at=now, known=known)
+        )
+        await erasure.drain(self._journal)
+        return True
 
     async def weigh(self, action: Action, ids: Iterable[str]) -> Effect:
         """What :meth:`act` would do, without doing it."""

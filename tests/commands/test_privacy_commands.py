@@ -328,7 +328,9 @@ async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path:
 
 async def test_retracting_what_is_not_there_does_nothing(memory: MemoryService):
     before = await memory.journal.last_change()
-    changed = await memory.journal.alter(lambda db, tell: retraction.retract(db, 4711, T0, tell))
+    changed = await memory.journal.in_slices(
+        lambda db, tell: retraction.retract(db, tell, id=4711, at=T0)
+    )
     assert changed is None
     assert await memory.journal.last_change() == before
     assert asker_of(HOME, ZHANG).accounts == {ZHANG}

@@ -388,6 +388,6 @@ async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(
         ])
     )  # fmt: skip
     assert await trim_log(world.journal, T0 + 100 * DAY) == 3
-    await world.journal.alter(lambda db, tell: retract(db, said.id, T0 + 100 * DAY, tell))
+    await world.journal.in_slices(lambda db, tell: retract(db, tell, id=said.id, at=T0 + 100 * DAY))
     for kind in (Name, InnerState):
         assert await world.journal.read(lambda rows, kind=kind: list(rows.scan(kind))) == []

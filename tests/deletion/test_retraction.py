@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from graph_memory.deletion import erasure
+from graph_memory.deletion import erasure, retraction
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
@@ -28,7 +28,7 @@ from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
 from ..learning.scripted import answer, said, thing
-from ..makers import T0, Clock, all_changes, group, holding, user
+from ..makers import T0, Clock, all_changes, broken_off, group, holding, user
 
 CLUB = group("读书会")
 ZHANG, LI = user("zhang"), user("li")
@@ -116,6 +116,25 @@ async def test_what_was_dropped_before_is_blanked_in_the_log(memory: MemoryServi
     await memory.journal.commit(lambda _: Draft("upkeep", "delete", drop=[("fact", fact.id)]))
     assert await memory.library.retract(CLUB.circle, "1")
     assert left(memory) == []
+
+
+@pytest.mark.parametrize("steps", range(1, 4))
+async def test_a_kill_on_the_way_is_made_good_at_the_next_start(
+    memory: MemoryService, chat: Chat, clock: Clock, steps: int
+):
+    await learned(chat)
+    fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
+    archived = replace(fact, status="archived", archived_at=T0)
+    await memory.journal.commit(lambda _: Draft("upkeep", "archive", [archived]))
+    with broken_off(memory.journal, steps):
+        await memory.library.retract(CLUB.circle, "1")
+    assert list(await chat.facts()) == ["李四喜欢爬山"], "all that can be seen goes at once"
+    await memory.close()
+    assert left(memory)
+    again = await opened(memory.directory, clock)
+    assert left(again) == []
+    assert await again.journal.look(retraction.unfinished) == []
+    await again.close()
 
 
 async def test_what_others_said_as_well_stays(memory: MemoryService, chat: Chat):

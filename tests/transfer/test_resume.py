@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from graph_memory.errors import JournalError
 from graph_memory.store import Journal
 from graph_memory.transfer.import_runs import saved
-from tests.makers import T0
+from tests.makers import T0, broken_off
 from tests.recall.histories import History, histories
 
 from .support import brought, everything, exported, importer, opened, put
@@ -120,7 +120,9 @@ async def _undone(here: History, there: History, breaks: tuple[int, int], steps:
             assert await state(two) == whole, "a second import adds nothing"
             service = moverof(two)
             if any(run.is_there for run in await service.runs()):
-                await _undo_broken_off(two, steps)
+                with broken_off(two, steps), pytest.MonkeyPatch.context() as patch:
+                    patch.setattr("graph_memory.transfer.import_runs.STEP", 2)
+                    await service.undo()
                 if all(run.state == "undoing" for run in await service.runs()):
                     await service.start()  # goes on by itself
                     while any(run.is_there for run in await service.runs()):
@@ -129,24 +131,6 @@ async def _undone(here: History, there: History, breaks: tuple[int, int], steps:
                 elif any(run.is_there for run in await service.runs()):
                     assert (await service.undo()).kept == 0
             assert await state(two) == before
-
-
-async def _undo_broken_off(journal: Journal, steps: int) -> None:
-    """Take an import back until a number of transactions, each as short as can be, are done."""
-    transact, left = journal._transact, steps
-
-    async def failing(work: Callable[..., T], patience: float | None = None) -> T:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise JournalError("broken off")
-        return await transact(work, patience)
-
-    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(JournalError):
-        patch.setattr("graph_memory.store.journal.SLICE", 0.0)
-        patch.setattr("graph_memory.transfer.import_runs.STEP", 2)
-        patch.setattr(journal, "_transact", failing)
-        await moverof(journal).undo()
 
 
 async def _broken_off(journal: Journal, path: Path, steps: int) -> None:

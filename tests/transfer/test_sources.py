@@ -158,7 +158,7 @@ async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(
     here = group("9")
     (told,) = await hear(journal, here, message(here, user("2"), "说错了", T0 + 7_000, ref="5@1"))
     now = T0 + 8_000
-    await journal.alter(lambda db, tell: retraction.retract(db, told.id, now, tell))
+    await journal.in_slices(lambda db, tell: retraction.retract(db, tell, id=told.id, at=now))
     said = [
         (0, "1", "开始前", {}),
         (1_500, "1", "给爸买了保险", {}),
