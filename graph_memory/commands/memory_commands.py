@@ -15,8 +15,9 @@ from urllib.parse import urlencode
 from ..access import LINK_AGE, Access
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
+from ..library import NamedChange
 from ..locales import explain
-from ..model import Change, Fact, Turn
+from ..model import Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
@@ -289,10 +290,10 @@ class Commands(Answers):
         is_confirmed = words.strip().casefold() in CONFIRM
         if words.strip() and not is_confirmed:
             return misused(self._language, "undo", words, CONFIRM)
-        last = await self.memory.library.last_act(turn.user, self._stuck)
-        if last is None:
+        found = await self.memory.library.last_act(turn.user, self._stuck, turn.asker)
+        if found is None:
             return self._say("undo_none")
-        what = await self._named(last)
+        last, what = found.change, self._named(found)
         when = self._ago(last.at)
         is_old = self.memory.now() - last.at > RECENT
         if is_old and not (is_confirmed and self._asked.get(turn.user) == last.id):
@@ -311,19 +312,18 @@ class Commands(Answers):
 
     async def redo(self, turn: Turn) -> str:
         """Take back the speaker's undo, if it was the last thing they did."""
-        last = await self.memory.library.last_undo(turn.user)
+        last = await self.memory.library.last_undo(turn.user, turn.asker)
         if last is None:
             return self._say("redo_none")
         try:
-            await self.memory.library.undo(last.id, turn.user)
+            await self.memory.library.undo(last.change.id, turn.user)
         except (NotFoundError, ConflictError):
             return self._say("redo_none")
-        return self._say("redone", what=await self._named(last))
+        return self._say("redone", what=self._named(last))
 
-    async def _named(self, change: Change) -> str:
+    def _named(self, told: NamedChange) -> str:
         """What a change is about, in the words of what it altered."""
-        words = await self.memory.library.about(change)
-        return fenced(words, MAX_STATEMENT) or self._say("undo_unnamed")
+        return fenced(told.words, MAX_STATEMENT) or self._say("undo_unnamed")
 
     def _ago(self, at: float) -> str:
         is_new = self.memory.now() - at < JUST

@@ -13,6 +13,7 @@ from .facts import (
     FactLine,
     FilterOptions,
     Library,
+    NamedChange,
     Thread,
     begun,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "FactLine",
     "FilterOptions",
     "Library",
+    "NamedChange",
     "OpenRecord",
     "Record",
     "Scene",

@@ -36,7 +36,7 @@ from ..privacy.redaction import redacted
 from ..retention import initial_half_life
 from ..store import Draft, Rows
 from ..store.rows import unsaid
-from ..text import clean_name, normalise, one_line
+from ..text import clean_name, content, normalise, one_line
 from ..visible_rows import VisibleRows
 
 MAX_STATEMENT = 300
@@ -92,31 +92,67 @@ def correcting(
     muted = dict.fromkeys(m for fact in same if fact.session == here for m in fact.evidence)
     mine = [m for m in muted if (told := rows.message(m)) and told.sender in own]
     draft = Draft(turn.user, "correct", put=[*nodes, new])
-    mute(rows, draft, here, [m for m in mine if m != evidence.id], new)
+    mute(rows, draft, here, [m for m in mine if m != evidence.id], same, new)
+    for fact in same:  # what is nobody else's to see says it in other chats, too
+        there = rows.get(Session, fact.session)
+        if fact.session != here and there and there.owner in own:
+            _follow(rows, draft, fact.session, set(fact.evidence), [fact], new)
     return draft
 
 
 def mute(
-    rows: Rows, draft: Draft, session: str, messages: Iterable[int], corrected: Fact | None = None
+    rows: Rows,
+    draft: Draft,
+    session: str,
+    messages: Iterable[int],
+    gone: Iterable[Fact] = (),
+    corrected: Fact | None = None,
 ) -> None:
     """Enter that messages are not recalled any more, with what rests on each of them.
 
     Args:
-        corrected: What is right instead of what they say.
+        gone: The facts because of which they are not.
+        corrected: What is right instead.
     """
     ids = set(messages)
     draft.put += unsaid(rows, session, sorted(ids))
+    _follow(rows, draft, session, ids, gone, corrected)
+
+
+def _follow(
+    rows: Rows,
+    draft: Draft,
+    session: str,
+    messages: set[int],
+    gone: Iterable[Fact],
+    corrected: Fact | None,
+) -> None:
+    """Enter what becomes of rows that rest on messages with facts that go.
+
+    What tells rather of another fact that rests on the same message stays.
+    """
+    going = list(gone)
+    ids = {fact.id for fact in going}
+    others = [fact for fact in rows.find(Fact, session=session) if fact.id not in ids]
     for kind in (kind for kind in registered() if kind.basis is Basis.EACH):
         for row in rows.find(kind, session=session):
-            if ids.isdisjoint(row.cited):
+            beside = [fact for fact in others if not set(row.cited).isdisjoint(fact.evidence)]
+            if messages.isdisjoint(row.cited) or _shared(row, beside) > _shared(row, going):
                 continue
             better = None
-            if corrected and ids.issuperset(row.cited):
-                better = row.reworded(corrected.statement, corrected.evidence)
+            if corrected and messages.issuperset(row.cited):
+                cited = corrected.evidence if corrected.session == session else row.cited
+                better = row.reworded(corrected.statement, cited)
             if better:
                 draft.put.append(better)
             else:
                 draft.drop.append((row.kind, row.id))
+
+
+def _shared(row: Row, facts: Iterable[Fact]) -> int:
+    """How much of what a row says one of some facts says as well."""
+    said = content(str(getattr(row, row.words[0]))) if row.words else set[str]()
+    return max((len(said & content(fact.statement)) for fact in facts), default=0)
 
 
 def _stated(words: str, limit: int) -> str:
@@ -227,7 +263,7 @@ def handling(
         for fact in facts:
             told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
         for session, said in told.items():
-            mute(rows, draft, session, (id for id in said if _is_theirs(rows, id, asker)))
+            mute(rows, draft, session, (m for m in said if _is_theirs(rows, m, asker)), facts)
     else:
         draft.put += [_handled(fact, action, now) for fact in facts]
     return draft
@@ -373,7 +409,8 @@ def amending(
         if old.id in fact.supersedes and fact.id != new.id and new.id not in fact.supersedes
     ]
     if is_muted:
-        mute(rows, draft, old.session, old.evidence, new)
+        draft.put += unsaid(rows, old.session, old.evidence)
+    _follow(rows, draft, old.session, set(old.evidence), [old], new)
     return draft
 
 

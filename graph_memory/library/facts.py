@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..context import Context
@@ -23,6 +23,7 @@ from ..model import (
     Name,
     Participation,
     Session,
+    SessionRow,
     Status,
     Turn,
     User,
@@ -194,6 +195,14 @@ class EntityView:
     places: list[Whereabouts]
     threads: list[Thread]
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedChange:
+    """A change, and what it altered, in the words of that; maybe none."""
+
+    change: Change
+    words: str
 
 
 class Library:
@@ -523,41 +532,43 @@ class Library:
 
         return _done(await self._journal.commit(resolve), str(message))
 
-    async def last_act(self, actor: str, besides: Collection[int] = ()) -> Change | None:
-        """The actor's newest change that can be undone, but for ``besides``."""
+    async def last_act(
+        self, actor: str, besides: Collection[int] = (), asker: Asker | None = None
+    ) -> NamedChange | None:
+        """The actor's newest change that can be undone, but for ``besides``.
 
-        def work(db: sqlite3.Connection) -> Change | None:
+        Args:
+            asker: Who is to be told of it; what may not be shown to them is passed over.
+        """
+
+        def work(db: sqlite3.Connection) -> NamedChange | None:
             found = (id for id in queries.undoable(db, actor) if id not in besides)
-            number = next(found, None)
-            return None if number is None else read_change(db, number)
+            return next(self._telling(db, found, asker), None)
 
         return await self._journal.look(work)
 
-    async def about(self, change: Change) -> str:
-        """What a change altered, in the words of that; maybe nothing."""
+    async def last_undo(self, actor: str, asker: Asker | None = None) -> NamedChange | None:
+        """The newest change, as :meth:`last_act`, if it is an undo and no redo."""
 
-        def work(rows: Rows) -> str:
-            said = ""
-            for op in change.ops:
-                row = op.was or op.row
-                if isinstance(row, Forgotten):
-                    message = rows.message(row.message)
-                    said = said or (disclosed(message).text if message else "")
-                elif change.reason == "correct" and isinstance(row, Fact) and row.supersedes:
-                    old = rows.get(Fact, row.supersedes[0])  # which it would be again
-                    return old.statement if old else row.statement
-                elif isinstance(row, Link | Merge):
-                    return " – ".join(rows.called(node) or node for node in _joined(row))
-                elif row and row.words and not isinstance(row, Session | Name | Episode):
-                    return str(getattr(row, row.words[0]))
-            return said
+        def work(db: sqlite3.Connection) -> NamedChange | None:
+            last = next(self._telling(db, queries.changes_of(db, actor), asker), None)
+            if last is None or last.change.undoes is None:
+                return None
+            undone = read_change(db, last.change.undoes)
+            return last if undone and undone.undoes is None else None
 
-        return await self._journal.read(work)
+        return await self._journal.look(work)
 
-    async def last_undo(self, actor: str) -> Change | None:
-        """The actor's newest change, if that is an undo which can be taken back."""
-        found = await self._journal.look(lambda db: queries.last_undo(db, actor))
-        return None if found is None else await self._journal.change(found)
+    def _telling(
+        self, db: sqlite3.Connection, numbers: Iterable[int], asker: Asker | None
+    ) -> Iterator[NamedChange]:
+        """Changes with what they are about, but for what the asker may not be shown."""
+        rows = Rows(db)
+        visible = self._visible(rows, asker) if asker else None
+        for number in numbers:
+            change = read_change(db, number)
+            if change and (words := _about(rows, change, visible)) is not None:
+                yield NamedChange(change, words)
 
     async def undo(self, change: int | None, actor: str) -> Change:
         """Take a change back, or an undo; without a number the actor's newest change.
@@ -570,7 +581,7 @@ class Library:
             last = await self.last_act(actor)
             if last is None:
                 raise NotFoundError("there is nothing to undo")
-            change = last.id
+            change = last.change.id
         number = change
         undone = await self._journal.alter(
             lambda db, tell: retraction.undo(db, number, actor, self._now(), tell), is_long=True
@@ -578,6 +589,38 @@ class Library:
         if undone is None:  # all that it did is gone already
             raise ConflictError(change, change)
         return undone
+
+
+def _about(rows: Rows, change: Change, visible: VisibleRows | None) -> str | None:
+    """What a change altered, in its words; ``None`` if none may be shown.
+
+    Facts say it best; where there are none, other rows do, or the messages that are muted.
+    """
+    touched = [row for op in change.ops if (row := op.was or op.row)]
+    for row in touched:
+        if isinstance(row, Link | Merge) and not (visible and visible.asker.is_group):
+            return " – ".join(rows.called(node) or node for node in _joined(row))
+    told: list[Fact] | list[SessionRow] | list[Message]
+    told = [row for row in touched if isinstance(row, Fact)]
+    told = told or [row for row in touched if isinstance(row, SessionRow) and _is_worded(row)]
+    muted = (rows.message(row.message) for row in touched if isinstance(row, Forgotten))
+    told = told or [message for message in muted if message]
+    for each in told:
+        if visible is None or visible.rank(each) is not Rank.HIDDEN:
+            return _words(rows, change, each)
+    return None if told else ""
+
+
+def _is_worded(row: SessionRow) -> bool:
+    return bool(row.words) and not isinstance(row, Name | Episode)
+
+
+def _words(rows: Rows, change: Change, row: SessionRow | Message) -> str:
+    if isinstance(row, Message):
+        return disclosed(row).text
+    if change.reason == "correct" and isinstance(row, Fact) and row.supersedes:
+        row = rows.get(Fact, row.supersedes[0]) or row  # which it would be again
+    return str(getattr(row, row.words[0]))
 
 
 def _joined(row: Link | Merge) -> tuple[str, str]:

@@ -621,14 +621,10 @@ def undoable(db: sqlite3.Connection, actor: str) -> Iterator[int]:
         yield id
 
 
-def last_undo(db: sqlite3.Connection, actor: str) -> int | None:
-    """The newest change of ``actor``, if it took back one that was no undo."""
-    query = "SELECT id, undoes FROM change WHERE actor = ? ORDER BY id DESC LIMIT 1"
-    found = db.execute(query, (actor,)).fetchone()
-    if found is None or found[1] is None:
-        return None
-    (is_redo,) = db.execute("SELECT undoes FROM change WHERE id = ?", (found[1],)).fetchone()
-    return None if is_redo else int(found[0])
+def changes_of(db: sqlite3.Connection, actor: str) -> Iterator[int]:
+    """All changes of ``actor``, newest first."""
+    for (id,) in db.execute("SELECT id FROM change WHERE actor = ? ORDER BY id DESC", (actor,)):
+        yield id
 
 
 def versions(db: sqlite3.Connection, kind: str, id: str, limit: int) -> list[dict[str, object]]:

@@ -9,9 +9,17 @@ from pathlib import Path
 import pytest_asyncio
 
 from graph_memory.companion import CoreFact
+from graph_memory.library import OWNER, Amendment
 from graph_memory.model import Fact, Turn
 
-from ..companion.support import World, li_in_club, living, zhang, zhang_in_club
+from ..companion.support import (
+    World,
+    li_in_club,
+    living,
+    zhang,
+    zhang_in_club,
+    zhang_to_lan,
+)
 from ..learning.scripted import answer, said
 
 DAY = 86_400.0
@@ -132,3 +140,61 @@ async def test_others_words_stay_when_who_they_are_about_forgets(world: World) -
     for word in ("芝麻", "芙蓉路"):
         found = await world.tools.use(li_in_club, "search_history", {"keyword": word})
         assert word in found
+
+
+async def test_nobody_undoes_before_others_what_was_done_in_private(world: World) -> None:
+    await remember(world, "我喜欢下围棋", zhang_in_club)
+    await remember(world, "我暗恋李四")
+    await world.commands.records.core(zhang, "drop 1")
+    told = await world.commands.undo(zhang_in_club)
+    assert "围棋" in told, "the last thing that was done here"
+    assert "暗恋" not in told
+    assert "没有可以撤销" in await world.commands.undo(zhang_in_club)
+    assert "暗恋" in await world.commands.undo(zhang), "the core fact"
+    told = await world.commands.redo(zhang_in_club)
+    assert "围棋" in told
+    assert "暗恋" not in told
+
+
+async def test_what_was_done_under_another_persona_can_be_undone(world: World) -> None:
+    await remember(world, "我的座位号是7排3座")
+    await world.commands.mine(zhang_to_lan)
+    await world.commands.forget(zhang_to_lan, "1")
+    assert "7排3座" in await world.commands.undo(zhang_to_lan)
+    assert "7排3座" in await world.commands.records.core(zhang)
+
+
+async def test_core_facts_of_other_personas_follow_a_correction(world: World) -> None:
+    await remember(world, "我的座位号是7排3座")
+    await world.commands.mine(zhang_to_lan)
+    await world.commands.correct(zhang_to_lan, "1 我的座位号是9排1座")
+    assert "7排3座" not in await world.commands.records.core(zhang)
+    assert "7排3座" not in await world.lead(zhang, "我坐哪儿？")
+    await world.commands.undo(zhang_to_lan)
+    assert "7排3座" in await world.commands.records.core(zhang)
+
+
+async def test_core_facts_follow_what_the_owner_amends(world: World) -> None:
+    await remember(world, "我的座位号是7排3座")
+    (fact,) = await world.rows(Fact)
+    amended = await world.memory.library.amend(fact.id, Amendment("张三的座位号是9排1座"), OWNER)
+    assert "9排1座" in await world.commands.records.core(zhang)
+    await world.memory.library.undo(amended.id, OWNER)
+    assert "7排3座" in await world.commands.records.core(zhang)
+
+
+async def test_a_core_fact_of_something_else_in_the_same_message_stays(world: World) -> None:
+    await world.say(zhang, "记住我对花生过敏，还有我喜欢爬山")
+    allergy = said("U1", "allergic_to", "花生", "张三对花生过敏", 1)
+    await world.learn(answer(allergy, said("U1", "likes", "爬山", "张三喜欢爬山", 1)))
+    facts = {fact.statement: fact.id for fact in await world.rows(Fact)}
+    await world.commands.correct(zhang, f"{facts['张三喜欢爬山']} 我喜欢游泳")
+    core = await world.commands.records.core(zhang)
+    assert "花生" in core
+    assert "游泳" in core
+    assert "爬山" not in core
+    await world.commands.undo(zhang)
+    await world.commands.forget(zhang, facts["张三喜欢爬山"])
+    core = await world.commands.records.core(zhang)
+    assert "花生" in core
+    assert "爬山" not in core
