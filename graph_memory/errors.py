@@ -132,6 +132,10 @@ class StaleError(GraphMemoryError):
     """A row was changed since it was read by who wants to change it."""
 
 
+class UnclearError(GraphMemoryError):
+    """A name may mean several, and nobody said which."""
+
+
 class NotFoundError(GraphMemoryError):
     """No such row, or none that the asker may see."""
 

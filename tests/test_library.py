@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import NotFoundError, StaleError
-from graph_memory.library import OWNER, Action, Amendment, Effect, Library
+from graph_memory.library import OWNER, Action, Amendment, Effect, Library, Meant
 from graph_memory.model import Entity, Episode, Fact, Forgotten, Row, asker_of
 from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal
@@ -277,7 +277,7 @@ async def test_what_is_not_about_the_old_thing_is_about_no_other(
 
 
 async def test_an_edit_makes_header_and_sentence_one(seeded: Journal, library: Library) -> None:
-    wanted = Amendment(CAT.statement, "has_pet", "鹦鹉", (T0 - DAY, None), 0.9)
+    wanted = Amendment(CAT.statement, "has_pet", Meant("鹦鹉"), (T0 - DAY, None), 0.9)
     change = await library.amend(CAT.id, wanted, OWNER)
     (new,) = (await library.fact(CAT.id)).replaced_by
     assert (new.subject, new.fact.predicate, new.object) == ("张三", "has_pet", "鹦鹉")
@@ -319,12 +319,12 @@ async def test_a_muted_message_can_be_recalled_again(seeded: Journal, library: L
 async def test_what_the_owner_tells_is_known_where_it_was_told(
     seeded: Journal, library: Library
 ) -> None:
-    wanted = Amendment("张三五月要搬家", "plans", "搬家")
-    await library.tell(HOME.id, "张三", wanted)
+    wanted = Amendment("张三五月要搬家", "plans", Meant("搬家"))
+    await library.tell(HOME.id, Meant("张三"), wanted)
     with pytest.raises(NotFoundError):
-        await library.tell(HOME.id, "张三", wanted)
+        await library.tell(HOME.id, Meant("张三"), wanted)
     with pytest.raises(NotFoundError):
-        await library.tell("qq:private:nobody#default", "张三", wanted)
+        await library.tell("qq:private:nobody#default", Meant("张三"), wanted)
     (told,) = [line for line in (await library.browse()).items if "搬家" in line.fact.statement]
     assert (told.fact.subject, told.fact.speaker, told.object) == (ZHANG, OWNER, "搬家")
     assert told.fact.id in {line.fact.id for line in await library.mine(asker_of(HOME, ZHANG))}

@@ -5,7 +5,7 @@ them, decided per row by the same function as recall (``visible_rows.py``).
 """
 
 from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
-from .edits import MAX_STATEMENT, OWNER, Action, Amendment, Effect
+from .edits import MAX_STATEMENT, OWNER, Action, Amendment, Effect, Meant
 from .facts import (
     Called,
     EntityView,
@@ -33,6 +33,7 @@ __all__ = [
     "FactLine",
     "FilterOptions",
     "Library",
+    "Meant",
     "NamedChange",
     "OpenRecord",
     "Record",

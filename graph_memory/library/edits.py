@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..errors import NotFoundError
+from ..errors import NotFoundError, UnclearError
 from ..model import (
     SINGLE_VALUED,
     Basis,
@@ -204,21 +204,22 @@ def _called(rows: Rows, session: str, node: str, text: str, at: float) -> list[R
     return [Name(id, session, node, text, norm, at, at)]
 
 
-def _topic(rows: Rows, session: str, text: str, at: float) -> tuple[str, list[Row]]:
-    """What a fact hangs on that is not about the old thing any more."""
-    name = one_line(text, MAX_TOPIC)
-    node = stable_id("e", "", normalise(name))
-    made: list[Row] = [Entity(node), *_called(rows, session, node, name, at)]
-    id = stable_id("m", session, node)
-    if rows.get(Mention, id) is None:
-        made.append(Mention(id, session, node, EntityType.TOPIC.value, at, at))
-    return node, made
+def _introduced(rows: Rows, session: str, node: str, name: str, at: float) -> list[Row]:
+    """The rows by which a Session knows a node from now on."""
+    made = _called(rows, session, node, name, at)
+    known = rows.find(Mention, a=node)
+    if is_entity(node) and session not in {each.session for each in known}:
+        type = max(known, key=lambda each: each.last_at).type if known else EntityType.TOPIC.value
+        made.append(Mention(stable_id("m", session, node), session, node, type, at, at))
+    return made
 
 
 # --------------------------------------------------------------------- the owner
 
 OWNER = "owner"
 """Actor of changes made with the web UI's key, and speaker of what is told there."""
+NEW = "new"
+"""Stands for a person or thing that is not known yet."""
 Action = Literal["pin", "unpin", "archive", "restore", "forget"]
 
 
@@ -334,17 +335,30 @@ def effect(rows: Rows, action: Action, ids: Iterable[str], now: float) -> Effect
 
 
 @dataclass(frozen=True, slots=True)
+class Meant:
+    """Somebody or something by a name, which may be that of several.
+
+    Attributes:
+        node: Which of them; :data:`NEW` for none of those that are known. Empty: who is
+            called so in that chat, or something new if nobody is called so anywhere.
+    """
+
+    name: str
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Amendment:
     """What a fact is to state; ``None``, or empty: as it does.
 
     Attributes:
-        object: What the other person or thing is called; empty for none.
+        object: The other person or thing; with an empty name for none.
         period: From when and until when it is true.
     """
 
     statement: str
     predicate: str = ""
-    object: str | None = None
+    object: Meant | None = None
     period: tuple[float | None, float | None] | None = None
     importance: float | None = None
 
@@ -368,13 +382,14 @@ def amending(
     said = _stated(wanted.statement, MAX_STATEMENT) or old.statement
     old_names = rows.find(Name, a=old.object)
     object, made = old.object, list[Row]()
-    name = _stated(wanted.object or "", MAX_TOPIC)
-    if name and normalise(name) not in {each.norm for each in old_names}:
-        object, made = _named(rows, old.session, name, old.said_at)
+    name = _stated(wanted.object.name, MAX_TOPIC) if wanted.object else ""
+    is_other = wanted.object and wanted.object.node not in ("", old.object)
+    if wanted.object and name and (is_other or not _is_called(old_names, name)):
+        object, made = _named(rows, old.session, wanted.object, old.said_at)
         if said == old.statement:  # which is to name the new one
             known = sorted((n.text for n in old_names if n.text in said), key=len)
             said = one_line(said.replace(known[-1], name), MAX_STATEMENT) if known else said
-    elif wanted.object == "" or (
+    elif (wanted.object and not name) or (
         wanted.object is None
         and _is_named(old_names, old.statement)
         and not _is_named(old_names, said)
@@ -422,27 +437,49 @@ def _weighed(fact: Fact, importance: float | None) -> Fact:
     return replace(fact, importance=importance, half_life=fact.half_life * ratio)
 
 
-def _named(rows: Rows, session: str, name: str, at: float) -> tuple[str, list[Row]]:
-    """Who or what bears a name in a Session; a new thing if nobody does, or several."""
-    norm = normalise(name)
-    nodes = {row.node for row in rows.find(Name, session=session) if row.norm == norm}
-    return (nodes.pop(), []) if len(nodes) == 1 else _topic(rows, session, name, at)
+def _is_called(names: Iterable[Name], name: str) -> bool:
+    return normalise(name) in {each.norm for each in names}
 
 
-def telling(rows: Rows, session: str, subject: str, wanted: Amendment, now: float) -> Draft:
+def _named(rows: Rows, session: str, meant: Meant, at: float) -> tuple[str, list[Row]]:
+    """The node that is meant, with the rows by which the Session knows it from now on.
+
+    Raises:
+        UnclearError: Several there are called so, or only others elsewhere, or the one
+            that was chosen is not.
+    """
+    name = _stated(meant.name, MAX_TOPIC)
+    norm, one = normalise(name), rows.identities()
+    if meant.node in ("", NEW):
+        bearers = rows.find(Name, b=norm)
+        here = {one.canonical(row.node) for row in bearers if row.session == session}
+        if not meant.node and len(here) == 1:
+            return here.pop(), []
+        if not meant.node and bearers:
+            raise UnclearError("a name may mean several")
+        node = stable_id("e", session if bearers else "", norm)
+        return node, [Entity(node), *_introduced(rows, session, node, name, at)]
+    node = one.canonical(meant.node)
+    names = [row for each in one.nodes(node) for row in rows.find(Name, a=each)]
+    if not any(norm in row.norm for row in names):
+        raise UnclearError("a name may mean several")
+    is_known = any(row.session == session for row in names)
+    own = name if _is_called(names, name) else rows.called(*one.nodes(node))
+    return node, [] if is_known else _introduced(rows, session, node, own, at)
+
+
+def telling(rows: Rows, session: str, subject: Meant, wanted: Amendment, now: float) -> Draft:
     """The draft of a fact that the owner tells about somebody in a Session.
-
-    Args:
-        subject: What the person or thing is called there.
 
     Raises:
         NotFoundError: There is no such Session.
+        UnclearError: A name may mean several.
     """
     if rows.get(Session, session) is None:
         raise NotFoundError(f"there is no chat {session}")
     said = _stated(wanted.statement, MAX_STATEMENT)
-    about, made = _named(rows, session, _stated(subject, MAX_TOPIC), now)
-    other = _stated(wanted.object or "", MAX_TOPIC)
+    about, made = _named(rows, session, subject, now)
+    other = wanted.object if wanted.object and wanted.object.name.strip() else None
     object, more = _named(rows, session, other, now) if other else (about, [])
     begin, end = wanted.period or (None, None)
     importance = 0.5 if wanted.importance is None else wanted.importance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..context import Context
@@ -41,6 +41,7 @@ from .edits import (
     Action,
     Amendment,
     Effect,
+    Meant,
     amending,
     correcting,
     effect,
@@ -85,11 +86,16 @@ class FactLine:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A node, what it was called last, and how many facts there are about it."""
+    """A node, what it was called last, and how many facts there are about it.
+
+    Attributes:
+        here: Whether it is known in the Session that was asked about.
+    """
 
     node: str
     name: str
     facts: int
+    here: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +308,10 @@ class Library:
 
         return await self._journal.look(work)
 
-    async def search(self, text: str, limit: int = 12) -> list[Called]:
-        """The people and things one of whose names contains a text, best known first."""
+    async def search(self, text: str, limit: int = 12, session: str = "") -> list[Called]:
+        """People and things with a text in a name, those first that a Session knows."""
         return await self._journal.look(
-            lambda db: _called(db, queries.search_names(db, text, limit))
+            lambda db: _called(db, queries.search_names(db, text, limit, session))
         )
 
     async def node(self, node: str) -> EntityView:
@@ -495,6 +501,7 @@ class Library:
 
         Raises:
             StaleError: It states something else by now, or was replaced.
+            UnclearError: The name of the object may mean several.
         """
         now = self._now()
 
@@ -507,18 +514,19 @@ class Library:
 
         return _done(await self._journal.commit(resolve), id)
 
-    async def tell(self, session: str, subject: str, wanted: Amendment) -> Change:
+    async def tell(self, session: str, subject: Meant, wanted: Amendment) -> Change:
         """Keep what the owner tells about somebody in a Session.
 
         Raises:
             NotFoundError: There is no such Session, or it is known already.
+            UnclearError: A name may mean several.
         """
         now = self._now()
 
         def resolve(rows: Rows) -> Draft:
             return telling(rows, session, subject, wanted, now)
 
-        return _done(await self._journal.commit(resolve), subject)
+        return _done(await self._journal.commit(resolve), subject.name)
 
     async def hear_again(self, message: int, actor: str) -> Change:
         """Let a message be recalled that was not to be; ``NotFoundError`` if it may be."""
@@ -645,9 +653,9 @@ def begun(line: FactLine) -> float:
     return line.fact.said_at if line.fact.valid_from is None else line.fact.valid_from
 
 
-def _called(db: sqlite3.Connection, facts: dict[str, int]) -> list[Called]:
-    names = queries.names(db, facts)
-    return [Called(node, names.get(node, node), count) for node, count in facts.items()]
+def _called(db: sqlite3.Connection, found: Sequence[queries.Counted]) -> list[Called]:
+    names = queries.names(db, (node for node, *_ in found))
+    return [Called(each[0], names.get(each[0], each[0]), *each[1:]) for each in found]
 
 
 def _places(rows: Rows, found: Iterable[Mention | Participation]) -> list[Whereabouts]:

@@ -291,6 +291,10 @@ def predicates(db: sqlite3.Connection) -> dict[str, int]:
 # ------------------------------------------------------------------ people and things
 
 
+Counted = tuple[str, int] | tuple[str, int, bool]
+"""A node, how many facts there are about it, and whether a Session knows it."""
+
+
 def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
     """What nodes, or those that are one with them, were called last, anywhere."""
     rows = Rows(db)
@@ -299,7 +303,7 @@ def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
     return {node: text for node, text in called.items() if text}
 
 
-def most_known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict[str, int]]:
+def most_known(db: sqlite3.Connection, limit: int) -> tuple[list[Counted], list[Counted]]:
     """Users, and entities, that most facts are about, and how many; most first."""
     found = db.execute(
         "SELECT node, sum(n) FROM (SELECT subject AS node, count(*) AS n FROM fact"
@@ -308,19 +312,20 @@ def most_known(db: sqlite3.Connection, limit: int) -> tuple[dict[str, int], dict
     ).fetchall()
     people = [each for each in found if not is_entity(each[0])]
     things = [each for each in found if is_entity(each[0])]
-    return dict(people[:limit]), dict(things[:limit])
+    return people[:limit], things[:limit]
 
 
-def search_names(db: sqlite3.Connection, text: str, limit: int) -> dict[str, int]:
-    """Nodes that have a name with a text in it, and how many facts are about each."""
+def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "") -> list[Counted]:
+    """Nodes with a text in a name, those first that a Session knows."""
     found = db.execute(
         "SELECT node, (SELECT count(*) FROM fact WHERE subject = node)"
-        " + (SELECT count(*) FROM fact WHERE object = node AND subject != node) AS facts"
-        " FROM (SELECT DISTINCT +node AS node FROM name WHERE instr(norm, ?) > 0)"
-        " ORDER BY facts DESC, node LIMIT ?",
-        (normalise(text), limit),
+        " + (SELECT count(*) FROM fact WHERE object = node AND subject != node) AS facts,"
+        " EXISTS (SELECT 1 FROM name n WHERE n.node = found.node AND session = ?) AS here"
+        " FROM (SELECT DISTINCT +node AS node FROM name WHERE instr(norm, ?) > 0) found"
+        " ORDER BY here DESC, facts DESC, node LIMIT ?",
+        (session, normalise(text), limit),
     )
-    return dict(found.fetchall())
+    return found.fetchall()
 
 
 def people(db: sqlite3.Connection, limit: int) -> list[tuple[str, int, int, float]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 import pytest
 
-from tests.webui.browsing import LIFE
+from tests.webui.browsing import LIFE, PRIVATE
 from tests.webui.seed import fact_id
-from tests.webui.story import LI
+from tests.webui.story import HONG, LI
 
 from .conftest import BULK, KEY, Opener, expect
 
@@ -188,3 +189,22 @@ async def test_a_fact_is_corrected_and_its_words_are_opened(visit: Opener) -> No
     await seen.go(f"/node?id={LI}")
     await page.get_by_role("link", name="原话").first.click()
     await page.wait_for_url(re.compile("/messages/"))
+
+
+async def test_whom_a_name_may_mean_is_listed_while_it_is_typed(visit: Opener) -> None:
+    page = (await visit(at="/memories/new")).page
+    await page.select_option("#session", PRIVATE.id)
+    await page.fill("#about", "小")
+    picks = page.locator("#about-picks")
+    await expect(picks).to_contain_text("新的：小")
+    await page.fill("#about", "小红")
+    await expect(picks).to_contain_text("新的：小红")
+    await expect(picks).to_contain_text("别的聊天里的")
+    await picks.locator("label", has_text=HONG).click()
+    await page.fill("#statement", "小红会弹琴")
+    await page.get_by_role("button", name="保存").click()
+    await expect(page.locator(".memory-statement")).to_contain_text("小红会弹琴")
+    link = page.locator(".memory-about a")
+    assert HONG in unquote(await link.get_attribute("href") or "")
+    await page.get_by_role("button", name="撤销").click()
+    await page.get_by_text("已撤销").wait_for()

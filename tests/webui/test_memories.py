@@ -15,7 +15,7 @@ from .browsing import LIFE, PRIVATE, press, see, send, statements, undo
 from .conftest import BULK
 from .markup import Markup
 from .seed import fact_id
-from .story import HONG, ZHANG
+from .story import HONG, LI, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 FACTS = 60 + BULK
@@ -409,6 +409,47 @@ async def test_a_memory_about_nothing_else_makes_no_thing_of_its_sentence(
     assert sum(after.values()) == sum(before.values()) + 1
     node = next(tag["href"] for tag in done.all("a") if tag["href"].startswith("/node"))
     assert "张三会弹琴" in (await see(owner, node)).text
+    await undo(owner, done)
+
+
+async def test_somebody_known_elsewhere_is_no_second_person(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    given = {"session": PRIVATE.id, "about": "小红", "statement": "小红会弹琴"}
+    before = {each.node: each.facts for each in await service.library.search("小红")}
+    asked = Markup((await send(owner, "/memories/new", 422, **given)).text)
+    assert "可能指不止一个" in asked.text
+    assert f"小红 别的聊天里的 · 聊天的人 {HONG} · {before[HONG]} 条事实" in asked.text
+    assert [each["value"] for each in asked.all("input", name="about_node")] == [HONG, "new"]
+    assert asked.all("textarea")
+    assert {each.node: each.facts for each in await service.library.search("小红")} == before
+    # One who is not called so is not taken for it, whatever a form says.
+    await send(owner, "/memories/new", 422, **given, about_node=LI)
+    done = await press(owner, "/memories/new", **given, about_node=HONG)
+    after = {each.node: each.facts for each in await service.library.search("小红")}
+    assert after == before | {HONG: before[HONG] + 1}
+    # Now that chat knows them: nothing has to be asked, and they are listed first.
+    more = await press(owner, "/memories/new", **given | {"statement": "小红会唱歌"})
+    listed = await see(owner, "/memories/new", about="红", session=PRIVATE.id)
+    assert "小红 这个聊天里认识" in listed.text
+    await undo(owner, more)
+    new = await press(owner, "/memories/new", **given | {"session": LIFE.id}, about_node="new")
+    assert len(await service.library.search("小红")) == len(before) + 1
+    await undo(owner, new)
+    await undo(owner, done)
+    assert {each.node: each.facts for each in await service.library.search("小红")} == before
+
+
+async def test_another_of_the_name_can_be_the_object(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    path = f"/memories/{KEYBOARD}/edit"
+    fields = {"statement": "张三和小红合用一把键盘", "asked": "yes", "object": "小红"}
+    asked = Markup((await send(owner, path, 422, **fields)).text)
+    assert [each["value"] for each in asked.all("input", name="object_node")] == [HONG, "new"]
+    done = await press(owner, path, **fields, object_node=HONG)
+    assert "张三 拥有 小红 张三和小红合用一把键盘" in done.text
+    assert [each.node for each in await service.library.search("小红")] == [HONG]
     await undo(owner, done)
 
 

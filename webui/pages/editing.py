@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from ..core import errors, library, model
@@ -19,6 +19,8 @@ from ..rendering import Memory, Pages, View, memory_url, or_back
 
 LONGEST = {"statement": library.MAX_STATEMENT, "object": 100, "about": 100}
 """Characters that the fields of the form take."""
+LISTED = 8
+"""People and things that a name may mean, of those that are listed."""
 
 routes = APIRouter()
 
@@ -35,6 +37,8 @@ class FactForm:
     importance: str = "50"
     about: str = ""
     session: str = ""
+    about_node: str = ""
+    object_node: str = ""
 
     @classmethod
     def of(cls, line: library.FactLine, zone: tzinfo) -> FactForm:
@@ -64,11 +68,11 @@ class FactForm:
         if not all(map(math.isfinite, some)) or some != sorted(some):
             raise ValueError("no such period")
         is_kept = old is not None and (old.since, old.until) == (self.since, self.until)
-        named = None if old is not None and old.object == self.object else self.object
+        is_same = old is not None and (self.object, self.object_node) == (old.object, "")
         return library.Amendment(
             self.statement,
             self.predicate,
-            named,
+            None if is_same else library.Meant(self.object, self.object_node),
             None if is_kept else (begin, end),
             None if old is not None and old.importance == self.importance else percent / 100,
         )
@@ -103,16 +107,10 @@ def _day(at: float | None, zone: tzinfo) -> str:
 
 
 @routes.get("/memories/new")
-async def blank(
-    request: Request,
-    memory: Memory,
-    pages: View,
-    about: Annotated[str, Query(max_length=100)] = "",
-    session: Annotated[Id, Query()] = "",
-) -> Response:
+async def blank(request: Request, memory: Memory, pages: View) -> Response:
     """The form in which the owner tells a fact."""
-    form = FactForm(about=about, session=session)
-    return await _write(request, memory, pages, form)
+    given = request.query_params
+    return await _write(request, memory, pages, FactForm().filled(given), meant=given)
 
 
 @routes.post("/memories/new")
@@ -125,8 +123,12 @@ async def tell(request: Request, memory: Memory, pages: View) -> Response:
         return await _write(request, memory, pages, form, 422, notice="invalid")
     if not (form.statement.strip() and form.about.strip()):
         return await _write(request, memory, pages, form, 422, notice="invalid")
-    with or_back("/memories/new", same=errors.NotFoundError):
-        change = await memory.library.tell(form.session, form.about, wanted)
+    about = library.Meant(form.about, form.about_node)
+    try:
+        with or_back("/memories/new", same=errors.NotFoundError):
+            change = await memory.library.tell(form.session, about, wanted)
+    except errors.UnclearError:
+        return await _write(request, memory, pages, form, 422, notice="unclear", meant=LONGEST)
     new = next(op.id for op in change.ops if op.kind == "fact")
     return pages.redirect(memory_url(new), what="tell", change=change.id, back="/memories")
 
@@ -134,8 +136,9 @@ async def tell(request: Request, memory: Memory, pages: View) -> Response:
 @routes.get("/memories/{id}/edit")
 async def edit(request: Request, id: Id, memory: Memory, pages: View) -> Response:
     """The form in which a fact is corrected."""
-    found = await memory.library.fact(id)
-    return await _write(request, memory, pages, FactForm.of(found.line, memory.zone), detail=found)
+    found, given = await memory.library.fact(id), request.query_params
+    form = FactForm.of(found.line, memory.zone).filled(given)
+    return await _write(request, memory, pages, form, detail=found, meant=given)
 
 
 @routes.post("/memories/{id}/edit")
@@ -163,6 +166,10 @@ async def amend(request: Request, id: Id, memory: Memory, pages: View) -> Respon
     except errors.StaleError:
         found = await _newest(memory, id)
         return await _write(request, memory, pages, form, 409, detail=found, notice="stale")
+    except errors.UnclearError:
+        return await _write(
+            request, memory, pages, form, 422, detail=found, notice="unclear", meant=LONGEST
+        )
     new = next((op.id for op in change.ops if op.kind == "fact" and op.id != id), id)
     return pages.redirect(memory_url(new), what="amend", change=change.id, back=memory_url(id))
 
@@ -197,8 +204,20 @@ async def _write(
     *,
     detail: library.FactDetail | None = None,
     notice: str = "",
+    meant: Container[str] = (),
 ) -> Response:
-    """The form; ``notice`` is why it is shown again."""
+    """The form.
+
+    Args:
+        notice: Why it is shown again.
+        meant: The fields for which is listed whom they may mean.
+    """
+    session = detail.line.session.id if detail else form.session
+    choices = {
+        field: await memory.library.search(text, LISTED, session)
+        for field, text in (("about", form.about.strip()), ("object", form.object.strip()))
+        if field in meant and text
+    }
     return pages.render(
         request,
         "memory_edit.html",
@@ -211,5 +230,6 @@ async def _write(
             model.PREDICATES, key=lambda name: pages.words(request).name("predicate", name)
         ),
         longest=LONGEST,
+        choices=choices,
         notice=notice,
     )
