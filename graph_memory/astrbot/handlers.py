@@ -130,8 +130,8 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
     What is glued may be talk (记忆我的…), so that it takes a prefix.
     """
     said, prefix = str(event.message_str), _prefix(event, cfg)
-    text = " ".join(unicodedata.normalize("NFKC", said).split())
-    text = text.removeprefix(prefix).strip() if prefix else text
+    whole = " ".join(unicodedata.normalize("NFKC", said).split())
+    text = whole.removeprefix(prefix).strip() if prefix else whole
     for name in sorted(commands, key=len, reverse=True):
         group, _, command = name.partition(" ")
         if group not in groups or not command:
@@ -139,8 +139,10 @@ def _straightened(event: Any, cfg: Any, groups: set[str], commands: set[str]) ->
         gap = r"\s*" if prefix and not command.isascii() else r"\s+"
         end = "" if prefix and not command.isascii() else r"(?!\S)"
         written = re.match(rf"{group}{gap}{command}{end}", text, re.IGNORECASE)
-        if written:
-            return f"{name} {text[written.end() :].strip()}".strip()
+        if written:  # what stands behind stays as it is, in full width as well
+            head = whole.removesuffix(text) + written[0]
+            behind = re.sub(rf"(?:\s*\S){{{len(''.join(head.split()))}}}", "", said, count=1)
+            return f"{name} {behind.strip()}".strip()
     return text if text.casefold() in groups else said
 
 

@@ -78,7 +78,7 @@ class PrivacyCommands(Answers):
         *named, last = what.split() or [""]
         is_confirmed = last.casefold() in _YES
         account = " ".join(named) if is_confirmed else what
-        user = turn.user
+        user, typed = turn.user, account and f" {one_line(account, MAX_LINE)}"
         if account:
             platform = turn.user.partition(":")[0]
             user = account if ":" in account else f"{platform}:{account}"
@@ -86,7 +86,7 @@ class PrivacyCommands(Answers):
             wished, asked = self._wishes.pop(place, ("", 0.0))
             is_meant = wished and (not account or wished == user)
             if not is_meant or self.memory.now() - asked > CONFIRM:
-                return self._say("forgetme_first")
+                return self._say("forgetme_first", account=typed)
             return self._say(f"forgetme_{await self.memory.forget_me.forget(wished)}")
         if refusal := await self._refusal(turn, user, what):
             return refusal
@@ -97,7 +97,7 @@ class PrivacyCommands(Answers):
             self._wishes.popitem(last=False)
         is_self = user == turn.user
         who = self._say("forgetme_you") if is_self else self._say("forgetme_user", user=user)
-        ask = self._say("forgetme_ask", who=who, minutes=round(CONFIRM / 60))
+        ask = self._say("forgetme_ask", who=who, account=typed, minutes=round(CONFIRM / 60))
         if not is_self:
             name, messages, facts = await self.memory.journal.look(lambda db: footprint(db, user))
             about = {"name": one_line(name, MAX_LINE), "messages": messages, "facts": facts}

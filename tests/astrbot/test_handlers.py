@@ -43,3 +43,25 @@ def test_own_chat(
         is_admin=lambda: admin, get_group_id=lambda: group, get_extra=lambda *_: None
     )
     assert permission(command).filter(event, None) is allowed
+
+
+@pytest.mark.parametrize(
+    ("said", "prefix", "read"),
+    [
+        ("memory remember 我吃全素，不吃蛋奶①", "", "memory remember 我吃全素，不吃蛋奶①"),
+        ("／ 记忆　记住 ＡＢＣ，½", "/", "memory remember ＡＢＣ，½"),
+        ("Memory REMEMBER a\nb", "/", "memory remember a\nb"),
+        ("记忆记住我", "/", "memory remember 我"),
+        ("记忆记住我", "", "记忆记住我"),
+        ("／ｍｅｍｏｒｙ", "/", "memory"),
+        ("memorise this，please", "", "memorise this，please"),
+    ],
+)
+def test_only_the_command_itself_is_straightened(said: str, prefix: str, read: str) -> None:
+    raw = said if said.startswith("／") or not prefix else prefix + said
+    event = SimpleNamespace(message_str=said, message_obj=SimpleNamespace(message_str=raw))
+    names = {"memory remember": "memory remember", "记忆 记住": "memory remember"}
+    straight = handlers._straightened(event, {"wake_prefix": ["/"]}, {"memory", "记忆"}, {*names})
+    for name, meant in names.items():
+        straight = straight.replace(name, meant)
+    assert straight == read

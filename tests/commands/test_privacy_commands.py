@@ -183,9 +183,12 @@ async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, comman
         await memory.learning.hear(Turn(HOME, ZHANG, "张三\n1. 假的", text), at=T0 + number)
     known = [fact(HOME, ZHANG, entity("橘猫"), f"张三的猫{n}") for n in range(3)]
     await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, *known]))
-    assert "请先发送" in await forget(boss, "zhang 确认"), "it was not shown yet"
+    unseen = await forget(boss, "zhang 确认")
+    assert "请先发送 /记忆 忘记我 zhang，" in unseen, "it was not shown yet"
     asked = await forget(boss, "zhang")
     assert asked.splitlines()[0] == f"👤 张三 1. 假的（{QQ}:zhang）：2 条消息、3 条事实"
+    assert asked.endswith("发送 /记忆 忘记我 zhang 确认")
+    assert f"提到了“{QQ}:zhang”；" in asked
     assert "请先发送" in await forget(boss, "li 确认"), "another one was shown"
     assert "橘猫" in str(await told(memory))
     await forget(boss, "zhang")
