@@ -8,8 +8,17 @@ import pytest
 import pytest_asyncio
 
 from graph_memory.errors import NotFoundError, StaleError
-from graph_memory.library import OWNER, Action, Amendment, Effect, Library, Meant
+from graph_memory.library import (
+    OWNER,
+    Action,
+    Amendment,
+    Conversations,
+    Effect,
+    Library,
+    Meant,
+)
 from graph_memory.model import Entity, Episode, Fact, Forgotten, Row, asker_of
+from graph_memory.privacy.redaction import MASK
 from graph_memory.retention import DAY
 from graph_memory.store import Draft, Journal
 from graph_memory.store.queries import Cursor, FactFilter
@@ -344,3 +353,16 @@ async def test_a_statement_is_one_line_of_bounded_length(seeded: Journal, librar
     (new,) = (await library.fact(CAT.id)).replaced_by
     assert "\n" not in new.fact.statement
     assert len(new.fact.statement) <= 300
+
+
+async def test_the_owner_reads_no_secrets(journal: Journal, library: Library):
+    appended = await journal.append(message(HOME, ZHANG, "我的WiFi密码是Zx9qWv7T"), HOME)
+    said = appended.message
+    told = fact(HOME, ZHANG, entity("WiFi"), "张三换了WiFi密码", evidence=(said.id,))
+    met = Episode("ep:1", HOME.id, T0, T0, said.id, said.id, 1, "张三换了WiFi密码", (ZHANG,))
+    await put(journal, HOME, told, met)
+    conversations = Conversations(context(journal, now=lambda: NOW))
+    (line,) = (await conversations.scene(said.id)).lines
+    (source,) = (await library.fact(told.id)).sources
+    (read,) = (await conversations.read(met.id)).messages
+    assert {line.text, source.text, read.text} == {f"我的WiFi密码是{MASK}"}

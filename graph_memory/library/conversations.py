@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from ..context import Context
 from ..errors import NotFoundError
 from ..model import Change, Episode, Fact, Message, Session
+from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Rows, queries
 from ..store.queries import HOUR, Cursor, LogEntry, Page, RecordFilter
@@ -68,7 +69,7 @@ class Day:
 
 
 class Conversations:
-    """Reads conversations and the change log, for the owner."""
+    """Reads conversations and the change log, for the owner; secrets are masked."""
 
     def __init__(self, context: Context) -> None:
         self._journal = context.journal
@@ -112,7 +113,7 @@ class Conversations:
                 for message in shown.intersection(fact.evidence):
                     facts.setdefault(message, []).append(fact)
             missing = max(0, episode.messages - len(said))
-            return OpenRecord(record, [], said, facts, missing)
+            return OpenRecord(record, [], list(map(disclosed, said)), facts, missing)
 
         return await self._journal.look(work)
 
@@ -120,7 +121,7 @@ class Conversations:
         """A message with what was said around it; ``NotFoundError`` if it is gone."""
 
         def work(db: sqlite3.Connection) -> Scene:
-            lines = queries.around(db, message, before + 1, after + 1)
+            lines = list(map(disclosed, queries.around(db, message, before + 1, after + 1)))
             here = next((n for n, line in enumerate(lines) if line.id == message), None)
             if here is None:
                 raise NotFoundError(f"there is no message {message} any more")

@@ -239,7 +239,7 @@ class Library:
             rows = Rows(db)
             fact = _existing(rows, id)
             older = [old for old in (rows.get(Fact, key) for key in fact.supersedes) if old]
-            sources = messages.by_ids(db, fact.evidence)
+            sources = list(map(disclosed, messages.by_ids(db, fact.evidence)))
             return FactDetail(
                 self._lines(db, [fact])[0],
                 sources,

@@ -11,20 +11,23 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.errors import NotFoundError
-from graph_memory.model import Fact, Message, Turn, asker_of, stable_id
+from graph_memory.model import GAP, Fact, Message, Turn, asker_of, stable_id
+from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
+from graph_memory.store import Rows
 from graph_memory.transfer import Options
 from tests import makers
 
 from ..makers import Clock
 from .director import Director
 from .histories import CHATS, PEOPLE, WHO, Learn, Say, Step
+from .trial import sum_up
 
 PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----"
 SECRETS = (
@@ -60,7 +63,10 @@ CONFIDENCES = (
     "{}|这是秘密，别说出去",
 )
 """With a bar: what comes after it is a message of its own."""
-KINDS = ("secret", "confidence", "taken back", "paused", "forgotten", "fact forgotten")
+KINDS = (
+    "secret", "confidence", "taken back", "paused", "forgotten", "fact forgotten",
+    "corrected and forgotten",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ class Hide:
         number: Which words, of its kind.
         echoes: Whether the bot says it again.
         imports: Whether it is in a file that is imported later.
+        rests: Whether its day is over, and summed up, before it is taken away.
     """
 
     kind: str
@@ -79,6 +86,7 @@ class Hide:
     number: int
     echoes: bool
     imports: bool
+    rests: bool = False
 
     @property
     def sender(self) -> str:
@@ -113,8 +121,7 @@ hides = st.lists(
         st.integers(0, len(CHATS) - 1),
         st.integers(0, len(PEOPLE) - 1),
         st.integers(0, 47),
-        st.booleans(),
-        st.booleans(),
+        *[st.booleans()] * 3,
     ),
     min_size=1,
     max_size=4,
@@ -163,6 +170,8 @@ class Player(Director):
         if first:
             await self._keep(hide, first)
             await self.memory.recall.remind(asker_of(chat, who), hide.words(self.version)[0])
+        if hide.rests:
+            await self._rest(aside)
         if self.backs_up:
             await self.memory.backups.make()
         await self._take_away(hide, [each for each in said if each], first)
@@ -172,6 +181,14 @@ class Player(Director):
             await pauses.resume("user", who)
             self.at += 600.0
 
+    async def _rest(self, aside: Say) -> None:
+        """Something else is said that day; the next day the day is summed up."""
+        await self._say(replace(aside, later=GAP))
+        await self._learn(Learn(aside.chat, replaces=False, restates=False))
+        self.at += DAY
+        self.clock.now = self.at
+        await sum_up(self.memory)
+
     async def _tell(self, hide: Hide, text: str) -> Message | None:
         chat, who = CHATS[hide.chat], hide.sender
         self.at += 30.0
@@ -179,7 +196,7 @@ class Player(Director):
         name = WHO[PEOPLE.index(who)]
         turn = Turn(chat, who, name, text, ref=f"h{self.refs}@1")
         said = await self.memory.learning.hear(turn, at=self.at)
-        if hide.imports and hide.kind in ("paused", "taken back"):
+        if hide.imports and hide.kind in ("paused", "taken back", "secret"):
             kind, _, key = chat.circle.split(":", 1)[1].partition(":")
             place = {"group" if kind == "group" else "private": key}
             line = {"time": self.at, "sender": who.split(":")[1], "text": text, "name": name}
@@ -195,7 +212,7 @@ class Player(Director):
         await self._check_speaker(hide)
         rows = await self.memory.journal.read(lambda rows: rows.find(CoreFact, session=chat.id))
         number = 1 + max((row.number for row in rows if row.user == who), default=0)
-        if hide.kind in ("secret", "fact forgotten", "taken back", "forgotten"):
+        if hide.kind not in ("confidence", "paused"):
             id = stable_id("c", chat.id, who, f"hidden {number}")
             kind, at = CoreKind.FEELING.value, self.at
             text = hide.words(self.version)[0]
@@ -220,19 +237,45 @@ class Player(Director):
                 await self.memory.forget_me.forget(hide.sender)
             case "fact forgotten" if first:
                 await self._forget_fact(hide, first)
+            case "corrected and forgotten" if first:
+                await self._correct(hide, first)
+                await self._forget_fact(hide, first)
             case _:
                 pass
 
+    async def _resting(self, said: Message) -> list[Fact]:
+        """The facts that rest on a message, or replaced one that does."""
+
+        def work(rows: Rows) -> list[Fact]:
+            facts = rows.find(Fact, session=said.session)
+            own = {fact.id for fact in facts if said.id in fact.evidence}
+            return [fact for fact in facts if fact.id in own or not own.isdisjoint(fact.supersedes)]
+
+        return await self.memory.journal.read(work)
+
+    async def _correct(self, hide: Hide, said: Message) -> None:
+        """The teller says how it was instead, of each fact."""
+        self.at += 5.0
+        self.clock.now = self.at
+        who = WHO[PEOPLE.index(hide.sender)]
+        turn = Turn(CHATS[hide.chat], hide.sender, who, f"不对，{who}上周买了瑜伽课")
+        told = replace(turn, message=await self.memory.learning.hear(turn, at=self.at))
+        for fact in await self._resting(said):
+            with contextlib.suppress(NotFoundError):
+                await self.memory.library.correct(fact.id, f"{who}上周买了瑜伽课", told)
+
     async def _forget_fact(self, hide: Hide, said: Message) -> None:
-        facts = await self.memory.journal.read(
-            lambda rows: [f for f in rows.find(Fact, session=said.session) if said.id in f.evidence]
-        )
+        """Forget what rests on a message; of a correction and what it corrected the former."""
+        facts = await self._resting(said)
+        old = {id for fact in facts for id in fact.supersedes}
         asker = asker_of(CHATS[hide.chat], hide.sender)
         for fact in facts:
+            if fact.id not in old:
+                with contextlib.suppress(NotFoundError):
+                    await self.memory.library.forget(fact.id, asker, hide.sender)
+        if not old:
             with contextlib.suppress(NotFoundError):
-                await self.memory.library.forget(fact.id, asker, hide.sender)
-        with contextlib.suppress(NotFoundError):
-            await self.memory.library.unsay(said.id, asker, hide.sender)
+                await self.memory.library.unsay(said.id, asker, hide.sender)
 
     async def _import(self) -> None:
         if not self.lines:

@@ -13,12 +13,12 @@ from graph_memory.commands.tools import Tools
 from graph_memory.graph import GraphState
 from graph_memory.learning.prompt import ContextBuilder, compose
 from graph_memory.learning.resolver import resolve
-from graph_memory.model import Batch, Message, Turn, encode
+from graph_memory.model import Batch, Episode, Message, Row, Turn, encode
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.references import References
 from graph_memory.service import MemoryService
 from graph_memory.store import Rows
-from graph_memory.visible_rows import LearnerRows
+from graph_memory.visible_rows import LearnerRows, VisibleRows, view_for
 
 from .director import extraction
 
@@ -72,7 +72,9 @@ class Surfaces:
             "memory_recall": await self.tools.recall(caller, question),
             "memory_recall, person": await self.tools.recall(caller, question, "小红"),
             "memory_recall, time": await self.tools.recall(caller, question, "", "昨天"),
+            "memory_recall, all": await self.tools.recall(caller, ""),
             **await self._companion(question),
+            **await self._viewed(question),
             **await self._learner(question),
         }
 
@@ -86,6 +88,7 @@ class Surfaces:
         given: Given = {
             "lead": lead.lines,
             "/records": await records.records(caller),
+            **{f"/records {n}": await records.records(caller, str(n)) for n in (1, 2, 3)},
             "/core": await records.core(caller),
             "/inner": await inner.inner(caller),
             "/inner history": await inner.inner(caller, "history"),
@@ -102,6 +105,23 @@ class Surfaces:
             await care._record(caller.session, row) for row in await care.standing(caller.session)
         ]
         return given
+
+    async def _viewed(self, question: str) -> Given:
+        """What the page shows its owner who views as the caller, and summaries of periods."""
+        memory, asker = self.memory, self.caller.asker
+        outlook = await memory.view_as.outlook(asker, memory.now())
+        compared = await memory.view_as.compare(asker, question)
+        view_of = view_for(asker, memory.settings.policy, memory.attendance)
+
+        def summaries(rows: Rows) -> list[Row]:
+            visible = VisibleRows(rows, asker, view_of)
+            return [each for each in rows.scan(Episode) if each.is_record and visible.shows(each)]
+
+        return {
+            "view-as": [(each.fact, each.sign, each.foreign) for each in outlook.seen],
+            "view-as, question": _items(compared.told),
+            "summaries": await memory.journal.read(summaries),
+        }
 
     async def _learner(self, text: str) -> Given:
         """What the model is shown beside a batch of this chat, and what would be written."""
@@ -132,10 +152,9 @@ class Surfaces:
     async def exported(self) -> Given:
         """What the caller may take out of the memory."""
         path = await self.memory.transfer.own(self.caller.asker)
-        try:
-            return {"/export": path.read_text(encoding="utf-8")}
-        finally:
-            path.unlink()
+        text = path.read_text(encoding="utf-8")
+        shown = await self.commands.transfers.unsent(self.caller, path)
+        return {"/export": text, "/export, as a message": shown}
 
     async def refused(self, id: str) -> Given:
         """What is answered about a fact that is not there for the caller."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,11 @@ from hypothesis import strategies as st
 
 from graph_memory.companion import transcripts
 from graph_memory.learning import attribution
+from graph_memory.learning.parse import Extraction
+from graph_memory.learning.resolver import _Resolution
 from graph_memory.library import edits
+from graph_memory.model import Episode
+from graph_memory.privacy.redaction import disclosed
 from graph_memory.recall import Recaller, documents
 from graph_memory.service import MemoryService
 from graph_memory.store import Rows
@@ -31,29 +35,42 @@ from graph_memory.transfer import export
 
 from ..makers import Clock
 from . import oracle
-from .hidden import Hide, Player, hides
+from .hidden import KINDS, Hide, Player, hides
 from .histories import CHATS
+from .owner_pages import OwnerPages
 from .surfaces import Given, Surfaces, differences
 from .test_broken import Bench, NoticedError
 from .test_interference import QUICK, TRIALS
-from .trial import Ask, Trial, opened, trials
+from .trial import Ask, Trial, opened, sum_up, trials
 
 pytestmark = pytest.mark.slow
+
+RESTORED = ("fact forgotten", "corrected and forgotten")
+"""What a restore brings back."""
 
 
 def run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
     """Play both versions of a history and compare; raises ``AssertionError``."""
-    asyncio.run(_run(replace(trial, walks=False), hidden, restores))
-
-
-async def _run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
     askers = [(frozenset((ask.user,)), ask.chat.is_group) for ask in trial.asks]
-    hidden = [
-        hide
-        for hide in {hide.word: hide for hide in hidden}.values()
-        if not (restores and hide.kind == "fact forgotten")  # which a restore brings back
-        if not any(hide.is_known_to(accounts, is_group=there) for accounts, there in askers)
-    ]
+    asyncio.run(
+        _run(
+            trial,
+            [
+                hide
+                for hide in hidden
+                if not (restores and hide.kind in RESTORED)
+                if not any(hide.is_known_to(accounts, is_group=there) for accounts, there in askers)
+            ],
+            restores,
+            _compare_askers,
+        )
+    )
+
+
+async def _run(
+    trial: Trial, hidden: list[Hide], restores: bool, compare: Callable[..., Awaitable[None]]
+) -> None:
+    hidden = list({hide.word: hide for hide in hidden}.values())
     assume(hidden)
     with tempfile.TemporaryDirectory() as folder:
         clock = Clock(0.0)
@@ -62,8 +79,18 @@ async def _run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
                 await _played(stack, Path(folder) / version, trial, hidden, restores, clock)
                 for version in "01"
             ]
-            for ask in _asks(trial, hidden):
-                await _compare(memories, ask, hidden)
+            await compare(memories, trial, hidden)
+
+
+async def _compare_askers(memories: list[MemoryService], trial: Trial, hidden: list[Hide]) -> None:
+    for ask in _asks(trial, hidden):
+        await _compare(memories, ask, hidden)
+
+
+async def _compare_pages(memories: list[MemoryService], trial: Trial, _: list[Hide]) -> None:
+    given = [await OwnerPages(memory).read(trial.asks[0]) for memory in memories]
+    told = [_told(*each) for each in differences(*given)[:5]]
+    assert not told, "for two versions of what is hidden\n" + "\n".join(told)
 
 
 async def _played(
@@ -76,18 +103,19 @@ async def _played(
 ) -> MemoryService:
     """A memory with one version of a history, which may be restored from a backup."""
     home.mkdir()
-    scene = opened(home, trial.rules, clock, walks=False)
+    scene = opened(home, trial.rules, clock, walks=trial.walks)
     memory = await stack.enter_async_context(scene)
     player = Player(memory, clock, int(home.name), restores)
     clock.now = player.at
     await player.perform(trial.steps, hidden)
     clock.now = player.at + 86_400.0
+    await sum_up(memory)
     backups = await memory.backups.list()
     if not (restores and backups):
         return memory
     await memory.backups.restore(min(backups, key=lambda each: each.at).name)
     await memory.close()
-    return await stack.enter_async_context(opened(home, trial.rules, clock, walks=False))
+    return await stack.enter_async_context(opened(home, trial.rules, clock, walks=trial.walks))
 
 
 def _asks(trial: Trial, hidden: list[Hide]) -> list[Ask]:
@@ -131,6 +159,19 @@ def _told(key: str, *given: Any) -> str:
     return f"{key}:\n  {one[start : at + 200]}\n  {other[start : at + 200]}"
 
 
+FROM_ALL = ("secret", "taken back", "paused", "forgotten")
+"""What is kept from the owner as well."""
+
+
+@settings(max_examples=int(TRIALS or 4), phases=list(Phase) if TRIALS else QUICK, deadline=None)
+@given(trials, hides, st.booleans())
+def test_what_nobody_may_read_is_on_no_page(
+    trial: Trial, hidden: list[Hide], restores: bool
+) -> None:
+    kept = [replace(hide, kind=FROM_ALL[KINDS.index(hide.kind) % 4]) for hide in hidden]
+    asyncio.run(_run(trial, kept, restores, _compare_pages))
+
+
 @settings(max_examples=int(TRIALS or 16), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials, hides, st.booleans())
 def test_what_is_hidden_changes_no_answer(trial: Trial, hidden: list[Hide], restores: bool) -> None:
@@ -163,6 +204,20 @@ def requests_are_not_heard(bench: Bench) -> None:
     bench.everywhere(confidence.reaches_back, lambda _text: False)
 
 
+def summaries_tell_all(bench: Bench) -> None:
+    """Summaries are made of all that was said, in confidence too."""
+
+    def summarise(self: _Resolution, extraction: Extraction) -> None:
+        rows = self._visible.rows
+        for id in self._known.episodes.values():
+            if episode := rows.get(Episode, id):
+                said = map(disclosed, rows.messages_between(episode))
+                summary = "。".join(each.text for each in said)
+                self.changes.put(replace(episode, summary=summary, confidential=False))
+
+    bench.set(_Resolution, "summarise", summarise)
+
+
 def answers_stand_alone(bench: Bench) -> None:
     """What the bot said is shown though what it answers is not."""
     bench.set(Rows, "answered", lambda self, line: None)
@@ -184,6 +239,11 @@ def core_facts_stay(bench: Bench) -> None:
         draft.put += edits.unsaid(rows, session, sorted(set(messages)))
 
     bench.everywhere(edits.mute, mute)
+
+
+def corrections_stay(bench: Bench) -> None:
+    """What a correction replaced is kept when the correction is forgotten."""
+    bench.set(edits, "_with_earlier", lambda _rows, facts, _asker: facts)
 
 
 def imports_know_no_pause(bench: Bench) -> None:
@@ -208,9 +268,11 @@ BREAKS: dict[Callable[[Bench], None], str] = {
     searches_see_what_is_masked: "secret",
     records_are_not_masked: "secret",
     requests_are_not_heard: "confidence",
+    summaries_tell_all: "confidence",
     answers_stand_alone: "confidence",
     citing_is_saying: "taken back",
     core_facts_stay: "fact forgotten",
+    corrections_stay: "corrected and forgotten",
     imports_know_no_pause: "paused",
     traces_stay: "taken back",
 }
@@ -231,7 +293,7 @@ def test_a_leak_is_noticed(broken: Callable[[Bench], None]) -> None:
         with pytest.MonkeyPatch.context() as patch:
             broken(Bench(patch))
             try:
-                run(trial, focused, restores)
+                run(replace(trial, walks=False), focused, restores)
             except AssertionError as error:
                 raise NoticedError from error
 

@@ -8,11 +8,14 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
+from graph_memory.inference.breaker import Breaker
+from graph_memory.maintenance.summaries import SummaryWriter
 from graph_memory.model import Message, Row, Session, Turn, decode
 from graph_memory.privacy.scope import Rank, span
 from graph_memory.service import MemoryService
@@ -124,6 +127,12 @@ async def opened(
         await memory.close()
 
 
+async def sum_up(memory: MemoryService) -> None:
+    """Write the summaries of periods that are over, and nothing else that is done by night."""
+    breaker = Breaker("summaries")
+    await SummaryWriter(memory.context, None, breaker, partial(asyncio.sleep, 0)).write()
+
+
 def run(trial: Trial) -> None:
     """Play a history and compare, for each who asks; raises ``AssertionError``."""
     asyncio.run(_run(trial))
@@ -138,6 +147,7 @@ async def _run(trial: Trial) -> None:
             clock.now = director.at
             await director.play(trial.steps)
             clock.now = director.at + 86_400.0
+            await sum_up(memory)
             await memory.recall.settle()
             record = oracle.read(home / "full" / JOURNAL)
             for number, drawn in enumerate(trial.asks):
