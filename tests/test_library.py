@@ -366,3 +366,16 @@ async def test_the_owner_reads_no_secrets(journal: Journal, library: Library):
     (source,) = (await library.fact(told.id)).sources
     (read,) = (await conversations.read(met.id)).messages
     assert {line.text, source.text, read.text} == {f"我的WiFi密码是{MASK}"}
+
+
+async def test_whose_chat_it_is_says_no_name_that_the_asker_does_not_see(
+    journal: Journal, library: Library
+):
+    away = private("li", "lin")
+    await put(
+        journal, *knowledge(), away, name(away, ZHANG, "债主"),
+    )  # fmt: skip
+    assert {line.session for line in await library.mine(asker_of(HOME, ZHANG))} <= {
+        HOME,
+        private("zhang", "lin"),
+    }

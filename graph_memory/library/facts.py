@@ -390,7 +390,8 @@ class Library:
             gone = {old for fact in about.values() for old in fact.supersedes}
             current = [fact for fact in about.values() if fact.id not in gone]
             names = visible.names_of({n for f in current for n in (f.subject, f.object)})
-            lines = [self._line(f, names, session_of(rows, f.session), False) for f in current]
+            places = ((fact, visible.session(fact.session)) for fact in current)
+            lines = [self._line(fact, names, place, False) for fact, place in places if place]
             return sorted(lines, key=_by_importance)[:limit]
 
         return await self._journal.read(work)
@@ -636,7 +637,7 @@ def _joined(row: Link | Merge) -> tuple[str, str]:
 
 
 def session_of(rows: Rows, id: str) -> Session:
-    """The Session of a row, with a title, even if only its id is known."""
+    """The Session of a row, titled for the owner, even if only its id is known."""
     return titled(rows, rows.get(Session, id) or Session(id, id, ""))
 
 
