@@ -145,6 +145,8 @@ def _offer(command: host.Command) -> None:
 
     handler = _name(offer, command.name, command.about)
     GraphMemory.memory_group.command(command.name, alias=set(command.aliases.split()))(handler)
+    if command.name in host.TERSE:
+        filter.custom_filter(host.Terse)(handler)
     if command.name in host.ADMINS:
         filter.permission_type(filter.PermissionType.ADMIN)(handler)
 

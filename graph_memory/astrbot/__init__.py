@@ -1,8 +1,8 @@
 """AstrBot, and nothing but AstrBot: the only room that knows its types."""
 
-from ..commands.memory_commands import ADMINS, COMMANDS, Command
+from ..commands.memory_commands import ADMINS, COMMANDS, TERSE, Command
 from .adapter import Host
-from .handlers import Mistyped, Never, PersonaNamed, Unclaimed, WithWords, own_chat
+from .handlers import Mistyped, Never, PersonaNamed, Terse, Unclaimed, WithWords, own_chat
 from .hooks import decorate, go_on, hear, remind, reply, settle
 from .page import NAME
 from .runtime import Hook, Runtime, Tune, Web
@@ -12,6 +12,7 @@ __all__ = [
     "ADMINS",
     "COMMANDS",
     "NAME",
+    "TERSE",
     "Command",
     "Hook",
     "Host",
@@ -19,6 +20,7 @@ __all__ = [
     "Never",
     "PersonaNamed",
     "Runtime",
+    "Terse",
     "Tune",
     "Unclaimed",
     "Web",

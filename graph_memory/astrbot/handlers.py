@@ -65,6 +65,14 @@ class PersonaNamed(CustomFilter):  # type: ignore[misc]
         return not named or named in PersonaNamed.known() or bool(_prefix(event, cfg))
 
 
+class Terse(CustomFilter):  # type: ignore[misc]
+    """Passes a command with a prefix, or with nothing but numbers behind: no talk."""
+
+    def filter(self, event: Any, cfg: Any) -> bool:
+        behind = event.message_str.split()[2:]
+        return bool(_prefix(event, cfg)) or all(word.isdecimal() for word in behind)
+
+
 class Unclaimed(CustomFilter):  # type: ignore[misc]
     """Passes a command that no other plugin provides as well."""
 

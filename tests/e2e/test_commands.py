@@ -94,6 +94,18 @@ async def test_what_is_no_command_goes_no_further(world: World) -> None:
     assert "搜所" not in found
 
 
+async def test_talk_that_begins_like_a_command_reaches_the_model(world: World) -> None:
+    for text in (
+        "记忆 状态 不太好怎么办",
+        "记忆 忘掉 是两回事",
+        "memory backup of my phone failed",
+    ):
+        assert (await world.say(433, text, "小九")).last_user_parts[0].endswith(text)
+        assert "什么都没有做" in await world.qq.ask_private(433, "/memory why 不太好")
+    for text in ("记忆 状态", "memory mine 1"):
+        assert "🧠" in await world.qq.ask_private(433, text)
+
+
 async def test_the_model_remembers_and_recalls_by_itself(world: World) -> None:
     world.llm.when(
         lambda call: "帮我记一下" in call.last_user_parts[0] and not call.tool_results,
