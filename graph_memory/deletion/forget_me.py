@@ -37,10 +37,11 @@ from ..errors import (
 )
 from ..store import Journal, copies
 from ..store.connection import failure, open_to_read
-from ..store.journal import forget_vectors
+from ..store.journal import Slices, finished, forget_vectors
 from ..store.schema import APPLICATION_ID, MIGRATIONS, migrate, migrations_of
 from ..supervisor import Supervisor
 from . import erasure, retraction
+from .plan import DeletionPlan, plan_for_user
 
 logger = logging.getLogger("graph_memory.deletion")
 
@@ -224,8 +225,8 @@ class ForgetMe:
                 stone = await asyncio.to_thread(self._tombstones.add, user, self._now())
                 self._waiting[user] = stone
             await self._unlink(user)
-            with self._journal.long_work():
-                hashes = await self._journal.alter(partial(_erase, user, stone))
+            known = await self._journal.survey(lambda db: plan_for_user(db, user))
+            hashes = await self._journal.in_slices(partial(_erase, user, stone, known=known))
         except GraphMemoryError as error:
             return brief(error)
         del self._waiting[user]
@@ -240,9 +241,13 @@ class ForgetMe:
 
 
 def _erase(
-    user: str, stone: Tombstone, db: sqlite3.Connection, tell: erasure.Tell = lambda _event: None
-) -> list[bytes]:
-    hashes = erasure.erase(db, user, stone.at, tell)
+    user: str,
+    stone: Tombstone,
+    db: sqlite3.Connection,
+    tell: erasure.Tell = lambda _event: None,
+    known: DeletionPlan | None = None,
+) -> Slices[list[bytes]]:
+    hashes = yield from erasure.erase(db, user, stone.at, tell, stone.id, known)
     erasure.mark(db, stone.id, stone.at)
     return hashes
 
@@ -349,7 +354,7 @@ def _clean(
     retraction.finish(db)
     for stone, user in due.items():
         if user:
-            _erase(user, stone, db)
+            finished(_erase(user, stone, db))
         else:
             erasure.mark(db, stone.id, stone.at)
     if marks:

@@ -14,7 +14,7 @@ from ..embedding import text_hash
 from ..model import Basis, Erased, Session, registered
 from ..retention import DAY
 from ..store import Journal
-from ..store.journal import forget_vectors
+from ..store.journal import forget_vectors, models_of
 from ..store.messages import by_ids
 from ..store.rows import THINNED_COUNT, noted
 
@@ -174,18 +174,6 @@ async def prune(journal: Journal, used: str, now: float, pause: Pause) -> int:
         del last[model]
     await journal.set_note(_MODELS, json.dumps(last))
     return pruned
-
-
-def models_of(db: sqlite3.Connection) -> list[str]:
-    """The embedding models of which vectors are kept."""
-    found: list[str] = []
-    while True:  # from one to the next; DISTINCT would read them all
-        (model,) = db.execute(
-            "SELECT min(model) FROM vector WHERE model > ?", (found[-1] if found else "",)
-        ).fetchone()
-        if model is None:
-            return found
-        found.append(model)
 
 
 def _prune(model: str, db: sqlite3.Connection, _tell: Tell) -> int:

@@ -31,7 +31,7 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
-from ..store.rows import Rows, noted, retold
+from ..store.rows import PAGE, Rows, noted, retold
 from ..text import CJK, normalise, significance, terms
 from .message_retention import THINNED
 
@@ -60,7 +60,7 @@ class DeletionPlan:
         people: ``(session, entity)`` of people in others' private chats who are the user.
         patterns: What finds the user's names in a text, by Session.
         rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
-        newest: The newest change when it was made.
+        newest: The newest change when it was made; once it is noted, that of the deletion.
         message: The message that is taken back, as long as it is to go from the log.
     """
 
@@ -182,7 +182,7 @@ class DeletionPlan:
 
 def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
     """What goes with a user."""
-    found = DeletionPlan(user)
+    found = DeletionPlan(user, newest=Rows(db).last_change())
     owned = "SELECT id FROM row WHERE kind = 'session' AND json_extract(data, '$.owner') = ?"
     found.sessions = {id for (id,) in db.execute(owned, (user,))}
     found.take(
@@ -347,14 +347,15 @@ def _is_heard(name: Data, words: str) -> bool:
 
 
 def changes_about(
-    db: sqlite3.Connection, gone: DeletionPlan, places: Collection[str] = ()
+    db: sqlite3.Connection, gone: DeletionPlan, places: Collection[str] = (), since: int = 0
 ) -> Iterator[tuple[int, str]]:
-    """Number and text of the changes that name what goes, or some places."""
+    """Number and text of the changes after one that name what goes, or some places."""
     words = (*gone.nodes, *gone.places, *places)
     needles = [json.dumps(word, ensure_ascii=False) for word in words]
-    for number, ops in db.execute("SELECT id, ops FROM change ORDER BY id"):
-        if any(needle in ops for needle in needles):
-            yield number, ops
+    query = "SELECT id, ops FROM change WHERE id > ? ORDER BY id LIMIT ?"
+    while page := db.execute(query, (since, PAGE)).fetchall():
+        since = page[-1][0]
+        yield from (each for each in page if any(needle in each[1] for needle in needles))
 
 
 def rewrite_log(

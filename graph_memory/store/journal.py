@@ -404,8 +404,20 @@ def finished(steps: Slices[T]) -> T:
             return cast(T, end.value)
 
 
+def models_of(db: sqlite3.Connection) -> list[str]:
+    """The embedding models of which vectors are kept."""
+    found: list[str] = []
+    while True:  # from one to the next; DISTINCT would read them all
+        (model,) = db.execute(
+            "SELECT min(model) FROM vector WHERE model > ?", (found[-1] if found else "",)
+        ).fetchone()
+        if model is None:
+            return found
+        found.append(model)
+
+
 def forget_vectors(db: sqlite3.Connection, hashes: list[bytes]) -> None:
     """Delete the cached vectors of some texts, of all models."""
-    for (model,) in db.execute("SELECT DISTINCT model FROM vector").fetchall():
+    for model in models_of(db) if hashes else ():
         rows = [(model, h) for h in hashes]
         db.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", rows)

@@ -212,9 +212,10 @@ class Rows:
         return int(self._db.execute(query, (until.session.id, until.id)).fetchone()[0])
 
     def erasures(self) -> list[tuple[str, str]]:
-        """The marks of people who were erased for good, see ``erasure.py``."""
+        """The marks of people who were, or are being, erased for good, see ``erasure.py``."""
         return self._db.execute(
-            "SELECT key, value FROM meta WHERE key >= 'erased:' AND key < 'erased;' ORDER BY key"
+            "SELECT key, substr(value, 1, 20) FROM meta"
+            " WHERE key LIKE 'erased:%' OR key LIKE 'going:user:%' ORDER BY key"
         ).fetchall()
 
     def names_in(self, text: str) -> list[Name]:

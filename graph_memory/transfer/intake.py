@@ -23,6 +23,7 @@ from ..model import BOT, NOBODY, Episode, Message, Presence, Row, Session, sessi
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
 from ..store.contents import Claim
+from ..store.journal import finished
 from ..store.pauses import Gaps
 from ..store.rows import write
 from ..store.schema import migrate
@@ -340,7 +341,7 @@ class Intake:
         tombstones = Tombstones.read(directory)
         found = tombstones.match(erasure.users(self.db)) if tombstones.stones else {}
         for user in found.values():
-            erasure.erase(self.db, user, 0.0)
+            finished(erasure.erase(self.db, user, 0.0))
         self.forgotten = len(found)
         if marks := set(retracted):
             retraction.retract_again(self.db, marks, 0.0)

@@ -16,6 +16,7 @@ from ..context import Context
 from ..errors import JournalError, brief
 from ..learning import Learning
 from ..model import Asker
+from ..store import Rows
 from ..store.connection import reading
 from ..supervisor import NEVER, Supervisor
 from . import files, import_runs
@@ -251,6 +252,8 @@ class TransferService:
         batch = await self._journal.look(next_batch)
         if batch is None:
             return NEVER
+        if any("going:" in key for key, _ in await self._journal.read(Rows.erasures)):
+            return PAUSE  # somebody's words are not to be learned any more
         today = self._context.budget.today()
         is_dear = today.limit and today.tokens >= today.limit * SHARE
         if not is_dear and not (await self._learning.status()).waiting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import tempfile
@@ -24,6 +25,7 @@ from graph_memory.model import (
     Fact,
     Message,
     Name,
+    Presence,
     Quote,
     Session,
     User,
@@ -32,7 +34,7 @@ from graph_memory.model import (
 from graph_memory.store import Draft, Journal, Rows
 from graph_memory.text import normalise
 
-from ..makers import T0, entity, fact, group, message, name, private, user
+from ..makers import T0, broken_off, entity, fact, group, message, name, private, user
 
 pytestmark = pytest.mark.slow
 
@@ -141,8 +143,11 @@ def standing(rows: Rows) -> dict[str, Any]:
 
 
 @settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
-@given(story())
-async def test_all_of_theirs_goes_and_nothing_of_others(told: list[tuple[Any, ...]]) -> None:
+@given(story(), st.integers(0, 40))
+async def test_all_of_theirs_goes_and_nothing_of_others(
+    told: list[tuple[Any, ...]], steps: int
+) -> None:
+    """However often it was broken off."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "journal.sqlite3"
         journal = await Journal.open(path, lambda: T0 + 100)
@@ -151,7 +156,10 @@ async def test_all_of_theirs_goes_and_nothing_of_others(told: list[tuple[Any, ..
         messages = await journal.newest_messages(1000)
         gone = IDS[GONE]
         strangers = await journal.look(untouched)
-        await journal.alter(lambda db, tell: erasure.erase(db, gone, T0 + 101, tell))
+        with broken_off(journal, steps), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(erasure, "STEP", 1)
+            await journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0 + 101, tell))
+        await journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0 + 101, tell))
         await journal.tidy(erasure.compact)
         assert await journal.tidy(erasure.empty_log)
 
@@ -183,7 +191,7 @@ async def test_all_of_theirs_goes_and_nothing_of_others(told: list[tuple[Any, ..
         cached = await journal.vectors("模型", hashes)
         stay = {text_hash(r.statement) for r in after.values() if isinstance(r, Fact)}
         assert set(cached) <= stay
-        again = await journal.alter(lambda db, _tell: erasure.erase(db, gone, T0 + 102))
+        again = await journal.in_slices(lambda db, _tell: erasure.erase(db, gone, T0 + 102))
         assert again == [], "nothing is left to do"
         await journal.close()
 
@@ -197,9 +205,36 @@ async def test_nobody_is_said_to_have_been_mentioned(tmp_path: Path):
     kept = await journal.append(line, club, Quote(gone, "甲", "1"))
     assert kept.message.mentions == (gone, IDS["丙"])
     assert gone in await journal.look(erasure.users)
-    await journal.alter(lambda db, tell: erasure.erase(db, gone, T0, tell))
+    await journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0, tell))
     (left,) = await journal.messages([kept.message.id])
     assert left.to == (Addressee(IDS["丙"], "丙"),)
     assert left.text == "@甲 @丙 嗯", "others' own words stay"
     assert gone not in await journal.look(erasure.users)
+    await journal.close()
+
+
+async def test_what_they_say_meanwhile_is_said_anew(tmp_path: Path, monkeypatch: Any) -> None:
+    """In a chat that is there, by somebody who is there."""
+    monkeypatch.setattr(erasure, "STEP", 1)
+    monkeypatch.setattr("graph_memory.store.journal.SLICE", 0.0)
+    club, home, gone = group("一群"), private("80001"), user("80001")
+    journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+    for number in range(30):
+        for place in (club, home):
+            await journal.append(message(place, gone, f"第{number}句", T0 + number), place)
+    erasing = asyncio.create_task(
+        journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0, tell))
+    )
+    while await journal.presences():
+        await asyncio.sleep(0)
+    for place in (club, home):
+        await journal.append(message(place, gone, "我又来了", T0 + 99), place)
+    assert not erasing.done()
+    await erasing
+    assert [m.text for m in await journal.newest_messages(9)] == ["我又来了"] * 2
+    assert await journal.presences() == [Presence(club.circle, gone, T0 + 99)]
+    assert {s.id for s in await journal.read(lambda rows: list(rows.scan(Session)))} == {
+        club.id,
+        home.id,
+    }
     await journal.close()

@@ -373,7 +373,7 @@ async def test_names_of_a_forgotten_person_go_also_when_the_log_knows_no_more(wo
         ])
     )  # fmt: skip
     await trim_log(world.journal, T0 + 100 * DAY)
-    await world.journal.alter(lambda db, tell: erase(db, ZHANG, T0, tell))
+    await world.journal.in_slices(lambda db, tell: erase(db, ZHANG, T0, tell))
     left = await world.journal.read(lambda rows: [row.text for row in rows.scan(Name)])
     assert left == ["胡桃"]
 

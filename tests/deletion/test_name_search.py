@@ -49,7 +49,7 @@ async def summed_up(journal: Journal, where: Session, who: str, first: int, last
 
 
 async def forget(journal: Journal, who: str = U) -> None:
-    await journal.alter(lambda db, tell: erasure.erase(db, who, T0 + 800, tell))
+    await journal.in_slices(lambda db, tell: erasure.erase(db, who, T0 + 800, tell))
 
 
 async def texts(journal: Journal) -> list[str]:
