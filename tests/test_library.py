@@ -7,7 +7,7 @@ import math
 import pytest
 import pytest_asyncio
 
-from graph_memory.errors import NotFoundError, StaleError
+from graph_memory.errors import NotFoundError, StaleError, UnclearError
 from graph_memory.library import (
     OWNER,
     Action,
@@ -329,9 +329,11 @@ async def test_what_the_owner_tells_is_known_where_it_was_told(
     seeded: Journal, library: Library
 ) -> None:
     wanted = Amendment("张三五月要搬家", "plans", Meant("搬家"))
-    await library.tell(HOME.id, Meant("张三"), wanted)
-    with pytest.raises(NotFoundError):
+    with pytest.raises(UnclearError):  # whoever bears a name: an account is shown first
         await library.tell(HOME.id, Meant("张三"), wanted)
+    await library.tell(HOME.id, Meant("张三", ZHANG), wanted)
+    with pytest.raises(NotFoundError):
+        await library.tell(HOME.id, Meant("张三", ZHANG), wanted)
     with pytest.raises(NotFoundError):
         await library.tell("qq:private:nobody#default", Meant("张三"), wanted)
     (told,) = [line for line in (await library.browse()).items if "搬家" in line.fact.statement]

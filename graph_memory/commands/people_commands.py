@@ -11,13 +11,16 @@ from dataclasses import asdict, dataclass
 
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
+from ..library import NodeCard
 from ..model import Entity, Name, Session, Turn, is_entity
 from ..store import Rows
 from ..text import normalise, one_line
-from .usage import Answers
+from .usage import CONFIRM, Answers
 
 LISTED = 20
 """Lines in a list."""
+CHATS = 4
+"""Chats by which an account is told from another."""
 MAX_NAME, MAX_FACT = 40, 60
 SHORT_ID = 10
 """Characters of an entity's id that are shown: enough to tell those of one name apart."""
@@ -64,11 +67,12 @@ class PeopleCommands(Answers):
                 case ["merge", first, second]:
                     one, into = [await self._one(word, _survivors) for word in (first, second)]
                     await self.memory.identity_edits.merge(one.node, into.node, turn.user)
-                    return self._say("people_merged", **_pair(one, into))
+                    merged = self._say("people_merged", **_pair(one, into))
+                    return "\n".join([merged, *map(self._candidate, (one, into))])
                 case ["split", word]:
                     return await self._split(turn, word)
-                case ["link", first, second]:
-                    return await self._link(turn, first, second)
+                case ["link", first, second, *sure] if CONFIRM.issuperset(sure):
+                    return await self._link(turn, first, second, is_sure=bool(sure))
                 case ["unlink", word]:
                     user = _user(turn, word)
                     await self.memory.identity_edits.unlink(user, turn.user)
@@ -130,20 +134,36 @@ class PeopleCommands(Answers):
         if not found:
             key = "people_apart" if choose is _absorbed else "people_unknown"
             raise _Unclear(self._say(key, name=word))
-        lines = [
-            self._say("people_candidate", id=each.node[:SHORT_ID], **asdict(each)) for each in found
-        ]
+        lines = map(self._candidate, found)
         raise _Unclear("\n".join([self._say("people_which", name=word), *lines]))
 
-    async def _link(self, turn: Turn, first: str, second: str) -> str:
+    def _candidate(self, found: _Found) -> str:
+        return self._say("people_candidate", id=found.node[:SHORT_ID], **asdict(found))
+
+    async def _link(self, turn: Turn, first: str, second: str, *, is_sure: bool) -> str:
         one, other = _user(turn, first), _user(turn, second)
+        library = self.memory.library
+        cards = [self._card(each) for each in await library.cards([one, other])]
+        rivals = [] if is_sure else await library.rivals(one, other)
+        if rivals:
+            chats = self._say("list_comma").join(one_line(each, MAX_NAME) for each in rivals)
+            return "\n".join([self._say("people_rivals", chats=chats), *cards])
         try:
             await self.memory.identity_edits.link(one, other, turn.user)
         except NotFoundError:
             return self._say("people_stranger")
         everybody = await self.memory.identity_edits.links()
         accounts = next((each for each in everybody if one in each), {})
-        return self._say("people_linked", accounts=_joined(accounts))
+        return "\n".join([self._say("people_linked", accounts=_joined(accounts)), *cards])
+
+    def _card(self, each: NodeCard) -> str:
+        """An account as the owner tells it from another one of its name."""
+        titles = dict.fromkeys(one_line(place.session.title, MAX_NAME) for place in each.places)
+        chats = self._say("list_comma").join([*titles][:CHATS])
+        last = self._date(each.places[0].last_at) if each.places else "–"
+        return self._say(
+            "people_card", account=each.node, chats=chats or "–", last=last, facts=each.facts
+        )
 
 
 def _survivors(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:

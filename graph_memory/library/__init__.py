@@ -14,6 +14,7 @@ from .facts import (
     FilterOptions,
     Library,
     NamedChange,
+    NodeCard,
     Thread,
     begun,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "Library",
     "Meant",
     "NamedChange",
+    "NodeCard",
     "OpenRecord",
     "Record",
     "Scene",

@@ -473,12 +473,14 @@ def telling(rows: Rows, session: str, subject: Meant, wanted: Amendment, now: fl
 
     Raises:
         NotFoundError: There is no such Session.
-        UnclearError: A name may mean several.
+        UnclearError: A name may mean several, or it is one of an account that is not named.
     """
     if rows.get(Session, session) is None:
         raise NotFoundError(f"there is no chat {session}")
     said = _stated(wanted.statement, MAX_STATEMENT)
     about, made = _named(rows, session, subject, now)
+    if not (subject.node or is_entity(about)):
+        raise UnclearError("people bear whatever name they like: which account is to be said")
     other = wanted.object if wanted.object and wanted.object.name.strip() else None
     object, more = _named(rows, session, other, now) if other else (about, [])
     begin, end = wanted.period or (None, None)

@@ -35,7 +35,7 @@ from ..retention import fades_at, strength
 from ..store import Draft, Rows, messages, queries
 from ..store.queries import FactFilter, Page
 from ..store.rows import read_change
-from ..text import clean, clean_name
+from ..text import clean, clean_name, skeleton
 from ..visible_rows import VisibleRows, view_for
 from .edits import (
     Action,
@@ -96,6 +96,13 @@ class Called:
     name: str
     facts: int
     here: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCard(Called):
+    """A node, and by what it is told from its namesakes: where it was last."""
+
+    places: tuple[Whereabouts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +321,26 @@ class Library:
             lambda db: _called(db, queries.search_names(db, text, limit, session))
         )
 
+    async def cards(self, nodes: Iterable[str]) -> list[NodeCard]:
+        """Some nodes with what tells them apart."""
+        return await self._journal.look(lambda db: _cards(db, nodes))
+
+    async def rivals(self, one: str, other: str) -> list[str]:
+        """Titles of the groups in which two accounts spoke under one name."""
+
+        def work(rows: Rows) -> list[str]:
+            borne = [
+                {
+                    (there.circle, skeleton(name.text)): there.title
+                    for name in rows.find(Name, a=account)
+                    if (there := session_of(rows, name.session)).is_group and not name.given
+                }
+                for account in (one, other)
+            ]
+            return sorted({borne[0][place] for place in borne[0].keys() & borne[1].keys()})
+
+        return await self._journal.read(work)
+
     async def node(self, node: str) -> EntityView:
         """Everything about a node and those merged into it, or a ``NotFoundError``."""
         return await self._journal.look(lambda db: self._node(db, node))
@@ -329,7 +356,6 @@ class Library:
         names = [name for each in nodes for name in rows.find(Name, a=each)]
         names.sort(key=lambda name: name.order, reverse=True)
         mentions = [each for one in nodes for each in rows.find(Mention, a=one)]
-        spoken = [] if is_thing else rows.find(Participation, a=node)
         newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
         accounts = set() if is_thing else identities.accounts(node) - {node}
         about = {each: len(rows.about(each)) for each in (*nodes, *sorted(accounts))}
@@ -344,7 +370,7 @@ class Library:
                 if each != node
             ],
             [Called(each, rows.called(each) or each, about[each]) for each in sorted(accounts)],
-            _places(rows, [*mentions, *spoken]),
+            _places(rows, nodes),
             _threads(self._lines(db, facts.items)),
             facts.total,
         )
@@ -659,11 +685,29 @@ def _called(db: sqlite3.Connection, found: Sequence[queries.Counted]) -> list[Ca
     return [Called(each[0], names.get(each[0], each[0]), *each[1:]) for each in found]
 
 
-def _places(rows: Rows, found: Iterable[Mention | Participation]) -> list[Whereabouts]:
-    """Where some rows are of, once for each Session, most recent first."""
+def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[NodeCard]:
+    rows = Rows(db)
+    identities = rows.identities()
+    some = {node: sorted(identities.nodes(node)) for node in nodes}
+    names = queries.names(db, some)
+    return [
+        NodeCard(
+            node,
+            names.get(node, node),
+            len({fact.id for each in one for fact in rows.about(each)}),
+            places=tuple(_places(rows, one)),
+        )
+        for node, one in some.items()
+    ]
+
+
+def _places(rows: Rows, nodes: Iterable[str]) -> list[Whereabouts]:
+    """Where some nodes spoke or came up, once for each Session, most recent first."""
     sessions: dict[str, list[Mention | Participation]] = {}
-    for row in found:
-        sessions.setdefault(row.session, []).append(row)
+    for node in nodes:
+        found: list[Mention | Participation] = list(rows.find(Mention, a=node))
+        for row in [*found, *rows.find(Participation, a=node)]:
+            sessions.setdefault(row.session, []).append(row)
     places = [
         Whereabouts(
             session_of(rows, id),

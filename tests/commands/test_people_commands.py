@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import BondError, NotFoundError
-from graph_memory.model import Entity, Fact, Link, Merge, Session, Turn, User
+from graph_memory.model import Entity, Fact, Link, Merge, Participation, Session, Turn, User
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
@@ -211,6 +211,33 @@ async def test_linked_accounts_are_one_person(commands: Commands, memory: Memory
     assert "不再" in await commands.people.answer(boss, "取消关联 zhang2")
     assert "杭州" not in await commands.mine(caller(HOME, ZHANG, memory))
     assert READS.id not in await recalled(memory, HOME, ZHANG, "小明爱读什么？")
+
+
+async def test_linking_shows_the_accounts_and_asks_about_namesakes(
+    commands: Commands, memory: MemoryService
+):
+    spoke = [
+        Participation(f"p:{at}", each.id, LI, T0, T0 + at, 2)
+        for at, each in enumerate((CLUB, WORK))
+    ]
+    await memory.journal.commit(lambda _: Draft("learn", "learned", [*spoke]))
+    linked = await commands.people.answer(boss, "关联 zhang li")
+    assert "关联了" in linked
+    assert f"· {LI}：群同事，群读书会；最近 2026-09-21；0 条" in linked
+    await commands.people.answer(boss, "取消关联 li")
+    names = [name(CLUB, LI, "三哥"), name(CLUB, NEW, "叁哥"), name(WORK, NEW, "三 哥")]
+    await memory.journal.commit(lambda _: Draft("learn", "learned", names))
+    assert "关联了" in await commands.people.answer(boss, "关联 li zhang2")
+    await commands.people.answer(boss, "取消关联 li")
+    there = [name(CLUB, NEW, "三 哥")]
+    await memory.journal.commit(lambda _: Draft("learn", "learned", there))
+    asked = await commands.people.answer(boss, "关联 li zhang2")
+    assert "冒充" in asked
+    assert "（群读书会）" in asked
+    assert f"· {LI}：" in asked
+    assert f"· {NEW}：" in asked
+    assert memory.identities.accounts(LI) == {LI}
+    assert "关联了" in await commands.people.answer(boss, "关联 li zhang2 确认")
 
 
 async def test_either_account_may_forget(memory: MemoryService):

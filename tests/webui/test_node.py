@@ -7,8 +7,11 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from graph_memory.model import Participation, User
 from graph_memory.service import MemoryService
+from graph_memory.store import Draft
 
+from ..makers import T0, group, name, user
 from .browsing import press, see, send, undo
 from .story import HONG, LI, ZHANG
 
@@ -100,6 +103,27 @@ async def test_two_accounts_of_one_person_are_linked_and_parted(
     assert (await service.library.node(HONG)).accounts == []
     await undo(owner, parted)
     await undo(owner, linked)
+
+
+async def test_namesakes_are_shown_as_accounts_before_they_are_linked(
+    owner: httpx.AsyncClient, service: MemoryService
+) -> None:
+    club, clone = group("7901"), user("10702")
+    rows = [club, User(clone), name(club, clone, "張三"), name(club, ZHANG, "张三")]
+    rows.append(Participation("p:clone", club.id, clone, T0, T0, 3))
+    change = await service.journal.commit(lambda _: Draft("learn", "learned", rows))
+    chosen = await see(owner, "/node/merge", id=ZHANG, q="張三")
+    assert f"張三 {clone} 群聊 群7901 · 最近 2026年9月21日 · 0 条事实" in chosen.text
+    asked = await see(owner, "/node/merge", id=ZHANG, into=clone)
+    assert f"{clone} 群聊 群7901" in asked.text
+    assert f"{ZHANG} 私聊 张三" in asked.text
+    assert "冒充" in asked.text
+    assert "冒充" not in (await see(owner, "/node/merge", id=LI, into=HONG)).text
+    for page in (await see(owner, "/people"), await see(owner, "/people", q="張三")):
+        assert clone in page.text
+    assert change
+    await service.library.undo(change.id, "owner")
+    await service.settle()
 
 
 async def test_people_and_personas_are_places(owner: httpx.AsyncClient) -> None:

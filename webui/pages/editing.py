@@ -115,7 +115,7 @@ async def blank(request: Request, memory: Memory, pages: View) -> Response:
 
 @routes.post("/memories/new")
 async def tell(request: Request, memory: Memory, pages: View) -> Response:
-    """Keep what the owner tells."""
+    """Keep what the owner tells, once it is clear of whom."""
     form = FactForm().filled(await read_form(request))
     try:
         wanted = form.amendment(memory.zone)
@@ -218,6 +218,10 @@ async def _write(
         for field, text in (("about", form.about.strip()), ("object", form.object.strip()))
         if field in meant and text
     }
+    cards = await memory.library.cards(each.node for some in choices.values() for each in some)
+    here = [each.node for each in choices.get("about", ()) if each.here]
+    if len(here) == 1 and form.about_node not in ("new", *(e.node for e in choices["about"])):
+        form = replace(form, about_node=here[0])
     return pages.render(
         request,
         "memory_edit.html",
@@ -231,5 +235,6 @@ async def _write(
         ),
         longest=LONGEST,
         choices=choices,
+        cards={each.node: each for each in cards},
         notice=notice,
     )

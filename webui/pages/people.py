@@ -85,13 +85,20 @@ async def choose(
     other = await memory.library.node(into) if into else None
     own = {portrait.node, *(each.node for each in portrait.members)}
     text = q.strip() or ("" if other else portrait.name)
-    found = await memory.library.search(text) if text else []
+    found = [
+        each.node
+        for each in (await memory.library.search(text) if text else [])
+        if _alike(each.node, id) and each.node not in own
+    ]
+    is_linking = other is not None and not model.is_entity(id)
     return pages.render(
         request,
         "node_merge.html",
         portrait=portrait,
         other=other,
-        found=[each for each in found if _alike(each.node, id) and each.node not in own],
+        cards=await memory.library.cards([portrait.node, other.node] if other else []),
+        rivals=await memory.library.rivals(id, into) if is_linking else [],
+        found=await memory.library.cards(found),
         q=q.strip(),
     )
 
