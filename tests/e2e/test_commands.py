@@ -102,6 +102,7 @@ async def test_talk_that_begins_like_a_command_reaches_the_model(world: World) -
     ):
         assert (await world.say(433, text, "小九")).last_user_parts[0].endswith(text)
         assert "什么都没有做" in await world.qq.ask_private(433, "/memory why 不太好")
+    assert "是两回事" in await world.qq.ask_private(433, "/memory search 两回事")
     for text in ("记忆 状态", "memory mine 1"):
         assert "🧠" in await world.qq.ask_private(433, text)
 
