@@ -21,7 +21,7 @@ import snowballstemmer
 _TABLES = json.loads(Path(__file__).with_name("lookalikes.json").read_text("utf-8"))
 _SIMPLIFIED = str.maketrans(_TABLES["traditional"], _TABLES["simplified"])
 _LETTERS = str.maketrans(_TABLES["lookalikes"], _TABLES["letters"])
-_DIGITS = str.maketrans("01", "ol")
+_ALIKE = str.maketrans("01i", "oll")
 _ACCENTED = re.compile("[\u0080-\u052f\u1e00-\u1fff]")
 """Letters that may have accents, which are easily overlooked."""
 SIGNS: str = _TABLES["signs"]
@@ -43,7 +43,7 @@ def skeleton(text: str) -> str:
     bare = _ACCENTED.sub(lambda found: unicodedata.normalize("NFD", found[0])[0], norm)
     # Some look like a letter as a capital, others as a small letter.
     read = bare.translate(_LETTERS).casefold().translate(_LETTERS)
-    plain = simplified(read).translate(_DIGITS)
+    plain = simplified(read).translate(_ALIKE)
     return "".join(character for character in plain if character.isalnum()) or norm
 
 
@@ -81,10 +81,11 @@ _SIGN = re.compile(
 )
 """What looks like a colon, a comma, a bracket or a line between two columns."""
 _ONESELF = re.compile(r"(?<!日)本\s*人|\bthem\s?sel(?:f|ves)\b", re.IGNORECASE)
-_SAYS = re.compile(r"(?:说|曰|道|表示|said|says)$")
+_SAYS = re.compile(r"(?:说|曰|道|表示|sald|says)$")
 _OURS = """
-    我 你 您 对方 有人 本人 机器人 摘要 用户 系统 系统提示 系统消息 管理员 群主 主人 开发者
-    作者 官方 客服 助手 助理 人工智能 模型 听说 未证实 听说未证实 匿名 所有人 大家 全体成员
+    我 我自己 自己 俺 咱 你 您 对方 有人 某人 本人 机器人 聊天机器人 摘要 用户 系统 系统提示
+    系统消息 系统通知 系统管理员 超级管理员 管理员 群主 主人 开发者 作者 官方 客服 助手 助理
+    智能助手 ai助手 人工智能 模型 听说 未证实 听说未证实 匿名 所有人 大家 全体成员
     me you user theuser thisuser somebody someone nobody everyone everybody bot thebot chatbot ai
     assistant theassistant system thesystem admin administrator owner theowner developer moderator
     summary hearsay anonymous model
@@ -170,7 +171,7 @@ def clean_name(text: str, limit: int = MAX_NAME) -> str:
 
 def _without_oneself(name: str) -> str:
     """A name without what says of whom a line is, however often it does."""
-    plain = unicodedata.normalize("NFKC", name)
+    plain = simplified(unicodedata.normalize("NFKC", name))
     while (shorter := _ONESELF.sub("", plain)) != plain:
         name = plain = shorter
     return name

@@ -14,6 +14,7 @@ from ..graph import GraphState
 from ..inspect.lookup import Route
 from ..locales import say
 from ..model import Fact, Turn
+from ..privacy.redaction import redacted
 from ..recall import CLOSE, OPEN, Item
 from ..references import Reference
 from ..settings import Settings
@@ -183,5 +184,5 @@ class Tools(Answers):
         return self._done("tool_forgotten", memory.text)
 
     def _done(self, key: str, text: str) -> str:
-        told = self._say(key, text=fenced(text, MAX_TEXT))
+        told = self._say(key, text=fenced(redacted(text), MAX_TEXT))
         return f"{told}\n{self._say('tool_undo')}"

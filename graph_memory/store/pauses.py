@@ -57,6 +57,9 @@ class Gaps:
         for kind, id, at in pauses(db):
             self._spans[("", id) if kind == "user" else (id, "")].append((at, inf))
 
+    def __bool__(self) -> bool:
+        return bool(self._spans)
+
     def hold(self, circle: str, users: Collection[str], since: float, until: float) -> bool:
         """Whether what one of some people said in a chat window may fall into a gap.
 

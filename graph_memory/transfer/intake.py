@@ -19,7 +19,18 @@ from pathlib import Path
 from ..deletion import Tombstones, erasure, retraction
 from ..errors import FormatError
 from ..learning.batching import claim_writer, cutter
-from ..model import BOT, NOBODY, Episode, Message, Presence, Row, Session, session_of, user_id
+from ..model import (
+    BOT,
+    NOBODY,
+    Episode,
+    Erased,
+    Message,
+    Presence,
+    Row,
+    Session,
+    session_of,
+    user_id,
+)
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
 from ..store.contents import Claim
@@ -89,6 +100,15 @@ _REFERENCES = (
         "message {0} quotes what was said in another chat",
     ),
 )
+_OF_SESSIONS = (
+    "DELETE FROM message WHERE session IN (SELECT value FROM json_each(:sessions))",
+    "DELETE FROM batch WHERE session IN (SELECT value FROM json_each(:sessions))",
+    "DELETE FROM row WHERE kind IN ('episode', 'fact') AND session IN"
+    " (SELECT value FROM json_each(:sessions))",
+    "DELETE FROM row WHERE session IN (SELECT value FROM json_each(:sessions))"
+    " OR kind = 'session' AND id IN (SELECT value FROM json_each(:sessions))",
+)
+"""What goes with some Sessions."""
 _HIGHEST = (
     "SELECT max(id) FROM message",
     "SELECT max(e.value) FROM row f, json_each(f.data, '$.evidence') e",
@@ -254,6 +274,10 @@ class Intake:
         for circle in {session.circle for session in self._sessions.values()}:
             self._leave_out(circle, held)
         self._keep_gaps(gaps, groups)
+        if not groups:
+            self._leave_groups_out()
+        if gaps:
+            self._retract(gaps)
         left = {id for (id,) in self.db.execute("SELECT DISTINCT session FROM line")}
         sessions: list[Row] = [each for id, each in self._sessions.items() if id in left]
         write(self.db, Draft("import", "intake", sessions), 0.0)
@@ -306,6 +330,32 @@ class Intake:
         self.db.executemany("DELETE FROM line WHERE key = ?", gone)
         if gone:
             self.skipped["paused"] += len(gone)
+
+    def _leave_groups_out(self) -> None:
+        """Leave out what a memory's own file, or a list of memories, holds of groups."""
+        places = contents.sessions(self.db).items()
+        some = json.dumps([id for id, place in places if place.is_group])
+        messages, _, rows, _ = (
+            self.db.execute(query, {"sessions": some}).rowcount for query in _OF_SESSIONS
+        )
+        if gone := messages or rows:
+            self.skipped["paused"] += gone
+
+    def _retract(self, gaps: Gaps) -> None:
+        """Leave out of a memory's own file what was said in a gap, and what rests on it."""
+        places, after = contents.sessions(self.db), 0
+
+        def tell(event: object) -> None:
+            if isinstance(event, Erased):
+                self.skipped["paused"] += len(event.messages)
+
+        while page := mail.later(self.db, after, _PAGE):
+            after = page[-1].id
+            for message in page:
+                place = places.get(message.session)
+                people = {message.sender, place.owner if place else ""} - {"", BOT}
+                if place and people and gaps.hold(place.circle, people, message.at, message.at):
+                    finished(retraction.retract(self.db, tell, id=message.id, at=0.0))
 
     def _cut(self, session: Session) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""

@@ -104,7 +104,7 @@ async def test_undo_says_what_it_undoes_and_asks_about_what_is_old(world: World)
     assert "刚才的更正已还原" in told
     assert "张三对青霉素过敏" in told
     asked = await world.commands.undo(zhang)
-    assert "2026-09-2" in asked
+    assert "是 2026-09-2" in asked
     assert "青霉素" in asked
     assert "确认" in asked
     assert "青霉素" in await world.commands.mine(zhang)
@@ -198,3 +198,12 @@ async def test_a_core_fact_of_something_else_in_the_same_message_stays(world: Wo
     core = await world.commands.records.core(zhang)
     assert "花生" in core
     assert "爬山" not in core
+
+
+async def test_no_answer_repeats_a_secret(world: World) -> None:
+    await remember(world, "我的网银换了")
+    await world.commands.mine(zhang)
+    assert "4111" not in await world.commands.correct(zhang, "1 我的卡号是 4111111111111111")
+    told = await world.commands.records.core(zhang, "edit 1 网银密码是 Zx9qWv7T")
+    assert "已固定" in told
+    assert "Zx9qWv7T" not in told

@@ -40,6 +40,7 @@ from graph_memory.model import (
     stable_id,
 )
 from graph_memory.store import Journal
+from graph_memory.store.pauses import Pauses
 from graph_memory.transfer.deduplication import referred
 from tests.makers import T0, context, entity, fact, group, message, name, private, user
 from tests.recall.histories import History, histories
@@ -174,6 +175,40 @@ async def play(journal: Journal, history: History) -> None:
             await write(journal, replace(step, first_message=first, last_message=last))
         else:
             await write(journal, step)
+
+
+async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        asked, told, other, _ = await hear(
+            one,
+            HER,
+            message(HER, user("1"), "我给爸买了保险", T0),
+            message(HER, "bot", "好的，买了保险", T0 + 1, name=""),
+            message(HER, user("1"), "我住在长沙", T0 + 900),
+            message(HER, "bot", "知道了", T0 + 901, name=""),
+        )
+        insured = fact(HER, user("1"), PEANUT, "小红给爸买了保险", evidence=(asked.id,))
+        lives = fact(HER, user("1"), PEANUT, "小红住在长沙", evidence=(other.id,), at=T0 + 900)
+        summed = Episode("ep:1", HER.id, T0, T0 + 901, asked.id, other.id + 1, 4, "买了保险")
+        await write(one, insured, lives, replace(summed, participants=(user("1"),)))
+        await hear(one, GROUP, message(GROUP, user("2"), "群里的话", T0))
+        await write(one, fact(GROUP, user("2"), PEANUT, "群里的事"))
+        clock = iter((T0 - 100, T0 + 100))
+        pauses = Pauses(two, lambda: next(clock))
+        await pauses.pause("user", user("1"))
+        await pauses.resume("user", user("1"))
+        path = put(tmp_path / "x.jsonl", await exported(one))
+        plan = await importer(two, path).preview()
+        assert (plan.skipped, plan.new) == ({"paused": 2}, 3)
+        plan, _ = await brought(two, path, groups=False)
+        assert (plan.skipped, plan.new) == ({"paused": 3}, 2)
+        assert [m.text for m in await everything(two)] == ["我住在长沙", "知道了"]
+        facts = await two.read(lambda rows: list(rows.scan(Fact)))
+        assert [each.statement for each in facts] == ["小红住在长沙"]
+        assert b"\xe4\xbf\x9d\xe9\x99\xa9" not in await exported(two), "保险"
+        assert told.id
 
 
 async def test_another_memory_is_joined_with_the_one_that_is_there(tmp_path: Path) -> None:
