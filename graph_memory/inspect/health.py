@@ -195,12 +195,13 @@ class Checkup:
 async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Checkup:
     """Mend the journal and rebuild its views; the memory is in use meanwhile."""
     started, vectors = time.monotonic(), recall.vectors
-    findings = [
-        *await _examine_journal(journal),
-        *await _rebuild("graph", graph.rebuild),
-        *_absence(graph),
-        *await _rebuild("index", recall.rebuild),
-    ]
+    with journal.long_work():
+        findings = [
+            *await _examine_journal(journal),
+            *await _rebuild("graph", graph.rebuild),
+            *_absence(graph),
+            *await _rebuild("index", recall.rebuild),
+        ]
     for each in findings:
         outcome = "mended" if each.is_mended else "not mended"
         logger.warning("%s: %d (%s), %s", each.code, each.count, each.detail, outcome)
@@ -216,10 +217,10 @@ def _absence(graph: GraphStore) -> list[Finding]:
 
 async def _examine_journal(journal: Journal) -> list[Finding]:
     try:
-        faults = left = await asyncio.to_thread(examine, journal.path)
+        faults = left = await journal.survey(examine)
         if any(fault.is_mendable for fault in faults):
-            await journal.alter(lambda db, _: mend(db), is_long=True)
-            left = await asyncio.to_thread(examine, journal.path)
+            await journal.alter(lambda db, _: mend(db))
+            left = await journal.survey(examine)
     except JournalError as error:
         return [Finding("journal_away", 1, str(error), is_mended=False)]
     codes = {fault.code for fault in left}

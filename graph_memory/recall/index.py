@@ -290,9 +290,9 @@ class Index:
 
     def use(self, vectors: VectorIndex | None) -> None:
         """Replace all vectors by those of another model, or by none."""
-        self.vectors = vectors
-        wanted = (n for n in self.documents.numbers() if _is_embedded(self.documents[n]))
-        self._vectorless = dict.fromkeys(wanted)
+        old, left = self.vectors, self._vectorless
+        wanted = (n for n in self.documents.numbers() if n in left or (old and old.has(n)))
+        self.vectors, self._vectorless = vectors, dict.fromkeys(wanted)
 
     def vectorless(self, limit: int) -> list[Document]:
         """Some documents that have no vector of the model in use, newest first."""

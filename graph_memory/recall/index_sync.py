@@ -33,6 +33,7 @@ logger = logging.getLogger("graph_memory.recall")
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_Contents = tuple[str, str, str, bool]
 
 PIECE = 50
 """Rows, messages or events entered at a time: a question waits some three milliseconds."""
@@ -189,7 +190,10 @@ class IndexSync:
             await self._enter_some(self.index, index)
         old, self.index = self.index, index
         self.use(self._embedder)
-        self._differing = await self.run(_differing, old, index)
+        wrong: set[_Contents] = set()
+        for each in (old, index):
+            await self._each(each.documents.numbers(), partial(_compare, each, wrong))
+        self._differing = await self.run(_differing, wrong, old, index)
 
     async def _follow_while(self, build: Coroutine[Any, Any, None]) -> list[Event]:
         """Let the index in use follow during a build; returns the events for the new one."""
@@ -318,15 +322,14 @@ def _enter(index: Index, event: Event) -> None:
         index.drop_messages(event.messages)
 
 
-def _differing(index: Index, built: Index) -> int:
+def _compare(index: Index, wrong: set[_Contents], number: int) -> None:
+    """Enter a document, or take it out if another index has entered the same."""
+    item, is_muted = index.documents[number], bool(index.documents.muted.values[number])
+    wrong ^= {(item.key, item.text, item.session, is_muted)}
+
+
+def _differing(wrong: set[_Contents], index: Index, built: Index) -> int:
     """Number of wrong documents, except old messages, of which it keeps more."""
     oldest = min(built.messages, default=0)
     aged = {message_key(id) for id in index.messages if id < oldest}
-    wrong = _contents(index) ^ _contents(built)
     return len({key for key, *_ in wrong} - aged)
-
-
-def _contents(index: Index) -> set[tuple[str, str, str, bool]]:
-    documents, muted = index.documents, index.documents.muted.values
-    found = ((documents[number], bool(muted[number])) for number in documents.numbers())
-    return {(item.key, item.text, item.session, is_muted) for item, is_muted in found}

@@ -6,11 +6,9 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from ..model import decode
-from .connection import failure, reading
 
 EXAMPLES = 5
 """Cases that are named for each fault."""
@@ -66,17 +64,9 @@ class Fault:
         return self.code in ("stray_batches", "lost_batches", "done_batches")
 
 
-def examine(path: Path) -> list[Fault]:
-    """Look through a whole journal on a connection of its own. Blocks.
-
-    Raises:
-        JournalError: It cannot be read.
-    """
-    try:
-        with reading(path) as db:
-            return [Fault(code, len(c), tuple(c[:EXAMPLES])) for code, c in _faults(db) if c]
-    except sqlite3.Error as error:
-        raise failure(f"{path.name} cannot be examined", error) from error
+def examine(db: sqlite3.Connection) -> list[Fault]:
+    """Look through a whole journal."""
+    return [Fault(code, len(c), tuple(c[:EXAMPLES])) for code, c in _faults(db) if c]
 
 
 def _faults(db: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:

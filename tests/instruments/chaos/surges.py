@@ -24,7 +24,7 @@ from graph_memory.model.conversation import Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from graph_memory.store import Draft
-from graph_memory.transfer import Options
+from graph_memory.transfer import Options, rename_chat
 
 from ...makers import QQ, fact
 
@@ -157,15 +157,17 @@ class _Chat:
 # ------------------------------------------------------------------------- the works
 
 
-async def _bring(memory: MemoryService, lines: int, sender: str = "") -> None:
-    """Import so many lines of a group, by fifty people or by one."""
+async def _bring(
+    memory: MemoryService, lines: int, people: int = 50, first: int = 30_000, says: str = ""
+) -> None:
+    """Import so many lines of a group, by so many people."""
     path = memory.directory / "imports" / "chat.jsonl"
     path.parent.mkdir(exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         for number in range(lines):
-            who = sender or str(30_000 + number % 50)
+            who = str(first + number % people)
             line = {"time": 1.6e9 + 30 * number, "sender": who, "name": f"群友{who}"}
-            line["text"] = f"今天第{number}件事：去公园跑步，对第{number % 97}个邻居说{GONE}"
+            line["text"] = f"今天第{number}件事：去公园跑步，对第{number % 97}个邻居说{says}"
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     options = Options(platform=QQ, into=CLUB.circle)
     await memory.transfer.bring(await memory.transfer.importer("chat.jsonl", options))
@@ -186,13 +188,13 @@ Work = Callable[[], Awaitable[object]]
 
 async def undo(memory: MemoryService, lines: int) -> Work:
     """An import is taken back."""
-    await _bring(memory, lines)
+    await _bring(memory, lines, says=GONE)
     return memory.transfer.undo
 
 
 async def forget(memory: MemoryService, lines: int) -> Work:
     """Somebody who said very much is forgotten."""
-    await _bring(memory, lines, sender=TALKER.rpartition(":")[2])
+    await _bring(memory, lines, 1, int(TALKER.rpartition(":")[2]), says=GONE)
     return lambda: memory.forget_me.forget(TALKER)
 
 
@@ -205,7 +207,27 @@ async def retract(memory: MemoryService, lines: int) -> Work:
     return lambda: memory.library.retract(HOME.circle, "retracted")
 
 
-WORKS = {"undo": (undo, 100_000), "forget": (forget, 50_000), "retract": (retract, 50_000)}
+async def examine(memory: MemoryService, lines: int) -> Work:
+    """The doctor looks through everything, mends it and builds the views anew."""
+    await _bring(memory, lines)
+    lose = "UPDATE message SET batch = 1 + (SELECT max(id) FROM batch) WHERE id % 100 = 0"
+    await memory.journal.alter(lambda db, _tell: db.execute(lose))
+    return memory.doctor
+
+
+async def move(memory: MemoryService, lines: int) -> Work:
+    """A group with many members has another number."""
+    await _bring(memory, lines, people=max(1, lines // 4))
+    return lambda: rename_chat(memory.journal, CLUB.circle, f"{CLUB.circle}1", time.time())
+
+
+WORKS = {
+    "undo": (undo, 100_000),
+    "forget": (forget, 50_000),
+    "retract": (retract, 50_000),
+    "doctor": (examine, 100_000),
+    "move": (move, 20_000),
+}
 """Each work, and how many lines or rows it is measured with."""
 
 
