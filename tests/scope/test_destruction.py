@@ -1,11 +1,11 @@
 """Non-destruction: what an uninvolved person does changes no answer to anybody else.
 
 The same history is played twice, with a fourth person beside it who talks to the bot in a
-chat and a group of their own, under anybody's name, and has said no more than hello in a group
-of the others'. In one of the two that person then does
-harm: asks to be forgotten, corrects, forgets, retracts, undoes, floods, changes names. What
-the memory gives everybody else must be the same, and so must every row and message of
-theirs. ``GRAPH_MEMORY_TRIALS=2000`` searches longer.
+chat and a group of their own, under anybody's name, and may be a member of a group of the
+others' who has said no more than hello. In one of the two that person then does harm: asks to
+be forgotten, corrects, forgets, retracts, undoes, floods, changes names. What the memory gives
+everybody else must be the same, and so must every row and message of theirs.
+``GRAPH_MEMORY_TRIALS=2000`` searches longer.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ class Harmful:
         self._director = director
         self._commands = Commands(memory)
 
-    async def greet(self, nick: str) -> None:
-        """Be known, under a name."""
-        for place in PLACES:
+    async def greet(self, nick: str, *, is_member: bool) -> None:
+        """Be known, under a name; to a group of the others' as well."""
+        for place in [*PLACES, SHARED] if is_member else PLACES:
             self._director.at += 60.0
             at = self._director.at
             await self._memory.learning.hear(Turn(place, HARMFUL, nick, "你好呀"), at=at)
@@ -170,14 +170,20 @@ class Harmful:
         await self._memory.learning.reply(harm.place, text, at=self._director.at)
 
 
-def run(trial: Trial, before: str, acts: list[Harm]) -> None:
-    """Play a history with and without harm and compare; raises ``AssertionError``."""
+def run(trial: Trial, before: str, acts: list[Harm], *, is_member: bool = False) -> None:
+    """Play a history with and without harm and compare; raises ``AssertionError``.
+
+    Args:
+        is_member: Whether the person has said hello in a group of the others', which a
+            forgetting takes back: so they do everything but that.
+    """
     # Without an audience everybody sees what the fourth person says, which is no harm.
     rules = replace(trial.rules, audience="participants")
-    asyncio.run(_run(replace(trial, rules=rules), before, acts))
+    acts = [act for act in acts if not (is_member and act.what == "forget me")]
+    asyncio.run(_run(replace(trial, rules=rules), before, acts, is_member))
 
 
-async def _run(trial: Trial, before: str, acts: list[Harm]) -> None:
+async def _run(trial: Trial, before: str, acts: list[Harm], is_member: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         clock = Clock(0.0)
         homes = [Path(folder) / name for name in ("calm", "harmed")]
@@ -187,7 +193,8 @@ async def _run(trial: Trial, before: str, acts: list[Harm]) -> None:
                 home.mkdir()
                 scene = opened(home, trial.rules, clock, walks=False)
                 memory = await stack.enter_async_context(scene)
-                await _play(memory, trial, before, clock, acts if home is homes[1] else [])
+                played = acts if home is homes[1] else []
+                await _play(memory, trial, before, clock, played, is_member)
                 memories.append(memory)
             rows = [await memory.journal.look(_of_others) for memory in memories]
             assert rows[0] == rows[1]
@@ -196,12 +203,17 @@ async def _run(trial: Trial, before: str, acts: list[Harm]) -> None:
 
 
 async def _play(
-    memory: MemoryService, trial: Trial, before: str, clock: Clock, acts: list[Harm]
+    memory: MemoryService,
+    trial: Trial,
+    before: str,
+    clock: Clock,
+    acts: list[Harm],
+    is_member: bool,
 ) -> None:
     director = Director(memory)
     clock.now = director.at
     harmful = Harmful(memory, director)
-    await harmful.greet(before)
+    await harmful.greet(before, is_member=is_member)
     await director.play(trial.steps)
     for number in range(3):  # the bot says what anybody may be called, to everybody
         for chat in CHATS:
@@ -239,9 +251,11 @@ async def _compare(memories: list[MemoryService], drawn: Ask) -> None:
 
 
 @settings(max_examples=int(TRIALS or 12), phases=list(Phase) if TRIALS else QUICK, deadline=None)
-@given(trials, st.sampled_from(NICKS), harms)
-def test_nobody_else_is_harmed(trial: Trial, before: str, acts: list[Harm]) -> None:
-    run(trial, before, acts)
+@given(trials, st.sampled_from(NICKS), harms, st.booleans())
+def test_nobody_else_is_harmed(
+    trial: Trial, before: str, acts: list[Harm], is_member: bool
+) -> None:
+    run(trial, before, acts, is_member=is_member)
 
 
 # ------------------------------------------------------------------ a silent member
