@@ -16,7 +16,13 @@ from functools import lru_cache
 from ..model import Asker, Data, Message, kind_named
 
 MASK = "••••••"
-_PRINTED = re.compile(r"[!-~\uff01-\uff5e]{4}")
+_ZH, _EN = "〇零幺一二三四五六七八九", "zero oh one two three four five six seven eight nine"
+_NUMERALS = dict(zip([*_ZH, *_EN.split()], "00112345678900123456789", strict=True))
+_DIGIT = rf"(?:{'|'.join(_NUMERALS)})"
+_BETWEEN = r"[ ,，、.\-]{0,2}"
+_SPELT = re.compile(rf"(?<![a-z]){_DIGIT}(?:{_BETWEEN}{_DIGIT}){{3,}}(?![a-z])", re.IGNORECASE)
+"""A number of four digits or more, said digit by digit."""
+_PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]")
 _RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
 _NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 ._\-]{11}")
 _WORDS = (
@@ -82,15 +88,22 @@ def secrets(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", text)
     if not _may_hold(plain):
         return []
-    if plain == text:
+    runs = [run.span() for run in _SPELT.finditer(text)]
+    if plain == text and not runs:
         return list(_secrets(text))
     # Each letter by itself, so that it is known which one became which.
     letters = [unicodedata.normalize("NFKC", letter) for letter in text]
+    ends = list(range(1, len(text) + 1))
+    for start, end in runs:
+        letters[start:end] = [""] * (end - start)
+        for digit in re.finditer(_DIGIT, text[start:end], re.IGNORECASE):
+            letters[start + digit.start()] = _NUMERALS[digit[0].lower()]
+            ends[start + digit.start()] = start + digit.end()
     places = [at for at, letter in enumerate(letters) for _ in letter]
     plain, found = "".join(letters), list[str]()
     for secret in _secrets(plain):
         start = plain.find(secret)
-        found.append(text[places[start] : places[start + len(secret) - 1] + 1])
+        found.append(text[places[start] : ends[places[start + len(secret) - 1]]])
     return found
 
 
