@@ -7,10 +7,11 @@ position in the columns, for life; numbers of removed documents are used again.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import count
 from math import nan
 from typing import Any
 
@@ -124,6 +125,18 @@ def document(source: Source, owner: str = "") -> Document:
             return Document(Kind.MESSAGE, message_key(source.id), text, source)
 
 
+def _node(source: Source) -> str:
+    """Whom it is about, or who says it; empty for an episode."""
+    if isinstance(source, Episode):
+        return ""
+    return source.subject if isinstance(source, Fact) else source.sender
+
+
+def _name(source: Source) -> str:
+    """The name under which a message was said; else empty."""
+    return source.name if isinstance(source, Message) else ""
+
+
 class SessionDocuments:
     """The documents of one Session: messages by id, then the rest by id."""
 
@@ -169,6 +182,32 @@ class SessionDocuments:
 _CODES = {predicate: code for code, predicate in enumerate(PREDICATES, 1)}
 
 
+class Codes:
+    """Codes of words, each for as long as a document has it."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self._uses = Counter[str]()
+        self._next = count(1)
+
+    def of(self, words: Iterable[str]) -> list[int]:
+        """The codes of those of some words that a document has."""
+        return [code for word in words if (code := self._codes.get(word))]
+
+    def take(self, word: str) -> int:
+        """The code of a word that another document has."""
+        self._uses[word] += 1
+        return self._codes.get(word) or self._codes.setdefault(word, next(self._next))
+
+    def leave(self, word: str) -> bool:
+        """One document less has a word; whether none has it any more."""
+        self._uses[word] -= 1
+        if self._uses[word]:
+            return False
+        del self._uses[word], self._codes[word]
+        return True
+
+
 class Documents:
     """All documents, with columns by number.
 
@@ -208,10 +247,9 @@ class Documents:
             self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
             self.length, self.who, self.called, self.predicate, self.due, self.bears_on,
         )  # fmt: skip
-        self._codes: dict[str, int] = {}
-        # Codes of names by what they look like, as a whole and by the first word.
-        self._names: dict[str, int] = {}
-        self._by_look: dict[str, set[int]] = defaultdict(set)
+        self._nodes, self._names = Codes(), Codes()
+        # Names by what they look like, as a whole and by the first word.
+        self._by_look: dict[str, set[str]] = defaultdict(set)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -261,13 +299,12 @@ class Documents:
         """Note whom it is of, what a fact says and when that begins or is due."""
         who = called = predicate = 0
         due, topic = nan, Topic.NONE
-        if not isinstance(source, Episode):
-            node = source.subject if isinstance(source, Fact) else source.sender
-            who = self._codes.setdefault(node, len(self._codes) + 1)
-        if isinstance(source, Message) and source.name:
-            called = self._names.setdefault(source.name, len(self._names) + 1)
-            for look in called_by(source.name):
-                self._by_look[look].add(called)
+        if node := _node(source):
+            who = self._nodes.take(node)
+        if name := _name(source):
+            called = self._names.take(name)
+            for look in called_by(name):
+                self._by_look[look].add(name)
         if isinstance(source, Fact):
             predicate = _CODES.get(source.predicate, 0)
             topic = bears_on(source)
@@ -295,7 +332,7 @@ class Documents:
 
     def of(self, nodes: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are facts about one of ``nodes``, or messages of theirs."""
-        codes = [code for node in nodes if (code := self._codes.get(node))]
+        codes = self._nodes.of(nodes)
         who = self.who.values[numbers]
         found = np.zeros(len(numbers), np.bool_)
         for code in codes:  # one or a few: faster than np.isin
@@ -304,8 +341,8 @@ class Documents:
 
     def under(self, text: str, numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are messages said under a name that is in a text."""
-        codes = {code for look in names_in(text) for code in self._by_look.get(look, ())}
-        return np.isin(self.called.values[numbers], sorted(codes))
+        names = {name for look in names_in(text) for name in self._by_look.get(look, ())}
+        return np.isin(self.called.values[numbers], self._names.of(names))
 
     def remove(self, number: int) -> None:
         """Remove a document; its number may be used again."""
@@ -314,14 +351,28 @@ class Documents:
         if not len(self.by_session[item.session]):
             del self.by_session[item.session]
         self._note(item.session)
+        self._undescribe(item.source)
         del self._numbers[item.key]
         self._all[number] = None
         self._free.append(number)
+
+    def _undescribe(self, source: Source) -> None:
+        """Keep no node and no name that only a document that goes has."""
+        if node := _node(source):
+            self._nodes.leave(node)
+        name = _name(source)
+        if name and self._names.leave(name):
+            for look in called_by(name):
+                self._by_look[look].discard(name)
+                if not self._by_look[look]:
+                    del self._by_look[look]
 
     def update(self, number: int, item: Document) -> bool:
         """Replace a document by its newer state; False if it must be removed and added."""
         was, now = ((e.text, e.session, span(e.source)) for e in (self[number], item))
         if was == now:
+            self._describe(number, item.source)
+            self._undescribe(self[number].source)
             self._all[number] = item
         return was == now
 

@@ -228,3 +228,21 @@ def test_citations_are_of_messages_in_sight() -> None:
     assert sight.citations([0, 2]) == [(1, 2)]
     assert sight.citations([0, -1]) == []
     assert sight.citations([]) == []
+
+
+def test_no_name_outlives_what_was_said_under_it() -> None:
+    index = Index()
+    index.put(HOME)
+    for number, who in enumerate(("小红", "小红", "Anna Li"), 1):
+        index.put_message(replace(message(number, "我买了自行车"), sender=user(who), name=who))
+    documents = index.documents
+    numbers = np.array(documents.numbers(), np.intp)
+    assert documents.under("小红和Anna呢", numbers).tolist() == [True] * 3
+    index.drop_messages([1, 3])
+    assert "小红" in repr(vars(documents))
+    assert "Anna" not in repr(vars(documents))
+    assert documents.under("小红和Anna呢", np.array(documents.numbers(), np.intp)).tolist() == [
+        True
+    ]
+    index.put_message(replace(message(4, "我买了自行车"), sender=user("Bo"), name="Bob"))
+    assert documents.under("小红", np.array(documents.numbers(), np.intp)).tolist() == [True, False]

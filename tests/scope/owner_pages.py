@@ -24,7 +24,7 @@ _LINK = re.compile(
 )
 _CHANCE = re.compile(
     r'"csrf(?:-token)?" (?:value|content)="[^"]*"|"run": "\w+"'
-    r'|<div class="timing">.*?</div>|\b[a-z]{1,3}(?::|%3A)[0-9a-f]{16}',
+    r'|<div class="timing">.*?</div>|(?:\b|%2F)[a-z]{1,3}(?::|%3A)[0-9a-f]{16}',
     re.DOTALL,
 )
 """What is another one whenever a page is opened; and hashes of words, as which the log of changes
