@@ -100,11 +100,12 @@ def secrets(text: str) -> list[str]:
             letters[start + digit.start()] = _NUMERALS[digit[0].lower()]
             ends[start + digit.start()] = start + digit.end()
     places = [at for at, letter in enumerate(letters) for _ in letter]
-    plain, found = "".join(letters), list[str]()
-    for secret in _secrets(plain):
-        start = plain.find(secret)
-        found.append(text[places[start] : ends[places[start + len(secret) - 1]]])
-    return found
+    plain = "".join(letters)
+    return [
+        text[places[found.start()] : ends[places[found.end() - 1]]]
+        for secret in _secrets(plain)
+        for found in re.finditer(re.escape(secret), plain)
+    ]
 
 
 def _may_hold(text: str) -> bool:
