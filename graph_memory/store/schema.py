@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import DamagedError, JournalError
 from ..model import registered
-from ..privacy.confidence import reaches_back
+from ..privacy.confidence import asks_to_keep, reaches_back
 from ..privacy.redaction import masked
 from .connection import failure
 
@@ -173,6 +173,16 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         """,
     ),
     ("0010_gaps", GAPS),
+    (
+        "0011_names",
+        """
+        UPDATE row SET data = json_set(data, '$.confidential', json('true'))
+            WHERE kind IN ('name', 'mention') AND a LIKE 'e:%'
+            AND json_extract(data, '$.first_at') = json_extract(data, '$.last_at')
+            AND (session, json_extract(data, '$.first_at')) IN (SELECT session, at FROM message
+                WHERE sender != 'bot' AND (confided OR asks_to_keep(text)));
+        """,
+    ),
 )
 """0007 tells the planner what a large memory looks like; left to its guesses it
 reads every row of a kind. The figures are only told, never measured: plans stay the same."""
@@ -251,6 +261,7 @@ def _pending(db: sqlite3.Connection, path: Path) -> list[tuple[str, str]]:
 
 def _apply(db: sqlite3.Connection, path: Path, pending: list[tuple[str, str]]) -> None:
     under_way = ""
+    db.create_function("asks_to_keep", 1, asks_to_keep)
     db.create_function("reaches_back", 1, reaches_back)
     db.create_function("masked", 2, _masked)
     try:

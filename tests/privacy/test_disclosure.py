@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from graph_memory.model import Episode, Fact, Name, Turn
+from graph_memory.model import Episode, Fact, Mention, Name, Turn
 from graph_memory.privacy.redaction import MASK
 from graph_memory.store import contents
 
@@ -259,3 +259,23 @@ async def test_rows_and_messages_of_earlier_versions_follow_the_rules(tmp_path: 
     async with living(tmp_path) as world:
         assert {fact.statement for fact in await world.rows(Fact)} == {f"密码是{MASK}"}
         assert "怀孕" not in await everything(world, li_in_club, "怀孕")
+
+
+async def test_names_of_earlier_versions_are_kept_that_only_a_confidence_uses(
+    tmp_path: Path,
+) -> None:
+    """Made as they were: neither names nor mentions knew of confidences."""
+    async with living(tmp_path) as world:
+        await world.say(zhang, "我下周要辞职，这件事别告诉别人")
+        await world.say(zhang, "我喜欢爬山")
+        facts = said("U1", "plans", "辞职", "张三下周要辞职", 1)
+        await world.learn(answer(facts, said("U1", "likes", "爬山", "张三喜欢爬山", 2)))
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite3")) as db:
+        db.execute("UPDATE row SET data = json_remove(data, '$.confidential')")
+        db.execute("DELETE FROM migration WHERE name = '0011_names'")
+        db.commit()
+    async with living(tmp_path) as world:
+        names = {name.text: name.confidential for name in await world.rows(Name)}
+        assert (names["辞职"], names["爬山"]) == (True, False)
+        mentions = {each.entity: each.confidential for each in await world.rows(Mention)}
+        assert sorted(mentions.values()) == [False, True]
