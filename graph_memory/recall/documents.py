@@ -23,7 +23,7 @@ from ..model import BOT, PREDICATES, Episode, Fact, Layer, Message
 from ..privacy.redaction import disclosed
 from ..privacy.scope import span
 from .conditions import Topic, bears_on
-from .lexical import called_by, names_in
+from .lexical import called_by, discard, names_in
 
 _SMALLEST = 64
 _CHUNK = 512
@@ -125,16 +125,11 @@ def document(source: Source, owner: str = "") -> Document:
             return Document(Kind.MESSAGE, message_key(source.id), text, source)
 
 
-def _node(source: Source) -> str:
-    """Whom it is about, or who says it; empty for an episode."""
-    if isinstance(source, Episode):
-        return ""
-    return source.subject if isinstance(source, Fact) else source.sender
-
-
-def _name(source: Source) -> str:
-    """The name under which a message was said; else empty."""
-    return source.name if isinstance(source, Message) else ""
+def _who(source: Source) -> tuple[str, str]:
+    """Whom a fact is about, or who says a message, and under which name; maybe empty."""
+    if isinstance(source, Message):
+        return source.sender, source.name
+    return (source.subject if isinstance(source, Fact) else ""), ""
 
 
 class SessionDocuments:
@@ -183,7 +178,7 @@ _CODES = {predicate: code for code, predicate in enumerate(PREDICATES, 1)}
 
 
 class Codes:
-    """Codes of words, each for as long as a document has it."""
+    """Codes of words from 1 on, each for as long as a document has it; 0 for no word."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -197,14 +192,15 @@ class Codes:
     def take(self, word: str) -> int:
         """The code of a word that another document has."""
         self._uses[word] += 1
-        return self._codes.get(word) or self._codes.setdefault(word, next(self._next))
+        return self._codes.setdefault(word, next(self._next)) if word else 0
 
     def leave(self, word: str) -> bool:
-        """One document less has a word; whether none has it any more."""
+        """Whether no document has a word any more, now that one less has it."""
         self._uses[word] -= 1
         if self._uses[word]:
             return False
-        del self._uses[word], self._codes[word]
+        del self._uses[word]
+        self._codes.pop(word, None)
         return True
 
 
@@ -243,13 +239,10 @@ class Documents:
         self.predicate = GrowableArray(np.int8)
         self.due = GrowableArray(np.float64)
         self.bears_on = GrowableArray(np.int8)
-        self._columns = (
-            self.kind, self.knows, self.muted, self.confidential, self.since, self.until,
-            self.length, self.who, self.called, self.predicate, self.due, self.bears_on,
-        )  # fmt: skip
+        self._columns = [each for each in vars(self).values() if isinstance(each, GrowableArray)]
         self._nodes, self._names = Codes(), Codes()
         # Names by what they look like, as a whole and by the first word.
-        self._by_look: dict[str, set[str]] = defaultdict(set)
+        self._by_look: dict[str, dict[str, None]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -297,21 +290,18 @@ class Documents:
 
     def _describe(self, number: int, source: Source) -> None:
         """Note whom it is of, what a fact says and when that begins or is due."""
-        who = called = predicate = 0
+        predicate = 0
         due, topic = nan, Topic.NONE
-        if node := _node(source):
-            who = self._nodes.take(node)
-        if name := _name(source):
-            called = self._names.take(name)
-            for look in called_by(name):
-                self._by_look[look].add(name)
+        node, name = _who(source)
+        for look in called_by(name):
+            self._by_look[look][name] = None
         if isinstance(source, Fact):
             predicate = _CODES.get(source.predicate, 0)
             topic = bears_on(source)
             begins = nan if source.valid_from is None else source.valid_from
             due = begins if source.due is None else source.due
-        self.who.values[number] = who
-        self.called.values[number] = called
+        self.who.values[number] = self._nodes.take(node)
+        self.called.values[number] = self._names.take(name)
         self.predicate.values[number] = predicate
         self.due.values[number] = due
         self.bears_on.values[number] = topic
@@ -358,14 +348,11 @@ class Documents:
 
     def _undescribe(self, source: Source) -> None:
         """Keep no node and no name that only a document that goes has."""
-        if node := _node(source):
-            self._nodes.leave(node)
-        name = _name(source)
-        if name and self._names.leave(name):
+        node, name = _who(source)
+        self._nodes.leave(node)
+        if self._names.leave(name):
             for look in called_by(name):
-                self._by_look[look].discard(name)
-                if not self._by_look[look]:
-                    del self._by_look[look]
+                discard(self._by_look, look, name)
 
     def update(self, number: int, item: Document) -> bool:
         """Replace a document by its newer state; False if it must be removed and added."""

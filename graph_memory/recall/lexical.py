@@ -202,17 +202,17 @@ class NameIndex:
         name = self._by_id.pop(id, None)
         if name is None:
             return
-        _discard(self._by_node, name.node, id)
+        discard(self._by_node, name.node, id)
         if not is_entity(name.node):
-            _discard(self._alike, _look(name.text), id)
+            discard(self._alike, _look(name.text), id)
             for stem in _stems(name.norm):
-                _discard(self._by_stem, stem, id)
+                discard(self._by_stem, stem, id)
         if len(name.norm) >= _SHORTEST_NAME:
-            _discard(self._by_norm, name.norm, id)
+            discard(self._by_norm, name.norm, id)
             lengths = self._lengths[name.norm[:2]]
             lengths[len(name.norm)] -= 1
             if not lengths[len(name.norm)]:
-                _discard(self._lengths, name.norm[:2], len(name.norm))
+                discard(self._lengths, name.norm[:2], len(name.norm))
 
     def hear(self, message: Message) -> None:
         """Note under which name somebody speaks, whatever was learned of it."""
@@ -228,7 +228,7 @@ class NameIndex:
         if message.at in times:
             times.remove(message.at)
             if not times:
-                _discard(self._heard, look, key)
+                discard(self._heard, look, key)
 
     def of(self, node: str) -> list[Name]:
         return list(self._by_node.get(node, {}).values())
@@ -327,7 +327,8 @@ def _joins(character: str) -> bool:
     return character.isalnum() and character < "\u2e80"
 
 
-def _discard(table: dict[str, dict[Any, Any]], key: str, inner: Any) -> None:
+def discard(table: dict[str, dict[Any, Any]], key: str, inner: Any) -> None:
+    """Delete an entry of a table of tables, and no empty table stays."""
     entries = table[key]
     del entries[inner]
     if not entries:
