@@ -204,6 +204,10 @@ class Codes:
         return True
 
 
+def _columns(dtype: DTypeLike) -> tuple[GrowableArray, GrowableArray, GrowableArray]:
+    return GrowableArray(dtype), GrowableArray(dtype), GrowableArray(dtype)
+
+
 class Documents:
     """All documents, with columns by number.
 
@@ -227,18 +231,10 @@ class Documents:
         self.version = 0
         self.changed: dict[str, int] = {}
         self.by_session: dict[str, SessionDocuments] = {}
-        self.kind = GrowableArray(np.int8)
-        self.knows = GrowableArray(np.bool_)
-        self.muted = GrowableArray(np.bool_)
-        self.confidential = GrowableArray(np.bool_)
-        self.since = GrowableArray(np.float64)
-        self.until = GrowableArray(np.float64)
-        self.length = GrowableArray(np.int32)
-        self.who = GrowableArray(np.int32)
-        self.called = GrowableArray(np.int32)
-        self.predicate = GrowableArray(np.int8)
-        self.due = GrowableArray(np.float64)
-        self.bears_on = GrowableArray(np.int8)
+        self.kind, self.predicate, self.bears_on = _columns(np.int8)
+        self.knows, self.muted, self.confidential = _columns(np.bool_)
+        self.length, self.who, self.called = _columns(np.int32)
+        self.since, self.until, self.due = _columns(np.float64)
         self._columns = [each for each in vars(self).values() if isinstance(each, GrowableArray)]
         self._nodes, self._names = Codes(), Codes()
         # Names by what they look like, as a whole and by the first word.
@@ -290,8 +286,7 @@ class Documents:
 
     def _describe(self, number: int, source: Source) -> None:
         """Note whom it is of, what a fact says and when that begins or is due."""
-        predicate = 0
-        due, topic = nan, Topic.NONE
+        predicate, due, topic = 0, nan, Topic.NONE
         node, name = _who(source)
         for look in called_by(name):
             self._by_look[look][name] = None
@@ -322,10 +317,9 @@ class Documents:
 
     def of(self, nodes: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are facts about one of ``nodes``, or messages of theirs."""
-        codes = self._nodes.of(nodes)
         who = self.who.values[numbers]
         found = np.zeros(len(numbers), np.bool_)
-        for code in codes:  # one or a few: faster than np.isin
+        for code in self._nodes.of(nodes):  # one or a few: faster than np.isin
             found |= who == code
         return found
 
