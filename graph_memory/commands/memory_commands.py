@@ -15,10 +15,9 @@ from urllib.parse import urlencode
 from ..access import LINK_AGE, Access
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
-from ..library import NamedChange
+from ..library import NamedChange, worded
 from ..locales import explain
 from ..model import Fact, Turn
-from ..privacy.redaction import redacted
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
@@ -276,7 +275,7 @@ class Commands(Answers):
             if isinstance(op.row, Fact) and memory.id in op.row.supersedes:
                 new = Reference(Fact.kind, op.row.id, op.row.statement)
                 self.memory.references.replace(turn, memory, new)
-        return self._say("corrected", statement=one_line(redacted(words), MAX_STATEMENT))
+        return self._say("corrected", statement=worded(words, MAX_STATEMENT))
 
     def _meant(self, turn: Turn, which: str) -> Reference | None:
         """What a number, a short id or an id stands for; whose it is shows later."""

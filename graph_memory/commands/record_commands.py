@@ -11,8 +11,8 @@ from datetime import datetime
 
 from ..companion import MAX_TEXT, CoreFact, Hit, TranscriptQuery
 from ..errors import NotFoundError
+from ..library import worded
 from ..model import Asker, Episode, Turn
-from ..privacy.redaction import redacted
 from ..recall import CLOSE, OPEN
 from ..references import Reference
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
@@ -159,7 +159,7 @@ class RecordCommands(Answers):
         if not verb:
             return await self._cores(turn)
         verb = verb.casefold()
-        text = one_line(redacted(clean(text)), MAX_TEXT)
+        text = worded(clean(text), MAX_TEXT)
         done = next((done for done, words in _ACTS.items() if verb in words), "")
         is_number = number.isdecimal() and len(number) < 6
         if not done or not is_number or bool(text) != (done == "edited"):

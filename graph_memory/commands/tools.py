@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from ..errors import NotFoundError
 from ..graph import GraphState
 from ..inspect.lookup import Route
+from ..library import worded
 from ..locales import say
 from ..model import Fact, Turn
-from ..privacy.redaction import redacted
 from ..recall import CLOSE, OPEN, Item
 from ..references import Reference
 from ..settings import Settings
@@ -184,5 +184,5 @@ class Tools(Answers):
         return self._done("tool_forgotten", memory.text)
 
     def _done(self, key: str, text: str) -> str:
-        told = self._say(key, text=fenced(redacted(text), MAX_TEXT))
+        told = self._say(key, text=fenced(worded(text, MAX_TEXT), MAX_TEXT))
         return f"{told}\n{self._say('tool_undo')}"

@@ -5,7 +5,7 @@ them, decided per row by the same function as recall (``visible_rows.py``).
 """
 
 from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
-from .edits import MAX_STATEMENT, OWNER, Action, Amendment, Effect, Meant
+from .edits import MAX_STATEMENT, OWNER, Action, Amendment, Effect, Meant, worded
 from .facts import (
     Called,
     EntityView,
@@ -42,4 +42,5 @@ __all__ = [
     "Scene",
     "Thread",
     "begun",
+    "worded",
 ]

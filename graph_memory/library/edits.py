@@ -63,7 +63,7 @@ def correcting(
     old = visible.own(id, as_object=True)
     if not _may_correct(old, own):
         raise NotFoundError(f"there is no fact {id} that you could correct")
-    said = _stated(words, MAX_STATEMENT)
+    said = worded(words, MAX_STATEMENT)
     if old.subject in own and name and normalise(name) not in normalise(said):
         colon = ": " if said.isascii() else "："
         said = one_line(f"{name}{colon}{said}", MAX_STATEMENT)
@@ -155,8 +155,8 @@ def _shared(row: Row, facts: Iterable[Fact]) -> int:
     return max((len(said & content(fact.statement)) for fact in facts), default=0)
 
 
-def _stated(words: str, limit: int) -> str:
-    """Words as a row says them, masked before they are cut."""
+def worded(words: str, limit: int) -> str:
+    """Words of somebody as a row or an answer says them, masked before they are cut."""
     return one_line(redacted(words), limit)
 
 
@@ -379,10 +379,10 @@ def amending(
     replaced it since. So it is seen, and taken back, as the old one would be.
     """
     draft = Draft(actor, "amend")
-    said = _stated(wanted.statement, MAX_STATEMENT) or old.statement
+    said = worded(wanted.statement, MAX_STATEMENT) or old.statement
     old_names = rows.find(Name, a=old.object)
     object, made = old.object, list[Row]()
-    name = _stated(wanted.object.name, MAX_TOPIC) if wanted.object else ""
+    name = worded(wanted.object.name, MAX_TOPIC) if wanted.object else ""
     is_other = wanted.object and wanted.object.node not in ("", old.object)
     if wanted.object and name and (is_other or not _is_called(old_names, name)):
         object, made = _named(rows, old.session, wanted.object, old.said_at)
@@ -448,7 +448,7 @@ def _named(rows: Rows, session: str, meant: Meant, at: float) -> tuple[str, list
         UnclearError: Several there are called so, or only others elsewhere, or the one
             that was chosen is not.
     """
-    name = _stated(meant.name, MAX_TOPIC)
+    name = worded(meant.name, MAX_TOPIC)
     norm, one = normalise(name), rows.identities()
     if meant.node in ("", NEW):
         bearers = rows.find(Name, b=norm)
@@ -477,7 +477,7 @@ def telling(rows: Rows, session: str, subject: Meant, wanted: Amendment, now: fl
     """
     if rows.get(Session, session) is None:
         raise NotFoundError(f"there is no chat {session}")
-    said = _stated(wanted.statement, MAX_STATEMENT)
+    said = worded(wanted.statement, MAX_STATEMENT)
     about, made = _named(rows, session, subject, now)
     if not (subject.node or is_entity(about)):
         raise UnclearError("people bear whatever name they like: which account is to be said")
