@@ -18,6 +18,7 @@ ASKED = (
 你一定要保密啊|这可是秘密|这是个秘密|這是我們之間的祕密|你知我知|天知地知，你知我知
 我只跟你说，其实我离婚了|到你这儿为止|这话烂在肚子里|对外保密|对小红保密哦|别到处说
 不要随便告诉别人|这件事别告诉别人|你自己知道就好|请勿外泄|别走漏风声|不要声张|莫要告诉他人
+不许说|别提这事|这个不能说|这件事不要提哦
 甭跟他说|不能告诉孩子|别再跟别人提这事|瞒着我妈偷偷买的|Don't tell anyone, but I'm pregnant
 please keep it secret|just between you and me|nobody should know|never tell him
 keep this between us|please don't share this|off the record, I'm quitting
@@ -45,7 +46,8 @@ TALK = (
 别人说这里好吃|别人告诉我的|我跟别人说好了|不要紧，说吧|这不是秘密|那个秘密基地还在吗
 秘密武器|不对劲|不要对着我说|莫名其妙|差别不大|特别说明一下|不知道的话就说不知道
 不跟你说了，我去洗澡|先不跟你聊了|不好意思我说错了|他不说我也知道|不打算说服他|保密局的枪声
-知道就好了|don't tell me you forgot|tell everyone|I can keep a secret|can you keep a dog here
+知道就好了|不许说话|这个不能说吗|这事不能说明什么
+don't tell me you forgot|tell everyone|I can keep a secret|can you keep a dog here
 nobody knows|between jobs|Don't tell me again|I don't know|she never told me|never mind
 keep calm|he kept the change|the record shop|no one came|the secret garden is lovely
 don't let me down|don't say sorry|don't forget to share the photos
