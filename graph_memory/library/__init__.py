@@ -4,11 +4,9 @@ The owner (the web UI) sees everything; everybody else sees what ``scope.py`` sh
 them, decided per row by the same function as recall (``visible_rows.py``).
 """
 
-from .conversations import LEVELS, Conversations, Day, OpenRecord, Record, Scene
+from .conversations import Conversations
 from .edits import MAX_STATEMENT, OWNER, Action, Amendment, Effect, Meant, worded
 from .facts import (
-    Called,
-    EntityView,
     FactDetail,
     FactLine,
     FilterOptions,
@@ -20,16 +18,12 @@ from .facts import (
 )
 
 __all__ = [
-    "LEVELS",
     "MAX_STATEMENT",
     "OWNER",
     "Action",
     "Amendment",
-    "Called",
     "Conversations",
-    "Day",
     "Effect",
-    "EntityView",
     "FactDetail",
     "FactLine",
     "FilterOptions",
@@ -37,9 +31,6 @@ __all__ = [
     "Meant",
     "NamedChange",
     "NodeCard",
-    "OpenRecord",
-    "Record",
-    "Scene",
     "Thread",
     "begun",
     "worded",

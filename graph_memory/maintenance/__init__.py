@@ -1,12 +1,11 @@
 """Upkeep: what happens to memories while nobody is looking."""
 
 from .backup import Backup, Backups, Preview, open_journal, preview, saved, stage
-from .upkeep import Forecast, IdleGate, Report, Upkeep
+from .upkeep import IdleGate, Report, Upkeep
 
 __all__ = [
     "Backup",
     "Backups",
-    "Forecast",
     "IdleGate",
     "Preview",
     "Report",

@@ -11,11 +11,8 @@ from .keyword import SIMILAR
 from .query import RecallOptions
 from .recaller import (
     EMBEDDING_SHARE,
-    Explained,
-    Explanation,
     Recall,
     Recaller,
-    Trace,
     TracedCandidate,
 )
 from .render import CLOSE, OPEN, Item, Renderer, language_of, without_name, wording
@@ -28,8 +25,6 @@ __all__ = [
     "OPEN",
     "SIMILAR",
     "Excerpt",
-    "Explained",
-    "Explanation",
     "Index",
     "Item",
     "PersonalIndex",
@@ -38,7 +33,6 @@ __all__ = [
     "RecallOptions",
     "Recaller",
     "Renderer",
-    "Trace",
     "TracedCandidate",
     "VisibleSet",
     "called",

@@ -5,24 +5,19 @@
 the journal. ``docs/data-format.md`` says what files look like.
 """
 
-from .export import Exported
 from .import_runs import Run
-from .importer import Brought, Importer, Plan
-from .rename_chat import Renaming, full_names, preview_renaming, rename_chat
+from .importer import Importer, Plan
+from .rename_chat import full_names, preview_renaming, rename_chat
 from .sources import SOURCES, Options, circle_meant
-from .transfer_service import TransferService, Undone
+from .transfer_service import TransferService
 
 __all__ = [
     "SOURCES",
-    "Brought",
-    "Exported",
     "Importer",
     "Options",
     "Plan",
-    "Renaming",
     "Run",
     "TransferService",
-    "Undone",
     "circle_meant",
     "full_names",
     "preview_renaming",
