@@ -33,19 +33,29 @@ _MONTH = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAYS_AGO = {"今天": 0, "今早": 0, "今晚": 0, "昨天": 1, "昨晚": 1, "前天": 2, "today": 0,
+             "明天": -1, "明早": -1, "明晚": -1, "后天": -2, "tonight": 0, "tomorrow": -1,
              "yesterday": 1, "last night": 1}  # fmt: skip
-
-_NEAR = re.compile(
-    r"(?<!大)(今天|今早|今晚|昨天|昨晚|前天)|\b(today|yesterday|last night)\b", re.IGNORECASE
+_NEAR = re.compile(rf"(?<![大a-z])(?:{'|'.join(_DAYS_AGO)})(?![a-z])", re.IGNORECASE)
+_WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5,
+             "mon": 0, "tue": 1, "wed": 2, "thu": 3, "fri": 4, "sat": 5, "sun": 6}  # fmt: skip
+_ON = r"一(?![共起直样些下点个])|[二三四]|五(?!天)|六|日(?![程常])|天(?!气)|末"
+_WEEKDAY = re.compile(
+    rf"(?<![每个一两二三四五六七八九十几、和\d])([上这本下]?)个?(?:周|星期|礼拜)({_ON})"
+    r"|\b(?<!every )(?:(last|this|next) )?"
+    r"(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)day\b(?!s)",
+    re.IGNORECASE,
 )
+_BACK = {"上": 1, "last": 1, "past": 1, "去年": 1, "前年": 2,
+         "下": -1, "next": -1, "明年": -1}  # fmt: skip
+"""Weeks, months or years back; 0 for others."""
 _AGO = re.compile(
     r"(\d{1,3}|[一二两三四五六七八九十几半])\s?个?(天|日|周|星期|礼拜|月|年)(?:之|以)?前"
     r"|\b(\d{1,3}|an?|two|three|four|five|six|a few) (day|week|month|year)s? ago\b",
     re.IGNORECASE,
 )
 _LAST = re.compile(
-    r"([上这本])个?(周|星期|礼拜|月)|(去年|前年|今年)"
-    r"|\b(last|this|past) (week(?:end)?|month|year)\b",
+    rf"([上这本下])个?(周|星期|礼拜|月)(?!(?<!月)(?:{_ON}))|(去年|前年|今年|明年)"
+    r"|\b(last|this|past|next) (week(?:end)?|month|year)\b",
     re.IGNORECASE,
 )
 _CHINESE = re.compile(r"(?:(\d{4})年)?(?:(\d{1,2})月份?)(?:(\d{1,2})[日号])?|(\d{4})年")
@@ -183,17 +193,30 @@ def _relative(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]
         yield middle - around, middle + day + around
     for match in _LAST.finditer(text):
         which, unit = match[1] or match[3] or match[4], match[2] or match[5] or ""
-        yield _period(which.lower(), unit.lower(), today)
+        yield _period(_BACK.get(which.lower(), 0), (unit or which).lower(), today)
+    for match in _WEEKDAY.finditer(text):
+        for days in _days_to(match, today.weekday()):
+            start = today + days * day
+            yield start, start + (2 if match[2] == "末" else 1) * day
 
 
-def _period(which: str, unit: str, today: datetime) -> tuple[datetime, datetime]:
-    back = which in ("上", "last", "past")
-    if which in ("去年", "前年", "今年") or unit == "year":
-        year = today.year - {"去年": 1, "前年": 2, "今年": 0}.get(which, int(back))
+def _days_to(match: re.Match[str], weekday: int) -> list[int]:
+    """How far the day of the week that is named may be, if today is ``weekday``."""
+    named = _WEEKDAYS[(match[2] or match[4][:3]).lower()]
+    ahead = (named - weekday) % 7
+    if match[1]:
+        return [named - weekday - 7 * _BACK.get(match[1], 0)]
+    if match[3] and match[3].lower() != "this":
+        return [ahead - 7 if match[3].lower() == "last" else ahead or 7]
+    return [ahead - 7, ahead] if ahead else [0]
+
+
+def _period(back: int, unit: str, today: datetime) -> tuple[datetime, datetime]:
+    if unit.endswith(("年", "year")):
+        year = today.year - back
         return today.replace(year, 1, 1), today.replace(year + 1, 1, 1)
-    if unit in ("月", "month"):
-        first = today.replace(day=1)
-        start = (first - timedelta(1)).replace(day=1) if back else first
+    if unit.endswith(("月", "month")):
+        start = (today.replace(day=15) - timedelta(30 * back)).replace(day=1)
         return start, (start + timedelta(32)).replace(day=1)
     start = today - timedelta(today.weekday() + 7 * back)
     return start, start + timedelta(7)

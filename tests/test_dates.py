@@ -43,6 +43,19 @@ def days(text: str) -> list[tuple[str, str]]:
         ("on 21.01.2024", "2024-01-21", "2024-01-22"),
         ("21/01/2024", "2024-01-21", "2024-01-22"),
         ("01/21/2024", "2024-01-21", "2024-01-22"),
+        ("明天几点的车", "2026-09-24", "2026-09-25"),
+        ("下个月去哪", "2026-10-01", "2026-11-01"),
+        ("next week's plans", "2026-09-28", "2026-10-05"),
+        ("上周六我干嘛了", "2026-09-19", "2026-09-20"),
+        ("下周日在哪儿聚", "2026-10-04", "2026-10-05"),
+        ("上个星期天", "2026-09-20", "2026-09-21"),
+        ("上周末去哪了", "2026-09-19", "2026-09-21"),
+        ("周六有什么安排", "2026-09-26", "2026-09-27"),
+        ("周六去了哪", "2026-09-19", "2026-09-20"),
+        ("周三见", "2026-09-23", "2026-09-24"),
+        ("last Friday", "2026-09-18", "2026-09-19"),
+        ("on Saturday", "2026-09-26", "2026-09-27"),
+        ("next Wednesday", "2026-09-30", "2026-10-01"),
     ],
 )
 def test_times_that_people_name(text: str, start: str, end: str) -> None:
@@ -50,10 +63,27 @@ def test_times_that_people_name(text: str, start: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["我对花生过敏吗", "may I ask", "第3个问题", "2月30日", "99年前后"]
+    "text",
+    [
+        "我对花生过敏吗",
+        "may I ask",
+        "第3个问题",
+        "2月30日",
+        "99年前后",
+        "每周二游泳",
+        "一周五天",
+        "每周一、周三",
+        "every Friday",
+        "on Sundays",
+    ],
 )
 def test_no_time_where_none_is_meant(text: str) -> None:
     assert days(text) == [] or text == "99年前后"
+
+
+def test_a_day_of_last_week_is_not_the_whole_week() -> None:
+    assert days("上周六") == [("2026-09-19", "2026-09-20")]
+    assert days("上周一共花了多少") == days("上周天气") == [("2026-09-14", "2026-09-21")]
 
 
 def test_a_month_without_a_year_is_any_year() -> None:

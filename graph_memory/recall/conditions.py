@@ -33,15 +33,15 @@ _WORDED = (
         _DIET,
         r"过敏|忌口|吃[素斋]|素食|清真|戒[酒糖]|不(?:能|可以|碰|敢|再)?[吃喝]|乳糖|信(?:佛|教|伊斯兰|基督)"
         r"|\ballerg|\bvegan|\bvegetarian|\bhalal\b|\bkosher\b|\bintoleran|\bteetotal|\bmuslim\b|\bjewish\b"
-        r"|\b(?:not|never|n't|cannot|stopped|quit)\b(?: \w+)? (?:eat|drink)(?:ing)?\b"
-        r"|\b(?:can't|cannot) stand\b",
+        r"|(?:\b(?:not|never|cannot|stopped|quit)|n['’]t)\b(?: \w+)? (?:eat|drink)(?:ing)?\b"
+        r"|\b(?:can['’]t|cannot) stand\b",
     ),
     (_BODY, r"怀孕|哮喘|血压|糖尿|痛风|手术|心脏|\bpregnan|\basthma|\bdiabet|\bsurgery\b|\bsick\b"),
     (
         _FEAR,
         r"恐[高水]|怕[^麻]|晕[车船机]|不(?:会|敢|能)(?:游泳|开车|骑|坐)"
         r"|\bafraid\b|\bfears?\b|\bphobi|\b(?:car|sea|air)sick"
-        r"|\b(?:not|n't|cannot)\b (?:swim|drive|fly)\b",
+        r"|(?:\b(?:not|cannot)|n['’]t) (?:swim|drive|fly)\b",
     ),
 )
 _BY_WORDS = tuple((topic, re.compile(words, re.IGNORECASE)) for topic, words in _WORDED)

@@ -13,7 +13,7 @@ from ..model import Asker
 from ..privacy.redaction import redacted
 from ..text import clean, normalise, terms
 from .lexical import search_terms, telling_characters
-from .small_talk import is_task
+from .small_talk import is_small_talk, is_task
 
 MAX_QUERY = 2_000
 """Characters of a message that are searched for."""
@@ -60,11 +60,14 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _UNMARKED = re.compile(
-    r"^(?!.*[都也，,]).*(?:[吗呢]|来着|什么|哪[里儿个天家]|几[点号岁]|多少|怎么|(?<!不)是谁|(?P<v>.)不(?P=v))"
-    r"|^(?:what|who|whom|whose|where|when|which|why|how)\b[^,]*$",
+    r"^(?!.*[都也]).*(?:[吗呢]|来着|什么|干[嘛啥]|哪[里儿个天家]|几[点号岁]|多少|怎么|(?<!不)是谁|(?P<v>.)不(?P=v))"
+    r"|^(?:what|who|whom|whose|where|when|which|why|how)\b",
     re.IGNORECASE,
 )
-"""A question without its mark."""
+"""A question without its mark, between commas."""
+_COMMA = re.compile(r"[，,]")
+_PARTED = re.compile(r"([分结离订吵见毕请搬住辞])(?:[的了过]|过了)([手婚架面业假家院职])")
+"""Verb and object of one word, with something between them: 分的手."""
 _MANY = re.compile(
     r"几(?:个(?!字|月|小时|钟头|星期|礼拜|季)|位|种|只|条|本|家|款|样|名|次|场|件)|哪(?:些|几)"
     r"|多少(?:个|位|种|人|次|场)|所有|全部|一共|总共|都(?:有|叫)[什谁啥]|有(?:什么|哪些|啥)(?:安排|计划|打算|活动|事)"
@@ -76,6 +79,10 @@ _MANY = re.compile(
 """Asks for all things of a kind; not for a length of time or of a word."""
 _SENTENCE = re.compile(r"[^。！？!?.；;\n]*[。！？!?.；;\n]*")
 _FIRST_PERSON = re.compile(r"[我俺咱]|\b(?:i|i'm|me|my|mine|myself|we|our)\b", re.IGNORECASE)
+_OWNED = re.compile(
+    r"我们?家的?(?![住在])|我的(?!名字|[本真全]名)[^，。？?]{1,6}叫|\bmy \w+['’]s\b", re.IGNORECASE
+)
+"""Something of the speaker's, of which a name or an age is not theirs."""
 _SECOND_PERSON = re.compile(r"[你您]|\b(?:you|you're|your|yours|yourself)\b", re.IGNORECASE)
 _FOR_ME = re.compile(
     r"(?:帮|给|替|跟|和|陪|教)我"
@@ -168,6 +175,11 @@ class Question:
         return is_personal(self.text)
 
     @property
+    def is_of_theirs(self) -> bool:
+        """Whether they ask about something they own, not about themselves."""
+        return _OWNED.search(self.text) is not None
+
+    @property
     def is_addressed(self) -> bool:
         """Whether they speak of the one they speak to, and of no shared past."""
         to_another = not self.is_personal and _SECOND_PERSON.search(self.text)
@@ -237,6 +249,7 @@ def split(text: str) -> tuple[Subquery, ...]:
     wanted to ask is") not at all.
     """
     parts: list[Subquery] = []
+    text = _PARTED.sub(r"\1\2", text)
     for topic in _TOPIC.split(text):
         parts += _questions(topic)
     if not parts or len(parts) > MAX_PARTS:
@@ -261,7 +274,8 @@ def only_asks(text: str) -> bool:
 def _is_asking(sentence: str) -> bool:
     if sentence.endswith(("?", "？")) or is_task(sentence):
         return True
-    return len(sentence) <= PLAIN and _UNMARKED.search(sentence) is not None
+    clauses = [said for said in _COMMA.split(sentence) if not is_small_talk(said)]
+    return len(sentence) <= PLAIN and all(_UNMARKED.search(said.strip()) for said in clauses)
 
 
 def _questions(topic: str) -> list[Subquery]:

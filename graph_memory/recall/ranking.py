@@ -238,8 +238,10 @@ def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, s
     if question.is_personal:
         people |= question.asker.accounts
     names = {name for node in people for name in index.names_of(node, visible.views)}
-    spoken = (of(name, word) for name in names for found in words for word in same_kin(found))
-    return index.named("\n".join(spoken), visible.views) | named
+    spoken = [of(name, word) for name in names for found in words for word in same_kin(found)]
+    found = index.named("\n".join(spoken), visible.views)
+    whole = set(map(normalise, spoken))  # and not whose they are
+    return {node: name for node, name in found.items() if normalise(name) in whole} | named
 
 
 @dataclass(slots=True)
@@ -279,12 +281,8 @@ class _Ranker:
             self._favour(bearing, FITTING, boost, mentioned)
             if bearing.any():
                 self.bearing[number] = bearing
-        away = np.zeros(len(visible), np.bool_)
-        if times:
-            near = timely(index, visible, times)
-            boost += near
-            if self.brief and asks(part.text):
-                away = near == 0
+        near = timely(index, visible, times)
+        boost += near
         relevance = relevance + boost + self.base
         order = _most_relevant(index, visible, relevance, self.count)
         followed = add_successors(index, visible, order, relevance)
@@ -304,8 +302,11 @@ class _Ranker:
             at = order.index(new)
             evidence[at] = max(evidence[at], evidence[order.index(old)])
         signals = (coverage, np.zeros(len(order)) if meant is None else meant, boost[order])
+        if times and self.brief and asks(part.text):
+            late = [place for place, position in enumerate(order) if not near[position]]
+            evidence[[place for place in late if self._is_away(part, order[place], times)]] = 0.0
         candidates = self._candidates(
-            number, order, relevance, evidence, signals, followed.replaced, away
+            number, order, relevance, evidence, signals, followed.replaced
         )
         best_of, others = _sorted(candidates[:ranked]), _sorted(candidates[ranked:])
         return diversify(index, visible, part, best_of) + others
@@ -314,9 +315,14 @@ class _Ranker:
         """Facts of the kind that is asked for, about whom the question is about."""
         documents, numbers = self.index.documents, self.visible.numbers
         people = {one for node in self.named for one in self.index.identities.nodes(node)}
+        own = self.question.asker.accounts if self.question.is_personal else frozenset()
         if self._is_own():
-            people |= self.question.asker.accounts
-        return documents.of(people, numbers) & documents.saying(part.predicates, numbers)
+            people |= own
+        fitting = documents.of(people, numbers) & documents.saying(part.predicates, numbers)
+        # Who somebody's partner is, is said of them.
+        partners = documents.saying(part.predicates & {"partner"}, numbers)
+        whole: NDArray[np.bool_] = fitting | (documents.of(own, numbers) & partners)
+        return whole
 
     def _bearing(self, part: Subquery, topic: Topic) -> NDArray[np.bool_]:
         """Conditions of whoever is meant that a request for advice on a topic bears on.
@@ -339,11 +345,24 @@ class _Ranker:
         boost[some] += weight
         mentioned[some] = 1.0
 
+    def _is_away(self, part: Subquery, position: int, times: list[Span]) -> bool:
+        """Whether what was said at no time that is asked for is not about one either."""
+        document, is_of_talk = (
+            self.index.documents[int(self.visible.numbers[position])],
+            recalls(part.text),
+        )
+        named = [] if is_of_talk else spans(document.text, document.at, self.context.zone)
+        if named:
+            return not any(a < end and start < b for a, b in named for start, end in times)
+        is_over = all(start <= self.context.now for start, _ in times)
+        return is_over and (is_of_talk or not isinstance(document.source, Fact))
+
     def _is_own(self) -> bool:
         """Whether the asker asks about themselves, not about a relative or a friend."""
         is_of_another = any(not is_entity(node) for node in self.named)
         is_of_relative = bool(kin_in(normalise(self.question.text)))
-        return self.question.is_personal and not is_of_another and not is_of_relative
+        is_of_other = is_of_another or is_of_relative or self.question.is_of_theirs
+        return self.question.is_personal and not is_of_other
 
     def _candidates(
         self,
@@ -353,12 +372,10 @@ class _Ranker:
         evidence: Scores,
         signals: tuple[Scores, ...],
         replaced: dict[int, Fact],
-        away: NDArray[np.bool_],
     ) -> list[Candidate]:
-        """Candidates with their scores; ``away`` is what is of no time asked for."""
+        """Candidates with their scores."""
         found: list[Candidate] = []
         bearing = self.bearing.get(number)
-        is_of_talk = recalls(self.question.parts[number].text)
         own = self.question.asker.accounts if self._is_own() else None
         for place, position in enumerate(order):
             document = self.index.documents[int(self.visible.numbers[position])]
@@ -380,8 +397,6 @@ class _Ranker:
                 factor *= 1.0 if newer is None else REPLACED
                 if self.brief and _is_history(document.source, self.context.now):
                     evidence[place] = 0.0
-            if away[position] and (is_of_talk or not isinstance(document.source, Fact)):
-                evidence[place] = 0.0
             score = float(relevance[position]) * factor
             found.append(
                 Candidate(

@@ -28,7 +28,7 @@ from .keyword import SIMILAR, SearchResult, find, in_model, keywords
 from .lexical import forget
 from .query import Question, RecallOptions, compose, split
 from .ranking import SIGNALS, Ranking, SearchContext, rank
-from .render import Item, Renderer, framed, preamble, wording
+from .render import Item, Renderer, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
 from .small_talk import is_small_talk
 from .visible import ViewCache, VisibleSet
@@ -180,7 +180,10 @@ def search(
     selection = select(index, visible, ranking, question.said, options, tally)
     if not selection.chosen:
         lead = preamble(options.lead, words, options.budget)
-    block = renderer.block(selection.chosen, lead)
+    # A record is named once.
+    told = "\n".join(lead)
+    shown = [each for each in selection.chosen if not is_told(each.document.source, told)]
+    block = renderer.block(shown, lead)
     items = tuple(renderer.item(candidate) for candidate in selection.chosen)
     trace = Trace(
         question.asker,

@@ -160,6 +160,11 @@ def preamble(lead: Sequence[str], words: Wording, budget: int | None) -> list[st
     return fitting
 
 
+def is_told(source: Source, lead: str) -> bool:
+    """Whether the lines before the memories have a record already."""
+    return isinstance(source, Episode) and fenced(source.summary, MAX_LINE) in lead
+
+
 def framed(lines: Sequence[str], words: Wording) -> str:
     """A block of some lines; empty if there are none."""
     return "\n".join([OPEN, words.note, *lines, CLOSE]) if lines else ""
@@ -254,10 +259,13 @@ class Renderer:
             told = index.documents.by_session[source.session]
             numbers = told.between(source.first_message, source.last_message)
             positions = [place for place in sight.positions[numbers].tolist() if place >= 0]
-        for fact in {fact for fact, _ in sight.citations(positions)}:
+        for fact, place in set(sight.citations(positions)):
             known = index.documents[int(sight.numbers[fact])].source
+            said = index.documents[int(sight.numbers[place])].at
             assert isinstance(known, Fact)
-            has_ended = known.is_over(self._now) and not known.is_former
+            # What says that something is over is none of it.
+            has_ended = known.is_over(self._now) and not known.is_over(said)
+            has_ended = has_ended and not known.is_former
             if has_ended or index.replaced_by(known.id, sight.views) is not None:
                 return True
         return False

@@ -136,6 +136,7 @@ class _Chooser:
         self._selection = selection
         self._numbers: list[int] = []
         self._messages: set[int] = set()
+        self._stated: dict[int, list[Fact]] = defaultdict(list)
         self._keys: set[str] = set()
         # Terms of the chosen texts, by the numbers in them.
         self._texts: dict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
@@ -196,7 +197,7 @@ class _Chooser:
             return count < SURE or shown.score >= ONE_OF * top.score
         if newer is not None and shown.part not in self._past:
             text = shown.document.text
-            if not unsaid(newer, text, self._asked_for):
+            if not unsaid([newer], text, self._asked_for):
                 return False  # it says all that is asked for, and is as relevant
         if shown.evidence < SOME or not count:
             return shown.evidence >= SOME
@@ -206,15 +207,16 @@ class _Chooser:
         return shown.score >= FAIR * top.score or shown.evidence >= SURELY * top.evidence
 
     def _told(self, source: Source) -> set[int]:
-        """Messages of which a chosen memory says what is asked for."""
+        """Messages of which the memories that are chosen, one more, say what is asked for."""
+        told: set[int] = set()
         if not isinstance(source, Fact):
-            return set()
-        said = ((id, self._index.message(id)) for id in source.claimed)
-        return {
-            id
-            for id, m in said
-            if m and not unsaid(source, m.text, self._asked_for) and not _says_more(m, source)
-        }
+            return told
+        for id in source.claimed:
+            facts, message = self._stated[id], self._index.message(id)
+            facts.append(source)
+            if message and not unsaid(facts, message.text, self._asked_for):
+                told |= set() if _says_more(message, facts) else {id}
+        return told
 
     def _is_long_repetition(self, shown: Candidate) -> bool:
         # No text has more tokens than characters.
@@ -230,10 +232,11 @@ class _Chooser:
         return bool((cosines >= SAME).any())
 
 
-def _says_more(message: Message, fact: Fact) -> bool:
-    """Whether a message says much that is not in a fact learned from it."""
+def _says_more(message: Message, facts: Sequence[Fact]) -> bool:
+    """Whether a message says much that is not in facts learned from it."""
     said = content(message.text)
-    return len(said - content(fact.statement)) >= MORE * len(said) and not only_asks(message.text)
+    left = said.difference(*(content(fact.statement) for fact in facts))
+    return len(left) >= MORE * len(said) and not only_asks(message.text)
 
 
 def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:
@@ -284,9 +287,10 @@ def _best(candidates: list[Candidate], needed: Sequence[float]) -> dict[int, Bes
     return {part: Best(best[part], most) for part, most in evidence.items() if most >= BESIDE}
 
 
-def unsaid(fact: Fact, message: str, asked_for: frozenset[str]) -> int:
-    """How many terms of a question a message has and a fact learned from it has not."""
-    return len(asked_for & set(search_terms(message)) - set(search_terms(fact.statement)))
+def unsaid(facts: Sequence[Fact], message: str, asked_for: frozenset[str]) -> int:
+    """How many terms of a question a message has and facts learned from it have not."""
+    stated = {term for fact in facts for term in search_terms(fact.statement)}
+    return len(asked_for & set(search_terms(message)) - stated)
 
 
 def _facts_of_messages(
@@ -304,7 +308,7 @@ def _facts_of_messages(
             continue
         if message.id not in source.claimed:
             continue
-        lacking = unsaid(source, message.text, asked_for)
+        lacking = unsaid([source], message.text, asked_for)
         if lacking > FEW:
             continue
         order = lacking, fact.replaced is not None, -fact.score, fact.document.key
@@ -326,7 +330,12 @@ def _already(
         return Reason.CONTEXT if text in context else None
     if isinstance(source, Episode):
         is_current = any(source.first_message <= id <= source.last_message for id in exclude)
-        return Reason.CONTEXT if is_current else None
+        told = index.documents.by_session.get(source.session) if context else None
+        numbers = told.between(source.first_message, source.last_message) if told else ()
+        records = [index.documents[number].source for number in numbers]
+        texts = [normalise(each.text) for each in records if isinstance(each, Message)]
+        is_there = bool(texts) and all(text in context for text in texts)
+        return Reason.CONTEXT if is_current or is_there else None
     for id in source.evidence:
         said = index.message(id) if context else None
         if id not in exclude and (said is None or normalise(said.text) not in context):

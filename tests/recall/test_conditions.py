@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graph_memory.model import asker_of
-from graph_memory.recall.conditions import Topic, includes_all, requested
+from graph_memory.recall.conditions import Topic, bears_on, includes_all, requested
 from graph_memory.store import Draft
 from graph_memory.text import content
 
@@ -81,6 +81,16 @@ async def test_in_a_group_those_who_are_meant(memory: Memory) -> None:
     assert [item.id for item in alone.items] == [mine.id]
     together = await memory.ask(asker, "我们晚上聚餐吃什么？")
     assert {item.id for item in together.items} == {mine.id, hers.id}
+
+
+@pytest.mark.parametrize(
+    ("statement", "topic"),
+    [("Tom can't eat spicy food", Topic.FOOD), ("Tom doesn’t really drink", Topic.FOOD),
+     ("Tom can't swim", Topic.SPORT), ("Tom ate something spicy", Topic.NONE)],
+)  # fmt: skip
+def test_what_somebody_cannot_do_is_a_condition(statement: str, topic: Topic) -> None:
+    found = bears_on(fact(HOME, MING, entity("it"), statement, predicate="dislikes"))
+    assert found & topic if topic else not found
 
 
 def test_stories_and_facts_are_no_requests() -> None:

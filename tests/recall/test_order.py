@@ -8,7 +8,7 @@ import pytest
 from graph_memory.model import Message, asker_of
 from graph_memory.recall import query, ranking, selection
 from graph_memory.recall.documents import document
-from tests.makers import T0, entity, fact, group, private, user
+from tests.makers import T0, entity, fact, group, name, private, user
 
 from .conftest import Memory
 
@@ -212,6 +212,37 @@ async def test_a_message_that_says_no_more_gives_way_to_its_fact(memory: Memory)
     await memory.know(stated)
     found = await memory.ask(HOME, "我对什么过敏？")
     assert [item.id for item in found.items] == [stated.id]
+
+
+async def test_a_message_gives_way_to_its_facts_together(memory: Memory) -> None:
+    await memory.open()
+    said = await memory.say(HOME, ME, "我吃素，对海鲜过敏")
+    facts = [
+        fact(HOME, ME, entity("素"), "我吃素", predicate="habit", evidence=(said.id,)),
+        fact(
+            HOME, ME, entity("海鲜"), "我对海鲜过敏", predicate="allergic_to", evidence=(said.id,)
+        ),
+    ]
+    await memory.know(*facts)
+    found = await memory.ask(HOME, "我吃素吗？我对海鲜过敏吗？")
+    assert {item.id for item in found.items} == {each.id for each in facts}
+
+
+async def test_who_speaks_of_a_relative_is_not_named(memory: Memory) -> None:
+    await memory.open()
+    await memory.know(HOME, name(HOME, ME, "知夏"))
+    await memory.know(fact(HOME, ME, entity("杭州"), "知夏住在杭州", predicate="lives_in"))
+    found = await memory.ask(HOME, "我周六跟闺蜜约了看展")
+    assert (found.trace.named, found.items) == ({}, ())
+
+
+@pytest.mark.parametrize("asked", ["我家猫叫什么？", "我的猫叫什么名字", "what's my cat's name?"])
+async def test_the_name_of_what_somebody_owns_is_not_theirs(memory: Memory, asked: str) -> None:
+    await memory.open()
+    pet = fact(HOME, ME, entity("年糕"), "知夏的猫叫年糕，a cat", predicate="has_pet")
+    await memory.know(HOME, pet, fact(HOME, ME, entity("慧"), "知夏本名林慧", predicate="is_named"))
+    assert "林慧" not in (await memory.ask(HOME, asked)).block
+    assert "林慧" in (await memory.ask(HOME, "我的名字叫什么？")).block
 
 
 ROOM = group("7")

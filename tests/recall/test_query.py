@@ -185,6 +185,11 @@ def test_a_relative_is_asked_for_by_any_of_their_words() -> None:
     assert "mother" in asked
 
 
+def test_a_word_is_found_though_something_stands_within_it() -> None:
+    (part,) = split("我和我前男友为什么分的手")
+    assert "分手" in part.words
+
+
 def test_long_texts_are_not_piled_up() -> None:
     forget()
     tracemalloc.start()
@@ -202,7 +207,7 @@ def test_long_texts_are_not_piled_up() -> None:
     [
         "我对什么药过敏？", "推荐点零食吧", "我住哪儿呢", "帮我写个周报", "我能吃宫保鸡丁吗",
         "有人知道黄龙几点关门吗", "我刚刚问你什么来着", "明天几点集合", "布丁胖不胖",
-        "在吗？今天吃什么？",
+        "在吗？今天吃什么？", "我家猫叫什么来着，考考你", "早，我叫什么名字", "上个月我干嘛了",
         "where's my locker code", "can I swim instead?", "What snacks should I bring to the hike?",
     ],
 )  # fmt: skip
@@ -215,7 +220,8 @@ def test_what_only_asks(text: str) -> None:
     [
         "你知道吗，我下周要去北京", "我什么都不吃香菜", "谁都知道我怕狗",
         "我养了只猫。它叫什么好？",
-        "我昨天怎么也睡不着", "差不多了", "不得不去医院", "我的生日是六月一号",
+        "周末带女儿去野餐，带什么吃的", "我昨天怎么也睡不着", "差不多了", "不得不去医院",
+        "我的生日是六月一号",
         "Do you know I moved to Berlin", "I wonder, what a day", "我对花生过敏",
     ],
 )  # fmt: skip

@@ -276,6 +276,35 @@ async def test_episodes_are_recalled_but_for_the_current_one(memory: Memory) -> 
     assert [(item.kind, item.id) for item in found.items] == [("episode", "ep:1")]
 
 
+async def test_a_record_is_shown_once_and_not_while_all_of_it_is_in_the_chat(
+    memory: Memory,
+) -> None:
+    await memory.open()
+    said = [await memory.say(HOME, ZHANG, text, T0) for text in ("去莫干山", "要带帐篷")]
+    record = Episode("ep:1", HOME.id, T0, T0 + 60, said[0].id, said[1].id, 2, "张三要去莫干山露营")
+    await memory.know(record)
+    asked = "莫干山露营的事"
+    lines = ["最近：", "- 2026-09-21 张三要去莫干山露营"]
+    block = (await memory.ask(HOME, asked, records=lines)).block
+    assert block.count("张三要去莫干山露营") == 1
+    assert lines[1] in block
+    context = [message.text for message in said]
+    assert "〔摘要〕" in (await memory.ask(HOME, asked, context=context[:1])).block
+    assert (await memory.ask(HOME, asked, context=context)).block == ""
+
+
+async def test_what_ends_a_plan_is_not_outdated_by_it(memory: Memory) -> None:
+    await memory.open()
+    planned = await memory.say(HOME, ZHANG, "周六去看良渚的展览", T0)
+    ended = await memory.say(HOME, ZHANG, "良渚的展览看完了，玉琮很震撼", T0 + 90_000)
+    plan = fact(HOME, ZHANG, entity("展"), "张三去看展", predicate="plans", valid_to=T0 + 90_000)
+    await memory.know(replace(plan, evidence=(planned.id, ended.id), added=(ended.id,)))
+    memory.now = T0 + 180_000
+    block = (await memory.ask(HOME, "良渚的展览怎么样")).block
+    assert "〔对方〕〔有的现在不是了〕周六去看良渚的展览" in block
+    assert "〔对方〕良渚的展览看完了" in block
+
+
 async def test_short_follow_ups_lean_on_the_turn_before(memory: Memory) -> None:
     await memory.open()
     await memory.say(HOME, ZHANG, "表妹的婚礼定在杭州西溪")

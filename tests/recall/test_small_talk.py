@@ -5,7 +5,7 @@ import pytest
 from graph_memory.model import asker_of
 from graph_memory.recall.small_talk import LONGEST, is_small_talk, is_task
 
-from ..makers import T0, private, user
+from ..makers import T0, entity, fact, private, user
 from .conftest import Memory
 
 HOME, ZHANG = private("zhang"), user("zhang")
@@ -85,3 +85,15 @@ async def test_a_question_with_a_time_gets_that_time_or_nothing(memory: Memory, 
     block = (await memory.ask(HOME, asked)).block
     assert "植物园" in block
     assert "动物园" not in block
+
+
+async def test_what_names_another_time_is_of_that_time(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(HOME, ZHANG, "我们这周六在骰子屋聚", T0 - 9 * 86_400)
+    await memory.say(HOME, ZHANG, "我们下周日在椒麻记聚", T0 - 8 * 86_400)
+    await memory.know(fact(HOME, ZHANG, entity("湖边"), "张三2026-08-30在湖边聚", predicate="did"))
+    memory.now = T0 - 7 * 86_400
+    block = (await memory.ask(HOME, "周日在哪儿聚？")).block
+    assert "椒麻记" in block
+    assert "骰子屋" not in block
+    assert "湖边" not in block

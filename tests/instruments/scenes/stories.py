@@ -257,8 +257,8 @@ class Stage:
     def _is_heard(self, text: str) -> bool:
         path = (self._world.data / "journal.sqlite3").as_uri()
         with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
-            (last,) = db.execute("SELECT text FROM message ORDER BY id DESC LIMIT 1").fetchone()
-        return text in last
+            said = db.execute("SELECT text FROM message ORDER BY id DESC LIMIT 3").fetchall()
+        return any(text in each for (each,) in said)
 
     async def _ask(self, line: Line, text: str, asking: Any) -> None:
         before = len(self._world.chats)
