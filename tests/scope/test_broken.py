@@ -17,6 +17,7 @@ import pytest
 from hypothesis import Phase, given, seed, settings
 
 from graph_memory.companion import FollowUp, proactive, transcripts
+from graph_memory.inspect import view_as
 from graph_memory.model import Episode, Layer, Name, Session
 from graph_memory.privacy import scope
 from graph_memory.privacy.scope import ALWAYS, Rank
@@ -200,6 +201,16 @@ def follow_ups_of_every_session(bench: Bench) -> None:
     bench.set(proactive.Proactive, "standing", standing)
 
 
+def viewing_as_somebody_sees_all(bench: Bench) -> None:
+    """The page on which the owner views as somebody lists every fact."""
+    ranked = view_as._ranked
+    bench.set(
+        view_as,
+        "_ranked",
+        lambda index, visible: [(fact, Rank.OWN) for fact, _ in ranked(index, visible)],
+    )
+
+
 LAYERED = Rules()
 GROUP = next(number for number, chat in enumerate(CHATS) if chat.is_group)
 BREAKS: dict[Callable[[Bench], None], Rules] = {
@@ -216,6 +227,7 @@ BREAKS: dict[Callable[[Bench], None], Rules] = {
     learner_sees_all: LAYERED,
     records_of_every_session: LAYERED,
     follow_ups_of_every_session: LAYERED,
+    viewing_as_somebody_sees_all: LAYERED,
 }
 """With the settings under which each can show."""
 

@@ -24,7 +24,7 @@ from graph_memory.companion import transcripts
 from graph_memory.learning import attribution
 from graph_memory.learning.parse import Extraction
 from graph_memory.learning.resolver import _Resolution
-from graph_memory.library import edits
+from graph_memory.library import conversations, edits
 from graph_memory.model import Episode
 from graph_memory.privacy.redaction import disclosed
 from graph_memory.recall import Recaller, documents
@@ -49,7 +49,9 @@ RESTORED = ("fact forgotten", "corrected and forgotten")
 """What a restore brings back."""
 
 
-def run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
+def run(
+    trial: Trial, hidden: list[Hide], restores: bool, compare: Callable[..., Awaitable[None]]
+) -> None:
     """Play both versions of a history and compare; raises ``AssertionError``."""
     askers = [(frozenset((ask.user,)), ask.chat.is_group) for ask in trial.asks]
     asyncio.run(
@@ -62,7 +64,7 @@ def run(trial: Trial, hidden: list[Hide], restores: bool) -> None:
                 if not any(hide.is_known_to(accounts, is_group=there) for accounts, there in askers)
             ],
             restores,
-            _compare_askers,
+            compare,
         )
     )
 
@@ -175,7 +177,7 @@ def test_what_nobody_may_read_is_on_no_page(
 @settings(max_examples=int(TRIALS or 16), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials, hides, st.booleans())
 def test_what_is_hidden_changes_no_answer(trial: Trial, hidden: list[Hide], restores: bool) -> None:
-    run(trial, hidden, restores)
+    run(trial, hidden, restores, _compare_askers)
 
 
 # ------------------------------------------------------------------ deliberate breaks
@@ -263,6 +265,11 @@ def traces_stay(bench: Bench) -> None:
     bench.set(Recaller, "on_event", on_event)
 
 
+def pages_are_not_masked(bench: Bench) -> None:
+    """The owner reads what was said as it was said."""
+    bench.set(conversations, "disclosed", lambda message: message)
+
+
 BREAKS: dict[Callable[[Bench], None], str] = {
     exports_are_not_masked: "secret",
     searches_see_what_is_masked: "secret",
@@ -276,16 +283,22 @@ BREAKS: dict[Callable[[Bench], None], str] = {
     imports_know_no_pause: "paused",
     traces_stay: "taken back",
 }
-"""With the kind of what is hidden in which each can show."""
+"""With the kind of what is hidden in which each can show; breaks by which somebody takes along
+what is others' are in ``test_destruction.py``."""
 
 
-@pytest.mark.parametrize("broken", BREAKS, ids=lambda broken: broken.__name__)
+@pytest.mark.parametrize("broken", [*BREAKS, pages_are_not_masked], ids=lambda each: each.__name__)
 def test_a_leak_is_noticed(broken: Callable[[Bench], None]) -> None:
+    compare = _compare_pages if broken is pages_are_not_masked else _compare_askers
+
     @seed(1)
     @settings(max_examples=60, phases=QUICK[2:], database=None, report_multiple_bugs=False)
     @given(trials, hides, st.booleans())
     def search(trial: Trial, hidden: list[Hide], restores: bool) -> None:
-        kind, groups = BREAKS[broken], [n for n, chat in enumerate(CHATS) if chat.is_group]
+        kind, groups = (
+            BREAKS.get(broken, "secret"),
+            [n for n, chat in enumerate(CHATS) if chat.is_group],
+        )
         focused = [
             replace(hide, kind=kind, echoes=True, chat=groups[hide.chat % len(groups)])
             for hide in hidden
@@ -293,7 +306,7 @@ def test_a_leak_is_noticed(broken: Callable[[Bench], None]) -> None:
         with pytest.MonkeyPatch.context() as patch:
             broken(Bench(patch))
             try:
-                run(replace(trial, walks=False), focused, restores)
+                run(replace(trial, walks=False), focused, restores, compare)
             except AssertionError as error:
                 raise NoticedError from error
 
