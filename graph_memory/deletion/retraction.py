@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Collection
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..model import (
@@ -176,30 +176,42 @@ class DerivedState:
 
 @dataclass(frozen=True, slots=True)
 class Retraction:
-    """What goes with a message, as it stood when it was looked up."""
+    """What goes with a message, as it stood when it was looked up.
+
+    Attributes:
+        rows: Ids of the rows that something goes of.
+    """
 
     gone: DeletionPlan
     derived: DerivedState
-    draft: Draft
+    rows: tuple[str, ...]
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, id: int, at: float) -> Retraction | None:
+    def of(cls, db: sqlite3.Connection, id: int) -> Retraction | None:
         """Look through the rows and the log of the message's Session, if it is there."""
         message = Rows(db).message(id)
         if message is None:
             return None
         gone, derived = plan_for_message(db, message), DerivedState.of(db, message)
         draft = _enter(db, Draft("chat", RETRACTED), gone, message.session)
-        derived.enter(db, draft, at)
-        return cls(gone, derived, draft)
+        ids = *(row.id for row in draft.put), *(id for _, id in draft.drop)
+        return cls(gone, derived, ids)
 
     def holds(self, db: sqlite3.Connection) -> bool:
-        """Whether it is so still."""
+        """Whether it is so still, but for rows that came or changed since."""
         message, gone = self.derived.message, self.gone
-        query = "SELECT 1 FROM change WHERE id > ? AND instr(ops, ?)"
-        since = db.execute(query, (gone.newest, json.dumps(message.session, ensure_ascii=False)))
-        is_same = Rows(db).message(message.id) == message and not since.fetchone()
-        return is_same and gone.ids == {message.id, *answers(db, message)}
+        now = Rows(db).message(message.id)
+        if now is None or replace(now, batch=message.batch) != message:
+            return False
+        learned = db.execute(
+            "SELECT 1 FROM change WHERE id > ? AND (batch = ? OR EXISTS"
+            " (SELECT 1 FROM json_each(?) WHERE instr(ops, '[\"' || value || '\", ')))",
+            (
+                *(gone.newest, now.batch),
+                json.dumps([kind.kind for kind in registered() if kind.basis in _DERIVED]),
+            ),
+        ).fetchone()
+        return not learned and gone.ids == {message.id, *answers(db, message)}
 
 
 def retract(
@@ -217,11 +229,13 @@ def retract(
     Returns:
         The change; ``None`` if nothing was learned from the message.
     """
-    found = known if known and known.holds(db) else Retraction.of(db, id, at)
+    found = known if known and known.holds(db) else Retraction.of(db, id)
     if found is None:
         return None
-    gone = found.gone
-    change = write(db, found.draft, at)
+    gone, message, draft = found.gone, found.derived.message, Draft("chat", RETRACTED)
+    _enter(db, draft, gone, message.session, since=gone.newest, ids=found.rows)
+    found.derived.enter(db, draft, at)
+    change = write(db, draft, at)
     if change:
         tell(change)
     for each in by_ids(db, sorted(gone.ids)):
@@ -231,7 +245,7 @@ def retract(
         if session := Rows(db).get(Session, each.session):
             leave_gap(db, session.circle, each.sender, each.at, each.at)
     tell(Erased(tuple(sorted(gone.ids))))
-    gone.message, gone.newest = found.derived.message, change.id if change else 0
+    gone.message, gone.newest = message, change.id if change else 0
     gone.note(db, f"{_WORDS}{id}")
     yield
     yield from _blank(db, gone, found.derived, change)
@@ -255,14 +269,24 @@ def finish(db: sqlite3.Connection) -> None:
 
 
 def _enter(
-    db: sqlite3.Connection, draft: Draft, gone: DeletionPlan, session: str, *but: str
+    db: sqlite3.Connection,
+    draft: Draft,
+    gone: DeletionPlan,
+    session: str,
+    *but: str,
+    since: int = -1,
+    ids: Collection[str] = (),
 ) -> Draft:
-    """Enter into a draft what is left of the rows of a Session, except for some kinds."""
+    """Enter into a draft what is left of the rows of a Session, except for some kinds.
+
+    Of those that did not change after a change, only ``ids`` are looked at.
+    """
     kinds = [each.kind for each in registered() if each.basis not in _DERIVED]
     for kind, id, text in db.execute(
         "SELECT kind, id, data FROM row"
-        " WHERE kind IN (SELECT value FROM json_each(?)) AND session = ? ORDER BY kind, id",
-        (json.dumps([kind for kind in kinds if kind not in but]), session),
+        " WHERE kind IN (SELECT value FROM json_each(?)) AND session = ?"
+        " AND (change > ? OR id IN (SELECT value FROM json_each(?))) ORDER BY kind, id",
+        (json.dumps([k for k in kinds if k not in but]), session, since, json.dumps([*ids])),
     ):
         data = json.loads(text)
         left = gone.left(kind, id, data)

@@ -493,7 +493,7 @@ class Library:
             found = messages.by_platform_id(db, circle, ref)
             if found is None and said:
                 found = messages.by_words(db, circle, said)
-            return None if found is None else retraction.Retraction.of(db, found, now)
+            return None if found is None else retraction.Retraction.of(db, found)
 
         now = self._now()
         known = await self._journal.survey(look)

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from ..deletion import erasure, retraction
+from ..deletion import retraction
 from ..errors import FormatError, JournalError
 from ..model import Episode, Message, Row, Session
 from ..privacy.redaction import disclosed
@@ -210,7 +210,7 @@ def _held(db: sqlite3.Connection, circle: str) -> Iterator[Held]:
 def _deleted(db: sqlite3.Connection) -> _Marks:
     """Marks of what was forgotten or retracted: it may not come in meanwhile."""
     marks = {(mark, "") for mark in retraction.all_marks(db)}
-    return marks | {(user, repr(at)) for user, at in erasure.marks(db).items()}
+    return marks.union(Rows(db).erasures())
 
 
 def _found(db: sqlite3.Connection, intake: Intake, message: Message, *, keeps: bool) -> int | None:

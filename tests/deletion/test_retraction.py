@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 import pytest_asyncio
@@ -30,6 +31,7 @@ from ..learning.chat import Chat
 from ..learning.scripted import answer, said, thing
 from ..makers import T0, Clock, all_changes, broken_off, group, holding, user
 
+T = TypeVar("T")
 CLUB = group("读书会")
 ZHANG, LI = user("zhang"), user("li")
 PLANTED = "蓝鲸暗号"
@@ -135,6 +137,26 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(
     assert left(again) == []
     assert await again.journal.look(retraction.unfinished) == []
     await again.close()
+
+
+async def test_what_is_learned_while_it_is_looked_up_goes_too(
+    memory: MemoryService, chat: Chat, monkeypatch: pytest.MonkeyPatch
+):
+    await learned(chat)
+    survey = memory.journal.survey
+
+    async def slow(work: Callable[[sqlite3.Connection], T]) -> T:
+        found = await survey(work)
+        fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
+        await memory.journal.commit(
+            lambda _: Draft("learn", "learned", [replace(fact, id="f:again")])
+        )
+        return found
+
+    monkeypatch.setattr(memory.journal, "survey", slow)
+    assert await memory.library.retract(CLUB.circle, "1")
+    assert list(await chat.facts()) == ["李四喜欢爬山"]
+    assert left(memory) == []
 
 
 async def test_what_others_said_as_well_stays(memory: MemoryService, chat: Chat):

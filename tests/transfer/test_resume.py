@@ -19,10 +19,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graph_memory.deletion import erasure
 from graph_memory.errors import JournalError
 from graph_memory.store import Journal
 from graph_memory.transfer.import_runs import saved
-from tests.makers import T0, broken_off
+from tests.makers import T0, broken_off, user
 from tests.recall.histories import History, histories
 
 from .support import brought, everything, exported, importer, opened, put
@@ -93,6 +94,26 @@ async def test_a_kill_costs_nothing(tmp_path: Path, steps: int) -> None:
         assert await exported(journal) == await exported(other)
         (whole,) = await other.look(saved)
         assert (run.state, run.count, run.rows) == ("done", whole.count, whole.rows)
+
+
+async def test_an_import_stops_while_somebody_is_being_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not only once that is done: what came in meanwhile would stay."""
+    path = source(tmp_path / "x.jsonl")
+    async with opened(tmp_path / "a") as journal:
+        alter = journal.alter
+
+        async def forgetting(work: Callable[..., T]) -> T:
+            result = await alter(work)
+            with broken_off(journal, 1):
+                await journal.in_slices(lambda db, tell: erasure.erase(db, user("3"), T0, tell))
+            return result
+
+        monkeypatch.setattr(journal, "alter", forgetting)
+        with pytest.raises(JournalError, match="forgotten meanwhile"):
+            await importer(journal, path).run()
+        assert len(await everything(journal)) == 0
 
 
 @given(histories(), histories(), st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
