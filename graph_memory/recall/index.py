@@ -38,12 +38,11 @@ from .documents import Document, Documents, Numbers, Source, VectorIndex, docume
 from .lexical import InvertedIndex, NameIndex, index_terms, search_terms
 from .small_talk import is_small_talk
 from .visible import Citations, VisibleSet, VisibleSetCache
+from .weights import NEAR
 
 MAX_MESSAGES = 100_000
 """Messages kept; of older ones only those that facts rest on."""
 MOST_SUMMARIES = 4
-FITTING = 0.8
-"""Share of a record's time that must be within the time that is asked about."""
 
 _ASKED = re.compile(
     r"(?:聊|谈|说|讲|讨论|发生|经历|干|做|忙)(?:过|了|到|起|的)?(?:都|些|一些|是)?(?:什么|啥|哪些)"
@@ -107,12 +106,12 @@ class PeriodSummaries:
             inside = [
                 (record, rank)
                 for record in self._sessions.get(session, {}).values()
-                if _share(record, since, until) >= FITTING
+                if _share(record, since, until) >= NEAR
                 and (rank := _shows(views, record)) is not Rank.HIDDEN
             ]
             taken: list[Episode] = []
             for record, rank in sorted(inside, key=longest):
-                if all(_share(record, t.started_at, t.ended_at) < FITTING for t in taken):
+                if all(_share(record, t.started_at, t.ended_at) < NEAR for t in taken):
                     taken.append(record)
                     yield record, rank
 

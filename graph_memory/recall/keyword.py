@@ -19,20 +19,17 @@ from ..text import CJK, content, normalise, terms
 from .documents import message_key
 from .index import Index
 from .lexical import search_terms
-from .query import SHORT, Question, RecallOptions
-from .ranking import CLOSE, NOWHERE, Candidate, Ranking, SearchContext, rank
+from .query import Question, RecallOptions
+from .ranking import NOWHERE, Candidate, Ranking, SearchContext, rank
 from .render import Item, Renderer, wording
 from .selection import copies, select
 from .visible import VisibleSet
+from .weights import FEW, WEAK
 
-SIMILAR = 3
+SIMILAR = FEW
 """Memories that do not hold the words and are shown as well."""
-LIKE = CLOSE / 2
-"""Cosine above the floor of a memory that is similar by itself, whatever stands beside it."""
 WORD = 2
 """Search terms up to which a question is a word."""
-WHOLE = 3
-"""Digits or letters up to which a word is looked for as a whole, not as a part of another."""
 _SPACE = re.compile(rf"[\s,，。！？!?、；;：:()（）\"“”「」《》{MASK[0]}]+")
 _LATIN = re.compile(r"[a-z][a-z'’]*")
 _HAN = re.compile(f"[{CJK}]+")
@@ -92,7 +89,7 @@ def find(
     size = len(terms(question.text))
     if size <= WORD:  # of which there is little evidence, and what stands beside has as much
         similar = [each for each in similar if _is_similar(index, question, ranking, each)]
-    if holding or size <= SHORT:
+    if holding or size <= FEW:
         similar = similar[:most]
     page = holding[start : start + options.limit]
     return SearchResult(
@@ -116,7 +113,7 @@ def _is_similar(index: Index, question: Question, ranking: Ranking, candidate: C
         return False
     numbers = np.array([index.documents.number(document.key)])
     (near,) = index.vectors.cosines(numbers, question.vectors[candidate.part])
-    return float(near) - index.vectors.floor >= LIKE
+    return float(near) - index.vectors.floor >= WEAK
 
 
 def in_model(index: Index, question: Question) -> Question:
@@ -173,7 +170,7 @@ def _holding(index: Index, visible: VisibleSet, words: Sequence[str]) -> Iterato
 
 def _test(word: str) -> Callable[[str], object]:
     """Whether a text holds a word; one of letters begins there, or is in another form."""
-    is_short = len(word) <= WHOLE
+    is_short = len(word) <= FEW
     if _LATIN.fullmatch(word):
         stem, end = next(iter(terms(word)), word), "(?![a-z])"
         begun = re.escape(word) + (end if is_short else "")

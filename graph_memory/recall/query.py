@@ -14,20 +14,11 @@ from ..privacy.redaction import redacted
 from ..text import clean, normalise, terms
 from .lexical import search_terms, telling_characters
 from .small_talk import is_small_talk, is_task
+from .weights import BRIEF, FEW, MINOR
 
 MAX_QUERY = 2_000
 """Characters of a message that are searched for."""
 MAX_PARTS = 4
-SHORT = 4
-"""Search terms up to which a message leans on the one before it."""
-ASIDE = 0.3
-"""Weight of the words around a question."""
-PLAIN = 40
-"""Characters up to which a sentence may be a question though it has no mark."""
-CHARACTER = 0.5
-"""Weight of a single character of a question; words have 1."""
-SYNONYM = 0.8
-"""Weight of other words for the relative that is asked about."""
 
 _TOPIC = re.compile(
     r"(?:(?<=[。！？!?；;\n，,.])|^)\s*"
@@ -236,7 +227,7 @@ def compose(text: str, previous: str = "") -> str:
     Without secrets: it goes to the provider of embeddings.
     """
     text = clean(redacted(text[: 2 * MAX_QUERY]), MAX_QUERY)
-    leans = len(terms(text)) <= SHORT or bool(_REFERS_BACK.match(text))
+    leans = len(terms(text)) <= FEW or bool(_REFERS_BACK.match(text))
     if not (previous and leans):
         return text
     return f"{clean(redacted(previous[:MAX_QUERY]), MAX_QUERY // 4)}\n{text}"
@@ -275,7 +266,7 @@ def _is_asking(sentence: str) -> bool:
     if sentence.endswith(("?", "？")) or is_task(sentence):
         return True
     clauses = [said for said in _COMMA.split(sentence) if not is_small_talk(said)]
-    return len(sentence) <= PLAIN and all(_UNMARKED.search(said.strip()) for said in clauses)
+    return len(sentence) <= BRIEF and all(_UNMARKED.search(said.strip()) for said in clauses)
 
 
 def _questions(topic: str) -> list[Subquery]:
@@ -302,13 +293,13 @@ def _part(text: str, around: str) -> Subquery:
     for term in search_terms(without_days(text)):
         weights[term] = weights.get(term, 0.0) + 1.0
     for term in search_terms(around):
-        weights.setdefault(term, ASIDE)
+        weights.setdefault(term, MINOR)
     said = tuple(weights)
     for character in telling_characters(text):
-        weights[character] = weights.get(character, 0.0) + CHARACTER
+        weights[character] = weights.get(character, 0.0) + 0.5
     for word in (other for found in kin_in(normalise(text)) for other in same_kin(found)):
         for term in search_terms(word if len(word) > 1 else f"我{word}"):
-            weights.setdefault(term, SYNONYM)
+            weights.setdefault(term, 1.0)
     whole = f"{around} {text}" if around else text
     many, former = bool(_MANY.search(text)), bool(_FORMER.search(text))
     return Subquery(whole.strip(), weights, said, many, former, predicates_of(text))

@@ -23,7 +23,7 @@ from ..inference.ports import Vectors
 from ..kinship import kin_in, of, same_kin
 from ..model import TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
-from ..retention import DAY, strength
+from ..retention import strength
 from ..text import normalise, significance
 from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
@@ -32,99 +32,41 @@ from .lexical import index_terms, is_character, search_terms
 from .query import Question, RecallOptions, Subquery, asks, only_asks, recalls, telling
 from .small_talk import is_small_talk, is_task
 from .visible import Citation, VisibleSet
+from .weights import (
+    ALIKE,
+    CLOSE,
+    CONVERSATION,
+    COVERED,
+    COVERED_BLINDLY,
+    FEW,
+    K1,
+    LEAST,
+    LESS,
+    MINOR,
+    SAME,
+    SETTLED,
+    SEVERAL,
+    SOON,
+    STRONG,
+    WEAK,
+    WORDS,
+    B,
+)
 
 Scores = NDArray[np.float64]
 
-K1 = 0.9
-B = 0.6
-NEIGHBOURS = 0.3
-"""Share of the neighbours in what a message means."""
-SUBSTANCE = 18.0
-"""Weight of three rare words; a query of less cannot be covered fully."""
 FAMILIAR, FAMILIAR_SHARE = 256, 1 / 16
 """Documents, and their share, above which a single character is not worth looking for."""
-LEAST = 200
-"""Documents assumed, at least, when judging how rare a term is."""
-LEXICAL = 0.4
-"""Weight of words; the rest is that of meaning."""
-SWAY, OTHERS = 0.1, 10
-"""Most weight that goes to the one of the two whose best is further above its tenth."""
-CONVERSATION, CONVERSATION_TOP = 0.4, 3
-"""Weight of the mean of a conversation's best lines."""
-STEP = 1.0
-"""Weight of the second step, of a hit that leaves everything unsaid."""
-HITS = 4
-"""Best documents to step from."""
-BRIDGES = 8
-"""Rarest words of a hit to step over."""
-COMMON, FEW = 0.3, 3
-"""Share and number of documents above which a word is no bridge."""
-MEANT = 0.3
-"""Share of meaning in whether a document answers the rest; words have the rest."""
-HEADROOM = 0.1
-"""Share of the best score, right below it, into which the second step is pressed."""
-
-NAMED = 0.15
-"""Preference for facts about a node that was named, damped by its degree."""
-MENTION = 2.5
-"""Evidence from being named, damped likewise, at most 1: in full up to three facts."""
-FITTING, BROAD = 0.5, 3
-"""Preference for facts of the kind that is asked for: where somebody lives; shared out where
-there are more than a few of the kind, as of what somebody likes."""
-HOP, HOP_SEEDS, HOP_DEGREE = 0.1, 3, 30
-"""Preference for facts one hop from the best facts, through nodes of low degree."""
-TIMELY, GRACE = 0.3, 7 * 86_400.0
-"""Preference for what was said at a time that is named; half in the seconds after it."""
-PENALTY = 0.15
-"""Share of the best score that a memory loses if one before it says the same."""
-ALIKE, SAME = 0.6, 0.95
-"""Cosines from which two memories are alike, and say the same."""
-VOTERS = 8
-"""Best documents that vote which words of a question name the kind it asks for."""
-MAJORITY = 0.3
-"""Share of votes that such a word needs."""
-ELECTED = 0.5
-"""Weight of having all such words."""
-SAID = 0.3
-"""Share of the best score that a memory loses if all its own words have been said."""
-LITTLE, FIRST = 25, 20
-"""Percentile of the new words of the first memories, from which nothing is lost."""
-SPEAKER, PERSONAL = 0.02, 0.06
-"""Preference for what is known about the asker, or said by them; more if they speak of
-themselves."""
-CALLED = 0.1
-"""Preference for what is said by whom the question calls by name, and in no fact yet."""
-ANOTHER = 0.8
-"""Factor for facts about other people if the asker speaks of themselves and names nobody."""
-FADING = 0.2
-"""Share of a fact's score that fades with retention."""
-REPLACED = 0.6
-"""Factor for what something newer replaces."""
-HISTORY = 30 * DAY
-"""Time after which a plan that was settled is told only to who asks how it was."""
-ASKING = 0.7
-"""Factor for a message that only asks."""
 CANDIDATES = 40
 """Documents weighed for a question; more if more may be chosen."""
 EQUALS = 64
 """Newest candidates as good as the last one that are weighed as well."""
+BESIDE = 0.5
+"""Evidence that is enough for an earnest question, or beside another one that has 1."""
 SIGNALS = ("words", "meaning", "near", "retention")
 NOWHERE = -1
 """Position of a record, which is no visible document."""
 
-CLOSE = 0.2
-"""Cosine above the floor that is evidence by itself."""
-COVERED, COVERED_BLINDLY = 0.3, 0.11
-"""Share of the query's words that is evidence by itself, with and without vectors."""
-WORDS_MOST, DOUBT = 2.0, 0.5
-"""Most evidence of words, and factor for words without likeness in meaning."""
-ADDRESSED = 0.5
-"""Factor for evidence for a question about the one who is asked ("how are you?")."""
-ENOUGH, BESIDE = 0.8, 0.4
-"""Evidence that the best memory needs, or nothing is reminded of; and for an earnest question,
-or beside another one that has enough."""
-BLINDLY = 2.4
-"""The same for a task of nobody in particular, where meaning is unknown."""
 DIGITS = 6
 """Digits after the point of a score; further ones depend on the order of summing."""
 
@@ -196,16 +138,16 @@ def rank(
     base = np.zeros(len(visible))
     if options.profile:
         own = index.documents.of(question.asker.accounts, visible.numbers)
-        base[own] = PERSONAL if question.is_personal else SPEAKER
+        base[own] = WEAK if question.is_personal else WEAK / SEVERAL
     if asks(question.text):
-        base[_called(index, visible, question, named)] += CALLED
+        base[_called(index, visible, question, named)] += WEAK
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(index, visible, question, context, named, base, count, options.brief, postings)
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
     needed = tuple(
-        ENOUGH if number in ranker.bearing else _needed(question, part, at, context, named)
+        1.0 if number in ranker.bearing else _needed(question, part, at, context, named)
         for number, (part, at) in enumerate(zip(question.parts, times, strict=True))
     )
     if options.brief and is_small_talk(question.said):
@@ -274,11 +216,11 @@ class _Ranker:
         boost, mentioned = nearby(index, visible, relevance, self.named)
         if part.predicates:
             fitting = self._fitting(part)
-            share = min(1.0, BROAD / max(1, int(np.count_nonzero(fitting))))
-            self._favour(fitting, FITTING * share, boost, mentioned)
+            share = min(1.0, FEW / max(1, int(np.count_nonzero(fitting))))
+            self._favour(fitting, STRONG * share, boost, mentioned)
         if self.brief and (topic := requested(part.text)):
             bearing = self._bearing(part, topic)
-            self._favour(bearing, FITTING, boost, mentioned)
+            self._favour(bearing, STRONG, boost, mentioned)
             if bearing.any():
                 self.bearing[number] = bearing
         near = timely(index, visible, times)
@@ -296,7 +238,7 @@ class _Ranker:
         meant = close[order] if close is not None else None
         evidence = _evidence(coverage, meant)
         if question.is_addressed:
-            evidence *= ADDRESSED
+            evidence /= 2
         evidence += mentioned[order]
         for old, new in followed.heirs:
             at = order.index(new)
@@ -383,18 +325,18 @@ class _Ranker:
             factor = kept = 1.0
             if isinstance(document.source, Fact):
                 kept = strength(document.source, self.context.now, self.context.rate)
-                factor = 1 - FADING + FADING * kept
+                factor = LESS + (1 - LESS) * kept
                 node = document.source.subject
                 if own is not None and not is_entity(node) and node not in own:
-                    factor *= ANOTHER
+                    factor *= LESS
             elif isinstance(document.source, Message):
-                factor = ASKING + (1 - ASKING) * telling(document.source.text)
+                factor = LESS + (1 - LESS) * telling(document.source.text)
                 if self.brief:
                     is_empty = is_small_talk(document.source.text)
                     is_empty = is_empty or only_asks(document.source.text)
                     evidence[place] *= 0.0 if is_empty else factor
             if not self.question.parts[number].former:
-                factor *= 1.0 if newer is None else REPLACED
+                factor *= 1.0 if newer is None else LESS
                 if self.brief and _is_history(document.source, self.context.now):
                     evidence[place] = 0.0
             score = float(relevance[position]) * factor
@@ -418,7 +360,7 @@ def _is_history(source: Source, now: float) -> bool:
     """Whether it is a plan that was settled long ago."""
     if not isinstance(source, Fact):
         return False
-    return source.predicate in TASKS and source.is_over(now - HISTORY)
+    return source.predicate in TASKS and source.is_over(now - SETTLED)
 
 
 def _needed(
@@ -432,7 +374,7 @@ def _needed(
     if _is_earnest(question, part, times, context):
         return BESIDE
     is_anybodys = is_task(part.text) and not (named or times or question.is_personal)
-    return BLINDLY if is_anybodys and not question.vectors else ENOUGH
+    return float(FEW) if is_anybodys and not question.vectors else 1.0
 
 
 def _is_earnest(
@@ -475,12 +417,11 @@ def nearby(
     for node in dict.fromkeys(index.distinct(named).values()):
         facts = visible.positions[index.touching(node, visible)]
         damped = 1 + math.log1p(len(facts))
-        boost[facts] += NAMED / damped
-        mentioned[facts] = np.maximum(mentioned[facts], min(1.0, MENTION / damped))
+        boost[facts] += WEAK / damped
+        mentioned[facts] = np.maximum(mentioned[facts], min(1.0, FEW / damped))
     for node, weight in sorted(_reached(index, visible, relevance, named).items()):
         facts = visible.positions[index.touching(node, visible)]
-        if len(facts) <= HOP_DEGREE:
-            boost[facts] += HOP * weight / (1 + math.log1p(len(facts)))
+        boost[facts] += WEAK * weight / (1 + math.log1p(len(facts)))
     return boost, mentioned
 
 
@@ -490,7 +431,7 @@ def _reached(
     """Entities of the best facts, but not the named ones, with the best relevance."""
     reached: dict[str, float] = {}
     passed = {index.identities.canonical(node) for node in named}
-    for position in best(relevance, HOP_SEEDS):
+    for position in best(relevance, FEW):
         source = index.documents[int(visible.numbers[position])].source
         if isinstance(source, Fact):
             for node in (source.subject, source.object):
@@ -511,8 +452,8 @@ def timely(index: Index, visible: VisibleSet, times: Sequence[Span]) -> Scores:
     due = index.documents.due.values[visible.numbers]
     for start, end in times:
         inside = ((start <= at) & (at < end)) | ((start <= due) & (due < end))
-        after = (end <= at) & (at < end + GRACE)
-        np.maximum(boost, np.where(inside, TIMELY, np.where(after, TIMELY / 2, 0.0)), out=boost)
+        after = (end <= at) & (at < end + SOON)
+        np.maximum(boost, np.where(inside, MINOR, np.where(after, MINOR / 2, 0.0)), out=boost)
     return boost
 
 
@@ -586,7 +527,7 @@ def vote(
 
     "How many people were born in June?" finds those of June first; "born" lifts the others.
     """
-    order = best(relevance, VOTERS)[:VOTERS]
+    order = best(relevance, SEVERAL)[:SEVERAL]
     most = float(relevance[order[0]])
     votes: Counter[str] = Counter()
     for hit in order:
@@ -594,14 +535,14 @@ def vote(
     shared = np.zeros(len(visible))
     total = 0.0
     for term in query:
-        if (count := votes[term]) < max(2, MAJORITY * len(order)):
+        if (count := votes[term]) < max(2, MINOR * len(order)):
             continue
         rare = significance(term) * idf(len(visible), postings.occurrences(term))
         np.add.at(shared, postings.having(term), rare * count / len(order))
         total += rare * count / len(order)
     if total <= 0 or most <= 0:
         return relevance
-    voted: Scores = relevance + ELECTED * most * shared / total
+    voted: Scores = relevance + STRONG * most * shared / total
     return voted
 
 
@@ -620,7 +561,7 @@ def diversify(
     penalties = np.zeros((len(numbers), len(numbers)))
     if index.vectors and (alike := index.vectors.pairwise(numbers)) is not None:
         scaled = (alike.astype(np.float64) - ALIKE) / (SAME - ALIKE)
-        penalties = PENALTY * np.minimum(np.maximum(scaled, 0.0), 1.0) * most
+        penalties = WEAK * np.minimum(np.maximum(scaled, 0.0), 1.0) * most
     costs_others = ((penalties > 0).sum(1) > 1).tolist()
     own = _OwnWords(index, part, numbers) if part.many else None
     loss = np.zeros(len(ranked))
@@ -634,7 +575,7 @@ def diversify(
             np.maximum(loss, penalties[place], out=loss)
             np.subtract(left, loss, out=worth)
         if own:
-            worth = left - loss - SAID * most * own.said_after(place)
+            worth = left - loss - MINOR * most * own.said_after(place)
     return order
 
 
@@ -651,7 +592,7 @@ class _OwnWords:
             own = [columns[term] for term in document if term in columns]
             self._worths[row, own] = rare[own]
         self._left = self._worths.sum(1)
-        self._enough = max(float(np.percentile(self._left[:FIRST], LITTLE)), 1e-9)
+        self._enough = max(float(np.median(self._left[:SEVERAL])), 1e-9)
 
     def said_after(self, place: int) -> Scores:
         """By candidate: the share, 0…1, that was said once one more is chosen."""
@@ -674,8 +615,8 @@ def _evidence(coverage: Scores, close: Scores | None) -> Scores:
     if close is None:
         return coverage / COVERED_BLINDLY
     by_meaning = np.maximum(close, 0.0) / CLOSE
-    by_words = np.minimum(coverage / COVERED, WORDS_MOST)
-    by_words *= DOUBT + (1 - DOUBT) * np.minimum(by_meaning, 1.0)
+    by_words = np.minimum(coverage / COVERED, FEW)
+    by_words *= (1 + np.minimum(by_meaning, 1.0)) / 2
     evidence: Scores = by_words + by_meaning
     return evidence
 
@@ -718,7 +659,7 @@ def lexical_scores(
         if occurrences:
             found = postings.find(term)
             np.add.at(coverage, found.positions, says * np.minimum(1.0, found.frequencies))
-    return bm25(postings, query), coverage / max(total, SUBSTANCE)
+    return bm25(postings, query), coverage / max(total, FEW * idf(LEAST, 0))
 
 
 def bm25(postings: VisiblePostings, query: Mapping[str, float]) -> Scores:
@@ -837,7 +778,7 @@ def semantic_scores(
         np.maximum.at(own, visible.messages, own.take(visible.facts))
     members = visible.conversations.members
     values = own.take(members)
-    own[members] = (1 - NEIGHBOURS) * values + NEIGHBOURS * visible.conversations.around(values)
+    own[members] = (1 - MINOR) * values + MINOR * visible.conversations.around(values)
     return own
 
 
@@ -863,19 +804,19 @@ def fuse(lexical: Scores, close: Scores | None) -> Scores:
     if high > low:
         by_meaning /= high - low
     words, meaning = _apart(relevance), _apart(by_meaning)
-    sway = SWAY * (words - meaning) / (words + meaning) if words + meaning > 0 else 0.0
-    relevance *= LEXICAL + sway
-    by_meaning *= 1 - LEXICAL - sway
+    sway = WEAK * (words - meaning) / (words + meaning) if words + meaning > 0 else 0.0
+    relevance *= WORDS + sway
+    by_meaning *= 1 - WORDS - sway
     relevance += by_meaning
     return relevance
 
 
 def _apart(values: Scores) -> float:
-    """Distance of the best, which is 1, to the one ``OTHERS`` places after it, 0…1."""
+    """Distance of the best, which is 1, to the one ``SEVERAL`` places after it, 0…1."""
     for least in (0.75, 0.5, 0.25, 0.0):  # few are above the first, and quickly sorted
         found = values[values > least]
-        if len(found) > OTHERS:
-            at = len(found) - OTHERS - 1
+        if len(found) > SEVERAL:
+            at = len(found) - SEVERAL - 1
             return 1 - float(np.partition(found, at)[at])
     return float(len(found) > 0)
 
@@ -886,8 +827,8 @@ def lift_conversations(relevance: Scores, visible: VisibleSet) -> Scores:
     conversations = visible.conversations
     if len(conversations.members):
         values = relevance.take(conversations.members)
-        top = conversations.best(values, CONVERSATION_TOP)
-        lift = CONVERSATION * top / np.minimum(conversations.sizes, CONVERSATION_TOP)
+        top = conversations.best(values, FEW)
+        lift = CONVERSATION * top / np.minimum(conversations.sizes, FEW)
         lifted[conversations.members] = values + conversations.of_members(lift)
     return lifted
 
@@ -907,7 +848,7 @@ def second_step(
     the hit leaves unsaid, the rare words they share, and how well it answers the rest, in
     words or in meaning (``close``); but it does not overtake the best hit.
     """
-    order = best(relevance, HITS)[:HITS]
+    order = best(relevance, FEW)[:FEW]
     most = float(relevance[order[0]])
     if most <= 0:
         return relevance
@@ -936,19 +877,19 @@ def second_step(
             continue
         answers = bm25(postings, rest)
         if (whole := float(answers.max())) > 0:
-            answers *= (1.0 if meant is None else 1 - MEANT) / whole
+            answers *= (1.0 if meant is None else 1 - MINOR) / whole
         if meant is not None:
             answers += meant
         shared *= answers
         shared[hit] = 0.0
         np.maximum(gained, shared, out=gained)
-    stepped: Scores = relevance + STEP * most * gained
+    stepped: Scores = relevance + most * gained
     return np.where(relevance < most, _below(most, stepped), stepped)
 
 
 def _below(most: float, scores: Scores) -> Scores:
     """Scores pressed below ``most``, in the same order."""
-    room = HEADROOM * most
+    room = WEAK * most
     over = np.maximum(scores - (most - room), 0.0)
     pressed: Scores = scores - over + over * room / (over + room)
     return pressed
@@ -965,16 +906,16 @@ def _meant(close: Scores) -> Scores:
     middle, most = float(np.median(close)), float(close.max())
     if most <= middle:
         return np.zeros(len(close))
-    meant: Scores = (MEANT / (most - middle)) * np.maximum(close - middle, 0.0)
+    meant: Scores = (MINOR / (most - middle)) * np.maximum(close - middle, 0.0)
     return meant
 
 
 def _shared(postings: VisiblePostings, leading: list[str], whole: float) -> Scores | None:
     """Share, 0…``whole``, of a hit's rarest words that each document has."""
     count = len(postings)
-    most = max(FEW, count * COMMON)
+    most = max(FEW, count * MINOR)
     counted = sorted((postings.occurrences(term), term) for term in leading)
-    bridges = [(times, term) for times, term in counted if 2 <= times <= most][:BRIDGES]
+    bridges = [(times, term) for times, term in counted if 2 <= times <= most][:SEVERAL]
     if not bridges:
         return None
     shared = np.zeros(count)

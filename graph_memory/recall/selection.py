@@ -21,25 +21,10 @@ from .query import RecallOptions, only_asks
 from .ranking import BESIDE, NOWHERE, Candidate, Ranking
 from .render import TokenTally
 from .visible import Citation, VisibleSet
+from .weights import BRIEF, FAIR, FEW, MINOR, NEAR, SAME
 
-SOME = 0.2
+SOME = BESIDE / 2
 """Evidence that each further memory needs, unless its score is near the best."""
-NEAR = 0.3
-"""Share of the best score that counts as near."""
-SURE, FAIR, CLOSE = 3, 0.6, 0.8
-"""Memories that a question is worth, and the shares of the best score that they and more need."""
-ONE_OF = 0.6
-"""Share of the best score that more than the first few need where all of a kind is asked for."""
-SURELY = 0.9
-"""Share of the most evidence with which the former need no score."""
-LONG, SAME = 40, 0.9
-"""Tokens, and cosine with a better memory, from which a memory comes last."""
-MORE = 0.3
-"""Share of what a message says that a fact has to leave out for both to be shown."""
-FEW = 2
-"""Terms of a question up to which a fact comes before the message that has them besides."""
-ALIKE = 0.9
-"""Share of common terms from which two texts with the same numbers say the same."""
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -97,7 +82,7 @@ def select(
     relevant: list[Candidate] = []
     for candidate in left:
         top = best.get(candidate.part)
-        if top is None or (candidate.evidence < SOME and candidate.score < NEAR * top.score):
+        if top is None or (candidate.evidence < SOME and candidate.score < MINOR * top.score):
             selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
@@ -194,17 +179,17 @@ class _Chooser:
         if shown.bears or shown.position == NOWHERE:
             return True
         if shown.part in self._many:
-            return count < SURE or shown.score >= ONE_OF * top.score
+            return count < FEW or shown.score >= FAIR * top.score
         if newer is not None and shown.part not in self._past:
             text = shown.document.text
             if not unsaid([newer], text, self._asked_for):
                 return False  # it says all that is asked for, and is as relevant
         if shown.evidence < SOME or not count:
             return shown.evidence >= SOME
-        if count >= SURE:
-            return shown.score >= CLOSE * top.score
+        if count >= FEW:
+            return shown.score >= NEAR * top.score
         # Of those that say the same, all but the first have a low score.
-        return shown.score >= FAIR * top.score or shown.evidence >= SURELY * top.evidence
+        return shown.score >= FAIR * top.score or shown.evidence >= SAME * top.evidence
 
     def _told(self, source: Source) -> set[int]:
         """Messages of which the memories that are chosen, one more, say what is asked for."""
@@ -220,13 +205,13 @@ class _Chooser:
 
     def _is_long_repetition(self, shown: Candidate) -> bool:
         # No text has more tokens than characters.
-        if self._tally.budget is None or len(shown.document.text) < LONG:
+        if self._tally.budget is None or len(shown.document.text) < BRIEF:
             return False
         vectors = self._index.vectors
         if vectors is None or not self._numbers or shown.position == NOWHERE:
             return False
         number = int(self._visible.numbers[shown.position])
-        if not vectors.has(number) or self._tally.price(shown) < LONG:
+        if not vectors.has(number) or self._tally.price(shown) < BRIEF:
             return False
         cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
         return bool((cosines >= SAME).any())
@@ -236,16 +221,16 @@ def _says_more(message: Message, facts: Sequence[Fact]) -> bool:
     """Whether a message says much that is not in facts learned from it."""
     said = content(message.text)
     left = said.difference(*(content(fact.statement) for fact in facts))
-    return len(left) >= MORE * len(said) and not only_asks(message.text)
+    return len(left) >= MINOR * len(said) and not only_asks(message.text)
 
 
 def _is_alike(words: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two texts have most words in common."""
     fewer, more = sorted((len(words), len(other)))
-    if fewer < ALIKE * more:
+    if fewer < SAME * more:
         return False
     common = len(words & other)
-    return common >= ALIKE * max(1, fewer + more - common)
+    return common >= SAME * max(1, fewer + more - common)
 
 
 def copies(index: Index, candidates: Collection[Candidate]) -> set[str]:

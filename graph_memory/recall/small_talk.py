@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 40
-"""Characters above which no text is taken for small talk."""
+from .weights import BRIEF
+
 _SAID = re.compile(
     r"(?:早|晚|中午|上午|下午)?(?:上?好|安)|早上?|[您你]好|哈喽|在(?:吗|么|不在)|再见|拜拜"
     r"|(?:明天|晚点|回头)(?:见|聊|说)|[睡困]觉?|(?:周末|节日|新年|生日|圣诞|元旦|春节|假期)(?:愉快|快乐)"
@@ -40,4 +40,4 @@ def is_task(text: str) -> bool:
 
 def is_small_talk(text: str) -> bool:
     """Whether nothing is left of a text without what people say to be polite, or rude."""
-    return len(text) <= LONGEST and not any(map(str.isalnum, _SAID.sub("", text)))
+    return len(text) <= BRIEF and not any(map(str.isalnum, _SAID.sub("", text)))

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from ..model import GAP, Asker, Change, Erased, Presence, PresenceReset, Session
 from ..privacy.scope import ALWAYS, OPEN, Attendance, Policy, Rank, View, standpoint, view
 from .documents import Documents, GrowableArray, Kind, Numbers
+from .weights import MINOR, STRONG
 
 Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
-
-BEFORE, AFTER = 0.5, 0.3
-"""Weights of the words of the message before and after in those of a message."""
 
 
 class ConversationContext:
@@ -62,7 +60,7 @@ class ConversationContext:
         if not (len(lends) or len(leads)):
             return positions, amounts.astype(np.float64)
         hits = np.concatenate((positions, positions.take(lends) - 1, positions.take(leads) + 1))
-        lent = np.concatenate((amounts, amounts.take(lends) * AFTER, amounts.take(leads) * BEFORE))
+        lent = np.concatenate((amounts, amounts.take(lends) * MINOR, amounts.take(leads) * STRONG))
         # Of the entries for one document the last one to take the slot stands for all.
         turns = np.arange(len(hits))
         self._slots[hits] = turns
@@ -74,8 +72,8 @@ class ConversationContext:
         """Amounts in context of what all documents have themselves, by position."""
         total = amounts.astype(np.float64)
         after = np.flatnonzero(self._follows)
-        total[after - 1] += amounts[after] * AFTER
-        total[after] += amounts[after - 1] * BEFORE
+        total[after - 1] += amounts[after] * MINOR
+        total[after] += amounts[after - 1] * STRONG
         return total
 
     def around(self, values: Values) -> Values:

@@ -35,7 +35,7 @@ async def test_the_second_step_leads_to_the_answer(
     await told(memory, "周姐养了一只折耳猫", answer, "老孙在水产市场做批发", "表弟在驾校做事")
     asked = "养折耳猫的那位在哪里做事"
     assert await place(memory, asked, answer) == 1
-    monkeypatch.setattr(ranking, "STEP", 0.0)
+    monkeypatch.setattr(ranking, "second_step", lambda *found: found[4])
     assert await place(memory, asked, answer) > 1
 
 
@@ -47,7 +47,7 @@ async def test_chatter_does_not_drown_the_question(
     asked = "楼下面馆的面又涨价了，绿萝倒是长了新叶。等等，我想问的是，体检报告在哪？"
     assert await place(memory, asked, answer) == 0
     monkeypatch.setattr(query, "_to_the_point", lambda topic: topic)
-    monkeypatch.setattr(query, "ASIDE", 1.0)
+    monkeypatch.setattr(query, "MINOR", 1.0)
     assert await place(memory, asked, answer) > 0
 
 
@@ -60,7 +60,7 @@ async def test_the_time_that_is_named_is_preferred(
     )
     asked = "前天和老孙去钓鱼，钓到了什么"
     assert await place(memory, asked, "鲈鱼") == 0
-    monkeypatch.setattr(ranking, "TIMELY", 0.0)
+    monkeypatch.setattr(ranking, "timely", lambda _, seen, __: np.zeros(len(seen)))
     assert await place(memory, asked, "鲈鱼") > 0
 
 
@@ -70,7 +70,7 @@ async def test_who_asks_tells_less_than_who_answers(
     answer = "部门团建定在溪口"
     await told(memory, "部门团建定在哪？", answer)
     assert await place(memory, "部门团建定在哪里", answer) == 0
-    monkeypatch.setattr(ranking, "ASKING", 1.0)
+    monkeypatch.setattr(ranking, "telling", lambda _: 1.0)
     assert await place(memory, "部门团建定在哪里", answer) > 0
 
 
@@ -103,7 +103,7 @@ async def test_beside_a_question_with_an_answer_less_is_enough(
     await told(memory, "外婆下周三去眼科复查白内障", "周姐在省图书馆做事，管编目，午休时去游泳")
     asked = "外婆哪天去眼科复查白内障？周姐平常礼拜天都爱跑到哪座公园跟谁遛弯？"
     assert "周姐" in (await memory.ask(HOME, asked)).block
-    monkeypatch.setattr(selection, "BESIDE", ranking.ENOUGH)
+    monkeypatch.setattr(selection, "BESIDE", 1.0)
     assert "周姐" not in (await memory.ask(HOME, asked)).block
 
 
@@ -152,8 +152,8 @@ def test_what_tells_the_best_from_the_others_counts_more() -> None:
     apart, alike = np.zeros(count), np.linspace(1.0, 0.9, count)
     apart[-1] = 1.0
     by_words, by_meaning = ranking.fuse(apart, alike), ranking.fuse(alike, apart)
-    assert by_words[-1] - by_words[-2] > ranking.LEXICAL + ranking.SWAY / 2
-    assert by_meaning[-1] - by_meaning[-2] > 1 - ranking.LEXICAL
+    assert by_words[-1] - by_words[-2] > ranking.WORDS + ranking.WEAK / 2
+    assert by_meaning[-1] - by_meaning[-2] > 1 - ranking.WORDS
     assert ranking.fuse(apart, apart).tolist() == pytest.approx(apart.tolist())
     assert not ranking.fuse(np.zeros(count), np.zeros(count)).any()
 
@@ -166,7 +166,7 @@ async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
     await told(memory, *others, stray)
     asked = "有几个人的血型是AB型？"
     before = await place(memory, asked, stray)
-    monkeypatch.setattr(ranking, "ELECTED", 0.0)
+    monkeypatch.setattr(ranking, "vote", lambda *found: found[-1])
     assert before > await place(memory, asked, stray)
 
 
@@ -177,7 +177,7 @@ async def test_set_questions_prefer_what_was_not_said_yet(
     await told(memory, "小吴的籍贯是绍兴", "小吴的籍贯是绍兴呢", "小吴的籍贯，是绍兴", other)
     asked = "大家的籍贯都是哪些地方？"
     assert await place(memory, asked, other) == 1
-    monkeypatch.setattr(ranking, "SAID", 0.0)
+    monkeypatch.setattr(ranking._OwnWords, "said_after", lambda *_: 0.0)
     assert await place(memory, asked, other) > 1
 
 
@@ -268,7 +268,7 @@ async def test_who_is_called_by_the_name_they_speak_under_gains(
         return {each.text.partition(":")[0]: each.score for each in found.trace.candidates}
 
     with_name = await scores()
-    monkeypatch.setattr(ranking, "CALLED", 0.0)
+    monkeypatch.setattr(ranking, "_called", lambda _, seen, *__: np.zeros(len(seen), np.bool_))
     without = await scores()
     assert with_name["Fahim Khan"] > without["Fahim Khan"]
     assert with_name["Emi Long"] == without["Emi Long"]
@@ -287,14 +287,14 @@ async def test_of_many_facts_of_the_kind_that_is_asked_for_each_gains_less(
         return max(each.signals["near"] for each in found.trace.candidates)
 
     few = await gained(3)
-    assert await gained(6) < few - ranking.FITTING / 3
+    assert await gained(6) < few - ranking.STRONG / 3
     for thing in ("花生", "芒果", "虾", "牛奶"):
         about = entity(thing)
         await memory.know(fact(HOME, ME, about, f"张三对{thing}过敏", predicate="allergic_to"))
     found = await memory.ask(HOME, "推荐点零食吧")
     near = [each.signals["near"] for each in found.trace.candidates if "过敏" in each.text]
     assert len(near) == 4
-    assert min(near) >= ranking.FITTING  # each of them matters
+    assert min(near) >= ranking.STRONG  # each of them matters
 
 
 async def test_more_than_a_few_of_a_kind_have_to_be_good(
@@ -305,8 +305,8 @@ async def test_more_than_a_few_of_a_kind_have_to_be_good(
         await memory.know(fact(HOME, ME, entity(thing), f"张三会弹{thing}这种乐器"))
     asked = "我会弹哪些乐器"
     assert len((await memory.ask(HOME, asked)).items) == 5
-    monkeypatch.setattr(selection, "ONE_OF", 2.0)
-    assert len((await memory.ask(HOME, asked)).items) == selection.SURE
+    monkeypatch.setattr(selection, "FAIR", 2.0)
+    assert len((await memory.ask(HOME, asked)).items) == ranking.FEW
 
 
 async def test_names_that_are_spoken_under_are_called_as_people_do(memory: Memory) -> None:

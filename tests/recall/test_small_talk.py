@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from graph_memory.model import asker_of
-from graph_memory.recall.small_talk import LONGEST, is_small_talk, is_task
+from graph_memory.recall.small_talk import is_small_talk, is_task
+from graph_memory.recall.weights import BRIEF
 
 from ..makers import T0, entity, fact, private, user
 from .conftest import Memory
@@ -28,7 +29,7 @@ def test_what_says_nothing(text: str) -> None:
     "text",
     [
         "安娜", "早饭吃什么", "我的生日", "我住在好安村", "了解一下项目", "好人", "行李呢",
-        "thanks to Ann", "okra", "I'm bored of Leith", "哈" * (LONGEST + 1),
+        "thanks to Ann", "okra", "I'm bored of Leith", "哈" * (BRIEF + 1),
     ],
 )  # fmt: skip
 def test_what_says_something(text: str) -> None:

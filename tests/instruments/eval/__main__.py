@@ -13,8 +13,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.instruments.scenes.live import LiveModel
 
 from . import corpus, search, world
 from .cassette import Cassette
+from .leave_out import Ask, LeaveOut, Open, conversations, lived
 from .precision import Precision
 from .recorded import Recorded
 from .rehearsal import Rehearsal
@@ -57,6 +59,11 @@ def main() -> None:
     parser.add_argument(
         "--search", action="store_true", help="instead: words and what holds them, see search.py"
     )
+    parser.add_argument(
+        "--leave-out",
+        action="store_true",
+        help="instead: choose numbers on all sources but one, see leave_out.py; FILE is a folder",
+    )
     parser.add_argument("--port", type=Path, help="with --recorded: ask here for what is missing")
     parser.add_argument("--live", action="store_true", help="with --recorded: ask a real model")
     parser.add_argument("--silent", action="store_true", help="with --recorded: learn nothing")
@@ -65,6 +72,9 @@ def main() -> None:
         parser.error(f"a real model needs {', '.join(missing(os.environ))} in the environment")
     if options.search:
         print(json.dumps(asyncio.run(_searched(options)), indent=1, ensure_ascii=False))
+        return
+    if options.leave_out:
+        print(asyncio.run(LeaveOut(dict(_sources(options))).run()))
         return
     if options.recorded:
         print(json.dumps(asyncio.run(_worlds(options)), indent=1, ensure_ascii=False))
@@ -100,6 +110,28 @@ async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
             figures = ("calls", "tokens_in", "tokens_out")
             found[language] |= {name: getattr(model, name) for name in figures}
     return found
+
+
+def _sources(options: argparse.Namespace) -> Iterator[tuple[str, Open]]:
+    """Every file of conversations in a folder, and every recorded world."""
+
+    @asynccontextmanager
+    async def talked(path: Path) -> AsyncIterator[Ask]:
+        async with _opened(options) as (journal, embedder):
+            trial = Trial(corpus.read(path, options.limit), journal, embedder)
+            async with conversations(trial) as ask:
+                yield ask
+
+    @asynccontextmanager
+    async def recorded(name: str) -> AsyncIterator[Ask]:
+        model = Cassette(world.FOLDER / f"{name}.answers.jsonl")
+        async with lived(Recorded(world.read(name), model, await load(options.model))) as ask:
+            yield ask
+
+    for path in sorted(options.file.glob("*.dev.jsonl")) if options.file else ():
+        yield path.stem.removesuffix(".dev"), partial(talked, path)
+    for name in world.LANGUAGES:
+        yield name, partial(recorded, name)
 
 
 async def _searched(options: argparse.Namespace) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from graph_memory.recall import (
     ranking,
     recaller,
     selection,
+    visible,
 )
 
 from .corpus import Query
@@ -75,6 +76,10 @@ def _all(*_: object) -> float:
     return 1.0
 
 
+def _none(*_: object) -> float:
+    return 0.0
+
+
 RULES = {
     "splitting": Rule(
         ("several", "point"),
@@ -90,15 +95,15 @@ RULES = {
     "characters": Rule((), _replace((query, "telling_characters", lambda _: ()))),
     "second step": Rule(("bridge",), _replace((ranking, "second_step", lambda *found: found[4]))),
     "voting": Rule(("set",), _replace((ranking, "vote", lambda *found: found[-1]))),
-    "words said already": Rule(("set",), _replace((ranking, "SAID", 0.0))),
+    "words said already": Rule(("set",), _replace((ranking._OwnWords, "said_after", _none))),
     "what a hit leaves unsaid": Rule(("bridge",), _replace((ranking, "_unsaid", _all))),
-    "what tells the best apart": Rule((), _replace((ranking, "SWAY", 0.0))),
-    "likeness penalty": Rule((), _replace((ranking, "PENALTY", 0.0))),
-    "neighbours": Rule((), _replace((ranking, "NEIGHBOURS", 0.0))),
-    "who asks tells little": Rule((), _replace((ranking, "ASKING", 1.0))),
+    "what tells the best apart": Rule((), _replace((ranking, "_apart", _none))),
+    "likeness penalty": Rule((), _replace((ranking, "ALIKE", 2.0), (ranking, "SAME", 3.0))),
+    "neighbours": Rule((), _replace((visible.ConversationContext, "around", lambda _, own: own))),
+    "who asks tells little": Rule((), _replace((ranking, "telling", _all))),
     "the turn before": Rule(("follow",), _replace((recaller, "compose", lambda text, _: text))),
     "questions in earnest": Rule(("times", "correction"), _replace((ranking, "_is_earnest", _no))),
-    "long repetitions last": Rule((), _replace((selection, "LONG", 1_000))),
+    "long repetitions last": Rule((), _replace((selection, "BRIEF", 1_000))),
     "floor": Rule(
         (),
         _replace(
@@ -112,7 +117,7 @@ RULES = {
     "kinds of questions": Rule((), _replace((query, "predicates_of", lambda _: frozenset()))),
     "words for relatives": Rule((), _replace((query, "kin_in", lambda _: ()))),
     "how it was": Rule((), _replace((query, "_FORMER", re.compile("(?!)")))),
-    "others than the asker": Rule((), _replace((ranking, "ANOTHER", 1.0))),
+    "others than the asker": Rule((), _replace((ranking._Ranker, "_is_own", _no))),
 }
 
 

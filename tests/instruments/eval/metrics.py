@@ -49,14 +49,14 @@ class Scores:
         used: Used,
     ) -> None:
         """Enter one answer: everything in order, what fits the token budget, what is used."""
-        row = {f"er@{k}": _covered(query, within(ranked, k)) for k in PLACES}
+        row = {f"er@{k}": covered(query, within(ranked, k)) for k in PLACES}
         row["all@10"] = float(row["er@10"] == 1.0)
-        hits = (n for n, item in enumerate(ranked, 1) if _covered(query, [item]))
+        hits = (n for n, item in enumerate(ranked, 1) if covered(query, [item]))
         row["mrr"] = 1 / next(hits, float("inf"))
-        row["er@600t"] = _covered(query, fitting)
-        row["in use"] = _covered(query, used.shown)
+        row["er@600t"] = covered(query, fitting)
+        row["in use"] = covered(query, used.shown)
         row["lines"], row["tokens"] = float(used.lines), float(used.tokens)
-        row["as many lines"] = _covered(query, ranked[: used.lines])
+        row["as many lines"] = covered(query, ranked[: used.lines])
         for category in ("all", query.category):
             self._rows[category].append(row)
 
@@ -84,7 +84,8 @@ def within(ranked: Sequence[Shown], places: int) -> list[Shown]:
     return found
 
 
-def _covered(query: Query, items: Iterable[Shown]) -> float:
+def covered(query: Query, items: Iterable[Shown]) -> float:
+    """Share of the evidence slots of a question that items cover."""
     seen = frozenset().union(*(item.covers for item in items))
     return sum(bool(slot & seen) for slot in query.slots) / len(query.slots)
 

@@ -139,6 +139,23 @@ class Recorded:
         for question in self._world.questions:
             recall = await self._remind(service, question)
             verdicts.append(self._judge(question, recall, facts))
+        small = await self._small_talk(service)
+        plain = await self._plain(verdicts)
+        jokes = frozenset(id for tag, id in self._messages.items() if tag.startswith(NONSENSE))
+        return _figures(verdicts, small, plain, facts.values(), jokes)
+
+    async def rewards(self, service: MemoryService) -> list[float]:
+        """By question and line of small talk: 1 if right, which is empty if there is nothing."""
+        found = []
+        for question in self._world.questions:
+            block = (await self._remind(service, question)).block
+            if question.kind == "nothing":
+                found.append(float(not block))
+            elif question.kind not in TRAPS:
+                found.append(float(_holds(question, block)))
+        return found + [float(not block) for _, block in await self._small_talk(service)]
+
+    async def _small_talk(self, service: MemoryService) -> list[tuple[str, str]]:
         small = []
         for number, text in enumerate(self._world.small):
             asked = self._world.questions[number * 7 % len(self._world.questions)]
@@ -146,9 +163,7 @@ class Recorded:
                 service, Question(text, asked.account, asked.session, "small")
             )
             small.append((text, recall.block))
-        plain = await self._plain(verdicts)
-        jokes = frozenset(id for tag, id in self._messages.items() if tag.startswith(NONSENSE))
-        return _figures(verdicts, small, plain, facts.values(), jokes)
+        return small
 
     async def _remind(self, service: MemoryService, question: Question) -> Recall:
         turn = Turn(question.session, question.account, "", question.text)

@@ -28,7 +28,7 @@ from graph_memory.text import tokens
 from tests.makers import context
 
 from .corpus import OWNER, Corpus, Person, Query
-from .metrics import Scores, Shown, Used, percentile
+from .metrics import Scores, Shown, Used, covered, percentile, within
 from .plain import Plain
 
 PLATFORM = "eval"
@@ -201,6 +201,19 @@ class Trial:
         ranked = [self.shown(item) for item in found.items]
         shown = [self.shown(item) for item in block.items]
         report.scores.add(query, ranked, shown, self._used[-1])
+
+    async def rewards(self, recaller: Recaller) -> list[float]:
+        """By question: the evidence among the first ten and in a default reminder, half each."""
+        found = []
+        for query in self._corpus.queries:
+            session = private_chat(query.owner)
+            asker = asker_of(session, session.owner)
+            ranked = await recaller.search(asker, query.text, DEPTH)
+            given = await recaller.remind(asker, query.text, RecallOptions(previous=query.previous))
+            first = within([self.shown(item) for item in ranked.items], 10)
+            both = (first, [self.shown(item) for item in given.items])
+            found.append(sum(covered(query, items) for items in both) / 2)
+        return found
 
     def shown(self, item: Item) -> Shown:
         if item.kind == "fact":

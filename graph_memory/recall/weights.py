@@ -1,0 +1,37 @@
+"""Numbers of recall that were chosen by hand, in one place.
+
+Preferences come in three strengths and counts in two sizes, since finer ones gave nothing that
+could be told from chance on a source they were not chosen on (``./dev eval --leave-out``). Limits
+that only save time are where they are used.
+"""
+
+from __future__ import annotations
+
+K1, B = 0.9, 0.6
+"""Saturation of term frequency, and share of document length, of BM25 (Robertson, 1994)."""
+WORDS = 0.4
+"""Share of words in relevance; meaning has the rest."""
+CONVERSATION = 0.4
+"""Share of the mean of a conversation's best lines that each of its lines gains."""
+WEAK, MINOR, STRONG = 0.1, 0.3, 0.5
+"""Strengths, as shares of the most relevance there is: of what breaks a tie, of what is beside
+the point, of what is asked for."""
+LESS = 0.7
+"""Factor for what is less likely meant: faded, replaced, another's, only asked."""
+FEW, SEVERAL = 3, 8
+"""Counts of best things that are looked at: to go on from, and to compare."""
+ALIKE, SAME = 0.6, 0.9
+"""Likeness, as cosine or share of common terms, from which two texts are alike, say the same."""
+CLOSE = 0.16
+"""Cosine above the model's floor that is enough evidence by itself."""
+COVERED, COVERED_BLINDLY = 0.24, 0.09
+"""Share of the question's words that is, with and without vectors."""
+FAIR, NEAR = 0.6, 0.8
+"""Shares of the best score that a memory of the first few needs, and one after them."""
+LEAST = 200
+"""Documents assumed, at least, when judging how rare a term is."""
+BRIEF = 40
+"""Characters of a sentence that may be small talk, or a question without its mark; tokens of a
+memory that may be repeated."""
+SOON, SETTLED = 7 * 86_400.0, 30 * 86_400.0
+"""Seconds after a time in which it still is talked about, and a plan is news."""
