@@ -40,13 +40,12 @@ from .weights import (
     COVERED_BLINDLY,
     FEW,
     K1,
+    LATELY,
     LEAST,
     LESS,
     MINOR,
     SAME,
-    SETTLED,
     SEVERAL,
-    SOON,
     STRONG,
     WEAK,
     WORDS,
@@ -360,7 +359,7 @@ def _is_history(source: Source, now: float) -> bool:
     """Whether it is a plan that was settled long ago."""
     if not isinstance(source, Fact):
         return False
-    return source.predicate in TASKS and source.is_over(now - SETTLED)
+    return source.predicate in TASKS and source.is_over(now - LATELY)
 
 
 def _needed(
@@ -452,7 +451,7 @@ def timely(index: Index, visible: VisibleSet, times: Sequence[Span]) -> Scores:
     due = index.documents.due.values[visible.numbers]
     for start, end in times:
         inside = ((start <= at) & (at < end)) | ((start <= due) & (due < end))
-        after = (end <= at) & (at < end + SOON)
+        after = (end <= at) & (at < end + LATELY)
         np.maximum(boost, np.where(inside, MINOR, np.where(after, MINOR / 2, 0.0)), out=boost)
     return boost
 

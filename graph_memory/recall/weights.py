@@ -33,5 +33,5 @@ LEAST = 200
 BRIEF = 40
 """Characters of a sentence that may be small talk, or a question without its mark; tokens of a
 memory that may be repeated."""
-SOON, SETTLED = 7 * 86_400.0, 30 * 86_400.0
-"""Seconds after a time in which it still is talked about, and a plan is news."""
+LATELY = 30 * 86_400.0
+"""Seconds after a time in which it still is talked about, and a plan that was settled is news."""

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from graph_memory.model import Presence, Session, asker_of
 from graph_memory.privacy.scope import Attendance, Policy
 from graph_memory.recall.index import Index
-from graph_memory.recall.visible import AFTER, BEFORE, ConversationContext, ViewCache
+from graph_memory.recall.visible import ConversationContext, ViewCache
+from graph_memory.recall.weights import MINOR, STRONG
 from tests.makers import T0, group, private, user
 
 Amounts = list[tuple[bool, int]]
@@ -37,8 +38,8 @@ def test_words_are_lent_to_those_beside(documents: Amounts) -> None:
     expected = [float(amount) for amount in own]
     for at in range(1, len(own)):
         if follows[at]:
-            expected[at] += BEFORE * own[at - 1]
-            expected[at - 1] += AFTER * own[at]
+            expected[at] += STRONG * own[at - 1]
+            expected[at - 1] += MINOR * own[at]
     assert flow.spread_all(np.array(own, np.int32)).tolist() == pytest.approx(expected)
     some = np.flatnonzero(own).astype(np.intp)[::-1]
     hits, amounts = flow.spread(some, np.array(own, np.uint32)[some])
