@@ -45,6 +45,8 @@ PATIENCE = 5.0
 """Seconds that a search may take."""
 LIKENESS = 10.0
 """Seconds that learning waits for the vectors of what was just said."""
+SITTING = 3_600.0
+"""Seconds after which a short question no longer leans on the one before it."""
 
 DEFAULTS = RecallOptions()
 _REWRITE = (
@@ -375,9 +377,17 @@ class Recaller:
         """
         budget = options.budget or self._context.settings.injection_token_budget
         brief = not options.limit and not options.budget  # who asks for an amount gets it
-        found = await self._safely(asker, text, replace(options, budget=budget, brief=brief))
+        previous = options.previous if self._goes_on(asker) else ""
+        options = replace(options, budget=budget, brief=brief, previous=previous)
+        found = await self._safely(asker, text, options)
         self.traces.add(found.trace)
         return found
+
+    def _goes_on(self, asker: Asker) -> bool:
+        """Whether the turn before is the asker's own, as far as is known, and recent."""
+        last = next(iter(self.traces.of(asker.circle)), None)
+        is_late = last is not None and self._context.now() - last.at > SITTING
+        return last is None or (last.asker.user in asker.accounts and not is_late)
 
     async def search(
         self, asker: Asker, text: str, limit: int = 10, *, exclude: Collection[int] = ()

@@ -313,6 +313,23 @@ async def test_short_follow_ups_lean_on_the_turn_before(memory: Memory) -> None:
     assert "西溪" in found.block
 
 
+async def test_another_and_a_later_question_do_not_lean_on_it(memory: Memory) -> None:
+    await memory.open()
+    await memory.say(CLASS, ZHANG, "表妹的婚礼定在杭州西溪")
+    await memory.say(CLASS, HONG, "大家好")
+
+    async def follow_up(who: str) -> str:
+        asker = asker_of(CLASS, who)
+        return (await memory.ask(asker, "在哪儿办？", previous="表妹的婚礼准备得怎么样了")).block
+
+    assert "西溪" in await follow_up(ZHANG)
+    assert "西溪" in await follow_up(ZHANG)
+    assert await follow_up(HONG) == ""
+    assert "西溪" in await follow_up(HONG)
+    memory.now += 2 * 3_600
+    assert await follow_up(HONG) == ""
+
+
 async def test_block_keeps_to_the_budget_and_the_limit(memory: Memory) -> None:
     await memory.open(retrieval_top_k=5)
     for number in range(20):

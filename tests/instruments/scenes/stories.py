@@ -6,9 +6,9 @@ what, what was put before the model with it, the answer, what was learned. Its l
 - ``name: value`` before the first day: ``title``, ``owner``, ``persona name`` (its prompt) and
   settings of the plugin; ``upgrades: yes`` where an older version is installed
 - ``== 2026-03-02 20:10 [group]``: a sitting; what was said in it is learned at its end
-- ``who: text``, in a group addressed to the bot with ``@ text``, to somebody with ``@name text``;
+- ``who: text => what the model answers``, in a group addressed to the bot with ``@ text``, to
+  somebody with ``@name text``;
   ``{backup}`` stands for the first backup of the last answer
-- ``BOT: text``: what the model answers to the line before
 - ``+ words``, ``- words``: what the line before brings up and does not (a command: its answer);
   ``-`` alone is nothing at all
 - ``subject|predicate|object|words|date|importance|marks|statement``, ``summary|text``,
@@ -115,12 +115,11 @@ def read(path: Path) -> Story:
         elif text[0] in "+-":
             line = story.sittings[-1].lines[-1]
             (line.brings if text[0] == "+" else line.lacks).append(text[1:].strip())
-        elif colon and key == "BOT":
-            story.sittings[-1].lines[-1].answer = value
         elif text.count("|") in (1, 2, 7):
             story.sittings[-1].learned.append(text)
         elif colon:
-            story.sittings[-1].lines.append(Line(key, value))
+            said, _, answer = value.partition(" => ")
+            story.sittings[-1].lines.append(Line(key, said, answer))
         else:
             raise ValueError(f"{path.name}: {text}")
     return story
