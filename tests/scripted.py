@@ -42,6 +42,9 @@ class HashEmbedder:
     async def query(self, text: str) -> Vectors:
         return _hashed(text)
 
+    async def questions(self, texts: list[str]) -> Vectors:
+        return np.stack([_hashed(text) for text in texts])
+
     async def passages(self, texts: list[str]) -> Vectors:
         return (
             np.stack([_hashed(text) for text in texts]) if texts else np.zeros((0, 64), np.float32)

@@ -14,7 +14,7 @@ from ..errors import ClosedError, EmbeddingError, Failure, StorageError
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, Vectors
 from ..supervisor import LogOnce
-from .vectors import SLICE, VectorStore, text_hash, unit_rows
+from .vectors import SLICE, Embed, VectorStore, text_hash, unit_rows
 
 logger = logging.getLogger("graph_memory.embedding")
 
@@ -25,6 +25,8 @@ GIVE_UP = 30.0
 """Seconds after which a question that nobody waits for any more is dropped."""
 LOOK_UP = 256
 """Vectors that are read from the store in one go, so that nobody else waits long."""
+ASKED = "?\n"
+"""What the names of questions begin with in the store."""
 UNCACHED = "vectors are computed anew, their cache cannot be used"
 
 
@@ -104,20 +106,33 @@ class CachedEmbedder:
             EmbeddingError: The model failed.
             ClosedError: The embedder was closed.
         """
+        return await self._kept(texts, texts, self._inner.passages)
+
+    async def questions(self, texts: list[str]) -> Vectors:
+        """Vectors of questions that nobody waits for, kept as passages are.
+
+        Raises:
+            EmbeddingError: The model failed.
+            ClosedError: The embedder was closed.
+        """
+        return await self._kept(texts, [f"{ASKED}{text}" for text in texts], self._inner.questions)
+
+    async def _kept(self, texts: list[str], names: list[str], embed: Embed) -> Vectors:
+        """Vectors of texts, from the store under their names or computed and put there."""
         if self._closed:
             raise ClosedError(f"{self.name} was closed")
         if not texts:
             return np.zeros((0, self._width), np.float32)
         if not self._width:
             # The model says how wide its vectors are, not the store.
-            await self._compute(texts[:1])
-        hashes = [text_hash(text) for text in texts]
+            await self._compute(texts[:1], embed)
+        hashes = [text_hash(name) for name in names]
         wanted = dict(zip(hashes, texts, strict=True))
         found = await self._look_up(list(wanted))
         missing = [key for key in wanted if key not in found]
         for start in range(0, len(missing), SLICE):
             keys = missing[start : start + SLICE]
-            rows = await self._compute([wanted[key] for key in keys])
+            rows = await self._compute([wanted[key] for key in keys], embed)
             computed = dict(zip(keys, rows, strict=True))
             found.update(computed)
             try:
@@ -171,10 +186,10 @@ class CachedEmbedder:
         if not task.cancelled():
             task.exception()  # if everybody has gone, it is nobody's error
 
-    async def _compute(self, texts: list[str]) -> Vectors:
+    async def _compute(self, texts: list[str], embed: Embed) -> Vectors:
         if self._closed:
             raise ClosedError(f"{self.name} was closed")
-        rows = unit_rows(await self._inner.passages(texts), self.name, len(texts), self._width)
+        rows = unit_rows(await embed(texts), self.name, len(texts), self._width)
         self._width = rows.shape[1]
         return rows
 

@@ -85,6 +85,7 @@ QUANTILE = 0.98
 """Share of unrelated pairs that stay below the floor."""
 
 _DIRECTIONLESS = 1e-3
+Embed = Callable[[list[str]], Awaitable[Vectors]]
 
 
 _DATA = json.loads(Path(__file__).with_name("calibration_texts.json").read_text("utf-8"))
@@ -121,14 +122,18 @@ class CalibratedEmbedder:
 
     Args:
         questions, statements: Vectors of the calibration texts: Chinese, then English.
+        ask: Gives raw vectors of questions.
     """
 
-    def __init__(self, raw: RawEmbedder, questions: Vectors, statements: Vectors) -> None:
+    def __init__(
+        self, raw: RawEmbedder, questions: Vectors, statements: Vectors, ask: Embed
+    ) -> None:
         halves = [np.split(rows, 2) for rows in (questions, statements)]
         if max(float(half.std(axis=0).max()) for pair in halves for half in pair) < 1e-6:
             raise EmbeddingError(f"{raw.name} gives all texts the same vector")
         self.name = f"{raw.name}~{VERSION}"
         self._raw = raw
+        self._ask = ask
         self._width = questions.shape[1]
         language = sum(zh.mean(axis=0) - en.mean(axis=0) for zh, en in halves)
         length = np.linalg.norm(language)
@@ -145,6 +150,11 @@ class CalibratedEmbedder:
         """See ``Embedder``; a vector of another width is an ``EmbeddingError``."""
         row = unit_rows(await self._raw.query(text), self.name, 1, self._width)
         return self._scaled(row, self._asked).reshape(-1)
+
+    async def questions(self, texts: list[str]) -> Vectors:
+        """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""
+        rows = unit_rows(await self._ask(texts), self.name, len(texts), self._width)
+        return self._scaled(rows, self._asked)
 
     async def passages(self, texts: list[str]) -> Vectors:
         """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""
@@ -190,23 +200,24 @@ async def calibrate(
         EmbeddingError: The model failed, or gives all texts the same vector.
     """
 
-    async def ask(texts: list[str]) -> Vectors:
+    async def ask_each(texts: list[str]) -> Vectors:
         asked = [await raw.query(text) for text in texts]
         return unit_rows(asked, raw.name, len(asked))
 
     embed = partial(_passages, raw)
     statements = await _kept(store, f"{raw.name} told", STATEMENTS, embed)
-    questions = await _kept(store, f"{raw.name} asked", MESSAGES, embed if symmetric else ask)
+    ask = embed if symmetric else ask_each
+    questions = await _kept(store, f"{raw.name} asked", MESSAGES, ask)
     if questions.shape[1] != statements.shape[1]:
         raise EmbeddingError(f"{raw.name} gives questions and passages different widths")
-    return CalibratedEmbedder(raw, questions, statements)
+    return CalibratedEmbedder(raw, questions, statements, ask)
 
 
 async def _kept(
     store: VectorStore | None,
     name: str,
     texts: list[str],
-    embed: Callable[[list[str]], Awaitable[Vectors]],
+    embed: Embed,
 ) -> Vectors:
     """Vectors of the calibration texts, from the store if they are there."""
     hashes = [text_hash(text) for text in texts]

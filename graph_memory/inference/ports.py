@@ -75,6 +75,14 @@ class Embedder(Protocol):
         """
         ...
 
+    async def questions(self, texts: list[str]) -> Vectors:
+        """Vectors of questions that nobody waits for, shape and length as of passages.
+
+        Raises:
+            EmbeddingError: The model failed.
+        """
+        ...
+
     async def close(self) -> None:
         """Free what the model holds."""
         ...

@@ -359,11 +359,16 @@ class Documents:
 
 
 class VectorIndex:
-    """Vectors of one model by document number."""
+    """Vectors of one model by document number.
+
+    Attributes:
+        examples: Vectors of ``conditions.EXAMPLES``, once they are known.
+    """
 
     def __init__(self, model: str, floor: float) -> None:
         self.model = model
         self.floor = floor
+        self.examples: Vectors | None = None
         self.count = 0
         self._matrix: GrowableArray | None = None
         self._known = GrowableArray(np.bool_)

@@ -313,6 +313,11 @@ class Index:
         for number in numbers:
             self._vectorless.pop(number, None)
 
+    def put_examples(self, vectors: Vectors, model: str) -> None:
+        """Store the vectors of ``conditions.EXAMPLES``, if the model is still the same."""
+        if self.vectors and self.vectors.model == model:
+            self.vectors.examples = vectors
+
     def likeness(self, messages: Iterable[int], facts: Iterable[str]) -> dict[str, float]:
         """Cosine of each fact that has a vector with the nearest of some messages, by id."""
         vectors, documents = self.vectors, self.documents

@@ -22,10 +22,11 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import ClosedError, JournalError
-from ..inference.ports import Embedder
+from ..inference.ports import Embedder, Vectors
 from ..model import Change, Episode, Erased, Fact, Forgotten, Merge, Message, Name, Row, Session
 from ..store import Event, Journal, Rows
 from ..supervisor import NEVER, Supervisor
+from .conditions import EXAMPLES
 from .documents import VectorIndex, message_key
 from .index import MAX_MESSAGES, Index
 
@@ -83,6 +84,7 @@ class IndexSync:
         self._most = EMBEDDED
         self._may_wait = self._is_used = False
         self._embedder: Embedder | None = None
+        self._examples: list[Vectors] = []
         self._embedding = self._embedding_job()
         self._closed = False
 
@@ -137,6 +139,7 @@ class IndexSync:
             return
         self._embedding.cancel()
         self._embedder, self._is_used, self._may_wait = embedder, False, False
+        self._examples = []
         self._embedding = self._embedding_job()
         self._embedding.start()
 
@@ -291,7 +294,17 @@ class IndexSync:
             quick = time.monotonic() - started < QUICK * len(items)
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
             await self.run(self.index.put_vectors, items, found, embedder.name)
+        elif len(self._examples) < len(EXAMPLES):
+            await self._embed_examples(embedder)
+            return 0.0
         return 0.0 if items else NEVER
+
+    async def _embed_examples(self, embedder: Embedder) -> None:
+        """Embed some more of the examples of requests, when all documents are."""
+        done = len(self._examples)
+        self._examples += list(await embedder.questions(EXAMPLES[done : done + EMBEDDED]))
+        if len(self._examples) == len(EXAMPLES):
+            await self.run(self.index.put_examples, np.stack(self._examples), embedder.name)
 
 
 def _size(event: Event) -> int:

@@ -146,8 +146,8 @@ def rank(
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
     needed = tuple(
-        1.0 if number in ranker.bearing else _needed(question, part, at, context, named)
-        for number, (part, at) in enumerate(zip(question.parts, times, strict=True))
+        _needed(question, part, at, context, named)
+        for part, at in zip(question.parts, times, strict=True)
     )
     if options.brief and is_small_talk(question.said):
         needed = (inf,) * len(needed)
@@ -217,7 +217,7 @@ class _Ranker:
             fitting = self._fitting(part)
             share = min(1.0, FEW / max(1, int(np.count_nonzero(fitting))))
             self._favour(fitting, STRONG * share, boost, mentioned)
-        if self.brief and (topic := requested(part.text)):
+        if self.brief and (topic := self._requested(part, vector)):
             bearing = self._bearing(part, topic)
             self._favour(bearing, STRONG, boost, mentioned)
             if bearing.any():
@@ -264,6 +264,15 @@ class _Ranker:
         partners = documents.saying(part.predicates & {"partner"}, numbers)
         whole: NDArray[np.bool_] = fitting | (documents.of(own, numbers) & partners)
         return whole
+
+    def _requested(self, part: Subquery, vector: Vectors | None) -> Topic:
+        """What a question wants advice on."""
+        if is_small_talk(self.question.said):
+            return Topic.NONE
+        examples = self.index.vectors.examples if self.index.vectors else None
+        if vector is None or examples is None:
+            return requested(part.text)
+        return requested(part.text, examples @ vector)
 
     def _bearing(self, part: Subquery, topic: Topic) -> NDArray[np.bool_]:
         """Conditions of whoever is meant that a request for advice on a topic bears on.

@@ -78,11 +78,13 @@ def select(
             selection.dropped.append((candidate, reason))
         else:
             left.append(candidate)
-    best = _best(left, ranking.needed)
+    best = _best([each for each in left if not each.bears], ranking.needed)
     relevant: list[Candidate] = []
     for candidate in left:
         top = best.get(candidate.part)
-        if top is None or (candidate.evidence < SOME and candidate.score < MINOR * top.score):
+        if candidate.bears:
+            relevant.append(candidate)
+        elif top is None or (candidate.evidence < SOME and candidate.score < MINOR * top.score):
             selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
@@ -162,7 +164,7 @@ class _Chooser:
         if not self._tally.fits(shown):
             dropped.append((candidate, Reason.BUDGET))
             return
-        self._chosen[part] += 1
+        self._chosen[part] += not shown.bears
         self._messages |= self._told(document.source)
         self._keys.add(document.key)
         if shown.position != NOWHERE:

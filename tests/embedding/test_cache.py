@@ -54,6 +54,9 @@ class Counting:
             raise self.broken
         return np.stack([self.vector(text) for text in texts])
 
+    async def questions(self, texts: list[str]) -> Vectors:
+        return -await self.passages(texts)
+
     async def close(self) -> None:
         self.closed = True
 
@@ -92,6 +95,17 @@ async def test_a_question_is_computed_once(cached: CachedEmbedder, model: Counti
     assert np.allclose(first, unit(model.vector("小林有什么东西不能吃？")))
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 1
+
+
+async def test_questions_nobody_waits_for_last_beside_passages(
+    cached: CachedEmbedder, model: Counting, journal: Journal
+):
+    asked, told = await cached.questions(["在吗", "好吗"]), await cached.passages(["在吗", "好吗"])
+    assert np.allclose(asked, -told)
+    model.slices.clear()
+    again = await CachedEmbedder(model, journal).questions(["在吗", "好吗"])
+    assert np.array_equal(again, asked)
+    assert model.slices == [["在吗"]]  # how wide vectors are is asked once
 
 
 async def test_everybody_waits_for_the_same_computation(cached: CachedEmbedder, model: Counting):

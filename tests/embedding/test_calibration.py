@@ -50,6 +50,13 @@ class Marked:
         self.width = 0
 
 
+async def test_questions_nobody_waits_for_are_on_the_scale_of_questions():
+    model, texts = await calibrate(Marked()), ["晚上吃什么", "what's on tonight"]
+    found = await model.questions(texts)
+    assert np.allclose(found, [await model.query(text) for text in texts], atol=1e-5)
+    assert not np.allclose(found, await model.passages(texts), atol=1e-3)
+
+
 @pytest.mark.parametrize(("language", "least"), [("zh", 0.95), ("en", 0.95)])
 async def test_the_bundled_model_finds_the_right_fact(
     language: str, least: float, nano: CalibratedEmbedder, smoke: dict[str, Pairs]

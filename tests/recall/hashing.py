@@ -43,6 +43,9 @@ class HashingEmbedder:
             raise EmbeddingError("the model is out of order")
         return vector(text)
 
+    async def questions(self, texts: list[str]) -> Vectors:
+        return np.stack([vector(text) for text in texts])
+
     async def passages(self, texts: list[str]) -> Vectors:
         if self.broken:
             raise EmbeddingError("the model is out of order")

@@ -310,6 +310,9 @@ class Bigrams:
     async def query(self, text: str) -> Vectors:
         return self._vector(text)
 
+    async def questions(self, texts: list[str]) -> Vectors:
+        return np.stack([self._vector(text) for text in texts])
+
     async def passages(self, texts: list[str]) -> Vectors:
         return np.stack([self._vector(text) for text in texts])
 

@@ -51,6 +51,9 @@ class HashEmbedder:
     async def query(self, text: str) -> Vectors:
         return self.vector(text)
 
+    async def questions(self, texts: list[str]) -> Vectors:
+        return np.stack([self.vector(text) for text in texts])
+
     async def passages(self, texts: list[str]) -> Vectors:
         return np.stack([self.vector(text) for text in texts])
 

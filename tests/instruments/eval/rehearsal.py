@@ -34,6 +34,10 @@ class Rehearsal:
         """Vector of a question, computed now."""
         return await self._inner.query(text)
 
+    async def questions(self, texts: list[str]) -> Vectors:
+        """Vectors of questions that nobody waits for."""
+        return await self._passages.questions(texts)
+
     async def passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found."""
         return await self._passages.passages(texts)
