@@ -237,7 +237,7 @@ class TransferService:
 
     async def _finish_undoing(self) -> None:
         """Go on with what a kill, or a full disk, left half taken back."""
-        for run in await self.runs():
+        for run in await self._journal.look(saved):
             if run.state == "undoing":
                 await self._undo(run.id)
 

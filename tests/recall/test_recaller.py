@@ -94,9 +94,9 @@ async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
 
 async def test_private_memories_stay_private(memory: Memory) -> None:
     await memory.open()
-    await memory.say(HOME, ZHANG, "我的银行卡密码是八六四二")
-    await memory.know(fact(HOME, ZHANG, entity("密码"), "张三的银行卡密码是八六四二"))
-    question = "银行卡密码是多少"
+    await memory.say(HOME, ZHANG, "我的门牌是八六四二")
+    await memory.know(fact(HOME, ZHANG, entity("门牌"), "张三的门牌是八六四二"))
+    question = "门牌是多少"
     assert "八六四二" in texts(await memory.ask(HOME, question))
     for session, asker in ((OTHER, HONG), (CLASS, ZHANG), (CLASS, HONG)):
         found = await memory.ask(session, question, asker)
