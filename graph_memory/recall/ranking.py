@@ -170,13 +170,16 @@ def _called(
 
 
 def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, str]:
-    """Nodes that a question names; relatives also by whose they are (我弟, 小红's mum)."""
+    """Nodes that a question names; relatives also by whose they are (我弟, 小红's mum).
+
+    Whoever is nobody's in particular (带女儿野餐) is the asker's.
+    """
     named = index.named(question.text, visible.views)
     words = kin_in(normalise(question.text))
     if not words:
         return named
     people = {node for node in named if not is_entity(node)}
-    if question.is_personal:
+    if question.is_personal or not people:
         people |= question.asker.accounts
     names = {name for node in people for name in index.names_of(node, visible.views)}
     spoken = [of(name, word) for name in names for found in words for word in same_kin(found)]

@@ -236,6 +236,17 @@ async def test_who_speaks_of_a_relative_is_not_named(memory: Memory) -> None:
     assert (found.trace.named, found.items) == ({}, ())
 
 
+@pytest.mark.parametrize("whose", ["", "我"])
+async def test_a_relative_of_nobody_in_particular_is_the_askers(memory: Memory, whose: str) -> None:
+    await memory.open()
+    girl, what = entity("知夏的女儿", "person"), entity("牛奶蛋白")
+    await memory.know(HOME, name(HOME, ME, "知夏"), name(HOME, girl, "知夏的女儿"))
+    ill = fact(HOME, girl, what, "果果牛奶蛋白过敏", predicate="allergic_to")
+    await memory.know(ill)
+    found = await memory.ask(HOME, f"周末带{whose}女儿出去野餐，准备点什么吃的好？")
+    assert "牛奶蛋白" in found.block
+
+
 @pytest.mark.parametrize("asked", ["我家猫叫什么？", "我的猫叫什么名字", "what's my cat's name?"])
 async def test_the_name_of_what_somebody_owns_is_not_theirs(memory: Memory, asked: str) -> None:
     await memory.open()
