@@ -283,7 +283,8 @@ class Commands(Answers):
             return self.memory.references.numbered(turn, int(which))
         if cited := self.memory.references.cited(turn, which):
             return cited
-        return None if " " in which else Reference(Fact.kind, which, "")
+        is_id = ":" in which and " " not in which
+        return Reference(Fact.kind, which, "") if is_id else None
 
     async def undo(self, turn: Turn, words: str = "") -> str:
         """Take the speaker's last change back; an old one once that is confirmed."""

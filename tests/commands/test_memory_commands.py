@@ -169,6 +169,7 @@ async def test_nothing_is_corrected_that_is_not_ones_own(commands: Commands) -> 
         assert await commands.correct(li_in_club, f"{which} 不对") == denied
         assert await commands.correct(admin_in_club, f"{which} 不对") == denied
     assert "没有编号 99" in await commands.correct(zhang, "99 不对")
+    assert "没有编号 爬山" in await commands.forget(zhang, "爬山")
     for nothing in ("", "1", " 1  "):
         assert "要更正哪一条" in await commands.correct(zhang, nothing)
 
@@ -194,8 +195,8 @@ async def test_only_ones_own_unless_admin(commands: Commands) -> None:
     number = number_of(await commands.search(zhang_in_club, "李四 龙井"), "龙井")
     assert "不是你的" in await commands.forget(zhang_in_club, number)
     assert "不是你的" in await commands.forget(li_in_club, SECRET.id)
-    assert "不是你的" in await commands.forget(zhang, "no-such-id")
-    assert "不是你的" in await commands.forget(admin, "no-such-id")
+    assert "不是你的" in await commands.forget(zhang, "f:no-such-id")
+    assert "不是你的" in await commands.forget(admin, "f:no-such-id")
     told = await commands.forget(admin_in_club, SECRET.id)
     assert "已忘掉" in told
     assert "花生" not in told  # the group may not know what it was
