@@ -294,13 +294,13 @@ class IndexSync:
             quick = time.monotonic() - started < QUICK * len(items)
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
             await self.run(self.index.put_vectors, items, found, embedder.name)
-        elif len(self._examples) < len(EXAMPLES):
+        elif len(self._examples) < len(EXAMPLES) and self.index.documents.bears_on.values.any():
             await self._embed_examples(embedder)
             return 0.0
         return 0.0 if items else NEVER
 
     async def _embed_examples(self, embedder: Embedder) -> None:
-        """Embed some more of the examples of requests, when all documents are."""
+        """Embed more of the examples of requests, once a condition is known."""
         done = len(self._examples)
         self._examples += list(await embedder.questions(EXAMPLES[done : done + EMBEDDED]))
         if len(self._examples) == len(EXAMPLES):
