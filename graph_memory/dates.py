@@ -195,6 +195,8 @@ def _relative(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]
         which, unit = match[1] or match[3] or match[4], match[2] or match[5] or ""
         yield _period(_BACK.get(which.lower(), 0), (unit or which).lower(), today)
     for match in _WEEKDAY.finditer(text):
+        if match[2] == "末" and not match[1]:
+            continue  # any weekend
         for days in _days_to(match, today.weekday()):
             start = today + days * day
             yield start, start + (2 if match[2] == "末" else 1) * day

@@ -24,7 +24,7 @@ ALIKE, SAME = 0.6, 0.9
 """Likeness, as cosine or share of common terms, from which two texts are alike, say the same."""
 CLOSE = 0.16
 """Cosine above the model's floor that is enough evidence by itself."""
-COVERED, COVERED_BLINDLY = 0.24, 0.09
+COVERED, COVERED_BLINDLY = 0.24, 0.088
 """Share of the question's words that is, with and without vectors."""
 FAIR, NEAR = 0.6, 0.8
 """Shares of the best score that a memory of the first few needs, and one after them."""
