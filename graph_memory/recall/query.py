@@ -45,7 +45,7 @@ _BORDER = re.compile(
 )
 """Between sentences; not inside of quotations or after initials."""
 _ASKS = re.compile(
-    r"[？?]\s*$|什么|[啥谁哪几吗呢]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
+    r"[？?]\s*$|什么|干嘛|[啥谁哪几吗呢]|多少|怎么|怎样|如何|是否|有没有|是不是|多[大高长久远重]"
     r"|^\s*(?:what|who|whom|whose|where|when|which|why|how|do|does|did|is|are|was|were|can|could"
     r"|have|has|will|would|should|tell me)\b",
     re.IGNORECASE,

@@ -184,6 +184,8 @@ def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, s
     names = {name for node in people for name in index.names_of(node, visible.views)}
     spoken = [of(name, word) for name in names for found in words for word in same_kin(found)]
     found = index.named("\n".join(spoken), visible.views)
+    if asks(question.text):
+        return found | named
     whole = set(map(normalise, spoken))  # and not whose they are
     return {node: name for node, name in found.items() if normalise(name) in whole} | named
 

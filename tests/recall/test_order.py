@@ -234,6 +234,8 @@ async def test_who_speaks_of_a_relative_is_not_named(memory: Memory) -> None:
     await memory.know(fact(HOME, ME, entity("杭州"), "知夏住在杭州", predicate="lives_in"))
     found = await memory.ask(HOME, "我周六跟闺蜜约了看展")
     assert (found.trace.named, found.items) == ({}, ())
+    found = await memory.ask(HOME, "我闺蜜是干嘛的")  # may be known of the speaker only
+    assert found.trace.named == {ME: "知夏"}
 
 
 @pytest.mark.parametrize("whose", ["", "我"])
