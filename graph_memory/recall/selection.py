@@ -317,12 +317,7 @@ def _already(
         return Reason.CONTEXT if text in context else None
     if isinstance(source, Episode):
         is_current = any(source.first_message <= id <= source.last_message for id in exclude)
-        told = index.documents.by_session.get(source.session) if context else None
-        numbers = told.between(source.first_message, source.last_message) if told else ()
-        records = [index.documents[number].source for number in numbers]
-        texts = [normalise(each.text) for each in records if isinstance(each, Message)]
-        is_there = bool(texts) and all(text in context for text in texts)
-        return Reason.CONTEXT if is_current or is_there else None
+        return Reason.CONTEXT if is_current else None
     for id in source.evidence:
         said = index.message(id) if context else None
         if id not in exclude and (said is None or normalise(said.text) not in context):
