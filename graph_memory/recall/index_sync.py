@@ -85,6 +85,7 @@ class IndexSync:
         self._may_wait = self._is_used = False
         self._embedder: Embedder | None = None
         self._examples: list[Vectors] = []
+        self._documents_only = 0
         self._embedding = self._embedding_job()
         self._closed = False
 
@@ -143,10 +144,15 @@ class IndexSync:
         self._embedding = self._embedding_job()
         self._embedding.start()
 
-    async def settle(self) -> None:
-        """Wait until the index reflects the journal and all that can be embedded is."""
+    async def settle(self, *, examples: bool = True) -> None:
+        """Wait until the index reflects the journal and all that can be embedded is.
+
+        Args:
+            examples: Whether to wait for those of requests, too.
+        """
         await self._following.idle()
         self._hurried += 1
+        self._documents_only += not examples
         try:
             while (job := self._embedding).is_running:
                 await job.idle()
@@ -154,6 +160,9 @@ class IndexSync:
                     break
         finally:
             self._hurried -= 1
+            if not examples:
+                self._documents_only -= 1
+                self._embedding.wake()
 
     async def close(self) -> None:
         """Stop; waits for the piece of work under way."""
@@ -294,13 +303,18 @@ class IndexSync:
             quick = time.monotonic() - started < QUICK * len(items)
             self._most = min(2 * self._most, MOST_EMBEDDED) if quick else EMBEDDED
             await self.run(self.index.put_vectors, items, found, embedder.name)
-        elif len(self._examples) < len(EXAMPLES) and self.index.documents.bears_on.values.any():
+        elif self._wants_examples():
             await self._embed_examples(embedder)
             return 0.0
         return 0.0 if items else NEVER
 
+    def _wants_examples(self) -> bool:
+        """Whether a condition is known, and nobody waits for documents alone."""
+        is_known = bool(self.index.documents.bears_on.values.any())
+        return is_known and not self._documents_only and len(self._examples) < len(EXAMPLES)
+
     async def _embed_examples(self, embedder: Embedder) -> None:
-        """Embed more of the examples of requests, once a condition is known."""
+        """Embed some more of the examples of requests."""
         done = len(self._examples)
         self._examples += list(await embedder.questions(EXAMPLES[done : done + EMBEDDED]))
         if len(self._examples) == len(EXAMPLES):

@@ -337,7 +337,7 @@ class Recaller:
         try:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LIKENESS):
-                    await self._sync.settle()
+                    await self._sync.settle(examples=False)
             return await self._sync.run(self._sync.index.likeness, messages, facts)
         except ClosedError:
             return {}
