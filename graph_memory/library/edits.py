@@ -133,20 +133,24 @@ def _follow(
     """
     going = list(gone)
     ids = {fact.id for fact in going}
-    others = [fact for fact in rows.find(Fact, session=session) if fact.id not in ids]
-    for kind in (kind for kind in registered() if kind.basis is Basis.EACH):
-        for row in rows.find(kind, session=session):
-            beside = [fact for fact in others if not set(row.cited).isdisjoint(fact.evidence)]
-            if messages.isdisjoint(row.cited) or _shared(row, beside) > _shared(row, going):
-                continue
-            better = None
-            if corrected and messages.issuperset(row.cited):
-                cited = corrected.evidence if corrected.session == session else row.cited
-                better = row.reworded(corrected.statement, cited)
-            if better:
-                draft.put.append(better)
-            else:
-                draft.drop.append((row.kind, row.id))
+    kinds = [kind for kind in registered() if kind.basis is Basis.EACH]
+    found = [row for kind in kinds for row in rows.find(kind, session=session)]
+    resting = [row for row in found if not messages.isdisjoint(row.cited)]
+    # All facts of the Session are read only where there is something to tell apart.
+    facts = rows.find(Fact, session=session) if resting else []
+    others = [fact for fact in facts if fact.id not in ids]
+    for row in resting:
+        beside = [fact for fact in others if not set(row.cited).isdisjoint(fact.evidence)]
+        if _shared(row, beside) > _shared(row, going):
+            continue
+        better = None
+        if corrected and messages.issuperset(row.cited):
+            cited = corrected.evidence if corrected.session == session else row.cited
+            better = row.reworded(corrected.statement, cited)
+        if better:
+            draft.put.append(better)
+        else:
+            draft.drop.append((row.kind, row.id))
 
 
 def _shared(row: Row, facts: Iterable[Fact]) -> int:

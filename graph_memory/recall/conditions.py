@@ -59,9 +59,9 @@ _MAY_SAY_SO = frozenset(("dislikes", "habit", "believes", "feels", "status", "ot
 
 SHARPNESS = 14.0
 """How much more the nearest examples count than the others."""
-LEAST, CUE = 0.04, 0.02
+MARGIN, CUE = 0.04, 0.02
 """How much more a text has to be like requests; what words of advice add, and others take."""
-BESIDE = 0.08
+AS_WELL = 0.08
 """Likeness below the best at which another topic is meant as well."""
 
 _KINDS: dict[str, list[str]] = json.loads(
@@ -166,9 +166,9 @@ def requested(text: str, likeness: Likeness | None = None) -> Topic:
 
 def _meant(likeness: Likeness, cue: float) -> Topic:
     near = {topic: _near(likeness[rows]) for topic, rows in _ROWS.items()}
-    if near[_ANY] - near[Topic.NONE] + cue <= LEAST:
+    if near[_ANY] - near[Topic.NONE] + cue <= MARGIN:
         return Topic.NONE
-    least = max(near[topic] for topic in Topic) - BESIDE
+    least = max(near[topic] for topic in Topic) - AS_WELL
     return Topic(sum(topic for topic in Topic if near[topic] >= least))
 
 

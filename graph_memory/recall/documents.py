@@ -192,7 +192,9 @@ class Codes:
     def take(self, word: str) -> int:
         """The code of a word that another document has."""
         self._uses[word] += 1
-        return self._codes.setdefault(word, next(self._next)) if word else 0
+        if word and word not in self._codes:
+            self._codes[word] = next(self._next)
+        return self._codes.get(word, 0)
 
     def leave(self, word: str) -> bool:
         """Whether no document has a word any more, now that one less has it."""

@@ -21,7 +21,7 @@ from ..text import characters, clean_name, normalise, significance, skeleton, te
 
 REMEMBERED = 4_096
 """Texts of which the terms are cached."""
-LONG, FEW = 500, 32
+LONG, LONG_REMEMBERED = 500, 32
 """Characters from which a text is long, and long texts of which the terms are cached.
 
 Those of 2,000 characters take a quarter of a megabyte.
@@ -40,7 +40,7 @@ _CACHES: list[Any] = [clean_name, skeleton]
 
 
 def _remembered(work: Callable[[str], tuple[str, ...]]) -> Callable[[str], tuple[str, ...]]:
-    many, few = lru_cache(REMEMBERED)(work), lru_cache(FEW)(work)
+    many, few = lru_cache(REMEMBERED)(work), lru_cache(LONG_REMEMBERED)(work)
     _CACHES.extend((many, few))
 
     @wraps(work)

@@ -34,6 +34,7 @@ from .small_talk import is_small_talk, is_task
 from .visible import Citation, VisibleSet
 from .weights import (
     ALIKE,
+    BESIDE,
     CLOSE,
     CONVERSATION,
     COVERED,
@@ -60,8 +61,6 @@ CANDIDATES = 40
 """Documents weighed for a question; more if more may be chosen."""
 EQUALS = 64
 """Newest candidates as good as the last one that are weighed as well."""
-BESIDE = 0.5
-"""Evidence that is enough for an earnest question, or beside another one that has 1."""
 SIGNALS = ("words", "meaning", "near", "retention")
 NOWHERE = -1
 """Position of a record, which is no visible document."""
@@ -172,7 +171,8 @@ def _called(
 def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, str]:
     """Nodes that a question names; relatives also by whose they are (我弟, 小红's mum).
 
-    Whoever is nobody's in particular (带女儿野餐) is the asker's.
+    Whoever is nobody's in particular (带女儿野餐) is the asker's. A question about a relative is
+    about whose they are as well, of whom it may be told; other talk is not.
     """
     named = index.named(question.text, visible.views)
     words = kin_in(normalise(question.text))
@@ -186,7 +186,7 @@ def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, s
     found = index.named("\n".join(spoken), visible.views)
     if asks(question.text):
         return found | named
-    whole = set(map(normalise, spoken))  # and not whose they are
+    whole = set(map(normalise, spoken))
     return {node: name for node, name in found.items() if normalise(name) in whole} | named
 
 
@@ -302,10 +302,8 @@ class _Ranker:
 
     def _is_away(self, part: Subquery, position: int, times: list[Span]) -> bool:
         """Whether what was said at no time that is asked for is not about one either."""
-        document, is_of_talk = (
-            self.index.documents[int(self.visible.numbers[position])],
-            recalls(part.text),
-        )
+        document = self.index.documents[int(self.visible.numbers[position])]
+        is_of_talk = recalls(part.text)
         named = [] if is_of_talk else spans(document.text, document.at, self.context.zone)
         if named:
             return not any(a < end and start < b for a, b in named for start, end in times)

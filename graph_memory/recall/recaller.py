@@ -182,7 +182,7 @@ def search(
     selection = select(index, visible, ranking, question.said, options, tally)
     if not selection.chosen:
         lead = preamble(options.lead, words, options.budget)
-    # A record is named once.
+    # Once is enough; it was chosen nevertheless, or the lines that have it were left out.
     told = "\n".join(lead)
     shown = [each for each in selection.chosen if not is_told(each.document.source, told)]
     block = renderer.block(shown, lead)

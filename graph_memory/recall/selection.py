@@ -18,10 +18,10 @@ from .documents import Source
 from .index import Index
 from .lexical import search_terms
 from .query import RecallOptions, only_asks
-from .ranking import BESIDE, NOWHERE, Candidate, Ranking
+from .ranking import NOWHERE, Candidate, Ranking
 from .render import TokenTally
 from .visible import Citation, VisibleSet
-from .weights import BRIEF, FAIR, FEW, MINOR, NEAR, SAME
+from .weights import BESIDE, BRIEF, FAIR, FEW, MINOR, NEAR, SAME
 
 SOME = BESIDE / 2
 """Evidence that each further memory needs, unless its score is near the best."""

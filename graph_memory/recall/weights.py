@@ -26,6 +26,8 @@ CLOSE = 0.16
 """Cosine above the model's floor that is enough evidence by itself."""
 COVERED, COVERED_BLINDLY = 0.24, 0.088
 """Share of the question's words that is, with and without vectors."""
+BESIDE = 0.5
+"""Evidence that is enough for an earnest question, or beside another one that has 1."""
 FAIR, NEAR = 0.6, 0.8
 """Shares of the best score that a memory of the first few needs, and one after them."""
 LEAST = 200
