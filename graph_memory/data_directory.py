@@ -89,39 +89,26 @@ def sync(folder: Path) -> None:
         os.close(handle)
 
 
-class DirectoryLock:
-    """An exclusive lock on a directory, taken by :meth:`acquire`.
+def lock(directory: Path) -> int:
+    """Lock a directory for this process; closing the file that is returned ends it.
 
-    The system drops it with the process: neither SIGKILL nor a power cut leaves it behind.
+    The system drops the lock with the process: neither SIGKILL nor a power cut leaves it behind.
+
+    Raises:
+        LockedError: Another process, or another owner in this one, holds it.
     """
-
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / "lock"
-        self._handle: int | None = None
-
-    def acquire(self) -> None:
-        """Take the lock.
-
-        Raises:
-            LockedError: Another process, or another owner in this one, holds it.
-        """
-        # Not inheritable: AstrBot's dashboard restart is an exec of the same process.
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-        try:
-            _lock(handle)
-        except OSError as error:
-            os.close(handle)
-            raise LockedError(
-                f"{self._path.parent} is in use by another AstrBot or plugin instance; "
-                "stop that one or give this one a data directory of its own"
-            ) from error
-        self._handle = handle
-
-    def release(self) -> None:
-        """Give the lock back; harmless if it is not held."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+    # Not inheritable: AstrBot's dashboard restart is an exec of the same process.
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    handle = os.open(directory / "lock", flags, 0o600)
+    try:
+        _lock(handle)
+    except OSError as error:
+        os.close(handle)
+        raise LockedError(
+            f"{directory} is in use by another AstrBot or plugin instance; "
+            "stop that one or give this one a data directory of its own"
+        ) from error
+    return handle
 
 
 if sys.platform == "win32":

@@ -88,6 +88,8 @@ _WRITTEN = re.compile(
     r"(\d{4})\s*(?:[-/.年]\s*(\d{1,2})\s*(?:[-/.月]\s*(\d{1,2})\s*日?"
     r"(?:[\sT]*(\d{1,2})[:：](\d{2}))?)?)?"
 )
+_VAGUE = {"year": 4, "month": 7}
+"""How much of a date is known, in characters."""
 _DAY_OF_YEAR = re.compile(
     r"(?:(?P<year>\d{4})[年/.-])?(?P<month>\d{1,2})(?:月|[/.-])(?P<day>\d{1,2})(?!\d)"
 )
@@ -126,12 +128,6 @@ def birthday(text: str) -> str:
     return f"{found['year'] or ''}-{named}-{int(found['day'])}"
 
 
-def moment(text: str, zone: tzinfo) -> float | None:
-    """The beginning of :func:`extent`."""
-    found = extent(text, zone)
-    return found[0] if found else None
-
-
 def extent(text: str, zone: tzinfo) -> Span | None:
     """The year, month, day or minute that ``text`` starts with.
 
@@ -141,18 +137,43 @@ def extent(text: str, zone: tzinfo) -> Span | None:
     found = _WRITTEN.match(text.strip())
     if not found:
         return None
-    year, month, day, hour, minute = (int(part) if part else None for part in found.groups())
+    date, clock = found.groups()[:3], [int(part) for part in found.groups()[3:] if part]
+    days = _calendar(zone, *(int(part) for part in date if part))
     try:
-        start = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, tzinfo=zone)
-        if month is None:
-            end = start.replace(start.year + 1)
-        elif day is None:
-            end = (start + timedelta(32)).replace(day=1)
-        else:
-            end = start + (timedelta(1) if hour is None else timedelta(minutes=1))
-        return start.timestamp(), end.timestamp()
-    except (ValueError, OverflowError):
+        if days and clock:
+            start = days[0].replace(hour=clock[0], minute=clock[1])
+            days = start, start + timedelta(minutes=1)
+        return _seconds(days) if days else None
+    except (ValueError, OverflowError, OSError):
         return None
+
+
+def end_of(text: str, zone: tzinfo) -> float | None:
+    """When a period like ``2026-05-04..2026-05-10`` or ``..2026-05`` ends, if it does."""
+    found = extent(text.partition("..")[2], zone)
+    return found[1] if found else None
+
+
+def day_over(text: str, now: float, zone: tzinfo) -> float | None:
+    """When the next day, week or month that a text names (``2026-05-03``, 周五) is over."""
+    written, today = extent(text, zone), _midnight(now, zone)
+    later = map(_seconds, _dates(text, today + timedelta(366)))  # 5月3日 may be that of next year
+    found = [written] if written else [*spans(text, now, zone), *later]
+    return min((end for _, end in found if end > now), default=None)
+
+
+def precision(text: str) -> str:
+    """``year`` or ``month`` if a date names no day; else empty."""
+    found = _WRITTEN.match(text.strip())
+    return "" if found is None or found[3] else "month" if found[2] else "year"
+
+
+def iso(at: float, zone: tzinfo, precision: str = "") -> str:
+    """A date as ``2026-05-03``, or as vague as it is; ``?`` if it is none."""
+    try:
+        return datetime.fromtimestamp(at, zone).date().isoformat()[: _VAGUE.get(precision)]
+    except (ValueError, OverflowError, OSError):
+        return "?"
 
 
 def timestamp(value: object, zone: tzinfo) -> float | None:
@@ -175,8 +196,11 @@ def timestamp(value: object, zone: tzinfo) -> float | None:
 def spans(text: str, now: float, zone: tzinfo) -> list[Span]:
     """The times that a text speaks of, as seconds ``(start, end)``."""
     today = _midnight(now, zone)
-    found = (*_relative(text, today), *_dates(text, today))
-    return [(start.timestamp(), end.timestamp()) for start, end in found]
+    return list(map(_seconds, (*_relative(text, today), *_dates(text, today))))
+
+
+def _seconds(days: tuple[datetime, datetime]) -> Span:
+    return days[0].timestamp(), days[1].timestamp()
 
 
 def _relative(text: str, today: datetime) -> Iterator[tuple[datetime, datetime]]:
@@ -264,11 +288,9 @@ def _calendar(zone: tzinfo | None, year: int, *rest: int) -> tuple[datetime, dat
     month, day = [*rest, 1, 1][:2]
     try:
         start = datetime(year, month, day, tzinfo=zone)
-        if not rest:
-            return start, start.replace(year + 1)
-        if len(rest) == 1:
-            return start, (start + timedelta(32)).replace(day=1)
-        return start, start + timedelta(1)
+        if len(rest) == 2:
+            return start, start + timedelta(1)
+        return _period(0, "month" if rest else "year", start)
     except (ValueError, OverflowError):
         return None
 
@@ -280,7 +302,7 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
     """
     dated = _RANGE.fullmatch(text)
     if dated and (dated["first"] or dated["last"]):
-        first, last = (_day(dated[side], zone) for side in ("first", "last"))
+        first, last = (extent(dated[side] or "", zone) for side in ("first", "last"))
         if dated["to"] is None:
             return [first] if first else []
         start = first[0] if first else -math.inf
@@ -289,15 +311,6 @@ def periods(text: str, now: float, zone: tzinfo) -> list[Span]:
             return []
         return [(start, end)]
     return _seasons(text, spans(text, now, zone), zone)
-
-
-def _day(text: str | None, zone: tzinfo) -> Span | None:
-    """A day, month or year; ``None`` if there is none such."""
-    found = _calendar(zone, *map(int, text.split("-"))) if text else None
-    try:
-        return (found[0].timestamp(), found[1].timestamp()) if found else None
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
@@ -310,9 +323,9 @@ def past_periods(text: str, now: float, zone: tzinfo) -> list[Span]:
         return within or found
     today = _midnight(now, zone)
     for year in range(today.year, today.year - YEARS - 1, -1):
-        start, end = _quarter(today.replace(year, 1, 1), month)
-        if end <= today:
-            found.append((start.timestamp(), end.timestamp()))
+        season = _quarter(today.replace(year, 1, 1), month)
+        if season[1] <= today:
+            found.append(_seconds(season))
     return found[:1] if _LAST_SEASON.search(text) else found
 
 
@@ -335,14 +348,12 @@ def _seasons(text: str, found: list[Span], zone: tzinfo) -> list[Span]:
     month = _season(text, is_clear=False)
     if month is None:
         return found
-    narrowed: list[Span] = []
-    for start, end in found:
-        if end - start < 365 * 86_400 - 7_200:
-            narrowed.append((start, end))
-            continue
-        begin, finish = _quarter(datetime.fromtimestamp(start, zone), month)
-        narrowed.append((begin.timestamp(), finish.timestamp()))
-    return narrowed
+    return [
+        (start, end)
+        if end - start < 365 * 86_400 - 7_200
+        else _seconds(_quarter(datetime.fromtimestamp(start, zone), month))
+        for start, end in found
+    ]
 
 
 _HOURS = re.compile(r"\s*(\d{1,2})[:：](\d{2})\s*[-–—~～]\s*(\d{1,2})[:：](\d{2})\s*")

@@ -35,7 +35,8 @@ KIN = frozenset(_FIRST)
 ONLY = frozenset(w.strip("!") for words in _GROUPS if words[0][0] == "!" for w in words)
 """Those of :data:`KIN` of whom one has one: under two names they are the same person."""
 _MINE = re.compile(r"(?:我家的?|我的?|俺|my )(?:亲|(?:kid|little|big|baby|younger|older|elder) )?")
-_WITH_ME = {word: word if len(word) > 1 else f"我{word}" for word in KIN}
+_SPOKEN = {word: word if len(word) > 1 else f"我{word}" for word in KIN}
+"""What a text says if it has the word in it."""
 
 
 def first_word(word: str) -> str:
@@ -51,15 +52,12 @@ def same_kin(word: str) -> set[str]:
 
 def kin_in(text: str) -> list[str]:
     """The words of :data:`KIN` in a normalised text; a single character only after 我."""
-    return sorted(
-        word
-        for word in KIN
-        if (_is_in(word, text) if word[0].isascii() else _WITH_ME[word] in text)
-    )
+    found = [word for word, spoken in _SPOKEN.items() if spoken in text]
+    return sorted(word for word in found if not word[0].isascii() or _is_whole(word, text))
 
 
-def _is_in(word: str, text: str) -> bool:
-    return word in text and re.search(rf"(?<![\w-]){word}(?![\w-])", text) is not None
+def _is_whole(word: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){word}(?![\w-])", text) is not None
 
 
 def kin_words(names: Iterable[str]) -> set[str]:
@@ -78,3 +76,10 @@ def of(name: str, word: str) -> str:
     """What the mother, boss … of somebody (by name, if any) is called."""
     full = f"{name}'s {word}" if word.isascii() else f"{name}的{word}"
     return full if name else word
+
+
+def is_said(statement: str, names: Iterable[str], words: Iterable[str]) -> bool:
+    """Whether a statement tells of a mother, sister … of somebody of some names."""
+    whose, what = "|".join(map(re.escape, names)), "|".join(words)
+    said = rf"(?i)(?:{whose})(?:的.?|['’]s (?:\w+ )?)(?:{what})(?![\w-]*[a-z])"
+    return re.search(said, statement) is not None

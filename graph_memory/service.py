@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import time
 from collections.abc import Awaitable, Callable
 from datetime import tzinfo
@@ -16,7 +17,7 @@ from pathlib import Path
 from .access import PLAIN_KEY, Access, forget_plain_key
 from .companion import Companion, register_rows
 from .context import Context
-from .data_directory import DirectoryLock, restrict
+from .data_directory import lock, restrict
 from .deletion import ForgetMe, Tombstones
 from .embedding import CachedEmbedder
 from .errors import ClosedError, EmbeddingError, JournalError, StorageError, brief
@@ -67,7 +68,7 @@ class MemoryService:
         self.recall = Recaller(context, model)
         self.companion = Companion(context, self.recall)
         self.learning = Learning(
-            context, model, likeness=self.recall.likeness, extend=self.companion.teacher()
+            context, model, likeness=self.recall.likeness, extend=self.companion.teach
         )
         self.identity_edits = IdentityEdits(self.journal, self.now)
         gate = IdleGate()
@@ -116,8 +117,7 @@ class MemoryService:
         """
         try:
             async with contextlib.AsyncExitStack() as stack:
-                lock = await asyncio.to_thread(_own, directory)
-                stack.callback(lock.release)
+                stack.callback(os.close, await asyncio.to_thread(_own, directory))
                 tombstones = await asyncio.to_thread(Tombstones.read, directory)
                 journal = await open_journal(directory, now, tombstones)
                 stack.push_async_callback(journal.close)
@@ -239,7 +239,6 @@ class MemoryService:
         """How the memory is doing."""
         with contextlib.suppress(JournalError):
             await self.journal.probe()  # so that freed space shows at once
-        storage = self.journal.storage
         views = (self.recall.problem, self.graph.problem, self.backups.problem)
         breakers = {"learning": self.learning.breaker, "rewriting": self.recall.breaker}
         if self._embedder:
@@ -260,8 +259,7 @@ class MemoryService:
                 *self.problems.values(),
                 *behind(self.settings.language, *views, forgetting=self.forget_me.waiting),
             ],
-            storage=storage.state,
-            storage_kind=storage.kind,
+            storage_kind=self.journal.storage.kind,
             breakers=breakers,
             spending=self.spending.today(),
         )
@@ -288,10 +286,8 @@ class MemoryService:
         await self._stack.aclose()
 
 
-def _own(directory: Path) -> DirectoryLock:
+def _own(directory: Path) -> int:
     """Make the directory, close it to other accounts and take its lock."""
     restrict(directory)
     copies.folder_of(directory).mkdir(mode=0o700, exist_ok=True)
-    lock = DirectoryLock(directory)
-    lock.acquire()
-    return lock
+    return lock(directory)

@@ -10,14 +10,18 @@ import ipaddress
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from .dates import quiet_hours
 from .errors import SettingError
+from .model import Session
 from .privacy.scope import Policy, Sharing
 
 T = TypeVar("T")
+Remembers = Callable[[Session, str], bool]
+"""Whether what a user says in a chat is stored; see :meth:`Settings.remembers`."""
 
 MAX_SHOWN = 40
 """Characters of a wrong value that people are shown."""
@@ -25,6 +29,10 @@ MIN_KEY = 8
 """Characters a web UI key has at least."""
 PARTS = ("records", "metadata", "core_facts", "mood", "inner_state", "control_words", "proactive")
 """What the companion consists of; each part can be turned on by itself."""
+CHATS = {"GroupMessage": True, "FriendMessage": False}
+"""What AstrBot calls kinds of chats, and whether such a chat is a group."""
+GROUPS = "*:GroupMessage:*"
+"""All groups, as an entry of a list."""
 HOST = "127.0.0.1"
 """Where the memory page listens by default."""
 
@@ -54,7 +62,8 @@ class Settings:
     audience: str = _choice("participants", "participants", "off")
     llm_provider_id: str = ""
     daily_llm_tokens: int = _number(2_000_000, 10_000, 1_000_000_000, zero=True)
-    enable_group_learning: bool = True
+    remember_only: tuple[str, ...] = ()
+    never_remember: tuple[str, ...] = ()
     buffer_size_private: int = _number(24, 2, 200)
     buffer_size_group: int = _number(40, 2, 200)
     buffer_timeout: int = _number(300, 10, 86_400)
@@ -83,6 +92,13 @@ class Settings:
         """Whether the memory page can be reached unencrypted from other machines."""
         is_local = ipaddress.ip_address(self.webui_host).is_loopback
         return not is_local and not self.webui_public_url.startswith("https://")
+
+    def remembers(self, session: Session, user: str) -> bool:
+        """Whether what somebody (empty: nobody known) says in a chat may be stored."""
+        if any(_lists(entry, session, user) for entry in self.never_remember):
+            return False
+        only = self.remember_only
+        return not only or any(_lists(entry, session, user) for entry in only)
 
     @property
     def policy(self) -> Policy:
@@ -133,10 +149,12 @@ class Setting:
             raise SettingError(self.name, str(error)) from None
 
     def _words(self, value: Any) -> tuple[str, ...]:
-        """Those of the accepted words that are given, in their own order."""
+        """Those of the accepted words (if any) that are given, in their order."""
         if not isinstance(value, list | tuple):
             raise SettingError(self.name, f"{value!r} is not a list")
         words = [word.strip() if isinstance(word, str) else word for word in value]
+        if not self.choices:
+            return tuple(dict.fromkeys(str(word) for word in words if word not in ("", None)))
         known = tuple(choice for choice in self.choices if choice in words)
         for word in words:
             if word not in self.choices:
@@ -164,6 +182,26 @@ class Setting:
             error = SettingError(self.name, f"{value!r} is not between {low} and {high}{off}")
             raise error.told("setting_range", low=low, high=high)
         return number
+
+
+def _lists(entry: str, session: Session, user: str) -> bool:
+    """Whether an entry of a list means a chat, or somebody who speaks in it.
+
+    It is an id, ``platform:id``, or a chat as AstrBot writes it, ``platform:GroupMessage:id``;
+    ``*`` stands for anything, as an empty part does.
+    """
+    platform, _, place = session.circle.split(":", 2)
+    account, instance = user.partition(":")[2], session.umo.partition(":")[0]
+    wanted, id = entry.split(":", 1) if ":" in entry else ("*", entry)
+    ids = {place, account}
+    chat, is_chat, rest = id.partition(":")
+    if is_chat and chat in {*CHATS, "*", ""}:
+        if session.is_group != CHATS.get(chat, session.is_group):
+            return False
+        id, ids = rest, {place, f"{account}_{place}"}  # the latter under ``unique_session``
+    if not any(fnmatchcase(each, wanted or "*") for each in (platform, instance)):
+        return False
+    return any(fnmatchcase(each, id or "*") for each in ids)
 
 
 def _key(value: str) -> str:
@@ -230,6 +268,15 @@ class LiveSettings:
         self.current = dataclasses.replace(self.current, **values)  # type: ignore[arg-type]
 
 
+def replaced(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """What settings of old, which AstrBot's file may still have, are called now."""
+    if raw.get("enable_group_learning") is not False:
+        return {}
+    listed = raw.get("never_remember")
+    entries = [*(listed if isinstance(listed, list) else ()), GROUPS]
+    return {"never_remember": entries, "enable_group_learning": True}
+
+
 def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:
     """Settings from AstrBot's config, and what was wrong.
 
@@ -238,6 +285,7 @@ def read(raw: Mapping[str, Any]) -> tuple[Settings, list[SettingError]]:
     """
     values: dict[str, Any] = {}
     problems: list[SettingError] = []
+    raw = {**raw, **replaced(raw)}
     for setting in SETTINGS:
         if setting.name not in raw:
             continue

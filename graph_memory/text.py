@@ -147,7 +147,7 @@ _STATE = re.compile(r"(?<=\w)\s*[（(【\[][^（）()【】\[\]]*[)）\]】]\s*$
 
 
 @lru_cache(maxsize=4_096)
-def clean_name(text: str, limit: int = MAX_NAME) -> str:
+def clean_name(text: str) -> str:
     """What somebody may be shown to be called; empty if there is nothing to call them.
 
     No part of it can be taken for a part of the line in which it stands: brackets, colons,
@@ -156,7 +156,7 @@ def clean_name(text: str, limit: int = MAX_NAME) -> str:
     """
     kept = ""
     accents = 0
-    text = _STATE.sub("", one_line(text, 4 * limit))
+    text = _STATE.sub("", one_line(text, 4 * MAX_NAME))
     for character in unicodedata.normalize("NFC", text):
         kind = unicodedata.category(character)
         accents = accents + 1 if kind[0] == "M" else 0
@@ -164,7 +164,7 @@ def clean_name(text: str, limit: int = MAX_NAME) -> str:
         if kind[0] == "C" or _INVISIBLE.match(character) or is_loose:
             continue
         kept += " " if _is_sign(character) else character
-    name = one_line(_without_oneself(kept).lstrip(), limit)
+    name = one_line(_without_oneself(kept).lstrip(), MAX_NAME)
     is_seen = any(unicodedata.category(character)[0] in "LNS" for character in name)
     return name if is_seen and not _is_ours(name) else ""
 

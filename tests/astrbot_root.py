@@ -1,7 +1,5 @@
 """Import this before AstrBot: importing AstrBot writes into the directory it calls its root."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 

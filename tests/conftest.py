@@ -1,17 +1,17 @@
 """What all tests share."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest_asyncio
+import pytest
 from hypothesis import HealthCheck, settings
 
 from graph_memory.companion import register_rows
+from graph_memory.service import MemoryService
 from graph_memory.store import Journal
 
-from .makers import T0
+from .makers import T0, Clock
+from .world import World, living, opened
 
 # Timing belongs to the benchmark: on a busy machine a slow draw is not a defect.
 settings.register_profile(
@@ -22,9 +22,29 @@ settings.load_profile("default")
 register_rows()
 
 
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    """An empty journal whose clock stands at the beginning."""
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
+@pytest.fixture
+def clock() -> Clock:
+    """The time of a test, which stands still until it is set."""
+    return Clock(T0)
+
+
+@pytest.fixture
+async def journal(tmp_path: Path, clock: Clock) -> AsyncIterator[Journal]:
+    """An empty journal."""
+    opened = await Journal.open(tmp_path / "journal.sqlite3", clock)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
+    """An empty memory."""
+    async with opened(tmp_path, now=clock) as memory:
+        yield memory
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    """A memory with a companion, and people who talk to it."""
+    async with living(tmp_path) as world:
+        yield world

@@ -1,7 +1,5 @@
 """Small disks of their own, which tests fill up or make read-only."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The language model that the environment names, for what can use a real one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

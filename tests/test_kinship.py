@@ -1,7 +1,5 @@
 """What people call their relatives."""
 
-from __future__ import annotations
-
 import pytest
 
 from graph_memory.kinship import KIN, ONLY, first_word, kin_in, kin_words, same_kin, without_mine

@@ -1,7 +1,5 @@
 """Both languages say the same things, and everything that is said is in both."""
 
-from __future__ import annotations
-
 import re
 import string
 

@@ -1,7 +1,5 @@
 """Names in the product: no module or class twice, first lines that read like a contents list."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

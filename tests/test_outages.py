@@ -1,18 +1,14 @@
 """Models that are down cost a message nothing, and the status says so."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re
 from datetime import UTC
 from pathlib import Path
 
-import pytest
-
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.inference.breaker import BreakerState
-from graph_memory.inference.ports import Answer, ToolSchema, Vectors
+from graph_memory.inference.ports import Vectors
 from graph_memory.model import Presence, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
@@ -37,23 +33,7 @@ class Hanging(HashEmbedder):
         raise AssertionError
 
 
-class SlowModel:
-    """Never answers."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    async def ask(
-        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
-    ) -> Answer:
-        self.asked += 1
-        await asyncio.Event().wait()
-        raise AssertionError
-
-
-async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
+async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(tmp_path, caplog):
     embedder = Hanging()
     settings = Settings(recall_deadline=200)
     service = await MemoryService.open(tmp_path, settings, zone=UTC)
@@ -79,7 +59,7 @@ async def test_an_embedder_that_hangs_delays_three_messages_and_no_more(
 
 
 async def test_a_model_too_slow_to_rewrite_is_not_waited_for(tmp_path: Path):
-    model = SlowModel()
+    model = ScriptedModel(gate=asyncio.Event())
     settings = Settings(recall_deadline=200, enable_query_rewriting=True)
     service = await MemoryService.open(tmp_path, settings, zone=UTC, model=model)
     await service.learning.hear(Turn(HOME, ZHANG, "张三", "我家的猫叫豆包"))
@@ -87,16 +67,14 @@ async def test_a_model_too_slow_to_rewrite_is_not_waited_for(tmp_path: Path):
     for _ in range(10):
         found = await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字？")
         assert "豆包" in found.block
-    assert model.asked == 3
+    assert len(model.calls) == 3
     health = await service.health()
     assert health.breakers["rewriting"].state is BreakerState.OPEN
     assert health.breakers["learning"].state is BreakerState.CLOSED, "which has more time"
     await service.close()
 
 
-async def test_a_model_that_is_down_is_told_once_and_shown(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
+async def test_a_model_that_is_down_is_told_once_and_shown(tmp_path, caplog):
     service = await MemoryService.open(
         tmp_path, Settings(language="en"), zone=UTC, model=ScriptedModel(lambda _: None)
     )

@@ -1,8 +1,6 @@
 """Quiet hours, over midnight and through the changes of a clock."""
 
-from __future__ import annotations
-
-from datetime import datetime, time, timedelta, timezone
+from datetime import datetime, time, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,7 +9,8 @@ from hypothesis import strategies as st
 
 from graph_memory.dates import QuietHours, midnight, quiet_hours
 
-CHINA = timezone(timedelta(hours=8))
+from .makers import CHINA
+
 TIMES = st.builds(time, st.integers(0, 23), st.integers(0, 59))
 
 

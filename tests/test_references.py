@@ -1,7 +1,5 @@
 """References to lines that were shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from graph_memory import references

@@ -1,7 +1,5 @@
 """What is installed with the plugin: bounded, and tested in known versions."""
 
-from __future__ import annotations
-
 from importlib import metadata
 
 import pytest

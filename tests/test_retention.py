@@ -1,7 +1,5 @@
 """The forgetting curve: its anchor points and what must hold everywhere on it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -68,9 +66,7 @@ rates = st.floats(0, 100)
 
 
 @given(ages, ages, half_lives, rates)
-def test_retention_is_a_fraction_and_never_grows_with_age(
-    a: float, b: float, half_life: float, rate: float
-):
+def test_retention_is_a_fraction_and_never_grows_with_age(a, b, half_life, rate):
     low, high = sorted((a, b))
     assert 0 < retention(high, half_life, rate) <= retention(low, half_life, rate) <= 1
 

@@ -1,7 +1,5 @@
 """The thin line through all layers, without AstrBot: heard, learned, recalled, kept."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC
@@ -9,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import EmbeddingError, LockedError
@@ -20,27 +17,18 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
 from .makers import group, private, user
-from .scripted import HashEmbedder, ScriptedModel
+from .scripted import NOTHING, Call, HashEmbedder, ScriptedModel, answer, said, thing
 
 ZHANG, LI = user("zhang"), user("li")
 HOME = private("zhang")
 
 
-def likes_climbing(prompt: str) -> dict[str, Any]:
+def likes_climbing(call: Call) -> dict[str, Any]:
     """What a model would call the tool with, were 爬山 in the batch."""
-    if "爬山" not in prompt:
-        return {"worth": False, "summary": "闲聊", "entities": [], "facts": []}
-    return {
-        "worth": True,
-        "summary": "张三聊起爬山",
-        "entities": [{"id": "E1", "name": "爬山", "type": "topic"}],
-        "facts": [
-            {
-                "subject": "U1", "predicate": "likes", "object": "E1",
-                "statement": "张三喜欢爬山", "importance": 0.7, "evidence": [1],
-            }
-        ],
-    }  # fmt: skip
+    if "爬山" not in call.prompt:
+        return NOTHING
+    likes = said("U1", "likes", "E1", "张三喜欢爬山", 1)
+    return answer(likes, entities=[thing("E1", "爬山")], summary="张三聊起爬山")
 
 
 async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryService:
@@ -54,7 +42,7 @@ async def opened(directory: Path, model: ScriptedModel | None = None) -> MemoryS
     return service
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
     service = await opened(tmp_path, ScriptedModel(likes_climbing))
     yield service

@@ -1,8 +1,7 @@
 """Settings: wrong values are named, replaced by the default, and never stop the bot."""
 
-from __future__ import annotations
-
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,8 @@ from hypothesis import strategies as st
 from graph_memory.errors import SettingError
 from graph_memory.locales import explain
 from graph_memory.privacy.scope import Policy, Sharing
-from graph_memory.settings import SETTINGS, Settings, read
+from graph_memory.settings import SETTINGS, Settings, read, replaced
+from tests.makers import QQ, group, private, user
 
 
 def test_every_default_is_accepted():
@@ -25,7 +25,8 @@ def test_every_default_is_accepted():
         ("buffer_size_private", 0), ("buffer_size_private", "很多"), ("buffer_size_private", 2.5),
         ("buffer_size_private", True), ("time_decay_rate", math.nan), ("time_decay_rate", -1),
         ("min_importance_threshold", 0.95), ("memory_sharing_mode", "全部"), ("webui_port", 80),
-        ("webui_key", "short"), ("enable_group_learning", "yes"), ("llm_provider_id", None),
+        ("webui_key", "short"), ("enable_query_rewriting", "yes"), ("llm_provider_id", None),
+        ("remember_only", "100"),
         ("retrieval_top_k", math.inf), ("companion", "records"), ("companion", ["梦境"]),
         *(("webui_host", host) for host in ("example.org", "127.0.0.1:6190", "300.1.1.1",
                                             "0.0.0.0/0", 0)),
@@ -67,6 +68,53 @@ def test_of_a_list_only_the_wrong_words_are_left_out(wrong: object):
         told = explain(language, problem)
         assert str(wrong) in told
         assert "records, mood" in told
+
+
+@pytest.mark.parametrize(
+    ("entry", "here"),
+    [
+        ("100", "zl"), ("1", "zp"), ("2", "l"), ("9", ""), ("10*", "zl"), ("*", "zlp"),
+        (f"{QQ}:1", "zp"), (f"{QQ}:100", "zl"), ("telegram:1", ""), (f"{QQ}:*", "zlp"),
+        ("main:*", "zl"), ("*:GroupMessage:*", "zl"), ("*:GroupMessage:1", ""),
+        ("*:GroupMessage:100", "zl"), (":GroupMessage:", "zl"), (f"{QQ}:FriendMessage:1", "p"),
+        ("*:FriendMessage:*", "p"), ("main:GroupMessage:100", "zl"), (f"{QQ}::", "zlp"),
+        ("main:GroupMessage:1_100", "z"), ("*:friendmessage:1", ""), ("1:", ""), (" 1 ", "zp"),
+    ],
+)  # fmt: skip
+def test_who_is_on_a_list(entry: str, here: str):
+    room = replace(group("100"), umo="main:GroupMessage:100")
+    places = {"z": (room, user("1")), "l": (room, user("2")), "p": (private("1"), user("1"))}
+    never, _ = read({"never_remember": [entry]})
+    only, _ = read({"remember_only": [entry]})
+    both, _ = read({"remember_only": [entry], "never_remember": [entry]})
+    for key, place in places.items():
+        assert never.remembers(*place) == (key not in here)
+        assert only.remembers(*place) == (key in here)
+        assert not both.remembers(*place)
+        assert Settings().remembers(*place)
+
+
+def test_an_account_may_have_colons_in_it():
+    matrix = private("@ann:example.org")
+    for entry in (f"{QQ}:@ann:example.org", "*:FriendMessage:@ann:*"):
+        assert not read({"never_remember": [entry]})[0].remembers(matrix, matrix.owner)
+    assert read({"never_remember": [f"{QQ}:@bob:example.org"]})[0].remembers(matrix, matrix.owner)
+
+
+def test_entries_of_a_list_are_taken_once_and_numbers_as_text():
+    settings, problems = read({"never_remember": ["100", 100, "", None, " 7 "]})
+    assert (settings.never_remember, problems) == (("100", "7"), [])
+
+
+def test_groups_that_were_turned_off_stay_off():
+    old = {"enable_group_learning": False, "never_remember": ["7"]}
+    assert replaced(old)["never_remember"] == ["7", "*:GroupMessage:*"]
+    settings, problems = read(old)
+    assert not settings.remembers(group("100"), user("1"))
+    assert settings.remembers(private("1"), user("1"))
+    assert read(old | replaced(old)) == (settings, problems)
+    for on in (True, "no", None, 0):
+        assert replaced({"enable_group_learning": on}) == {}
 
 
 def test_what_is_wrong_is_told_in_both_languages():

@@ -1,7 +1,5 @@
 """A disk that is full, read-only or stuck: the chat goes on, and so does the memory later."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
@@ -13,17 +11,16 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.deletion import erasure
+from graph_memory.deletion import forget_me
 from graph_memory.errors import DamagedError, JournalError, StorageError
 from graph_memory.model import Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Journal, StorageState
+from graph_memory.store import Journal
 from graph_memory.store.journal import SLICE, Slices
 
 from .disks import Disk, small_disk
@@ -33,10 +30,6 @@ from .scripted import ScriptedModel
 ZHANG = user("zhang")
 HOME = private("zhang")
 admin = Turn(HOME, ZHANG, "张三", is_admin=True)
-
-
-def nothing(_: str) -> dict[str, Any]:
-    return {"worth": False}
 
 
 @pytest.fixture
@@ -64,10 +57,8 @@ async def fill_journal(service: MemoryService, disk: Disk) -> None:
     pytest.fail("a full disk takes everything")
 
 
-async def test_a_full_disk_stops_nothing_and_heals_by_itself(
-    disk: Disk, caplog: pytest.LogCaptureFixture
-):
-    model = ScriptedModel(nothing)
+async def test_a_full_disk_stops_nothing_and_heals_by_itself(disk, caplog):
+    model = ScriptedModel()
     service = await opened(disk.path, model)
     await hear(service, "我家的猫叫豆包")
     with caplog.at_level(logging.INFO, "graph_memory.store"):
@@ -80,15 +71,15 @@ async def test_a_full_disk_stops_nothing_and_heals_by_itself(
         await service.recall.settle()
         assert "豆包" in (await service.recall.remind(asker_of(HOME, ZHANG), "猫叫什么名字")).block
         health = await service.health()
-        assert (health.storage, health.storage_kind) == (StorageState.DEGRADED, "full")
+        assert health.storage_kind == "full"
         status = await Commands(service).status(admin)
         assert "磁盘满了" in status
         assert "腾出空间" in status
         with pytest.raises(JournalError, match="full"):
             await service.learning.flush()
-        assert not model.prompts, "what cannot be stored is not paid for"
+        assert not model.calls, "what cannot be stored is not paid for"
         disk.free()
-        assert (await service.health()).storage is StorageState.READY
+        assert (await service.health()).storage_kind == ""
         await hear(service, "我喜欢猫" * 200)
         told = [r.message for r in caplog.records if r.name == "graph_memory.store"]
         assert told == [line.message, "messages are stored again"]
@@ -116,9 +107,7 @@ async def test_closing_on_a_full_disk(disk: Disk):
     ("is_full", "told"),
     [(True, r"full|space|I/O"), (False, r"(?i)read-only.*(free some space|make it writable)")],
 )
-async def test_starting_where_nothing_can_be_written(
-    disk: Disk, used: bool, is_full: bool, told: str
-):
+async def test_starting_where_nothing_can_be_written(disk, used, is_full, told):
     if used:
         service = await opened(disk.path)
         await hear(service, "我家的猫叫豆包")
@@ -140,12 +129,12 @@ async def test_a_journal_that_becomes_read_only(tmp_path: Path):
     await journal.tidy(lambda db: db.execute("PRAGMA query_only = ON"))
     with pytest.raises(JournalError, match="readonly"):
         await journal.append(message(HOME, ZHANG, "我喜欢猫"), HOME)
-    assert (journal.storage.state, journal.storage.kind) == (StorageState.DEGRADED, "read_only")
+    assert journal.storage.kind == "read_only"
     with pytest.raises(JournalError):
         await journal.probe()
     await journal.tidy(lambda db: db.execute("PRAGMA query_only = OFF"))
     await journal.probe()
-    assert journal.storage.state is StorageState.READY
+    assert journal.storage.kind == ""
     await journal.close()
 
 
@@ -161,9 +150,9 @@ async def test_a_file_that_is_damaged_while_it_is_open(tmp_path: Path):
     await journal.tidy(lambda db: db.execute("PRAGMA shrink_memory"))
     with pytest.raises(DamagedError):
         await journal.newest_messages(100)
-    assert journal.storage.state is StorageState.FAILED
+    assert journal.storage.kind == "damaged"
     journal.storage.worked()
-    assert journal.storage.state is StorageState.FAILED, "a write that works mends nothing"
+    assert journal.storage.kind == "damaged", "a write that works mends nothing"
     await journal.close()
 
 
@@ -188,14 +177,12 @@ async def test_a_stuck_disk_holds_no_chat_up(tmp_path: Path, monkeypatch: pytest
     goes_on.set()
     await stuck
     await journal.append(message(HOME, ZHANG, "又好了"), HOME)
-    assert journal.storage.state is StorageState.READY
+    assert journal.storage.kind == ""
     assert [m.text for m in await journal.newest_messages(9)] == ["又好了"]
     await journal.close()
 
 
-async def test_a_disk_that_answered_late_is_not_stuck(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_disk_that_answered_late_is_not_stuck(tmp_path, monkeypatch):
     """What somebody gave up on was done before the loop, which was blocked, noticed."""
     monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.2)
     journal = await Journal.open(tmp_path / "journal.sqlite3")
@@ -212,10 +199,15 @@ async def test_a_disk_that_answered_late_is_not_stuck(
     await journal.close()
 
 
+async def long_work(journal: Journal, work: Callable[..., object]) -> None:
+    with journal.long_work():
+        await journal.alter(work)
+
+
 async def test_messages_wait_for_long_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("graph_memory.store.journal.PATIENCE", 0.1)
     journal = await Journal.open(tmp_path / "journal.sqlite3")
-    work = asyncio.create_task(journal.alter(lambda _db, _tell: time.sleep(0.4), is_long=True))
+    work = asyncio.create_task(long_work(journal, lambda _db, _tell: time.sleep(0.4)))
     await asyncio.sleep(0.01)
     await asyncio.gather(
         *(journal.append(message(HOME, ZHANG, f"第{n}句"), HOME) for n in range(5))
@@ -258,7 +250,7 @@ async def test_long_work_leaves_the_interpreter_as_it_was(tmp_path: Path):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError), journal.long_work():
-        await journal.alter(fail, is_long=True)
+        await long_work(journal, fail)
     assert sys.getswitchinterval() == before
     await journal.close()
 
@@ -278,9 +270,7 @@ def _cut(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_delete, _replace, _cut])
-async def test_a_journal_that_is_swapped_acknowledges_nothing(
-    tmp_path: Path, harm: Callable[[Path], None], caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_journal_that_is_swapped_acknowledges_nothing(tmp_path, harm, caplog):
     service = await opened(tmp_path)
     await hear(service, "我家的猫叫豆包")
     await service.journal.tidy(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
@@ -291,12 +281,12 @@ async def test_a_journal_that_is_swapped_acknowledges_nothing(
         with pytest.raises(JournalError) as raised:
             await hear(service, "这句存不下来")
         assert raised.value.kind in ("replaced", "damaged")
-    assert service.journal.storage.state is not StorageState.READY
+    assert service.journal.storage.kind
     if harm is not _cut:
         assert "被删除、替换或截断" in await Commands(service).status(admin)
         path.with_name("aside").replace(path)
         await hear(service, "放回去了")
-        assert service.journal.storage.state is StorageState.READY
+        assert service.journal.storage.kind == ""
     assert sum("nothing is stored" in message for message in caplog.messages) == 1
     await service.close()
 
@@ -308,9 +298,9 @@ async def test_a_journal_that_is_compacted_is_not_swapped(tmp_path: Path) -> Non
     await service.journal.alter(lambda db, _tell: db.execute("DELETE FROM message"))
     before = service.journal.path.stat().st_size
     for _ in range(2):
-        await service.journal.tidy(erasure.compact)
-        await service.journal.tidy(erasure.empty_log)
+        await service.journal.tidy(forget_me.compact)
+        await service.journal.tidy(forget_me.empty_log)
         await hear(service, "还在")
     assert service.journal.path.stat().st_size <= max(before, 1 << 20)
-    assert service.journal.storage.state is StorageState.READY
+    assert service.journal.storage.kind == ""
     await service.close()

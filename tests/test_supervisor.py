@@ -1,7 +1,5 @@
 """A background job goes on by itself, whatever its steps do."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator
@@ -102,9 +100,7 @@ async def test_no_longer_than_allowed_between_steps(job: Job) -> None:
     await supervisor.close()
 
 
-async def test_what_fails_is_tried_again_and_logged_once(
-    job: Job, supervised: Supervisor, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_what_fails_is_tried_again_and_logged_once(job, supervised, caplog):
     job.results = [StorageError("磁盘满了"), StorageError("磁盘还是满的")]
     supervised.start()
     await steps(job, 2)
@@ -123,9 +119,7 @@ async def test_what_fails_is_tried_again_and_logged_once(
     assert len(caplog.records) == 2, "it had worked in between"
 
 
-async def test_whoever_waits_for_it_to_be_idle_sees_one_more_step(
-    job: Job, supervised: Supervisor
-) -> None:
+async def test_whoever_waits_for_it_to_be_idle_sees_one_more_step(job, supervised):
     await supervised.idle()
     supervised.start()
     await turns()
@@ -138,9 +132,7 @@ async def test_whoever_waits_for_it_to_be_idle_sees_one_more_step(
 
 
 @pytest.mark.parametrize("end", [None, ClosedError("the memory is closed")])
-async def test_it_ends_and_can_begin_anew(
-    job: Job, supervised: Supervisor, end: Exception | None
-) -> None:
+async def test_it_ends_and_can_begin_anew(job, supervised, end):
     job.results = [end]
     supervised.start()
     await supervised.idle()

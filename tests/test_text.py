@@ -1,7 +1,5 @@
 """Text handling with Chinese, emoji and hostile input."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Agreement of the views with the journal."""
 
-from __future__ import annotations
-
 from graph_memory.service import MemoryService
 
 from .graph.support import differences

@@ -4,7 +4,5 @@
 ``server.py`` runs it inside the plugin's event loop.
 """
 
-from .app import create_app
-from .server import WebServer
-
-__all__ = ["WebServer", "create_app"]
+from .app import create_app as create_app
+from .server import WebServer as WebServer

@@ -27,7 +27,7 @@ from .pages import (
     overview,
     people,
 )
-from .rendering import FormError, Pages
+from .rendering import FormError, PageRequest, Pages
 
 PARTS = (login, overview, editing, memories, people, graph_pages, inspection, fading, data)
 """Modules of pages; an address belongs to the first that takes it."""
@@ -52,19 +52,19 @@ def create_app(
         redirect_slashes=False,
         middleware=[Middleware(Guard, keyring=keyring, site=site)],
     )
-    pages = Pages(keyring, options.language, memory.zone)
-    app.state.memory, app.state.pages, app.state.tune = memory, pages, tune
+    app.state.memory, app.state.tune = memory, tune
+    app.state.pages = Pages(keyring, options.language, memory.zone)
     app.state.keyring, app.state.site, app.state.live = keyring, site, Live(memory)
     app.include_router(live_routes)
     for part in PARTS:
         app.include_router(part.routes)
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
-    _handle_errors(app, pages)
+    _handle_errors(app)
     return app
 
 
-def _handle_errors(app: FastAPI, pages: Pages) -> None:
+def _handle_errors(app: FastAPI) -> None:
     """Answer errors as a page, or as problem+json below ``/api``."""
 
     def answer(request: Request, status: int, detail: str, told: str = "") -> Response:
@@ -72,19 +72,19 @@ def _handle_errors(app: FastAPI, pages: Pages) -> None:
             return problem(status, detail)
         if not getattr(request.state, "login", ""):
             return problem(status, "")  # strangers are told nothing
-        return pages.render(request, "error.html", status, code=status, detail=told)
+        return PageRequest(request).render("error.html", status, code=status, detail=told)
 
     @app.exception_handler(errors.GraphMemoryError)
     async def known(request: Request, error: errors.GraphMemoryError) -> Response:
         status = status_of(error)
-        told = pages.explain(request, error) if status >= 500 else ""
+        told = PageRequest(request).explain(error) if status >= 500 else ""
         return answer(request, status, str(error), told)
 
     @app.exception_handler(FormError)
     async def refused(request: Request, error: FormError) -> Response:
         wrong = error.__cause__ if error.what == "failed" else None
-        more = {"reason": pages.explain(request, wrong)} if wrong else {}
-        return pages.redirect(error.back, what=error.what, **more)
+        more = {"reason": PageRequest(request).explain(wrong)} if wrong else {}
+        return PageRequest(request).redirect(error.back, what=error.what, **more)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:

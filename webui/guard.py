@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request, cookie_parser
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -204,12 +204,11 @@ class Guard:
         headers, login = Headers(scope=scope), scope["state"]["login"]
         if not self._site.sent(headers):
             return receive, problem(403, "the request comes from another site")
-        token = headers.get(PROOF_HEADER)
-        if token is None:
-            token = form_of(headers, body).get(PROOF_FIELD, [""])[-1]
+        form = scope["state"]["form"] = _form_of(headers, body)
+        token = headers.get(PROOF_HEADER, form.get(PROOF_FIELD, [""])[-1])
         if login and not self._keyring.owns(login, token):
             return receive, problem(403, "the page is out of date: reload it and try again")
-        return _hurried(receive) if is_streamed else _replay(body, receive), None
+        return _hurried(receive), None
 
 
 def problem(status: int, detail: str) -> Response:
@@ -245,7 +244,7 @@ def _refuse(scope: Scope) -> Response:
     return RedirectResponse(f"/login{here}", status_code=303)
 
 
-def form_of(headers: Headers, body: bytes) -> dict[str, list[str]]:
+def _form_of(headers: Headers, body: bytes) -> dict[str, list[str]]:
     """The fields of a plain HTML form, each with its values."""
     if not headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         return {}
@@ -253,16 +252,6 @@ def form_of(headers: Headers, body: bytes) -> dict[str, list[str]]:
         return parse_qs(body.decode("utf-8", "replace"), True, max_num_fields=MAX_FIELDS)
     except ValueError:
         return {}
-
-
-async def read_choices(request: Request) -> dict[str, list[str]]:
-    """The form that a page of ours sent, in which fields may be repeated."""
-    return form_of(request.headers, await request.body())
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """The form that a page of ours sent; of a repeated field the last value."""
-    return {name: values[-1] for name, values in (await read_choices(request)).items()}
 
 
 async def _read(receive: Receive) -> bytes | None:
@@ -290,13 +279,3 @@ def _hurried(receive: Receive) -> Receive:
             return {"type": "http.disconnect"}
 
     return hurried
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A ``receive`` that hands out a body that was read already."""
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return replay

@@ -44,14 +44,16 @@ class Translator:
         except (OverflowError, ValueError, OSError):
             return None
 
-    def day(self, at: float | None) -> str:
-        """A date; a dash for none."""
+    def day(self, at: float | None, precision: str = "") -> str:
+        """A date, maybe only a ``month`` or ``year``; a dash for none."""
         found = self._at(at)
         if found is None:
             return "—"
-        if self.language == "zh":
-            return f"{found.year}年{found.month}月{found.day}日"
-        return f"{found.day} {found:%b} {found.year}"
+        parts = [f"{found.year}年", f"{found.month}月", f"{found.day}日"]
+        if self.language != "zh":
+            parts = [f"{found.year}", f"{found:%b} ", f"{found.day} "]
+        some = parts[: {"year": 1, "month": 2}.get(precision)]
+        return "".join(some if self.language == "zh" else reversed(some))
 
     def moment(self, at: float | None) -> str:
         """A date with the time of day; a dash for none."""

@@ -137,7 +137,11 @@ class FactListing(Spanned):
     persona: Id = ""
     chat: Id = ""
     predicate: Annotated[str, Field(max_length=40)] = ""
-    state: Literal["", "active", "superseded", "archived", "pinned"] = ""
+    own: Literal["", "yes"] = ""
+    state: Literal[
+        "", "active", "superseded", "archived", "pinned",
+        "hearsay", "confidential", "weak", "disputed",
+    ] = ""  # fmt: skip
     strength: Literal["", "clear", "dim", "faint"] = ""
     sort: Literal["recent", "said", "importance", "strength"] = "recent"
 
@@ -151,6 +155,7 @@ class FactListing(Spanned):
             persona=self.persona,
             circle=self.chat,
             predicate=self.predicate,
+            is_own=bool(self.own),
             status=self.state,
             since=since,
             until=until,

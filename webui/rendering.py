@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
 from ipaddress import ip_address
 from itertools import islice
@@ -35,7 +35,7 @@ SLICE = 800
 """Pieces of a page that are written at a time: about 1 ms."""
 PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("overview", "/", ()),
-    ("memories", "/memories", ("/memories",)),
+    ("memories", "/memories", ("/memories", "/review")),
     ("people", "/people", ("/people", "/node", "/persona")),
     ("graph", "/graph", ("/graph",)),
     ("viewas", "/viewas", ("/viewas",)),
@@ -69,10 +69,10 @@ class SlicedPage(HTMLResponse):
 
 
 class Pages:
-    """Renders pages, in ``language`` for who has not chosen one."""
+    """Templates of one web UI, in ``language`` for who has not chosen one."""
 
     def __init__(self, keyring: Keyring, language: str, zone: tzinfo | None) -> None:
-        self._keyring = keyring
+        self.keyring = keyring
         self._language = language if language in LANGUAGES else "zh"
         self._zone = zone
         self._environment = Environment(
@@ -86,51 +86,71 @@ class Pages:
         self._environment.globals.update(memory_url=memory_url, node_url=node_url)
         self._compiled = False
 
-    def words(self, request: Request) -> Translator:
-        """The reader's language."""
-        chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+    def words(self, chosen: str) -> Translator:
+        """The language that a reader has chosen, or the usual one."""
         return Translator(chosen if chosen in LANGUAGES else self._language, self._zone)
 
-    def explain(self, request: Request, error: BaseException) -> str:
-        """What the reader is told of an error; the log has the details."""
-        logger.warning("%s: %s", request.scope["path"], errors.brief(error))
-        return locales.explain(self.words(request).language, error)[:400]
-
-    def render(
-        self, request: Request, template: str, status: int = 200, **context: Any
-    ) -> HTMLResponse:
-        """A page from a template and its variables."""
-        words = self.words(request)
-        theme = request.cookies.get(THEME_COOKIE, "")
-        login: str = getattr(request.state, "login", "")
-        sealed = request.cookies.get(FLASH_COOKIE, "")
-        done = self._keyring.unseal(sealed) if sealed and login else {}
-        values = dict(
-            t=words,
-            theme=theme if theme in THEMES else "auto",
-            themes=THEMES,
-            languages=LANGUAGES,
-            login=login,
-            token=self._keyring.token(login) if login else "",
-            path=request.scope["path"],
-            here=local_path(request.scope["path"] + f"?{request.url.query}"),
-            places=PLACES,
-            done=done,
-            overheard=_is_overheard(request),
-            **context,
-        )
-        response = SlicedPage(lambda: self._template(template).generate(values), status)
-        if sealed:
-            response.delete_cookie(FLASH_COOKIE)
-        return response
-
-    def _template(self, name: str) -> Template:
+    def template(self, name: str) -> Template:
         """A compiled template; the first time all are, which takes .4 s and 20 MB."""
         if not self._compiled:
             for each in self._environment.list_templates():
                 self._environment.get_template(each)
             self._compiled = True
         return self._environment.get_template(name)
+
+
+class PageRequest:
+    """A request for a page: what was sent, in whose language, and how it is answered."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._pages: Pages = request.app.state.pages
+        self.words = self._pages.words(request.cookies.get(LANGUAGE_COOKIE, ""))
+
+    @property
+    def choices(self) -> dict[str, list[str]]:
+        """The form that a page of ours sent, in which fields may be repeated."""
+        return dict(self._request.state.form)
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The same form; of a repeated field the last value."""
+        return {name: values[-1] for name, values in self.choices.items()}
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """What stands behind the question mark."""
+        return self._request.query_params
+
+    def explain(self, error: BaseException) -> str:
+        """What the reader is told of an error; the log has the details."""
+        logger.warning("%s: %s", self._request.scope["path"], errors.brief(error))
+        return locales.explain(self.words.language, error)[:400]
+
+    def render(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
+        """A page from a template and its variables."""
+        request, keyring = self._request, self._pages.keyring
+        theme = request.cookies.get(THEME_COOKIE, "")
+        login: str = getattr(request.state, "login", "")
+        sealed = request.cookies.get(FLASH_COOKIE, "")
+        values = dict(
+            t=self.words,
+            theme=theme if theme in THEMES else "auto",
+            themes=THEMES,
+            languages=LANGUAGES,
+            login=login,
+            token=keyring.token(login) if login else "",
+            path=request.scope["path"],
+            here=local_path(request.scope["path"] + f"?{request.url.query}"),
+            places=PLACES,
+            done=keyring.unseal(sealed) if sealed and login else {},
+            overheard=_is_overheard(request),
+            **context,
+        )
+        response = SlicedPage(lambda: self._pages.template(template).generate(values), status)
+        if sealed:
+            response.delete_cookie(FLASH_COOKIE)
+        return response
 
     def redirect(self, url: str, **done: Any) -> Response:
         """Go to another page of ours and say there what was done.
@@ -139,10 +159,8 @@ class Pages:
             done: ``what`` (key of a message below ``done.``) and ``change`` to undo.
         """
         response = RedirectResponse(url, status_code=303)
-        if done:
-            response.set_cookie(
-                FLASH_COOKIE, self._keyring.seal(done), max_age=60, httponly=True, samesite="strict"
-            )
+        sealed = self._pages.keyring.seal(done)
+        response.set_cookie(FLASH_COOKIE, sealed, max_age=60, httponly=True, samesite="strict")
         return response
 
 
@@ -150,14 +168,14 @@ async def _memory_of(request: Request) -> Any:
     return request.app.state.memory
 
 
-async def _pages_of(request: Request) -> Any:
-    return request.app.state.pages
+async def _visit(request: Request) -> PageRequest:
+    return PageRequest(request)
 
 
 Memory = Annotated[service.MemoryService, Depends(_memory_of)]
 """The memory that a page is about, as a parameter of its handler."""
-View = Annotated[Pages, Depends(_pages_of)]
-"""What a handler renders its page with, as a parameter."""
+Visit = Annotated[PageRequest, Depends(_visit)]
+"""What a handler is asked and answers with, as a parameter."""
 
 
 class FormError(Exception):

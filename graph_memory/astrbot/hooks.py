@@ -25,7 +25,6 @@ from ..locales import say
 from ..model import Turn
 from ..recall import RecallOptions
 from ..service import MemoryService
-from ..steps import step
 from .adapter import EventState, Host, state_of
 from .speech import speech
 
@@ -47,23 +46,20 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
         return
     if event.is_at_or_wake_command:
         memory.recall.expect(speech(event).text)
-    with step("hear: persona"):
-        turn = await host.turn(event)
+    turn = await host.turn(event)
     if turn is None:
         return
     prepare(host, memory, event, turn)
     if host.is_departure(event):
         await memory.journal.leave(turn.session.circle, turn.user, time.time())
     elif event.message_str.strip():
-        with step("hear: journal"):
-            message = await memory.learning.hear(turn)
+        message = await memory.learning.hear(turn)
         state_of(event).turn = replace(turn, message=message)
 
 
 async def remind(host: Host, memory: MemoryService, event: Any, request: Any) -> None:
     """Put what is relevant before the model."""
-    with step("remind: persona"):
-        turn = await host.turn(event, request)
+    turn = await host.turn(event, request)
     if turn is None:
         return
     host.offer_tools(request)
@@ -74,8 +70,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
             await memory.journal.retag(message.id, turn.session)
     turn = replace(turn, text=turn.text or request.prompt or "")
     context, previous = host.context_of(request)
-    with step("remind: companion"):
-        lead = await memory.companion.lead(turn, memory.references.citing(turn))
+    lead = await memory.companion.lead(turn, memory.references.citing(turn))
     recall = await memory.recall.remind(
         turn.asker,
         turn.text,

@@ -6,8 +6,9 @@ Whatever goes wrong here, the bot goes on without a memory and says so when aske
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
@@ -33,8 +34,7 @@ from ..errors import (
 from ..locales import explain, say
 from ..model import Turn
 from ..service import MemoryService
-from ..settings import SETTINGS, TUNABLE, Settings, read
-from ..steps import step
+from ..settings import SETTINGS, TUNABLE, Settings, read, replaced
 from ..supervisor import LogOnce, Supervisor
 from .adapter import Host
 from .handlers import PersonaNamed, memory_tools
@@ -62,6 +62,17 @@ EXPOSED = (
     "the memory page listens on %s and is not encrypted: put it behind a reverse proxy with "
     "HTTPS, or whoever is on the way can read the key and all memories"
 )
+APART = (
+    Command(
+        "restore",
+        "恢复",
+        "列出、预览、恢复备份（管理员）· list, preview, restore backups (admins)",
+        "restore",
+    ),
+    Command("export", "导出", "带走我的记忆 · take my memories away", "export"),
+    Command("import", "导入", "导入历史（管理员）· bring a history in (admins)", "import_"),
+)
+"""Commands that need AstrBot, or no memory: the runtime's own methods answer them."""
 
 
 class Web(Protocol):
@@ -111,11 +122,11 @@ class Runtime:
         self._directory = directory
         self._serve = serve
         self._web: Web | None = None
-        self._opening = Supervisor("gm-open", self._open_again, logger, "the memory stays closed")
+        self._opening = Supervisor("gm-open", self._try_once, logger, "the memory stays closed")
         self._checking = Supervisor(
             "gm-choices", self._check_choices, logger, "the settings are not checked"
         )
-        self._pauses = iter(RETRY)
+        self._pauses: Iterator[float] = iter(())
         self.page = ""
         """Where the web UI is; empty while it is not served."""
         self.problem = ""
@@ -133,19 +144,17 @@ class Runtime:
         register(self, self._context)
         for problem in self._wrong:
             logger.error("setting %s; %r is used instead", problem, problem.used)
+        if hasattr(self._config, "save_config") and (values := replaced(self._config)):
+            with contextlib.suppress(SettingError):  # then it is done at the next start
+                await self._save(values)
         await self._try_to_open()
 
     async def _try_to_open(self) -> None:
-        try:
-            await self._open()
-        except DamagedError as error:
-            self._fail(error)
-        except StorageError as error:
-            self._fail(error)
-            self._pauses = chain(RETRY, repeat(RETRY[-1]))
-            self._opening.start(after=next(self._pauses))
-        except Exception as error:
-            self._fail(error)
+        """Open the memory, in the background again and again if that may yet come to work."""
+        self._pauses = chain(RETRY, repeat(RETRY[-1]))
+        pause = await self._try_once()
+        if pause is not None:
+            self._opening.start(after=pause)
 
     async def stop(self) -> None:
         """Close everything; what was said is on disk already."""
@@ -210,17 +219,20 @@ class Runtime:
         if self.settings.webui_port:
             await self._start_web(memory)
 
-    async def _open_again(self) -> float | None:
-        """Try once more; the seconds until the next attempt, if there is to be one."""
+    async def _try_once(self) -> float | None:
+        """Try to open; the seconds until the next attempt, if there is to be one."""
+        before = self.problem
         try:
             await self._open()
         except Exception as error:
-            if self._told(error) != self.problem:
-                self._fail(error)
-            if isinstance(error, StorageError) and not isinstance(error, DamagedError):
-                return next(self._pauses)
-            return None
-        logger.info("the memory is open now")
+            self.problem = self._told(error)
+            if self.problem != before:
+                key = f"start {type(error).__name__}"
+                self._log.report("the memory did not start", error, key=key)
+            is_lasting = isinstance(error, DamagedError) or not isinstance(error, StorageError)
+            return None if is_lasting else next(self._pauses)
+        if before:
+            logger.info("the memory is open now")
         return None
 
     async def _start_web(self, memory: MemoryService) -> None:
@@ -263,16 +275,19 @@ class Runtime:
         checked = {
             s.name: s.check(values[s.name]) for s in SETTINGS if s.name in TUNABLE & {*values}
         }
-        before = {name: self._config.get(name) for name in checked}
-        try:
-            await asyncio.to_thread(self._config.save_config, checked)  # type: ignore[attr-defined]
-        except OSError as error:
-            self._config.update(before)  # type: ignore[attr-defined]
-            wrong = SettingError(", ".join(checked), f"could not be saved: {error}")
-            raise wrong.told("unsaved") from error
+        await self._save(checked)
         self.settings = replace(self.settings, **checked)
         if self.memory:
             self.memory.retune(**checked)
+
+    async def _save(self, values: dict[str, Any]) -> None:
+        before = {name: self._config.get(name) for name in values}
+        try:
+            await asyncio.to_thread(self._config.save_config, values)  # type: ignore[attr-defined]
+        except OSError as error:
+            self._config.update(before)  # type: ignore[attr-defined]
+            wrong = SettingError(", ".join(values), f"could not be saved: {error}")
+            raise wrong.told("unsaved") from error
 
     async def _check_choices(self) -> None:
         """Name the models that the settings choose and there are not."""
@@ -289,10 +304,6 @@ class Runtime:
                 lambda: load_embedder(self.host, self.settings, journal, changed)
             )
 
-    def _fail(self, error: Exception) -> None:
-        self.problem = self._told(error)
-        self._log.report("the memory did not start", error, key=f"start {type(error).__name__}")
-
     def _told(self, error: Exception) -> str:
         return explain(self.settings.language, error)
 
@@ -304,8 +315,7 @@ class Runtime:
         if memory is None:
             return
         try:
-            with step(name):
-                await hook(self.host, memory, event, *given)
+            await hook(self.host, memory, event, *given)
             memory.problems.pop(name, None)
         except ClosedError:
             pass  # the plugin was unloaded meanwhile
@@ -330,15 +340,16 @@ class Runtime:
         Args:
             text: What is said behind the command; the whole message by default.
         """
-        language = self.settings.language
-        if self.commands is None:
+        language, commands = self.settings.language, self.commands
+        if commands is None:
             key = "away_admin" if event.is_admin() and event.is_private_chat() else "away"
             return say(language, key, reason=self.problem)
-        return await self._answered(self._answer(self.commands, event, ask, text))
 
-    async def _answer(self, commands: Commands, event: Any, ask: Ask, text: str | None) -> str:
-        turn = await self.host.turn(event, text=text)
-        return await ask(commands, turn) if turn else say(self.settings.language, "unknown_sender")
+        async def answer() -> str:
+            turn = await self.host.turn(event, text=text)
+            return await ask(commands, turn) if turn else say(language, "unknown_sender")
+
+        return await self._answered(answer())
 
     async def _answered(self, answer: Awaitable[str]) -> str:
         """An answer, or that there is none; never raises."""
@@ -351,12 +362,13 @@ class Runtime:
             return say(self.settings.language, "failed")
 
     async def command(self, event: Any, command: Command, words: str) -> str:
-        """What a command of the group answers."""
-
-        async def ask(commands: Commands, turn: Turn) -> str:
-            return await command.answer(commands, turn, words)
-
-        return await self.ask(event, ask, words)
+        """What a command of the group answers; empty if nothing is left to say."""
+        if command in APART:
+            answer: Callable[[Any, str], Awaitable[str]] = getattr(self, command.method)
+            return await answer(event, words)
+        return await self.ask(
+            event, lambda commands, turn: command.answer(commands, turn, words), words
+        )
 
     async def import_(self, event: Any, what: str) -> str:
         """What ``/memory import`` answers."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -23,17 +22,10 @@ LISTED = 10
 class BackupCommands:
     """Backups of the memory in ``directory`` as an owner sees them."""
 
-    def __init__(
-        self,
-        directory: Path,
-        language: str,
-        zone: tzinfo,
-        now: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, directory: Path, language: str, zone: tzinfo) -> None:
         self._directory = directory
         self._language = language
         self._zone = zone
-        self._now = now
 
     def _say(self, key: str, **values: object) -> str:
         return say(self._language, key, **values)
@@ -51,7 +43,7 @@ class BackupCommands:
                 return misused(self._language, "restore", " ".join(more), _YES), False
             if not more:
                 return self._preview(await asyncio.to_thread(preview, self._directory, name)), False
-            await asyncio.to_thread(stage, self._directory, name, self._now())
+            await asyncio.to_thread(stage, self._directory, name, time.time())
         except NotFoundError:
             return self._say("restore_unknown", name=name), False
         except JournalError as error:

@@ -13,32 +13,34 @@ from operator import attrgetter
 from urllib.parse import urlencode
 
 from ..access import LINK_AGE, Access
+from ..dates import day_over
 from ..errors import ConflictError, NotFoundError
 from ..inspect.health import describe, learning_failure
 from ..library import NamedChange, worded
 from ..locales import explain
-from ..model import Fact, Turn
+from ..model import Asker, Fact, Turn
 from ..recall import Item, without_name
 from ..references import Reference
 from ..service import MemoryService
 from ..text import fenced, one_line
-from .inner_commands import InnerCommands
+from .companion_commands import CompanionCommands
 from .people_commands import PeopleCommands
 from .privacy_commands import PrivacyCommands
-from .record_commands import RecordCommands
 from .transfers import TransferCommands
-from .usage import CONFIRM, EVERYTHING, Answers, help_text, misused
+from .usage import CONFIRM, EVERYTHING, MAX_GIVEN, Answers, help_text, misused
 
 LISTED = 10
 """Lines in a list; a chat message is no place for more."""
 MAX_STATEMENT = 120
-JUST, RECENT = 600.0, 3_600.0
-"""Seconds for which a change was made just now, and for which it is undone unasked."""
+JUST = 600.0
+"""Seconds for which a change was made just now."""
 MESSAGE = "message"
 """Kind of a memory that is somebody's very words."""
 _PAGE = re.compile(r"(?s)(?P<text>.*\S)\s+[pP第]\s?(?P<page>\d{1,5})\s?页?")
 """What is searched for, with a page of it at the end: 生日 第2页, birthday p2."""
-UNDONE = frozenset({"undone_forget", "undone_correct", "undone_remember"})
+UNDONE = frozenset(
+    {"undone_forget", "undone_correct", "undone_remember", "undone_expire", "undone_date"}
+)
 
 
 class Commands(Answers):
@@ -56,8 +58,7 @@ class Commands(Answers):
         self.privacy = PrivacyCommands(memory)
         self.people = PeopleCommands(memory)
         self.transfers = TransferCommands(memory)
-        self.records = RecordCommands(memory)
-        self.inner = InnerCommands(memory)
+        self.companion = CompanionCommands(memory)
         self._stuck: set[int] = set()
         """Changes of which people were told that they cannot be undone."""
         self._asked: dict[str, int] = {}
@@ -199,8 +200,8 @@ class Commands(Answers):
 
     def refusal(self, turn: Turn) -> str:
         """Why nothing the speaker says may be stored here; empty if it may."""
-        if turn.session.is_group and not self.memory.settings.enable_group_learning:
-            return self._say("group_off")
+        if not self.memory.settings.remembers(turn.session, turn.user):
+            return self._say("unlisted")
         if self.memory.learning.pauses.covers(turn.session, turn.user):
             return self._say("remember_paused")
         return ""
@@ -239,14 +240,17 @@ class Commands(Answers):
         return "\n".join(lines)
 
     async def forget(self, turn: Turn, which: str) -> str:
-        """Forget a fact by its number in the speaker's last list, or by its id."""
+        """Forget a fact by its number in the last list or its id, now or after a day."""
         if not which:
             return self._say("forget_what")
-        memory = self._meant(turn, which)
+        number, _, day = which.strip().partition(" ")
+        memory = self._meant(turn, number)
         if memory is None:
             return self._say("forget_number", number=one_line(which, MAX_STATEMENT))
         asker = None if turn.is_admin else turn.asker
         try:
+            if day:
+                return await self.forget_later(turn, memory, day, asker)
             if memory.kind == MESSAGE:
                 change = await self.memory.library.unsay(int(memory.id), asker, turn.user)
             else:
@@ -256,6 +260,17 @@ class Commands(Answers):
         gone = sum(op.row is None and op.kind == Fact.kind for op in change.ops)
         key = "forgotten_all" if gone > 1 else "forgotten" if memory.text else "forgotten_id"
         return self._say(key, statement=one_line(memory.text, MAX_STATEMENT))
+
+    async def forget_later(
+        self, turn: Turn, memory: Reference, day: str, asker: Asker | None
+    ) -> str:
+        """Have a fact forgotten once a day is over; as :meth:`Library.forget`."""
+        at = day_over(day, self.memory.now(), self.memory.zone)
+        if at is None or memory.kind != Fact.kind:
+            return self._say("forget_when", day=one_line(day, MAX_GIVEN))
+        await self.memory.library.expire(memory.id, at, asker, turn.user)
+        statement = fenced(memory.text, MAX_STATEMENT)
+        return self._say("forget_later", statement=statement, day=self._date(at - 1))
 
     async def correct(self, turn: Turn, which: str) -> str:
         """Replace a listed fact; ``which`` is its number or id, then how it really is."""
@@ -296,7 +311,7 @@ class Commands(Answers):
             return self._say("undo_none")
         last, what = found.change, self._named(found)
         when = self._ago(last.at)
-        is_old = self.memory.now() - last.at > RECENT
+        is_old = not await self.memory.library.is_present(turn.session.id, last.at)
         if is_old and not (is_confirmed and self._asked.get(turn.user) == last.id):
             self._asked[turn.user] = last.id
             return self._say("undo_ask", when=when, what=what)
@@ -335,7 +350,9 @@ ALONE = frozenset({"status", "page", "redo", "why", "preview", "backup", "doctor
 """Commands that take no words: with some, they show their usage."""
 TERSE = ALONE | {"help", "mine", "records", "forget"}
 """Commands that take numbers at most: with other words, and no prefix, they may be talk."""
-ADMINS = frozenset({"page", "people", "flush", "preview", "backup", "doctor", "move"})
+ADMINS = frozenset(
+    {"page", "people", "flush", "preview", "backup", "doctor", "move", "restore", "import"}
+)
 """Commands for admins only."""
 
 
@@ -381,16 +398,18 @@ COMMANDS = (
     Command("remember", "记住", "记住一件事 · remember something"),
     Command("forget", "忘掉 忘记", "忘掉列出的一条 · forget a listed line"),
     Command("correct", "更正 纠正", "更正列出的一条 · say how a listed line really is"),
-    Command("records", "记录", "最近的对话记录 · recent conversations", "records.records"),
-    Command("core", "核心", "始终记得的要点 · what is always kept in mind", "records.core"),
+    Command("records", "记录", "最近的对话记录 · recent conversations", "companion.records"),
+    Command("core", "核心", "始终记得的要点 · what is always kept in mind", "companion.core"),
     Command("undo", "撤销", "撤销上一次改动 · take the last change back"),
     Command("redo", "重做", "恢复刚才撤销的 · take the last undo back"),
     Command("why", "为什么", "上次回复想起了什么 · what the last reply recalled", "privacy.why"),
     Command("pause", "暂停", "不再记我说的话 · remember nothing I say", "privacy.pause"),
     Command("resume", "继续", "又开始记 · remember again", "privacy.resume"),
     Command("forgetme", "忘记我", "彻底删除我 · delete me for good", "privacy.forget_me"),
-    Command("inner", "内心", "我的内心 · my inner state", "inner.inner"),
-    Command("proactive", "主动", "打算主动说的话 · when I mean to speak first", "inner.proactive"),
+    Command("inner", "内心", "我的内心 · my inner state", "companion.inner"),
+    Command(
+        "proactive", "主动", "打算主动说的话 · when I mean to speak first", "companion.proactive"
+    ),
     Command("page", "网页", "记忆网页的登录链接（管理员）· a link to the memory page (admins)"),
     Command(
         "people",

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
-from ..library import NodeCard
+from ..library import Called
 from ..model import Entity, Name, Session, Turn, is_entity
 from ..store import Rows
 from ..text import normalise, one_line
@@ -90,12 +90,12 @@ class PeopleCommands(Answers):
         lines = [
             self._say(
                 "people_merge_line",
-                node=_labelled(merge.name, merge.node),
-                facts=merge.facts,
-                into=_labelled(merge.into_name, merge.into),
-                others=merge.into_facts,
+                node=_labelled(one.name, one.node),
+                facts=one.facts,
+                into=_labelled(into.name, into.node),
+                others=into.facts,
             )
-            for merge in merges[-LISTED:]
+            for one, into in merges[-LISTED:]
         ]
         lines += [
             self._say("people_link_line", accounts=_joined(accounts)) for accounts in links[:LISTED]
@@ -156,7 +156,7 @@ class PeopleCommands(Answers):
         accounts = next((each for each in everybody if one in each), {})
         return "\n".join([self._say("people_linked", accounts=_joined(accounts)), *cards])
 
-    def _card(self, each: NodeCard) -> str:
+    def _card(self, each: Called) -> str:
         """An account as the owner tells it from another one of its name."""
         titles = dict.fromkeys(one_line(place.session.title, MAX_NAME) for place in each.places)
         chats = self._say("list_comma").join([*titles][:CHATS])

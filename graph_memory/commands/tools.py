@@ -52,7 +52,7 @@ class Tool:
 RECALL = Tool("memory_recall", ("query", "person", "time_range"), ())
 REMEMBER = Tool("memory_remember", ("text",), ("text",))
 CORRECT = Tool("memory_correct", ("id", "text"), ("id", "text"))
-FORGET = Tool("memory_forget", ("id",), ("id",))
+FORGET = Tool("memory_forget", ("id", "day"), ("id",))
 SEARCH = Tool("search_history", ("keyword", "person", "time"), ())
 OPEN_RECORD = Tool("open_record", ("id", "page"), ("id",))
 TOOLS = (RECALL, REMEMBER, CORRECT, FORGET)
@@ -86,11 +86,11 @@ class Tools(Answers):
             case CORRECT.name:
                 return await self.correct(turn, first, *more)
             case FORGET.name:
-                return await self.forget(turn, first)
+                return await self.forget(turn, first, *more)
             case SEARCH.name:
-                return await self._commands.records.search(turn, first, *more)
+                return await self._commands.companion.search(turn, first, *more)
             case OPEN_RECORD.name:
-                return await self._commands.records.open(turn, first, more[0].removesuffix(".0"))
+                return await self._commands.companion.open(turn, first, more[0].removesuffix(".0"))
             case _:
                 return await self.recall(turn, first, *more)
 
@@ -167,14 +167,16 @@ class Tools(Answers):
             return unknown
         return self._done("tool_corrected", text)
 
-    async def forget(self, turn: Turn, id: str) -> str:
-        """Forget a memory that was shown and is the speaker's."""
+    async def forget(self, turn: Turn, id: str, day: str = "") -> str:
+        """Forget a memory that was shown and is the speaker's, maybe once a day is over."""
         memory = self.memory.references.cited(turn, id)
         library = self.memory.library
         unknown = self._say("tool_unknown", id=one_line(id, MAX_NAME))
         if memory is None or memory.kind not in (Fact.kind, MESSAGE):
             return unknown
         try:
+            if day:
+                return await self._commands.forget_later(turn, memory, day, turn.asker)
             if memory.kind == MESSAGE:
                 await library.unsay(int(memory.id), turn.asker, turn.user)
             else:

@@ -148,8 +148,6 @@ class TransferCommands(Answers):
         try:
             if not words:
                 return await self._overview()
-            if refusal := self._misread(words[1:]):
-                return refusal
             is_confirmed, is_undone = (words[0].casefold() in each for each in (_YES, _UNDO))
             if len(words) > 1 and (is_confirmed or is_undone):
                 return misused(self._language, "import", " ".join(words[1:]))
@@ -178,6 +176,9 @@ class TransferCommands(Answers):
 
     async def _look(self, turn: Turn, words: list[str], around: ImportEnvironment) -> str:
         given, name, learns = _read(words)
+        if unknown := next((key for key in given if key not in _KEYS), ""):
+            known = [f"{key}=" for key in _KEYS]
+            return misused(self._language, "import", f"{unknown}=", known)
         options = self._options(turn, given, around)
         format = given.get("as", "")
         if name.casefold() == "astrbot" and around.astrbot:
@@ -186,14 +187,6 @@ class TransferCommands(Answers):
         plan = await importer.preview()
         self._wish(turn, importer)
         return self._plan(plan, learns=learns)
-
-    def _misread(self, words: list[str]) -> str:
-        """What to say to options that there are not; empty if all are known."""
-        for word in words:
-            key, sign, _ = word.partition("=")
-            if sign and key.isidentifier() and key.casefold() not in _KEYS:
-                return misused(self._language, "import", f"{key}=", [f"{k}=" for k in _KEYS])
-        return ""
 
     def _options(self, turn: Turn, given: Mapping[str, str], around: ImportEnvironment) -> Options:
         platform = given.get("platform") or turn.user.partition(":")[0]
@@ -286,11 +279,12 @@ class TransferCommands(Answers):
             plan = await preview_renaming(journal, *meant)
         except FormatError as error:
             return self._say("move_wrong", reason=explain(self._language, error))
-        if not plan.circles:
+        if not plan:
             return self._say("move_none")
         self._wish(turn, meant)
-        lines = [self._say("move_plan", circles=len(plan.circles), sessions=plan.sessions)]
-        for old, new in list(plan.circles.items())[:LISTED]:
+        circles = dict(plan)
+        lines = [self._say("move_plan", circles=len(circles), sessions=len(plan))]
+        for old, new in list(circles.items())[:LISTED]:
             lines.append(self._say("move_line", old=old, new=new))
         return "\n".join([*lines, self._say("move_confirm")])
 
@@ -313,7 +307,8 @@ def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:
     learns = False
     for word in words:
         key, sign, value = word.partition("=")
-        if sign and key.casefold() in _KEYS:
+        # A file may be called like an option that there is not.
+        if sign and (key.casefold() in _KEYS or (key.isidentifier() and word is not words[0])):
             given[key.casefold()] = value
         elif word.casefold() in _LEARN:
             learns = True

@@ -3,31 +3,22 @@
 ``parts.py`` is the door; lower rooms know nothing of it, and each part can be turned off.
 """
 
-from .control_words import Intent, Reply, Word, neutral, read
-from .core_facts import MAX_TEXT, CoreFact, CoreKind
-from .inner_state import InnerState, Mood, bring_back, inner_id, seed
-from .parts import Companion, register_rows
-from .proactive import FollowUp, FollowUpStatus
-from .transcripts import Hit, TranscriptQuery
-
-__all__ = [
-    "MAX_TEXT",
-    "Companion",
-    "CoreFact",
-    "CoreKind",
-    "FollowUp",
-    "FollowUpStatus",
-    "Hit",
-    "InnerState",
-    "Intent",
-    "Mood",
-    "Reply",
-    "TranscriptQuery",
-    "Word",
-    "bring_back",
-    "inner_id",
-    "neutral",
-    "read",
-    "register_rows",
-    "seed",
-]
+from .control_words import Intent as Intent
+from .control_words import Reply as Reply
+from .control_words import Word as Word
+from .control_words import neutral as neutral
+from .control_words import read as read
+from .core_facts import MAX_TEXT as MAX_TEXT
+from .core_facts import CoreFact as CoreFact
+from .core_facts import CoreKind as CoreKind
+from .inner_state import InnerState as InnerState
+from .inner_state import Mood as Mood
+from .inner_state import bring_back as bring_back
+from .inner_state import inner_id as inner_id
+from .inner_state import seed as seed
+from .parts import Companion as Companion
+from .parts import register_rows as register_rows
+from .proactive import FollowUp as FollowUp
+from .proactive import FollowUpStatus as FollowUpStatus
+from .transcripts import Hit as Hit
+from .transcripts import TranscriptQuery as TranscriptQuery

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 from ..learning.attribution import speaker_of
-from ..learning.batching import asks_to_remember, without_request
+from ..learning.batching import requests, without_request
 from ..learning.parse import line_of, numbers
 from ..learning.prompt import PromptContext
 from ..model import Basis, Batch, Fact, SessionRow, stable_id
@@ -31,7 +31,7 @@ KEPT = 3
 """Core facts that one request to remember something makes."""
 MOST_CLAIMS = 10
 """Core facts that one batch may write."""
-_LABEL = re.compile(r"(?<![A-Za-z0-9])[Cc]\s*(?=\d)")
+_LABEL = re.compile(r"(?<![A-Za-z0-9])[Cc]?\s*(\d{1,3})(?![A-Za-z0-9])")
 _PERSON = re.compile(r"U\d{1,3}(?!\d)")
 _STRING = {"type": "string"}
 
@@ -175,7 +175,7 @@ class CoreFactExtension:
         },
         "core_used": _STRING,
     }
-    _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
+    instructions: ClassVar[Mapping[str, str]] = {
         "zh": (
             "- core：值得一直记住的 U 的要点（C 是已有的），少而精，可为空。type："
             "fact 稳定的事实，moment 重要的时刻，feeling 情绪和那时该怎么做，growth 成长；"
@@ -207,10 +207,6 @@ class CoreFactExtension:
             self.shown[number] = row
             self.lines.append(line)
 
-    def instructions(self, language: str) -> str:
-        """What ``core`` and ``core_used`` mean."""
-        return self._INSTRUCTIONS[language]
-
     def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
         """Add, update and merge core facts; add what somebody asked to be remembered."""
         at = self._batch.messages[-1].at
@@ -229,13 +225,12 @@ class CoreFactExtension:
             shelf(row.user).use(row.id)
         if not self._batch.session.is_group:
             facts = [row for row in draft.put if isinstance(row, Fact)]
-            for message in self._batch.messages:
-                if message.is_human and asks_to_remember(message.text):
-                    told = [fact for fact in facts if message.id in fact.evidence]
-                    texts = [fact.statement for fact in told[:KEPT]]
-                    shelf(message.sender).keep(
-                        texts or [without_request(message.text)], message.at, (message.id,)
-                    )
+            for message in requests(self._batch):
+                told = [fact for fact in facts if message.id in fact.evidence]
+                texts = [fact.statement for fact in told[:KEPT]]
+                shelf(message.sender).keep(
+                    texts or [without_request(message.text)], message.at, (message.id,)
+                )
         for each in users.values():
             each.write(draft)
 
@@ -266,11 +261,5 @@ class CoreFactExtension:
 
     def _rows(self, value: Any) -> list[CoreFact]:
         """What labels such as ``C3`` stand for."""
-        return [self.shown[number] for number in numbers(_bare(value)) if number in self.shown]
-
-
-def _bare(value: Any) -> Any:
-    """Labels without their letter."""
-    if isinstance(value, list):
-        return [_bare(item) for item in value[:50]]
-    return _LABEL.sub("", value[:400]) if isinstance(value, str) else value
+        found = dict.fromkeys(map(int, _LABEL.findall(str(value)[:400])))
+        return [self.shown[number] for number in found if number in self.shown]

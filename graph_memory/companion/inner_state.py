@@ -27,6 +27,8 @@ _STRONG = 0.3
 """From here on a side is more than neutral."""
 MAX_PART = 160
 """Characters of each of the three parts."""
+BASELINE = (0.2, 0.0)
+"""Valence and arousal of who is friendly and at ease."""
 EVERY = 2
 """One of so many batches of a Session is asked for it."""
 _STRING = {"type": "string"}
@@ -37,7 +39,10 @@ _NUMBER = {"type": "number"}
 
 @dataclass(frozen=True, slots=True)
 class Mood(SessionRow):
-    """How a persona felt ``at`` a time in a Session; see :func:`decayed` for later."""
+    """How a persona felt ``at`` a time in a Session.
+
+    ``valence`` is from unhappy, −1, to happy, +1; ``arousal`` from calm to excited.
+    """
 
     kind: ClassVar[str] = "mood"
     times: ClassVar[tuple[str, ...]] = ("at",)
@@ -46,6 +51,31 @@ class Mood(SessionRow):
     valence: float
     arousal: float
     at: float
+
+    def later(self, at: float) -> Mood:
+        """What is left of it at a time; never before it."""
+        left = math.exp(-math.log(2) / HALF_LIFE * max(0.0, at - self.at))
+        valence, arousal = (
+            _bounded(base + (side - base) * left)
+            for base, side in zip(BASELINE, (self.valence, self.arousal), strict=True)
+        )
+        return replace(self, valence=valence, arousal=arousal, at=max(at, self.at))
+
+    def moved(self, valence: float, arousal: float) -> Mood:
+        """As it is after something moved it, by :data:`STEP` at most on either side."""
+        return replace(
+            self,
+            valence=_bounded(self.valence + max(-STEP, min(STEP, valence))),
+            arousal=_bounded(self.arousal + max(-STEP, min(STEP, arousal))),
+        )
+
+    @property
+    def name(self) -> str:
+        """One of nine, such as ``low_even``, valence first."""
+        sides = (self.valence, self.arousal)
+        return "_".join(
+            "low" if s <= -_STRONG else "high" if s >= _STRONG else "even" for s in sides
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,41 +101,6 @@ class InnerState(SessionRow):
         return replace(self, version=standing.version + 1, at=at)
 
 
-@dataclass(frozen=True, slots=True)
-class Feeling:
-    """Valence (unhappy −1 … +1 happy) and arousal (calm −1 … +1 excited)."""
-
-    valence: float
-    arousal: float
-
-
-BASELINE = Feeling(0.2, 0.0)
-"""Friendly and at ease."""
-
-
-def decayed(last: Feeling, seconds: float, baseline: Feeling = BASELINE) -> Feeling:
-    """What is left of a feeling some time later."""
-    left = math.exp(-math.log(2) / HALF_LIFE * max(0.0, seconds))
-    return Feeling(
-        _bounded(baseline.valence + (last.valence - baseline.valence) * left),
-        _bounded(baseline.arousal + (last.arousal - baseline.arousal) * left),
-    )
-
-
-def moved(feeling: Feeling, valence: float, arousal: float) -> Feeling:
-    """A feeling after something moved it, by :data:`STEP` at most on either side."""
-    return Feeling(
-        _bounded(feeling.valence + max(-STEP, min(STEP, valence))),
-        _bounded(feeling.arousal + max(-STEP, min(STEP, arousal))),
-    )
-
-
-def mood_name(feeling: Feeling) -> str:
-    """Name of one of nine moods, such as ``low_even``, valence first."""
-    sides = (feeling.valence, feeling.arousal)
-    return "_".join("low" if s <= -_STRONG else "high" if s >= _STRONG else "even" for s in sides)
-
-
 def _bounded(side: float) -> float:
     return max(-1.0, min(1.0, side))
 
@@ -122,7 +117,7 @@ class MoodExtension:
         "mood": {"type": "object", "properties": {"valence": _NUMBER, "arousal": _NUMBER}}
     }
     lines: ClassVar[Sequence[str]] = ()
-    _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
+    instructions: ClassVar[Mapping[str, str]] = {
         "zh": "- mood：BOT 的心情因此有何变化，valence 愉快、arousal 激动，各 -0.3～0.3。\n",
         "en": (
             "- mood: how this changed BOT's mood: valence (happy), arousal (excited), each -0.3 "
@@ -133,10 +128,6 @@ class MoodExtension:
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
 
-    def instructions(self, language: str) -> str:
-        """What ``mood`` means."""
-        return self._INSTRUCTIONS[language]
-
     def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
         """Move what is left of the last mood."""
         given = answer.get("mood")
@@ -144,14 +135,9 @@ class MoodExtension:
             return
         steps = [_side(given.get(side)) for side in ("valence", "arousal")]
         session, at = self._batch.session.id, self._batch.messages[-1].at
-        last = rows.get(Mood, mood_id(session))
-        feeling = BASELINE
-        if last is not None:
-            feeling = decayed(Feeling(last.valence, last.arousal), at - last.at)
-            at = max(at, last.at)
-        feeling = moved(feeling, *steps)
-        sides = round(feeling.valence, 4), round(feeling.arousal, 4)
-        draft.put.append(Mood(mood_id(session), session, *sides, at))
+        id = mood_id(session)
+        last = rows.get(Mood, id) or Mood(id, session, *BASELINE, at)
+        draft.put.append(last.later(at).moved(*steps))
 
 
 def _side(value: Any) -> float:
@@ -186,7 +172,7 @@ class InnerStateExtension:
     properties: Mapping[str, Any] = {
         "inner": {"type": "object", "properties": dict.fromkeys(_FIELDS, _STRING)}
     }
-    _INSTRUCTIONS: ClassVar[Mapping[str, str]] = {
+    instructions: ClassVar[Mapping[str, str]] = {
         "zh": (
             "- inner：BOT 的内心（I 行是现在的），用“我”改写：self 自己，user 对方，"
             "bond 关系。写明白了什么，不复述原话，不写指令；各一两句，没有新体会的留空。\n"
@@ -205,10 +191,6 @@ class InnerStateExtension:
             for field, part in _FIELDS.items()
         ]
         self._current = current
-
-    def instructions(self, language: str) -> str:
-        """What ``inner`` means."""
-        return self._INSTRUCTIONS[language]
 
     def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
         """Replace the parts that were answered."""
@@ -237,4 +219,4 @@ def bring_back(rows: Rows, session: str, wanted: InnerState, actor: str, now: fl
     current = rows.get(InnerState, inner_id(session))
     if current is None or replace(current, version=wanted.version, at=wanted.at) == wanted:
         raise NotFoundError("this is the version that stands")
-    return Draft(actor, "inner", put=[replace(wanted, version=current.version + 1, at=now)])
+    return Draft(actor, "inner", put=[wanted.brought_back(current, now)])

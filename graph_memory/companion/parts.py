@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from typing import Any
 
 from ..context import Context
 from ..errors import JournalError, NotFoundError
-from ..learning.prompt import Extend, ExtractionExtension, PromptContext
+from ..learning.prompt import ExtractionExtension, PromptContext
 from ..locales import say
 from ..model import Asker, Batch, Change, Episode, Fact, Session, Turn, register
 from ..privacy.scope import Rank, View, rank_of
@@ -23,14 +22,11 @@ from . import inner_state
 from .control_words import Word
 from .core_facts import KEPT, MAX_TEXT, CoreFact, CoreFactExtension, CoreFacts, standing
 from .inner_state import (
-    Feeling,
     InnerState,
     Mood,
     MoodExtension,
-    decayed,
     inner_id,
     mood_id,
-    mood_name,
 )
 from .proactive import FollowUp, Proactive, elapsed
 from .transcripts import Transcripts, newest_records
@@ -50,7 +46,7 @@ SPANS = (7, 30)
 Cite = Callable[[Episode], str]
 """Gives a record that is shown its short id."""
 
-TEACHERS: Mapping[str, Extend] = {
+TEACHERS: Mapping[str, Callable[[Rows, Batch, PromptContext], ExtractionExtension | None]] = {
     "core_facts": CoreFactExtension,
     "mood": lambda rows, batch, known: MoodExtension(batch),
     "inner_state": inner_state.teach,
@@ -137,9 +133,8 @@ class Companion:
         if self.has("metadata") and turn.user and state.is_opening:
             lines.append(_occasion(state, now, self._zone, language))
         if self.has("mood") and state.mood and rank_of(view, state.mood) is Rank.OWN:
-            last = Feeling(state.mood.valence, state.mood.arousal)
-            mood = f"mood_{mood_name(decayed(last, now - state.mood.at))}"
-            lines.append(say(language, "lead_mood", mood=say(language, mood)))
+            mood = say(language, f"mood_{state.mood.later(now).name}")
+            lines.append(say(language, "lead_mood", mood=mood))
         inner = state.inner
         if self.has("inner_state") and inner is None and state.before is None:
             inner = inner_state.seed(turn.session.id, language)  # how one is with strangers
@@ -157,15 +152,12 @@ class Companion:
 
     # ------------------------------------------------------------------ learning
 
-    def teacher(self) -> Extend | None:
-        """What the call that learns is asked besides; ``None`` without such parts."""
-        wanted = [teach for part, teach in TEACHERS.items() if self.has(part)]
-
-        def teach(rows: Rows, batch: Batch, known: PromptContext) -> ExtractionExtension:
-            found = [make(rows, batch, known) for make in wanted]
-            return Extensions([extension for extension in found if extension])
-
-        return teach if wanted else None
+    def teach(
+        self, rows: Rows, batch: Batch, known: PromptContext
+    ) -> Sequence[ExtractionExtension]:
+        """What the call that learns a batch is asked besides."""
+        asked = [make(rows, batch, known) for part, make in TEACHERS.items() if self.has(part)]
+        return [extension for extension in asked if extension]
 
     # ---------------------------------------------------------------- core facts
 
@@ -231,7 +223,7 @@ def _read(db: sqlite3.Connection, turn: Turn, now: float, zone: tzinfo) -> Sessi
     told = queries.newest_episodes(db, session, EPISODES, told=True)
     days, is_opening = set(), False
     if message is not None and message.id >= first > 0:
-        said = queries.between(db, session, first, message.id, message.id)
+        said = rows.messages_of(replace(records[0], last_message=message.id))
         opening = next((each.id for each in said if each.is_human), message.id)
         is_opening = all(each.is_human for each in said if each.id > opening)
         visits = queries.visits(db, session, now - (SPANS[-1] + 1) * DAY)
@@ -306,32 +298,6 @@ def _records(
         return []
     heading = "lead_records_cited" if cite else "lead_records"
     return [say(language, heading), *reversed(lines)]
-
-
-@dataclass(frozen=True, slots=True)
-class Extensions:
-    """Several extensions of the extraction as one."""
-
-    each: Sequence[ExtractionExtension] = field(default=())
-
-    @property
-    def properties(self) -> Mapping[str, Any]:
-        """Fields of all."""
-        return {name: schema for part in self.each for name, schema in part.properties.items()}
-
-    @property
-    def lines(self) -> Sequence[str]:
-        """Lines of all."""
-        return [line for part in self.each for line in part.lines]
-
-    def instructions(self, language: str) -> str:
-        """What all fields mean."""
-        return "".join(part.instructions(language) for part in self.each)
-
-    def write(self, rows: Rows, draft: Draft, answer: Mapping[str, Any], now: float) -> None:
-        """Add what all make of the answer."""
-        for part in self.each:
-            part.write(rows, draft, answer, now)
 
 
 def register_rows() -> None:

@@ -6,7 +6,6 @@ speak. It is noted as done before it is sent: a kill may lose a message, never s
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import sqlite3
@@ -28,7 +27,6 @@ from ..retention import DAY
 from ..store import Draft, Event, Rows, queries
 from ..supervisor import Supervisor
 from ..text import clean_name, fenced
-from ..visible_rows import VisibleRows, view_for
 from . import inner_state
 from .control_words import Intent, Word, read
 from .inner_state import InnerState
@@ -36,7 +34,6 @@ from .inner_state import InnerState
 logger = logging.getLogger("graph_memory.companion")
 
 PURPOSE = "proactive"
-ASK_TIMEOUT = 120.0
 STALE = DAY
 """Seconds after which a follow-up is dropped."""
 SHOWN = 20
@@ -227,7 +224,7 @@ class Proactive:
                 return later
             try:
                 text = await self._words(session, row)
-            except (GraphMemoryError, TimeoutError) as error:
+            except GraphMemoryError as error:
                 logger.info("a follow-up could not be asked about: %r", error)
                 await self._fail(row, now)
                 return float("inf")
@@ -253,21 +250,19 @@ class Proactive:
             return ""
         prompt = await self._record(session, row)
         system = f"{persona}\n\n{say(self._language, 'care_system')}".strip()
-        async with asyncio.timeout(ASK_TIMEOUT):
-            answer = await self._model.ask(system, prompt, where=session.umo)
+        answer = await self._model.ask(system, prompt, where=session.umo)
         said = read(answer.text.strip(), frozenset(Word))
         return "" if Word.SILENCE in said.words else said.text[:MAX_TEXT]
 
     async def _record(self, session: Session, row: FollowUp) -> str:
         """What the model is shown: fenced, a line each, as data."""
         language, now, asker = self._language, self._now(), asker_of(session, row.user)
-        view_of = view_for(asker, self._context.settings.policy, self._context.attendance)
 
         def look(db: sqlite3.Connection) -> tuple[InnerState | None, list[Message]]:
             rows = Rows(db)
-            said = queries.newest_of(db, session.id, SHOWN)
+            said = rows.messages_before(session.id, None, SHOWN)
             state = rows.get(InnerState, inner_state.inner_id(session.id))
-            visible = VisibleRows(rows, asker, view_of)
+            visible = self._context.visible(rows, asker)
             return state, [disclosed(message) for message in said if visible.shows(message)]
 
         state, said = await self._journal.look(look)

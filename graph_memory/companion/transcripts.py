@@ -218,9 +218,7 @@ class _Reading:
             record = self._upcoming(session).get(id, record)
         if record is None or record.is_record or not self._visible.shows(record):
             raise NotFoundError(f"there is no record {id}")
-        said = queries.between(
-            self._db, record.session, record.first_message, record.last_message, MOST_LINES
-        )
+        said = self._rows.messages_of(record, MOST_LINES)
         lines = tuple(disclosed(each, reader) for each in said if self._visible.shows(each))
         return Transcript(record, lines, max(0, record.messages - len(lines)))
 

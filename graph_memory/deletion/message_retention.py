@@ -16,9 +16,8 @@ from ..retention import DAY
 from ..store import Journal
 from ..store.journal import forget_vectors, models_of
 from ..store.messages import by_ids
-from ..store.rows import THINNED_COUNT, noted
+from ..store.rows import THINNED_COUNT, Tell, noted
 
-Tell = Callable[[Erased], None]
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
 LOG_KEPT = 90 * DAY

@@ -13,9 +13,9 @@ import sqlite3
 import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model import (
     BOT,
@@ -48,9 +48,17 @@ _WORD = rf"[^\W_{CJK}]"
 """A letter or digit of a script that puts spaces between words."""
 
 
+class Origin(NamedTuple):
+    """Where and when the first of the messages taken back was said."""
+
+    session: str = ""
+    at: float = 0.0
+    batches: Sequence[int] = ()
+
+
 @dataclass(slots=True)
 class DeletionPlan:
-    """Everything that goes with one user, or with one message.
+    """Everything that goes with one user, or with some messages of one Session.
 
     Attributes:
         sessions: The user's private chats.
@@ -61,7 +69,7 @@ class DeletionPlan:
         patterns: What finds the user's names in a text, by Session.
         rows: ``(kind, id)`` of names and mentions that come from the user's words alone.
         newest: The newest change when it was made; once it is noted, that of the deletion.
-        message: The message that is taken back, as long as it is to go from the log.
+        origin: Whence the messages are that are taken back.
     """
 
     user: str
@@ -73,14 +81,12 @@ class DeletionPlan:
     rows: set[Key] = field(default_factory=set)
     ids: set[int] = field(default_factory=set)
     newest: int = 0
-    message: Message | None = None
+    origin: Origin = field(default_factory=Origin)
 
     def note(self, db: sqlite3.Connection, key: str) -> None:
         """Write down what is about to go, to be finished after a kill."""
 
-        def plain(value: set[Any] | re.Pattern[str] | Message) -> Any:
-            if isinstance(value, Message):
-                return value.id, value.session, "", "", "", value.at, "", value.batch
+        def plain(value: set[Any] | re.Pattern[str]) -> Any:
             return value.pattern if isinstance(value, re.Pattern) else sorted(value)
 
         data = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -100,7 +106,7 @@ class DeletionPlan:
             data[name] = {tuple(each) for each in data[name]}
         for session, known in data["patterns"].items():
             data["patterns"][session] = [re.compile(each) for each in known]
-        data["message"] = Message(*data["message"]) if data["message"] else None
+        data["origin"] = Origin(*data.get("origin", ()))
         return cls(**data | {name: set(data[name]) for name in ("sessions", "ids")})
 
     @staticmethod
@@ -207,11 +213,18 @@ def plan_for_user(db: sqlite3.Connection, user: str) -> DeletionPlan:
     return found
 
 
-def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
-    """What goes with a single message and with the answers to it."""
-    found, session = DeletionPlan(NOBODY), message.session
+def with_answers(db: sqlite3.Connection, messages: Iterable[Message]) -> set[int]:
+    """Ids of some messages and of the answers to them."""
+    return {id for each in messages for id in (each.id, *answers(db, each))}
+
+
+def plan_for_messages(db: sqlite3.Connection, messages: Sequence[Message]) -> DeletionPlan:
+    """What goes with some messages of one Session and with the answers to them."""
+    found, session = DeletionPlan(NOBODY), messages[0].session
+    batches = sorted({each.batch for each in messages if each.batch is not None})
+    found.origin = Origin(session, min(each.at for each in messages), batches)
     found.newest = Rows(db).last_change()
-    found.take([(session, id) for id in (message.id, *answers(db, message))])
+    found.take((session, id) for id in with_answers(db, messages))
     facts = {
         id: json.loads(text)
         for id, text in db.execute(
@@ -230,8 +243,9 @@ def plan_for_message(db: sqlite3.Connection, message: Message) -> DeletionPlan:
         for id, data in facts.items()  # that something is over repeats what it was
         if any(lost.get(old) == data["statement"] for old in data["supersedes"])
     }
-    query = "SELECT session, min(at), max(at) FROM message WHERE batch = ?"
-    spans = _by_session(db.execute(query, (message.batch,)))
+    query = "SELECT session, min(at), max(at) FROM message WHERE batch IN"
+    query += " (SELECT value FROM json_each(?)) GROUP BY batch"
+    spans = _by_session(db.execute(query, (json.dumps(batches),)))
     found.rows |= _coined(db, found, states, states, spans)
     return found
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Collection
-from contextlib import closing
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from ..model import (
     Basis,
@@ -23,18 +22,29 @@ from ..model import (
     Fact,
     Forgotten,
     Message,
+    Row,
     Session,
     decode,
     kind_named,
     registered,
 )
 from ..store.journal import Slices, finished
-from ..store.messages import answers, by_ids
+from ..store.messages import by_ids
 from ..store.pauses import leave_gap
-from ..store.rows import ASKED, RETRACTED, Draft, Rows, Tell, read_change, undoable, unsaid, write
-from ..store.rows import undo as take_back
+from ..store.rows import (
+    ASKED,
+    RETRACTED,
+    Draft,
+    Rows,
+    Tell,
+    inverse,
+    read_change,
+    undoable,
+    unsaid,
+    write,
+)
 from .message_retention import trimmed
-from .plan import DeletionPlan, Key, plan_for_message, rewrite_log
+from .plan import DeletionPlan, Key, Origin, plan_for_messages, rewrite_log, with_answers
 
 _MARK = "withdrawn:"
 _DUE = "withdrawals due"
@@ -82,16 +92,11 @@ def held(db: sqlite3.Connection, marks: Collection[str]) -> list[int]:
     return [id for id, *about in said if _mark(*about) in marks]
 
 
-def carry(source: Path, target: Path) -> None:
-    """Put the marks of a closed journal into an older one, or raise ``sqlite3.Error``."""
-    with closing(sqlite3.connect(source, isolation_level=None)) as db:
-        query = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
-        found = db.execute(query, (f"{_MARK}%",)).fetchall()
-    if found:
-        with closing(sqlite3.connect(target, isolation_level=None)) as db:
-            db.execute("BEGIN IMMEDIATE")
-            db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", [*found, (_DUE, "1")])
-            db.execute("COMMIT")
+def carry(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    """Put the marks of a journal into an older one."""
+    query = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
+    if found := old.execute(query, (f"{_MARK}%",)).fetchall():
+        new.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", [*found, (_DUE, "1")])
 
 
 def carried(db: sqlite3.Connection) -> set[str]:
@@ -104,56 +109,66 @@ def retract_again(db: sqlite3.Connection, marks: Collection[str], at: float) -> 
     """Delete the messages that marks stand for, inside the open transaction."""
     rows = [(mark, repr(at)) for mark in sorted(marks)]
     db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
-    for id in held(db, marks):
-        finished(retract(db, lambda _event: None, id=id, at=at))
+    retract_all(db, lambda _event: None, held(db, marks), at)
     db.execute("DELETE FROM meta WHERE key = ?", (_DUE,))
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedState:
-    """Rows that may rest on a retracted message without naming it (``Basis``).
+class Retraction:
+    """What goes with messages of one Session, as it stood when it was looked up.
 
-    Those rewritten by learning (``LEARNED``) since the message was learned, and those made
-    while an answer was given (``MOMENT``) since it was said.
+    Some rows may rest on them without naming them (``Basis``): those rewritten by learning
+    (``LEARNED``) since the first of them was learned, and those made while an answer was given
+    (``MOMENT``) since it was said.
 
     Attributes:
-        learned: The change that learned the message; 0 if there is none.
+        messages: None if it is made good after a kill.
+        rows: Ids of the rows that something goes of.
+        learned: The change that learned the first of the messages; 0 if there is none.
         before: The states before it of rows rewritten since.
     """
 
-    message: Message
+    gone: DeletionPlan
+    messages: Sequence[Message] = ()
+    rows: tuple[str, ...] = ()
     learned: int = 0
     before: dict[Key, Data | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, message: Message) -> DerivedState:
-        """Look up what may rest on a message."""
-        found = db.execute("SELECT id FROM change WHERE batch = ?", (message.batch,)).fetchone()
-        if found is None:
-            return cls(message)
-        before: dict[Key, Data | None] = {}
-        kinds = [kind for kind in registered() if kind.basis is Basis.LEARNED]
-        if found[0] <= trimmed(db):  # what stood before is not known any more
-            for kind in kinds:
-                rows = Rows(db).find(kind, session=message.session)
-                before |= {(row.kind, row.id): None for row in rows}
-            return cls(message, found[0], before)
-        needle, names = json.dumps(message.session, ensure_ascii=False), {k.kind for k in kinds}
-        for (text,) in db.execute(
-            "SELECT ops FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id",
-            (found[0], needle),
-        ):
-            for kind, id, was, became in json.loads(text):
-                if kind in names and (was or became)["session"] == message.session:
-                    before.setdefault((kind, id), was)
-        return cls(message, found[0], before)
+    def of(cls, db: sqlite3.Connection, ids: Iterable[int]) -> Retraction | None:
+        """Look through the rows and the log of the messages' Session, if any are there."""
+        messages = by_ids(db, ids)
+        if not messages:
+            return None
+        gone = plan_for_messages(db, messages)
+        draft = _enter(db, Draft("chat", RETRACTED), gone)
+        rows = *(row.id for row in draft.put), *(id for _, id in draft.drop)
+        return cls(gone, messages, rows, *_learned(db, gone.origin))
+
+    def holds(self, db: sqlite3.Connection) -> bool:
+        """Whether it is so still, but for rows that came or changed since."""
+        now = by_ids(db, [each.id for each in self.messages])
+        if [replace(m, batch=None) for m in now] != [replace(m, batch=None) for m in self.messages]:
+            return False
+        learned = db.execute(
+            "SELECT 1 FROM change WHERE id > ?"
+            " AND (batch IN (SELECT value FROM json_each(?)) OR EXISTS"
+            " (SELECT 1 FROM json_each(?) WHERE instr(ops, '[\"' || value || '\", ')))",
+            (
+                self.gone.newest,
+                json.dumps([each.batch for each in now]),
+                json.dumps([kind.kind for kind in registered() if kind.basis in _DERIVED]),
+            ),
+        ).fetchone()
+        return not learned and self.gone.ids == with_answers(db, now)
 
     def enter(self, db: sqlite3.Connection, draft: Draft, at: float) -> None:
-        """Bring back the states before the message; drop what was made since."""
-        rows = Rows(db)
+        """Enter what is left; bring back what was before, drop what was made since."""
+        _enter(db, draft, self.gone, since=self.gone.newest, ids=self.rows)
+        rows, origin = Rows(db), self.gone.origin
         for cls in [cls for cls in registered() if cls.basis is Basis.MOMENT]:
-            made = rows.find(cls, session=self.message.session)
-            draft.drop += [(r.kind, r.id) for r in made if r.span[0] >= self.message.at]
+            made = rows.find(cls, session=origin.session)
+            draft.drop += [(r.kind, r.id) for r in made if r.span[0] >= origin.at]
         for (kind, id), data in self.before.items():
             if data is None:
                 draft.drop.append((kind, id))
@@ -161,83 +176,102 @@ class DerivedState:
             row = decode(kind, data)
             draft.put.append(row.brought_back(rows.get(type(row), id) or row, at))
 
-    def is_gone(self, kind: str, id: str, state: Data, change: int) -> bool:
-        """Whether a state that a change found or left may tell of the message."""
-        cls = kind_named(kind)
-        if cls is None or state.get("session") != self.message.session:
+    def blank(self, db: sqlite3.Connection, change: Change | None) -> Slices[None]:
+        """Take the words out of what the log says about rows that went with the messages."""
+        ops = change.ops if change else ()
+        rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
+
+        def goes(cls: type[Row], id: str, state: Data, number: int) -> bool:
+            if cls.basis in _DERIVED:
+                return self._tells(cls, id, state, number)
+            if cls.basis is Basis.EACH:
+                return self.gone.left(cls.kind, id, state) is None
+            is_theirs = cls.basis is Basis.ANY and not self.gone.left(cls.kind, id, state)
+            if is_theirs and (cls.kind, id) not in rows:
+                # One that stands was said by others, too.
+                query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
+                return db.execute(query, (cls.kind, id)).fetchone() is None
+            return (cls.kind, id) in rows
+
+        def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
+            cls = kind_named(kind)
+            if state is None or cls is None or not goes(cls, id, state, number):
+                return state
+            return {**state, **dict.fromkeys(cls.words, "")}
+
+        needle = json.dumps(self.gone.origin.session, ensure_ascii=False)
+        found = db.execute("SELECT id FROM change WHERE instr(ops, ?) ORDER BY id", (needle,))
+        for numbers in found.fetchall():
+            rewrite_log(db, numbers, left)
+            yield
+
+    def _tells(self, cls: type[Row], id: str, state: Data, change: int) -> bool:
+        """Whether a state that a change found or left may tell of the messages."""
+        if state.get("session") != self.gone.origin.session:
             return False
         if cls.basis is Basis.MOMENT:
-            return bool(state[cls.times[0]] >= self.message.at)
-        if change < self.learned or (kind, id) not in self.before:
+            return bool(state[cls.times[0]] >= self.gone.origin.at)
+        if change < self.learned or (cls.kind, id) not in self.before:
             return False
-        stands = self.before[kind, id] or {}
+        stands = self.before[cls.kind, id] or {}
         return any(state[field] != stands.get(field) for field in cls.words)
 
 
-@dataclass(frozen=True, slots=True)
-class Retraction:
-    """What goes with a message, as it stood when it was looked up.
+def _learned(db: sqlite3.Connection, origin: Origin) -> tuple[int, dict[Key, Data | None]]:
+    """When messages were learned first, and what was before of rows rewritten since."""
+    query = "SELECT min(id) FROM change WHERE batch IN (SELECT value FROM json_each(?))"
+    (learned,) = db.execute(query, (json.dumps(origin.batches),)).fetchone()
+    before: dict[Key, Data | None] = {}
+    kinds = [kind for kind in registered() if kind.basis is Basis.LEARNED]
+    if learned is None:
+        return 0, before
+    if learned <= trimmed(db):  # what stood before is not known any more
+        rows = (row for kind in kinds for row in Rows(db).find(kind, session=origin.session))
+        return learned, {(row.kind, row.id): None for row in rows}
+    needle, names = json.dumps(origin.session, ensure_ascii=False), {k.kind for k in kinds}
+    query = "SELECT ops FROM change WHERE id >= ? AND instr(ops, ?) ORDER BY id"
+    for (text,) in db.execute(query, (learned, needle)):
+        for kind, id, was, became in json.loads(text):
+            if kind in names and (was or became)["session"] == origin.session:
+                before.setdefault((kind, id), was)
+    return learned, before
 
-    Attributes:
-        rows: Ids of the rows that something goes of.
-    """
 
-    gone: DeletionPlan
-    derived: DerivedState
-    rows: tuple[str, ...]
-
-    @classmethod
-    def of(cls, db: sqlite3.Connection, id: int) -> Retraction | None:
-        """Look through the rows and the log of the message's Session, if it is there."""
-        message = Rows(db).message(id)
-        if message is None:
-            return None
-        gone, derived = plan_for_message(db, message), DerivedState.of(db, message)
-        draft = _enter(db, Draft("chat", RETRACTED), gone, message.session)
-        ids = *(row.id for row in draft.put), *(id for _, id in draft.drop)
-        return cls(gone, derived, ids)
-
-    def holds(self, db: sqlite3.Connection) -> bool:
-        """Whether it is so still, but for rows that came or changed since."""
-        message, gone = self.derived.message, self.gone
-        now = Rows(db).message(message.id)
-        if now is None or replace(now, batch=message.batch) != message:
-            return False
-        learned = db.execute(
-            "SELECT 1 FROM change WHERE id > ? AND (batch = ? OR EXISTS"
-            " (SELECT 1 FROM json_each(?) WHERE instr(ops, '[\"' || value || '\", ')))",
-            (
-                *(gone.newest, now.batch),
-                json.dumps([kind.kind for kind in registered() if kind.basis in _DERIVED]),
-            ),
-        ).fetchone()
-        return not learned and gone.ids == {message.id, *answers(db, message)}
+def retract_all(db: sqlite3.Connection, tell: Tell, ids: Iterable[int], at: float) -> None:
+    """Delete messages of any Session at once, inside the open transaction."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for message in by_ids(db, ids):
+        places[message.session].append(message.id)
+    for some in places.values():
+        finished(retract(db, tell, ids=some, at=at))
 
 
 def retract(
-    db: sqlite3.Connection, tell: Tell, *, id: int, at: float, known: Retraction | None = None
+    db: sqlite3.Connection,
+    tell: Tell,
+    *,
+    ids: Sequence[int],
+    at: float,
+    known: Retraction | None = None,
 ) -> Slices[Change | None]:
-    """Delete a message and the answer to it, then their words in the log.
+    """Delete messages of one Session, the answers, then their words in the log.
 
-    Facts and names that rest on it alone go, summaries of its conversation too; other facts
-    lose it as evidence, derived rows are as they were before. The log keeps which rows were
-    touched, but no words. Empty the write-ahead log afterwards (``erasure.drain``).
+    Facts and names that rest on them alone go, summaries of the conversation too; other facts
+    lose them as evidence, derived rows are as they were before. The log keeps which rows were
+    touched, but no words. Empty the write-ahead log afterwards (``forget_me.drain``).
 
     Args:
-        known: What goes with it, if that was looked up before.
+        known: What goes with them, if that was looked up before.
 
     Returns:
-        The change; ``None`` if nothing was learned from the message.
+        The change; ``None`` if nothing was learned from the messages.
     """
-    found = known if known and known.holds(db) else Retraction.of(db, id)
+    found = known if known and known.holds(db) else Retraction.of(db, ids)
     if found is None:
         return None
-    gone, message, draft = found.gone, found.derived.message, Draft("chat", RETRACTED)
-    _enter(db, draft, gone, message.session, since=gone.newest, ids=found.rows)
-    found.derived.enter(db, draft, at)
-    change = write(db, draft, at)
-    if change:
-        tell(change)
+    gone, draft = found.gone, Draft("chat", RETRACTED)
+    found.enter(db, draft, at)
+    change = write(db, draft, at, tell)
     for each in by_ids(db, sorted(gone.ids)):
         db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))
         db.execute("DELETE FROM message WHERE id = ?", (each.id,))
@@ -245,11 +279,11 @@ def retract(
         if session := Rows(db).get(Session, each.session):
             leave_gap(db, session.circle, each.sender, each.at, each.at)
     tell(Erased(tuple(sorted(gone.ids))))
-    gone.message, gone.newest = message, change.id if change else 0
-    gone.note(db, f"{_WORDS}{id}")
+    gone.newest = change.id if change else 0
+    gone.note(db, key := f"{_WORDS}{found.messages[0].id}")
     yield
-    yield from _blank(db, gone, found.derived, change)
-    gone.done(db, f"{_WORDS}{id}")
+    yield from found.blank(db, change)
+    gone.done(db, key)
     return change
 
 
@@ -262,9 +296,9 @@ def finish(db: sqlite3.Connection) -> None:
     """Do what a kill left undone, inside the open transaction."""
     for key in unfinished(db):
         gone = DeletionPlan.noted(db, key)
-        if gone and gone.message:
-            change = read_change(db, gone.newest)
-            finished(_blank(db, gone, DerivedState.of(db, gone.message), change))
+        if gone:
+            found = Retraction(gone, (), (), *_learned(db, gone.origin))
+            finished(found.blank(db, read_change(db, gone.newest)))
         DeletionPlan.done(db, key)
 
 
@@ -272,12 +306,11 @@ def _enter(
     db: sqlite3.Connection,
     draft: Draft,
     gone: DeletionPlan,
-    session: str,
     *but: str,
     since: int = -1,
     ids: Collection[str] = (),
 ) -> Draft:
-    """Enter into a draft what is left of the rows of a Session, except for some kinds.
+    """Enter into a draft what is left of rows, except for some kinds.
 
     Of those that did not change after a change, only ``ids`` are looked at.
     """
@@ -286,7 +319,10 @@ def _enter(
         "SELECT kind, id, data FROM row"
         " WHERE kind IN (SELECT value FROM json_each(?)) AND session = ?"
         " AND (change > ? OR id IN (SELECT value FROM json_each(?))) ORDER BY kind, id",
-        (json.dumps([k for k in kinds if k not in but]), session, since, json.dumps([*ids])),
+        (
+            json.dumps([kind for kind in kinds if kind not in but]),
+            *(gone.origin.session, since, json.dumps([*ids])),
+        ),
     ):
         data = json.loads(text)
         left = gone.left(kind, id, data)
@@ -295,38 +331,6 @@ def _enter(
         elif left != data:
             draft.put.append(decode(kind, gone.retold(db, kind, data, left)))
     return draft
-
-
-def _blank(
-    db: sqlite3.Connection, gone: DeletionPlan, derived: DerivedState, change: Change | None
-) -> Slices[None]:
-    """Take the words out of what the log says about rows that went with a message."""
-    ops = change.ops if change else ()
-    rows = {(op.kind, op.id) for op in ops if op.after is None or op.kind == Episode.kind}
-
-    def goes(kind: str, id: str, state: Data, number: int) -> bool:
-        basis = cls.basis if (cls := kind_named(kind)) else Basis.NONE
-        if basis in _DERIVED:
-            return derived.is_gone(kind, id, state, number)
-        if basis is Basis.EACH:
-            return gone.left(kind, id, state) is None
-        if basis is Basis.ANY and (kind, id) not in rows and not gone.left(kind, id, state):
-            # One that stands was said by others, too.
-            query = "SELECT 1 FROM row WHERE kind = ? AND id = ?"
-            return db.execute(query, (kind, id)).fetchone() is None
-        return (kind, id) in rows
-
-    def left(kind: str, id: str, state: Data | None, number: int) -> Data | None:
-        cls = kind_named(kind)
-        if state is None or cls is None or not goes(kind, id, state, number):
-            return state
-        return {**state, **dict.fromkeys(cls.words, "")}
-
-    needle = json.dumps(derived.message.session, ensure_ascii=False)
-    found = db.execute("SELECT id FROM change WHERE instr(ops, ?) ORDER BY id", (needle,))
-    for numbers in found.fetchall():
-        rewrite_log(db, numbers, left)
-        yield
 
 
 def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell) -> Change | None:
@@ -338,12 +342,9 @@ def undo(db: sqlite3.Connection, number: int, actor: str, at: float, tell: Tell)
         NotFoundError, ConflictError: As :func:`..store.rows.inverse`.
     """
     change = undoable(db, number)
-    if change.reason != ASKED:
-        return take_back(db, number, actor, at, tell)
-    undone = write(db, _unasked(db, change, actor), at)
-    if undone:
-        tell(undone)
-    return undone
+    is_asked = change.reason == ASKED
+    draft = _unasked(db, change, actor) if is_asked else inverse(db, number, actor)
+    return write(db, draft, at, tell)
 
 
 def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
@@ -355,9 +356,8 @@ def _unasked(db: sqlite3.Connection, change: Change, actor: str) -> Draft:
     if not own:
         return draft
     message = own[-1]  # earlier ones were its evidence before
-    gone = plan_for_message(db, message)
     draft.put += unsaid(rows, message.session, [message.id])
-    _enter(db, draft, gone, message.session, Episode.kind, Forgotten.kind)
+    _enter(db, draft, plan_for_messages(db, [message]), Episode.kind, Forgotten.kind)
     for op in change.ops:
         cls = kind_named(op.kind)
         if cls and cls.basis is Basis.EACH and op.before and not op.after:

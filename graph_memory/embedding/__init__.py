@@ -4,18 +4,11 @@
 same scale, :class:`CachedEmbedder` keeps what was computed and leaves alone what fails.
 """
 
-from .cache import CachedEmbedder
-from .local_models import BUNDLED, NONE, load
-from .vectors import SLICE, CalibratedEmbedder, VectorStore, calibrate, text_hash
-
-__all__ = [
-    "BUNDLED",
-    "NONE",
-    "SLICE",
-    "CachedEmbedder",
-    "CalibratedEmbedder",
-    "VectorStore",
-    "calibrate",
-    "load",
-    "text_hash",
-]
+from .cache import CachedEmbedder as CachedEmbedder
+from .local_models import BUNDLED as BUNDLED
+from .local_models import load as load
+from .vectors import SLICE as SLICE
+from .vectors import CalibratedEmbedder as CalibratedEmbedder
+from .vectors import VectorStore as VectorStore
+from .vectors import calibrate as calibrate
+from .vectors import text_hash as text_hash

@@ -14,7 +14,7 @@ from ..errors import ClosedError, EmbeddingError, Failure, StorageError
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, Vectors
 from ..supervisor import LogOnce
-from .vectors import SLICE, Embed, VectorStore, text_hash, unit_rows
+from .vectors import SLICE, Embed, VectorStore, text_hash
 
 logger = logging.getLogger("graph_memory.embedding")
 
@@ -54,14 +54,13 @@ class CachedEmbedder:
     ) -> None:
         self.breaker = Breaker("the embedding model", clock=clock)
         self.name = inner.name
-        self.floor = inner.floor
+        self.floor, self.width = inner.floor, inner.width
         self._inner = inner
         self._store = store
         self._remembered = remembered
         self._queries: OrderedDict[bytes, Vectors] = OrderedDict()
         self._asked: dict[str, asyncio.Task[Vectors]] = {}
         self._late: set[str] = set()
-        self._width = 0
         self._late_after = late
         self._log = LogOnce(logger)
         self._closed = False
@@ -76,8 +75,7 @@ class CachedEmbedder:
             EmbeddingError: The model failed, is late, or has been failing and is left alone.
             ClosedError: The embedder was closed.
         """
-        if self._closed:
-            raise ClosedError(f"{self.name} was closed")
+        self._look_open()
         key = text_hash(text)  # nobody's words stay here
         if (known := self._queries.get(key)) is not None:
             self._queries.move_to_end(key)
@@ -119,20 +117,16 @@ class CachedEmbedder:
 
     async def _kept(self, texts: list[str], names: list[str], embed: Embed) -> Vectors:
         """Vectors of texts, from the store under their names or computed and put there."""
-        if self._closed:
-            raise ClosedError(f"{self.name} was closed")
         if not texts:
-            return np.zeros((0, self._width), np.float32)
-        if not self._width:
-            # The model says how wide its vectors are, not the store.
-            await self._compute(texts[:1], embed)
+            return np.zeros((0, self.width), np.float32)
         hashes = [text_hash(name) for name in names]
         wanted = dict(zip(hashes, texts, strict=True))
         found = await self._look_up(list(wanted))
         missing = [key for key in wanted if key not in found]
         for start in range(0, len(missing), SLICE):
             keys = missing[start : start + SLICE]
-            rows = await self._compute([wanted[key] for key in keys], embed)
+            self._look_open()
+            rows = await embed([wanted[key] for key in keys])
             computed = dict(zip(keys, rows, strict=True))
             found.update(computed)
             try:
@@ -172,13 +166,11 @@ class CachedEmbedder:
             raise EmbeddingError(f"{self.name} is left alone for a while: {error}") from None
         except TimeoutError:
             raise EmbeddingError(f"{self.name} did not answer", Failure.TIMEOUT) from None
-        row = unit_rows(answer, self.name, 1, self._width).reshape(-1)
-        self._width = len(row)
-        row.flags.writeable = False
-        self._queries[text_hash(text)] = row
+        answer.flags.writeable = False
+        self._queries[text_hash(text)] = answer
         while len(self._queries) > self._remembered:
             self._queries.popitem(last=False)
-        return row
+        return answer
 
     def _answered(self, text: str, task: asyncio.Task[Vectors]) -> None:
         self._asked.pop(text, None)
@@ -186,12 +178,9 @@ class CachedEmbedder:
         if not task.cancelled():
             task.exception()  # if everybody has gone, it is nobody's error
 
-    async def _compute(self, texts: list[str], embed: Embed) -> Vectors:
+    def _look_open(self) -> None:
         if self._closed:
             raise ClosedError(f"{self.name} was closed")
-        rows = unit_rows(await embed(texts), self.name, len(texts), self._width)
-        self._width = rows.shape[1]
-        return rows
 
     async def _look_up(self, hashes: list[bytes]) -> dict[bytes, Vectors]:
         """What the store has of this model's width."""
@@ -204,5 +193,5 @@ class CachedEmbedder:
         return {
             key: row
             for key, row in found.items()
-            if row.shape == (self._width,) and np.isfinite(row).all()
+            if row.shape == (self.width,) and np.isfinite(row).all()
         }

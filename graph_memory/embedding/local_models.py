@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ClosedError, EmbeddingError, GraphMemoryError, brief
 from ..inference.ports import Embedder, Vectors
-from .vectors import SLICE, VectorStore, calibrate, fit, unit_rows
+from .vectors import SLICE, VectorStore, calibrate, fit
 
 T = TypeVar("T")
 _Model = tuple[Callable[[str], ArrayLike], Callable[[list[str]], ArrayLike]]
@@ -231,7 +231,7 @@ class ThreadedEmbedder:
         self._back = ThreadPoolExecutor(1, "gm-embed-passages")
 
     async def query(self, text: str) -> Vectors:
-        """Vector of a question, shape ``(dim,)``, length 1; see ``Embedder``."""
+        """Vector of a question, shape ``(dim,)``, any length."""
         return await self._run(self._front, lambda: self._answer(text))
 
     async def passages(self, texts: list[str]) -> Vectors:
@@ -258,7 +258,7 @@ class ThreadedEmbedder:
         try:
             with self._turn:
                 query, _ = self._open_model()
-                return unit_rows(query(fit(text)), self.name, 1).reshape(-1)
+                return np.asarray(query(fit(text)))
         finally:
             with self._quiet:
                 self._queries -= 1
@@ -274,7 +274,7 @@ class ThreadedEmbedder:
             some = [fit(text) for text in texts[start : start + self._step]]
             with self._turn:
                 _, passages = self._open_model()
-                done.append(unit_rows(passages(some), self.name, len(some)))
+                done.append(np.asarray(passages(some)))
         return np.concatenate(done) if done else np.zeros((0, 0), np.float32)
 
     def _open_model(self) -> _Model:

@@ -117,6 +117,8 @@ class RawEmbedder(Protocol):
 class CalibratedEmbedder:
     """An embedder on the common scale; made by :func:`calibrate`.
 
+    What its model gives is looked at here, once for all: shape, width, finite, a direction.
+
     Attributes:
         floor: Cosine below which :data:`QUANTILE` of the unrelated pairs are.
 
@@ -134,7 +136,7 @@ class CalibratedEmbedder:
         self.name = f"{raw.name}~{VERSION}"
         self._raw = raw
         self._ask = ask
-        self._width = questions.shape[1]
+        self.width = questions.shape[1]
         language = sum(zh.mean(axis=0) - en.mean(axis=0) for zh, en in halves)
         length = np.linalg.norm(language)
         has_language = length > _DIRECTIONLESS
@@ -148,19 +150,19 @@ class CalibratedEmbedder:
 
     async def query(self, text: str) -> Vectors:
         """See ``Embedder``; a vector of another width is an ``EmbeddingError``."""
-        row = unit_rows(await self._raw.query(text), self.name, 1, self._width)
+        row = unit_rows(await self._raw.query(text), self.name, 1, self.width)
         return self._scaled(row, self._asked).reshape(-1)
 
     async def questions(self, texts: list[str]) -> Vectors:
         """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""
-        rows = unit_rows(await self._ask(texts), self.name, len(texts), self._width)
+        rows = unit_rows(await self._ask(texts), self.name, len(texts), self.width)
         return self._scaled(rows, self._asked)
 
     async def passages(self, texts: list[str]) -> Vectors:
         """See ``Embedder``; vectors of another width are an ``EmbeddingError``."""
         if not texts:
-            return np.zeros((0, self._width), np.float32)
-        rows = unit_rows(await self._raw.passages(texts), self.name, len(texts), self._width)
+            return np.zeros((0, self.width), np.float32)
+        rows = unit_rows(await self._raw.passages(texts), self.name, len(texts), self.width)
         return self._scaled(rows, self._told)
 
     async def close(self) -> None:

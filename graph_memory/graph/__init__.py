@@ -3,15 +3,13 @@
 Only this package imports kuzu, or ladybug in its place.
 """
 
-from .graph_queries import HOPS, GraphEdge, GraphNode, GraphQueries, Subgraph
-from .graph_store import GraphState, GraphStore
-
-__all__ = [
-    "HOPS",
-    "GraphEdge",
-    "GraphNode",
-    "GraphQueries",
-    "GraphState",
-    "GraphStore",
-    "Subgraph",
-]
+from .graph_queries import HOPS as HOPS
+from .graph_queries import GraphEdge as GraphEdge
+from .graph_queries import GraphNode as GraphNode
+from .graph_queries import GraphQueries as GraphQueries
+from .graph_queries import MapEdge as MapEdge
+from .graph_queries import Subgraph as Subgraph
+from .graph_queries import Whole as Whole
+from .graph_store import GraphMap as GraphMap
+from .graph_store import GraphState as GraphState
+from .graph_store import GraphStore as GraphStore

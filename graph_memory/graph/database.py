@@ -56,13 +56,17 @@ _FACT: Final = {
     "valid_to": "DOUBLE",
     "status": "STRING",
     "recorded_at": "DOUBLE",
+    "archived_at": "DOUBLE",
+    "last_used": "DOUBLE",
+    "half_life": "DOUBLE",
+    "pinned": "BOOLEAN",
     "supersedes": "STRING",
 }
 _TIMES: Final = {"id": "STRING", "times": "INT64"}
 NODES: Final = {
     USER: _SHOWN,
     ENTITY: _SHOWN | {"type": "STRING"},
-    SESSION: _SHOWN | {"type": "STRING", "circle": "STRING"},
+    SESSION: _SHOWN | {"type": "STRING", "circle": "STRING", "persona": "STRING"},
 }
 """Type of each column by table."""
 EDGES: Final = {
@@ -75,6 +79,8 @@ EDGES: Final = {
 _CHECK = 1_000  # rows between two looks at `stop`
 _MAX_SIZE = 1 << 32  # bytes; the default, 8 TiB of address space, fails under ulimit
 _THREADS = 2
+_POOL = 128 << 20
+"""Most memory for pages, bytes."""
 
 
 def is_available() -> bool:
@@ -90,19 +96,18 @@ class Database:
 
     Args:
         path: A new file: opening a damaged one may hang the process.
-        buffer_pool_mb: Most memory for its pages, MiB.
 
     Raises:
         GraphError: It cannot be made.
     """
 
-    def __init__(self, path: Path, buffer_pool_mb: int) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._prepared: dict[str, Any] = {}
         try:
             self._database = kuzu.Database(
                 path,
-                buffer_pool_size=buffer_pool_mb << 20,
+                buffer_pool_size=_POOL,
                 max_num_threads=_THREADS,
                 max_db_size=_MAX_SIZE,
                 auto_checkpoint=False,
@@ -180,7 +185,6 @@ def build(
     path: Path,
     rows: Rows,
     canonical: Callable[[str], str],
-    buffer_pool_mb: int,
     stop: threading.Event,
 ) -> Database:
     """Build a database at ``path`` from the journal's rows; returns it open.
@@ -201,7 +205,7 @@ def build(
         folder.mkdir(mode=0o700, parents=True)
         with _Spool(folder) as files:
             _spool(rows, canonical, files, stop)
-        database = Database(path, buffer_pool_mb)
+        database = Database(path)
         for statement in _ddl():
             database.run(statement)
         files.load(database, stop)
@@ -265,7 +269,7 @@ def _spool(
     for label, id in nodes:
         caption = _Caption() if label == SESSION else captions[id]
         shown = (id, caption.name[1], "\n".join(sorted(caption.names)))
-        rest = {USER: (), ENTITY: (caption.type[2],), SESSION: ("", "")}[label]
+        rest = {USER: (), ENTITY: (caption.type[2],), SESSION: ("", "", "")}[label]
         files.write((label,), (*shown, *rest))
 
 
@@ -297,6 +301,10 @@ def _edge(row: Fact | Mention | Participation, canonical: Callable[[str], str]) 
         None if row.valid_to is None else float(row.valid_to),
         row.status,
         float(row.recorded_at),
+        None if row.archived_at is None else float(row.archived_at),
+        float(row.last_used),
+        float(row.half_life),
+        row.pinned,
         json.dumps(row.supersedes, ensure_ascii=False),
     )
     return "KNOWS" if source[0] == USER else "RELATED_TO", source, target, values
@@ -305,7 +313,7 @@ def _edge(row: Fact | Mention | Participation, canonical: Callable[[str], str]) 
 def _session(row: Session) -> tuple[Value, ...]:
     names = "\n".join(map(normalise, (row.title, row.circle, row.persona)))
     kind = "group" if row.is_group else "private"
-    return row.id, row.title or row.circle, names, kind, row.circle
+    return row.id, row.title or row.circle, names, kind, row.circle, row.persona
 
 
 # ---------------------------------------------------------------- CSV

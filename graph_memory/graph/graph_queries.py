@@ -1,26 +1,63 @@
-"""Cypher queries of the graph: search, neighbourhood, paths, and canned questions.
+"""Cypher queries of the graph, and search of paths along its facts.
 
-This is the owner's view: nothing here asks who may see what. Archived facts count only for
+This is the owner's view: no query asks who may see what. Archived facts count only for
 neighbourhoods and *contradicted*.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Final
 
 from ..errors import NotFoundError
 from ..model import Status, is_entity
 from ..text import normalise
 from .database import ENTITY, SESSION, USER, Database
-from .paths import Hop, Path
 
 HOPS: Final = 4
 """Facts on the longest path that is looked for."""
 WAYS: Final = 6
 """Most paths of an answer; the shortest ones there are."""
+HUB = 30
+"""Facts of a node up to which it is walked through: one of many says little about each."""
+NEIGHBOURS = 60
+"""Facts of a node that was asked for that are walked over, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """That a fact leads from a node to another one, whichever its subject is.
+
+    Attributes:
+        at: When it was said, seconds since the epoch; 0 if not known here.
+        group: Circle of the group chat in which it was said; empty if there is none.
+    """
+
+    fact: str
+    source: str
+    target: str
+    at: float = 0.0
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Ids of the nodes, from the first to the last, and of the facts between them."""
+
+    nodes: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+
+    def to(self, node: str, fact: str) -> Path:
+        """One hop further."""
+        return Path((*self.nodes, node), (*self.facts, fact))
+
+    def meeting(self, other: Path) -> Path:
+        """There, and back to where another path to the same node began."""
+        return Path(self.nodes + other.nodes[-2::-1], self.facts + other.facts[::-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +105,8 @@ class Subgraph:
     Attributes:
         total: How many answers there are, shown or not.
         pairs: Ids of facts, newer and older, if replaced ones were asked for.
-        counts: ``(node, number)`` of the nodes or groups it is joined with.
+        counts: ``(node, number)`` of the nodes or groups it is joined with; of the centre
+            ``(predicate, number)`` of its neighbours, shown or not.
     """
 
     nodes: list[GraphNode]
@@ -77,6 +115,49 @@ class Subgraph:
     paths: tuple[Path, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MapEdge:
+    """A fact as the map of all of them has it, without its statement.
+
+    Attributes:
+        source, target: Places of its ends in the list of nodes.
+        until: When it ended, was replaced or put away, if that is known; ``None`` if open.
+        session: Where it was said.
+    """
+
+    id: str
+    source: int
+    target: int
+    predicate: str
+    importance: float
+    strength_count: int
+    valid_to: float | None
+    status: str
+    recorded_at: float
+    superseded: bool
+    until: float | None
+    last_used: float
+    half_life: float
+    pinned: bool
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All of the graph, or its best connected part.
+
+    Attributes:
+        nodes: Users and entities, the most connected first.
+        sessions: Circle, title, whether it is a group, and persona of each Session.
+        total: How many nodes there are, here or not.
+    """
+
+    nodes: list[GraphNode]
+    edges: list[MapEdge]
+    sessions: dict[str, tuple[str, str, bool, str]]
+    total: int
 
 
 _KINDS: Final = {USER: "user", ENTITY: "entity", SESSION: "session"}
@@ -109,9 +190,18 @@ _ALL_SESSIONS: Final = f"MATCH (n:Session) OPTIONAL MATCH {_PRESENCE} {_TOP}"
 _NEIGHBOURS: Final = (
     f"MATCH {_EITHER} WHERE n.id = $id AND m.id <> $id"
     " RETURN m.id, max(CASE WHEN f.status = $status THEN 1 ELSE 0 END) AS active,"
-    " count(*) AS facts, max(f.importance) AS weight"
+    " count(*) AS facts, max(f.importance) AS weight, collect(DISTINCT f.predicate)"
     " ORDER BY active DESC, facts DESC, weight DESC, m.id"
 )
+# Neither can the number of steps.
+_STEPS: Final = (
+    "(b:User:Entity) WHERE a.id = $id AND b.id <> $id"
+    " RETURN b.id, length(e) AS steps ORDER BY steps, b.id"
+)
+_WITHIN: Final = {
+    2: f"MATCH (a:User:Entity)-[e:{_RELS}* SHORTEST 1..2]-{_STEPS}",
+    3: f"MATCH (a:User:Entity)-[e:{_RELS}* SHORTEST 1..3]-{_STEPS}",
+}
 _VISITORS: Final = (
     f"MATCH (n:Session {{id: $id}}) MATCH {_PRESENCE}"
     " RETURN f.id, m.id, n.id, lower(label(f)), f.times ORDER BY f.times DESC, m.id"
@@ -162,6 +252,16 @@ _ORPHANS: Final = (
     f" {{ MATCH (n)-[f:{_RELS}]-(m:User:Entity) WHERE f.status = $status }}"
     " RETURN n.id ORDER BY n.name, n.id"
 )
+_EVERYBODY: Final = "MATCH (n:User:Entity) RETURN n.id, label(n), n.type, n.name"
+_EVERY_FACT: Final = (
+    f"MATCH {_OUT} WHERE n.id <> m.id RETURN f.id, n.id, m.id, f.predicate, f.importance,"
+    " f.use_count, f.valid_to, f.status, f.recorded_at, f.archived_at, f.last_used, f.half_life,"
+    " f.pinned, f.session ORDER BY f.recorded_at DESC, f.id"
+)
+_EVERY_SESSION: Final = "MATCH (s:Session) RETURN s.id, s.circle, s.name, s.type, s.persona"
+_REPLACED_AT: Final = (
+    f"MATCH ()-[f:{_RELS}]->() WHERE f.supersedes <> '[]' RETURN f.supersedes, f.recorded_at"
+)
 _HOPS: Final = (
     f"MATCH {_EITHER} WHERE n.id IN $ids AND f.session IN $sessions AND f.status = $status"
     " AND n.id <> m.id RETURN f.id, n.id, m.id ORDER BY f.id, n.id"
@@ -199,8 +299,12 @@ class GraphQueries:
             rows = self._db.run(_ALL, page) + self._db.run(_ALL_SESSIONS, page)
         return [_node(row) for row in rows][: max(0, limit)]
 
-    def neighbourhood(self, node: str, limit: int = 60) -> Subgraph:
-        """A node, and what is one hop from it, the strongest first."""
+    def neighbourhood(self, node: str, limit: int = 60, predicate: str = "") -> Subgraph:
+        """A node, and what is one hop from it, the strongest first.
+
+        Args:
+            predicate: Of the facts that lead to what is shown; empty: any.
+        """
         id = self._canonical(node)
         # A user's id could read like a session's, never the other way round: users first.
         centre = self._nodes([id]) or ([] if is_entity(id) else self._sessions([id]))
@@ -218,9 +322,24 @@ class GraphQueries:
             ]
             return Subgraph(centre + self._nodes(people), edges, len(shown))
         ranked = self._db.run(_NEIGHBOURS, {"id": id, **_ACTIVE})
-        shown = [row[0] for row in ranked][: max(0, limit)]
+        wanted = [row[0] for row in ranked if not predicate or predicate in row[4]]
+        shown = wanted[: max(0, limit)]
         edges = self._edges(self._db.run(_AROUND, {"id": id, "ids": shown or [id]}))
-        return Subgraph(centre + self._nodes(shown), edges, len(ranked))
+        counts = tuple(Counter(kind for row in ranked for kind in row[4]).most_common())
+        return Subgraph(centre + self._nodes(shown), edges, len(ranked), counts=counts)
+
+    def within(self, node: str, depth: int, limit: int, predicate: str = "") -> Subgraph:
+        """A node and what is up to ``depth`` hops from it, the nearest first.
+
+        Args:
+            predicate: As of :meth:`neighbourhood`, for one hop only.
+        """
+        if depth < 2:
+            return self.neighbourhood(node, limit, predicate)
+        (centre,) = self._known(node)
+        found = [row[0] for row in self._db.run(_WITHIN[depth], {"id": centre.id})]
+        some = self.among([centre.id, *found[:limit]])
+        return replace(some, total=len(found))
 
     def among(self, ids: Collection[str]) -> Subgraph:
         """Some users and entities, and all facts between them."""
@@ -267,6 +386,26 @@ class GraphQueries:
         rows = self._db.run(_CONNECTED, {"limit": limit, **_ACTIVE})
         nodes = self._nodes([row[0] for row in rows])
         return Subgraph(nodes, [], len(rows), counts=tuple((row[0], int(row[1])) for row in rows))
+
+    def whole(self, nodes: int, edges: int) -> Whole:
+        """All of the graph: at most so many nodes, the best connected, and newest facts."""
+        facts = self._db.run(_EVERY_FACT, {})
+        degrees = Counter[str](end for row in facts for end in (row[1], row[2]))
+        everybody = [_node((*row, degrees[row[0]])) for row in self._db.run(_EVERYBODY, {})]
+        shown = sorted(everybody, key=lambda node: (-node.degree, node.id))[:nodes]
+        place = {node.id: number for number, node in enumerate(shown)}
+        inner = [row for row in facts if row[1] in place and row[2] in place]
+        gone = {
+            old: float(at)
+            for listed, at in self._db.run(_REPLACED_AT, {})
+            for old in json.loads(listed)
+        }
+        sessions = {
+            id: (circle, name, type == "group", persona)
+            for id, circle, name, type, persona in self._db.run(_EVERY_SESSION, {})
+        }
+        drawn = [_map_edge(row, place, gone) for row in inner[:edges]]
+        return Whole(shown, drawn, sessions, len(everybody))
 
     def bridges(self, limit: int = 50) -> Subgraph:
         """People and things of more than one group chat, those of the most first."""
@@ -351,6 +490,118 @@ def _ordered(ids: list[str], rows: Iterable[Iterable[object]]) -> list[GraphNode
     return [found[id] for id in ids if id in found]
 
 
+def _map_edge(row: list[Any], place: Mapping[str, int], gone: Mapping[str, float]) -> MapEdge:
+    """A row of :data:`_EVERY_FACT`; ``gone`` says when facts were replaced."""
+    id, source, target, predicate, importance, times, ended, status, at, away, *rest = row
+    ends = [time for time in (ended, away, gone.get(id)) if time is not None]
+    until = min(ends, default=None)
+    kind = (predicate, float(importance), int(times), ended, status, float(at))
+    return MapEdge(id, place[source], place[target], *kind, id in gone, until, *rest)
+
+
 def _node(row: Iterable[object]) -> GraphNode:
     id, label, type, name, degree = row
     return GraphNode(str(id), _KINDS[str(label)], str(type or ""), str(name), int(str(degree)))
+
+
+# ------------------------------------------------------------------ search of paths
+
+# Pure: the caller asks the graph for the next hops and says which of them the asker sees; others
+# do not exist here. Results depend on those alone, and not on the ids of nodes: one that was
+# merged goes under another's.
+
+
+class PathSearch:
+    """Breadth-first search from some seeds.
+
+    Attributes:
+        frontier: Nodes from which the next hops go.
+    """
+
+    def __init__(self, seeds: Sequence[str]) -> None:
+        self._seeds = tuple(dict.fromkeys(seeds))
+        self._paths: dict[str, dict[str, Path]] = {s: {s: Path((s,))} for s in self._seeds}
+        self._degrees: dict[str, int] = {}
+        self._at: dict[str, float] = {}
+        self.frontier: set[str] = set(self._seeds)
+
+    def advance(self, hops: Iterable[Hop]) -> None:
+        """Take the next hops: those that the asker sees; there are no others."""
+        ways: dict[str, list[Hop]] = defaultdict(list)
+        for hop in dict.fromkeys(hops):
+            ways[hop.source].append(hop)
+        before = {node: dict(self._paths[node]) for node in self.frontier & ways.keys()}
+        fresh: set[str] = set()
+        for node in sorted(before, key=lambda node: sorted(p.facts for p in before[node].values())):
+            newest = sorted(ways[node], key=lambda way: (-way.at, way.fact))
+            self._degrees[node] = len(newest)
+            if len(newest) > HUB and node not in self._seeds:
+                continue
+            for hop in newest[:NEIGHBOURS]:
+                self._at[hop.fact] = hop.at
+                if self._extend(before[node], hop.target, hop.fact):
+                    fresh.add(hop.target)
+        self.frontier = fresh
+
+    def _extend(self, paths: Mapping[str, Path], target: str, fact: str) -> bool:
+        found = self._paths.setdefault(target, {})
+        fresh = {
+            seed: path.to(target, fact)
+            for seed, path in paths.items()
+            if seed not in found and target not in path.nodes
+        }
+        found.update(fresh)
+        return bool(fresh)
+
+    def meetings(self, longest: int) -> list[Path]:
+        """How each two seeds are joined: the shortest path of each, then all others.
+
+        Args:
+            longest: Facts of a path at most.
+        """
+        found: dict[tuple[str, str], set[Path]] = defaultdict(set)
+        for paths in self._paths.values():
+            for ends in combinations([seed for seed in self._seeds if seed in paths], 2):
+                path = paths[ends[0]].meeting(paths[ends[1]])
+                if len(path.facts) <= longest and len(set(path.nodes)) == len(path.nodes):
+                    found[ends].add(path)
+        first = [min(paths, key=_length) for paths in found.values()]
+        others = set[Path]().union(*found.values()) - set(first)
+        return sorted(first, key=_length) + sorted(others, key=_length)
+
+    def onward(
+        self, seeds: Collection[str], known: Collection[str], avoid: Collection[str] = ()
+    ) -> list[Path]:
+        """Where the search led: the nearest first, through nodes of few facts, the newest.
+
+        Args:
+            seeds: Those whose surroundings matter.
+            known: Facts that need not be shown again; neither is anything twice.
+            avoid: Nodes that belong to everything, so that it says nothing to pass them.
+        """
+        paths = [
+            path
+            for node, found in self._paths.items()
+            if node not in self._seeds
+            for seed, path in found.items()
+            if seed in seeds and not set(path.nodes[1:-1]) & set(avoid)
+        ]
+        paths.sort(
+            key=lambda p: (
+                len(p.facts),
+                sum(self._degrees.get(node, 0) for node in p.nodes[1:-1]),
+                -self._at[p.facts[-1]],
+                p.facts,
+            )
+        )
+        shown = set(known)
+        news: list[Path] = []
+        for path in paths:
+            if path.facts[-1] not in shown:
+                shown.update(path.facts)
+                news.append(path)
+        return news
+
+
+def _length(path: Path) -> tuple[int, tuple[str, ...]]:
+    return len(path.facts), path.facts

@@ -22,18 +22,23 @@ import logging
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
 
 from ..errors import ClosedError, GraphError
 from ..store import Journal
 from ..supervisor import Supervisor
 from .database import Database, build, is_available, remove
-from .graph_queries import GraphQueries
+from .graph_queries import GraphQueries, Whole
+from .layout import communities, positions
 
 T = TypeVar("T")
 _log = logging.getLogger("graph_memory.graph")
@@ -48,6 +53,9 @@ FRESH = 5.0
 """Seconds that it waits for a newer one; then the graph there is answers."""
 TIMEOUT = 10.0
 """Seconds after which one query is given up."""
+MAP_NODES = 5_000
+MAP_EDGES = 20_000
+"""Most nodes and facts of the map."""
 _ABSENT = "there is no graph: neither kuzu nor ladybug can be imported"
 MIN_FREE = 64 << 20
 """Bytes the disk must have free: Kùzu ends the process when a write finds none."""
@@ -64,32 +72,53 @@ class GraphState(StrEnum):
     FAILED = "failed"
 
 
+@dataclass(frozen=True, slots=True)
+class GraphMap:
+    """The whole graph as it is drawn.
+
+    Attributes:
+        places: Where each node is, and the number of its community, the largest is 0.
+    """
+
+    whole: Whole
+    places: dict[str, tuple[float, float, int]]
+
+    @classmethod
+    def of(cls, whole: Whole) -> GraphMap:
+        """Lay it out; takes a second for thousands of nodes."""
+        pairs = Counter((min(e.source, e.target), max(e.source, e.target)) for e in whole.edges)
+        ends = np.array(list(pairs), np.intp).reshape(-1, 2)
+        # Told twice joins more than once, but not twice as much.
+        weights = np.sqrt(np.array(list(pairs.values()), np.float64))
+        labels = communities(len(whole.nodes), ends, weights)
+        spots = positions(labels, ends, weights).tolist()
+        places = {
+            node.id: (round(x, 2), round(y, 2), label)
+            for node, (x, y), label in zip(whole.nodes, spots, labels.tolist(), strict=True)
+        }
+        return cls(whole, places)
+
+
 class GraphStore:
     """The graph of one data directory, in ``graph/`` inside it.
 
     Args:
         journal: Must stay open until this is closed.
-        buffer_pool_mb: Most memory for pages, MiB.
 
     Attributes:
         applied: Number of the newest change the graph reflects.
     """
 
-    def __init__(
-        self,
-        directory: Path,
-        journal: Journal,
-        *,
-        buffer_pool_mb: int = 128,
-    ) -> None:
+    def __init__(self, directory: Path, journal: Journal) -> None:
         self.applied = 0
         self._home = directory / "graph"
         self._journal = journal
-        self._pool = buffer_pool_mb
         self._database: Database | None = None
         self._canonical: Callable[[str], str] = str
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="gm-graph")
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="gm-graph-read")
+        self._map: GraphMap | None = None
+        self._mapping = asyncio.Lock()
         self._is_open = False
         self._asked = time.monotonic()
         self._wanted = 1  # counts the reasons for a build
@@ -208,7 +237,7 @@ class GraphStore:
         path = self._home / f"graph-{self._number}.kuzu"
         with self._journal.snapshot() as rows:
             change, canonical = rows.last_change(), rows.identities().canonical
-            database = build(path, rows, canonical, self._pool, self._ending)
+            database = build(path, rows, canonical, self._ending)
         database.limit(TIMEOUT)
         self._replace(database, canonical)
         self.applied = change
@@ -218,7 +247,7 @@ class GraphStore:
         old = self._database
 
         def swap() -> None:
-            self._database, self._canonical = new, canonical
+            self._database, self._canonical, self._map = new, canonical, None
 
         self._reader.submit(swap).result()
         if old:
@@ -243,6 +272,24 @@ class GraphStore:
             raise GraphError("the graph is closed")
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._reader, self._answer, question)
+
+    async def map(self) -> GraphMap:
+        """The whole graph as it is drawn, laid out once for each state of it.
+
+        Raises:
+            GraphError: As :meth:`ask`.
+        """
+        async with self._mapping:
+            await self.ask(lambda _: None)
+            if found := self._map:
+                return found
+            database, whole = await self.ask(
+                lambda queries: (self._database, queries.whole(MAP_NODES, MAP_EDGES))
+            )
+            found = await asyncio.to_thread(GraphMap.of, whole)
+            if database is self._database:
+                self._map = found
+            return found
 
     def _answer(self, question: Callable[[GraphQueries], T]) -> T:
         if not is_available():

@@ -44,22 +44,11 @@ class Breaker:
     """Counts how calls of one dependency end, and decides whether there is another.
 
     ``failures`` are in a row, ``reason`` is the kind of the last (``errors.Failure``).
-    ``first`` and ``longest`` are pauses in seconds, ``clock`` tells monotonic seconds.
+    ``clock`` tells monotonic seconds.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        threshold: int = THRESHOLD,
-        first: float = FIRST_PAUSE,
-        longest: float = LONGEST_PAUSE,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, name: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.name = name
-        self._threshold = threshold
-        self._first = first
-        self._longest = longest
         self._clock = clock
         self._round = 0
         self.failures, self.reason = 0, ""
@@ -110,10 +99,10 @@ class Breaker:
         if failure:
             self.failures, self.reason = self.failures + 1, failure
             if self._pause:
-                self._begin_round(min(self._longest, 2 * self._pause))
-            elif self.failures >= self._threshold:
+                self._begin_round(min(LONGEST_PAUSE, 2 * self._pause))
+            elif self.failures >= THRESHOLD:
                 self._opened = self._clock()
-                self._begin_round(self._first)
+                self._begin_round(FIRST_PAUSE)
                 text = "%s failed %d times in a row and is left alone, next try in %g s: %s"
                 logger.warning(text, self.name, self.failures, self._pause, self.reason)
         elif failure is not None:

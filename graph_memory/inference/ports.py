@@ -54,10 +54,12 @@ class Embedder(Protocol):
         name: Identifies the model; vectors of different names are never mixed.
         floor: Cosine of a query and a passage that have nothing to do with each
             other, roughly; similarities are read relative to it.
+        width: Of every vector.
     """
 
     name: str
     floor: float
+    width: int
 
     async def query(self, text: str) -> Vectors:
         """Vector of a question, shape ``(dim,)``, length 1.

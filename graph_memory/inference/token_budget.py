@@ -9,19 +9,23 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from ..dates import midnight
-from ..errors import HeldBackError
+from ..errors import ExtractionError, Failure, HeldBackError
 from ..privacy.redaction import redacted
 from ..store import Journal
 from ..supervisor import NEVER, Supervisor
 from ..text import tokens
+from .breaker import Breaker, RefusedError
 from .ports import Answer, LanguageModel, ToolSchema
 
 logger = logging.getLogger("graph_memory.inference")
 
+ASK_TIMEOUT = 180.0
+"""Seconds after which a model that does not answer has failed."""
 SHARES = 4
 """One person may cost the day's limit divided by how many people there are, at most this."""
 _NOTE = "usage"
@@ -98,12 +102,14 @@ class TokenBudget:
         await self._job.idle()
         await self._job.close()
 
-    def metered(self, model: LanguageModel, purpose: str) -> LanguageModel:
-        """``model``, counted under ``purpose``; beyond the limit ``HeldBackError``.
+    def metered(
+        self, model: LanguageModel, purpose: str, breaker: Breaker | None = None
+    ) -> LanguageModel:
+        """Model whose calls are counted under a purpose and end after :data:`ASK_TIMEOUT`.
 
-        Look at :attr:`blocked_for` first: a breaker takes that for the model's failure.
+        Beyond the limit, and while ``breaker`` is open, it raises ``HeldBackError``.
         """
-        return _Metered(self, model, purpose)
+        return _Metered(self, model, purpose, breaker)
 
     @property
     def blocked_for(self) -> float:
@@ -158,10 +164,13 @@ class TokenBudget:
 class _Metered:
     """A language model whose calls are counted."""
 
-    def __init__(self, spending: TokenBudget, model: LanguageModel, purpose: str) -> None:
+    def __init__(
+        self, spending: TokenBudget, model: LanguageModel, purpose: str, breaker: Breaker | None
+    ) -> None:
         self._spending = spending
         self._model = model
         self._purpose = purpose
+        self._call = breaker.call if breaker else nullcontext
 
     async def ask(
         self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
@@ -170,10 +179,23 @@ class _Metered:
         account = self._spending.today()
         if account.blocked_for:
             raise HeldBackError(f"the {account.limit} tokens a day may cost are spent")
-        answer: Answer | None = None
         prompt = await asyncio.to_thread(redacted, prompt)
         try:
-            answer = await self._model.ask(system, prompt, tool=tool, where=where)
+            with self._call():
+                return await self._counted(system, prompt, tool, where)
+        except RefusedError as error:
+            raise HeldBackError(f"the model is left alone for a while: {error}") from None
+        except TimeoutError as error:
+            reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
+            raise ExtractionError(reason, Failure.TIMEOUT) from error
+
+    async def _counted(
+        self, system: str, prompt: str, tool: ToolSchema | None, where: str
+    ) -> Answer:
+        answer: Answer | None = None
+        try:
+            async with asyncio.timeout(ASK_TIMEOUT):
+                answer = await self._model.ask(system, prompt, tool=tool, where=where)
         finally:
             asked = system + prompt + (json.dumps(tool.parameters) if tool else "")
             self._spending.add(self._purpose, *_cost(asked, answer))

@@ -22,7 +22,7 @@ from ..learning import LearningStatus
 from ..locales import TEXTS, explain, say
 from ..maintenance import Report
 from ..recall import Recaller
-from ..store import Journal, StorageState, examine, mend
+from ..store import Journal, examine, mend
 
 logger = logging.getLogger("graph_memory.inspect")
 
@@ -55,7 +55,6 @@ class Health:
     upkeep_at: float | None
     upkeep: Report | None
     problems: list[str] = field(default_factory=list)
-    storage: StorageState = StorageState.READY
     storage_kind: str = ""
     breakers: dict[str, Breaker] = field(default_factory=dict)
     spending: Account = field(default_factory=Account)
@@ -163,7 +162,7 @@ def _troubles(health: Health, language: str) -> list[str]:
 class Finding:
     """Something that was wrong, and whether it is right now.
 
-    ``code`` is that of a journal's fault (``store/examine.py``), or ``journal_away``,
+    ``code`` is that of a journal's fault (``store/contents.py``), or ``journal_away``,
     ``graph_away``, ``graph_absent``, ``index_away``.
     """
 
@@ -171,6 +170,9 @@ class Finding:
     count: int
     detail: str
     is_mended: bool
+
+
+ABSENT = Finding("graph_absent", 1, "kuzu and ladybug cannot be imported", is_mended=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Che
         findings = [
             *await _examine_journal(journal),
             *await _rebuild("graph", graph.rebuild),
-            *_absence(graph),
+            *([ABSENT] if graph.state is GraphState.ABSENT else []),
             *await _rebuild("index", recall.rebuild),
         ]
     for each in findings:
@@ -207,12 +209,6 @@ async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Che
         logger.warning("%s: %d (%s), %s", each.code, each.count, each.detail, outcome)
     seconds = time.monotonic() - started
     return Checkup(tuple(findings), recall.items, vectors, graph.applied, seconds)
-
-
-def _absence(graph: GraphStore) -> list[Finding]:
-    if graph.state is not GraphState.ABSENT:
-        return []
-    return [Finding("graph_absent", 1, "kuzu and ladybug cannot be imported", is_mended=False)]
 
 
 async def _examine_journal(journal: Journal) -> list[Finding]:

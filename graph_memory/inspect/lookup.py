@@ -16,7 +16,7 @@ from ..context import Context
 from ..dates import periods
 from ..errors import GraphError
 from ..graph import HOPS, GraphStore
-from ..graph.paths import Hop, Path, PathSearch
+from ..graph.graph_queries import Hop, Path, PathSearch
 from ..model import Asker, Fact, Message
 from ..recall import (
     SIMILAR,

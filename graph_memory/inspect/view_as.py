@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -20,9 +20,9 @@ from ..context import Context
 from ..errors import NotFoundError
 from ..model import Asker, Fact, Message, Session, SessionRow, Status, User, session_of
 from ..privacy.scope import Attendance, Policy, Rank, View, rank_of, view
-from ..recall import Index, Recall, Recaller, VisibleSet
+from ..recall import Index, Item, Recall, Recaller, VisibleSet
 from ..recall.documents import Kind, message_key
-from ..store import Rows, queries
+from ..store import Rows, contents, queries
 
 NOBODY = ""
 STRANGER = "\x00"
@@ -83,28 +83,28 @@ class Barrier(StrEnum):
     PERSONA = "persona"
 
 
-class Barriers:
-    """Barriers between an asker and the rows of some Sessions."""
+BarrierOf = Callable[[SessionRow | Message], Barrier | None]
 
-    def __init__(
-        self, sessions: Iterable[Session], asker: Asker, policy: Policy, attendance: Attendance
-    ) -> None:
-        self._views: dict[str, tuple[View | None, View | None]] = {}
-        for session in sessions:
-            own = replace(asker, persona=session.persona)
-            seen, akin = (view(session, each, policy, attendance) for each in (asker, own))
-            self._views[session.id] = seen, akin
 
-    def of(self, row: SessionRow | Message) -> Barrier | None:
-        """Why the asker does not see a row (audience first); ``None`` if they do."""
-        if row.session not in self._views:
-            return None
-        seen, akin = self._views[row.session]
-        if rank_of(seen, row) is not Rank.HIDDEN:
+def barriers(
+    sessions: Iterable[Session], asker: Asker, policy: Policy, attendance: Attendance
+) -> BarrierOf:
+    """Why the asker does not see a row of some Sessions; ``None`` if they do."""
+    views: dict[str, tuple[View | None, View | None]] = {}
+    for session in sessions:
+        own = replace(asker, persona=session.persona)
+        seen, akin = (view(session, each, policy, attendance) for each in (asker, own))
+        views[session.id] = seen, akin
+
+    def barrier(row: SessionRow | Message) -> Barrier | None:
+        seen, akin = views.get(row.session, (None, None))
+        if row.session not in views or rank_of(seen, row) is not Rank.HIDDEN:
             return None
         if akin is None:
             return Barrier.AUDIENCE
         return Barrier.ABSENT if rank_of(akin, row) is Rank.HIDDEN else Barrier.PERSONA
+
+    return barrier
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,23 +141,11 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
-    """A fact, message or episode that answers a question and is not told."""
-
-    kind: str
-    id: str
-    text: str
-    at: float
-    barrier: Barrier
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
-    """What an asker is told, what there is without scope, and what of it is kept away."""
+    """What an asker is told, and what would answer as well and is kept away, and why."""
 
     told: Recall
-    all: Recall
-    kept: list[Withheld]
+    kept: list[tuple[Item, Barrier]]
 
 
 class ViewAs:
@@ -173,7 +161,7 @@ class ViewAs:
         def work(db: sqlite3.Connection) -> Choices:
             users = [user.id for user in Rows(db).scan(User)]
             names = queries.names(db, users)
-            sessions = queries.sessions(db)
+            sessions = contents.sessions(db).values()
             groups = {s.circle: s.title or s.circle for s in sessions if s.is_group}
             return Choices(
                 sorted(((id, names.get(id, id)) for id in users), key=lambda each: each[1]),
@@ -203,7 +191,7 @@ class ViewAs:
         # What is archived is not in recall any more, but goes by the same views.
         views = self._recall.visible(asker)
         archived, sessions = await self._context.journal.look(
-            lambda db: (queries.archived(db, float("inf"), -1), queries.sessions(db))
+            lambda db: (queries.archived(db, float("inf"), -1), contents.sessions(db).values())
         )
         ranked = await self._recall.inspect(asker, _ranked)
         ranked += [(fact, rank_of(views.get(fact.session), fact)) for fact in archived]
@@ -214,27 +202,27 @@ class ViewAs:
         told = await self._recall.rehearse(asker, text)
         everything = await self._recall.rehearse(asker, text, unscoped=True)
 
-        def work(index: Index, visible: VisibleSet) -> list[Withheld]:
+        def work(index: Index, visible: VisibleSet) -> list[tuple[Item, Barrier]]:
             found = []
-            barriers = self._barriers(asker, index.sessions.values())
+            barrier = self._barriers(asker, index.sessions.values())
             for item in everything.items:
                 is_message = item.kind == Kind.MESSAGE.name.lower()
                 key = message_key(int(item.id)) if is_message else item.id
                 number = index.documents.number(key)
                 if number is None or visible.positions[number] >= 0:
                     continue
-                if reason := barriers.of(index.documents[number].source):
-                    found.append(Withheld(item.kind, item.id, item.text, item.at, reason))
+                if reason := barrier(index.documents[number].source):
+                    found.append((item, reason))
             return found
 
-        return Comparison(told, everything, await self._recall.inspect(asker, work))
+        return Comparison(told, await self._recall.inspect(asker, work))
 
-    def _barriers(self, asker: Asker, sessions: Iterable[Session]) -> Barriers:
-        policy, attendance = self._context.settings.policy, self._context.attendance
-        return Barriers(sessions, asker, policy, attendance)
+    def _barriers(self, asker: Asker, sessions: Iterable[Session]) -> BarrierOf:
+        context = self._context
+        return barriers(sessions, asker, context.settings.policy, context.attendance)
 
 
-def _arrange(ranked: Sequence[tuple[Fact, Rank]], barriers: Barriers, at: float) -> Outlook:
+def _arrange(ranked: Sequence[tuple[Fact, Rank]], barrier: BarrierOf, at: float) -> Outlook:
     ranked = sorted(ranked, key=lambda each: (-each[0].recorded_at, each[0].id))
     shown = {fact.id: rank for fact, rank in ranked if rank is not Rank.HIDDEN}
     seen = [
@@ -244,7 +232,7 @@ def _arrange(ranked: Sequence[tuple[Fact, Rank]], barriers: Barriers, at: float)
     hidden = [
         Sighting(fact, found)
         for fact, rank in ranked
-        if rank is Rank.HIDDEN and fact.recorded_at <= at and (found := barriers.of(fact))
+        if rank is Rank.HIDDEN and fact.recorded_at <= at and (found := barrier(fact))
     ]
     unknown = sum(fact.recorded_at > at for fact, _ in ranked)
     since = min((fact.recorded_at for fact, _ in ranked), default=at)

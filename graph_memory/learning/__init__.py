@@ -5,6 +5,5 @@ each, ``extractor.py`` asks (``prompt.py``), reads the answer (``parse.py``) and
 into rows (``resolver.py``; ``entities.py``: who is meant; ``dedup.py``: what replaces what).
 """
 
-from .learning_queue import Learning, LearningStatus
-
-__all__ = ["Learning", "LearningStatus"]
+from .learning_queue import Learning as Learning
+from .learning_queue import LearningStatus as LearningStatus

@@ -93,14 +93,15 @@ def bearing(statement: str, cited: Sequence[Message], known: Collection[str] = (
     ]
 
 
-def ends(statement: str, message: Message, before: str) -> bool:
+def ends(statement: str, message: Message, before: str, known: Collection[str] = ()) -> bool:
     """Whether a message is about a statement, or says that what was just said is over.
 
     Args:
         before: What was said right before it.
+        known: Names of whom the statement is about.
     """
     said = [message.text, before] if _OVER.search(message.text) else [message.text]
-    return share(statement, said) > 0
+    return share(statement, said, known) > 0
 
 
 def _by_sender(messages: Iterable[Message]) -> dict[str, list[str]]:

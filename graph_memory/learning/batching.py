@@ -30,7 +30,7 @@ from ..model import (
 )
 from ..settings import Settings
 from ..store import Draft, Rows
-from ..text import normalise, tokens
+from ..text import normalise, terms, tokens
 
 MAX_TOKENS = 6_000
 """How much text one batch holds, so that one call can hold the batch."""
@@ -46,6 +46,8 @@ _REMEMBER = re.compile(
     r"|note that\b|keep in mind\b))[\s:：,，。.!！]*",
     re.IGNORECASE,
 )
+_ANNOUNCES = re.compile(r"记(?:一下|下来?)\s*$")
+"""What makes a single word after it a heading: 帮我记一下客户."""
 _ASKS_BACK = re.compile(r"(?:了|没有?|好了?)[吗没么]?[\s?？!！。.~]*")
 """What makes 记住 a question whether it was remembered."""
 R = TypeVar("R", bound=Row)
@@ -57,23 +59,26 @@ def few(session: Session) -> int:
     return FEW_IN_GROUP if session.is_group else FEW
 
 
-def asks_to_remember(text: str) -> bool:
-    """Whether a message begins by asking to remember something."""
-    return _request(text) is not None
-
-
 def requests(batch: Batch) -> list[Message]:
-    """The messages of a batch that ask to remember something."""
-    return [each for each in batch.messages if each.is_human and asks_to_remember(each.text)]
+    """The messages of a batch that ask to remember something and say what."""
+    return [each for each in batch.messages if each.is_human and _says_what(each.text)]
+
+
+def _says_what(text: str) -> bool:
+    """Whether a message asks to remember what it says, and announces no more to come."""
+    found = request(text)
+    what = terms(text[found.end() :]) if found else []
+    return len(what) > 1 or (bool(what) and found is not None and not _ANNOUNCES.search(found[0]))
 
 
 def without_request(text: str) -> str:
     """What is to be remembered: ``text`` without the words that ask for it."""
-    found = _request(text)
+    found = request(text)
     return (text[found.end() :].strip() or text) if found else text
 
 
-def _request(text: str) -> re.Match[str] | None:
+def request(text: str) -> re.Match[str] | None:
+    """The words by which a message begins to ask to remember something, if it does."""
     found = _REMEMBER.match(text)
     return None if found and _ASKS_BACK.fullmatch(text[found.end() :]) else found
 
@@ -124,10 +129,6 @@ class Buffers:
         """Note that messages of a Session were claimed before."""
         self._begun.add(session)
 
-    def sessions(self, circle: str | None = None) -> set[str]:
-        """Ids of the Sessions of one chat window, or of all."""
-        return {s.id for s in self._sessions.values() if circle in (None, s.circle)}
-
     def waiting(self, circle: str | None = None) -> list[str]:
         """The Sessions, of one chat window or all, that have buffered messages."""
         return [id for id in self._buffers if circle in (None, self._sessions[id].circle)]
@@ -144,7 +145,7 @@ class Buffers:
         self._where[message.id] = message.session
         if not message.is_human:
             return
-        if asks_to_remember(message.text):
+        if request(message.text):
             buffer.urgent = max(buffer.urgent, message.id)
         circle = self._sessions[message.session].circle
         for other in self.waiting(circle):
@@ -170,11 +171,11 @@ class Buffers:
         newest = max((id for id, (when, _) in seen if when + self._grace <= clock), default=0)
         return [id for id, _ in seen if id <= newest]
 
-    def wait(self, session: str, now: float, clock: float) -> float:
-        """Seconds until a Session is due; 0 or less if it is, ``inf`` if it is empty."""
-        buffer = self._buffers.get(session)
-        if buffer is None:
-            return math.inf
+    def waits(self, now: float, clock: float) -> dict[str, float]:
+        """Seconds until each Session that has messages is due; 0 or less if it is."""
+        return {id: self._wait(id, buffer, now, clock) for id, buffer in self._buffers.items()}
+
+    def _wait(self, session: str, buffer: _Buffer, now: float, clock: float) -> float:
         settings, is_group = self._settings, self._sessions[session].is_group
         size = settings.buffer_size_group if is_group else settings.buffer_size_private
         seen = list(buffer.seen.items())
@@ -191,14 +192,6 @@ class Buffers:
         if asked:
             waits.append(asked[-1] + self._grace - clock)
         return min(waits)
-
-    def due(self, now: float, clock: float) -> list[str]:
-        """The Sessions that are due."""
-        return [id for id in self._buffers if self.wait(id, now, clock) <= 0]
-
-    def next(self, now: float, clock: float) -> float:
-        """Seconds until the next Session is due; ``inf`` if nothing is buffered."""
-        return min((self.wait(id, now, clock) for id in self._buffers), default=math.inf)
 
 
 class ChangeBuilder:

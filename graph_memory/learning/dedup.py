@@ -116,6 +116,11 @@ class FactHistory:
                 return other
         return None
 
+    def copies(self, fact: Fact) -> list[Fact]:
+        """The visible rows, of any Session, that hold and say a fact in the same words."""
+        known, norm = self._visible.history(fact.subject, fact.predicate), normalise(fact.statement)
+        return [each for each in known if normalise(each.statement) == norm and self.holds(each)]
+
     def names(self, node: str, called: Iterable[str] = ()) -> set[str]:
         """What a node is called, normalised, with what this change calls it."""
         if node not in self._called:
@@ -194,14 +199,21 @@ class FactHistory:
         return is_one(new.speaker, old.speaker)
 
 
-def ended(fact: Fact, session: str, speaker: str, evidence: Sequence[Message], now: float) -> Fact:
-    """The row of ``session`` that says that ``fact`` no longer holds."""
-    over = _retold(fact, session, speaker, evidence, now)
+def ended(
+    fact: Fact,
+    session: str,
+    speaker: str,
+    evidence: Sequence[Message],
+    now: float,
+    copies: Iterable[Fact],
+) -> Fact:
+    """The row of ``session`` that says that ``fact`` and its copies no longer hold."""
+    over = repeated(fact, session, speaker, evidence, now)
     return replace(
         over,
         id=stable_id("f", session, fact.id, "ended", str(evidence[0].id)),
         valid_to=over.said_at,
-        supersedes=(fact.id,),
+        supersedes=tuple(sorted({fact.id, *(copy.id for copy in copies)})),
     )
 
 
@@ -209,16 +221,11 @@ def repeated(
     fact: Fact, session: str, speaker: str, evidence: Sequence[Message], now: float
 ) -> Fact:
     """The row of ``session`` for what was repeated there and is known from elsewhere."""
-    id = fact_id(session, fact.subject, fact.predicate, fact.object, fact.statement, evidence[0].id)
-    return replace(_retold(fact, session, speaker, evidence, now), id=id)
-
-
-def _retold(
-    fact: Fact, session: str, speaker: str, evidence: Sequence[Message], now: float
-) -> Fact:
     first = min(evidence, key=lambda m: m.id)
+    about = fact.subject, fact.predicate, fact.object, fact.statement
     return replace(
         fact,
+        id=fact_id(session, *about, evidence[0].id),
         session=session,
         speaker=speaker,
         said_at=first.at,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..context import Context
-from ..errors import ExtractionError, Failure, HeldBackError
-from ..inference.breaker import Breaker, RefusedError
-from ..inference.ports import Answer, LanguageModel
+from ..inference.breaker import Breaker
+from ..inference.ports import LanguageModel
 from ..model import Batch, Fact, Message
 from ..privacy.redaction import disclosed
 from ..retention import RESTATED, used
@@ -25,7 +24,6 @@ from .prompt import (
     ContextBuilder,
     Extend,
     ExtractionExtension,
-    ExtractionRequest,
     PromptContext,
     compose,
     speakers,
@@ -34,8 +32,6 @@ from .resolver import resolve
 
 PURPOSE = "learn"
 """What the calls are counted under."""
-ASK_TIMEOUT = 180.0
-"""Seconds after which a model that does not answer has failed."""
 ASKED_IMPORTANCE = 0.8
 """Importance of what somebody asked to be remembered."""
 
@@ -55,7 +51,7 @@ class _Material:
     batch: Batch
     erasures: list[tuple[str, str]]
     builder: ContextBuilder | None = None
-    extension: ExtractionExtension | None = None
+    extensions: Sequence[ExtractionExtension] = ()
 
 
 def readable(batch: Batch, visible: LearnerRows) -> Batch:
@@ -87,8 +83,7 @@ class Extractor:
     ) -> None:
         self._context = context
         self._journal = context.journal
-        self._model = context.budget.metered(model, PURPOSE) if model else None
-        self._breaker = breaker
+        self._model = context.budget.metered(model, PURPOSE, breaker) if model else None
         self._likeness = likeness
         self._extend = extend
         self._idle: dict[str, Counter[str]] = {}
@@ -117,12 +112,14 @@ class Extractor:
         likeness = await self._likeness(said, facts) if self._likeness else {}
         idle = self._idle.get(batch.session.id, Counter())
         tired = {id for id, count in idle.items() if count >= IN_VAIN}
-        known, extension = material.builder.fill(likeness, tired), material.extension
-        request = compose(material.batch, known, self._context.zone, extension)
-        answer = await self._ask(self._model, request, batch.session.umo)
+        known, extensions = material.builder.fill(likeness, tired), material.extensions
+        request = compose(material.batch, known, self._context.zone, extensions)
+        answer = await self._model.ask(
+            request.system, request.prompt, tool=request.tool, where=batch.session.umo
+        )
         self._context.budget.charge(_said(material.batch), request.system + request.prompt, answer)
         # In a thread: what a model writes may take half a second to be mended.
-        fields = tuple(extension.properties) if extension else ()
+        fields = [name for extension in extensions for name in extension.properties]
         extraction = await asyncio.to_thread(parse, answer, fields)
         # What is not shown this time has another chance.
         in_vain = (f.id for n, f in known.facts.items() if n not in extraction.known)
@@ -133,15 +130,13 @@ class Extractor:
         erasures = rows.erasures()
         if self._model is None:
             return _Material(batch, erasures)
-        visible = LearnerRows(
-            rows, batch.session, self._context.settings.policy, self._context.attendance
-        )
+        visible = self._context.learnable(rows, batch.session)
         batch = readable(batch, visible)
         if not any(m.is_human and terms(m.text) for m in batch.messages):
             return _Material(batch, erasures)
         builder = ContextBuilder(visible, batch, self._context.zone)
-        extension = self._extend(rows, batch, builder.context) if self._extend else None
-        return _Material(batch, erasures, builder, extension)
+        extensions = self._extend(rows, batch, builder.context) if self._extend else ()
+        return _Material(batch, erasures, builder, extensions)
 
     async def _commit(
         self, whole: Batch, material: _Material, extraction: Extraction | None, known: PromptContext
@@ -161,8 +156,8 @@ class Extractor:
             changes = resolve(rows, material.batch, extraction, known, self._context, now)
             found = changes.draft("learn", "learned", batch=whole.id)
             found.prompt = VERSION
-            if material.extension:
-                material.extension.write(rows, found, extraction.extra, now)
+            for extension in material.extensions:
+                extension.write(rows, found, extraction.extra, now)
             return found
 
         if await self._journal.commit(draft):
@@ -175,10 +170,7 @@ class Extractor:
         """Keep what a batch that has to wait asks to be remembered, as it stands, once."""
 
         def work(rows: Rows) -> list[Message]:
-            policy, attendance = self._context.settings.policy, self._context.attendance
-            return _unlearned(
-                rows, readable(batch, LearnerRows(rows, batch.session, policy, attendance))
-            )
+            return _unlearned(rows, readable(batch, self._context.learnable(rows, batch.session)))
 
         for message in await self._journal.read(work):
             await self.keep(batch, message)
@@ -226,20 +218,6 @@ class Extractor:
         answer = Extraction(worth=True, facts=(claim,))
         known = PromptContext(speakers(batch))
         await self._journal.commit(draft)
-
-    async def _ask(self, model: LanguageModel, request: ExtractionRequest, where: str) -> Answer:
-        if self._context.budget.blocked_for:
-            raise HeldBackError("what models may cost today is spent")
-        try:
-            with self._breaker.call():
-                async with asyncio.timeout(ASK_TIMEOUT):
-                    tool = request.tool
-                    return await model.ask(request.system, request.prompt, tool=tool, where=where)
-        except RefusedError as error:
-            raise HeldBackError(f"the model is left alone for a while: {error}") from None
-        except TimeoutError as error:
-            reason = f"the model did not answer within {ASK_TIMEOUT:g} s"
-            raise ExtractionError(reason, Failure.TIMEOUT) from error
 
 
 def _unlearned(rows: Rows, batch: Batch) -> list[Message]:

@@ -180,23 +180,23 @@ class Learning:
 
         Returns:
             The message, stored once for each ``ref``; ``None`` if nothing is to be learned
-            from it: it is empty, group learning is off, or somebody there asked for a pause.
+            from it: it is empty, the lists of who is remembered leave out who said it (for the
+            bot: whom it answers), or somebody there asked for a pause.
         """
         text, session = clean(turn.text), turn.session
-        if not text or (session.is_group and not self._context.settings.enable_group_learning):
+        whose = turn.to[0].user if turn.user == BOT and turn.to else turn.user
+        if not text or not self._context.settings.remembers(session, whose):
             return None
-        if self.pauses.covers(session, turn.user):
+        if self.pauses.covers(session, whose):
             return None
         name, said = clean_name(turn.name), self._now() if at is None else at
         message = Message(0, session.id, turn.user, name, text, said, turn.ref, to=turn.to)
-        return (await self._journal.append(message, session, turn.quote)).message
+        return await self._journal.append(message, session, turn.quote)
 
     async def reply(
         self, session: Session, text: str, *, at: float | None = None, to: str = ""
     ) -> Message | None:
         """Store what the bot said, to whom if to anybody; see :meth:`hear`."""
-        if self.pauses.covers(session, to):
-            return None
         addressee = (Addressee(to),) if to else ()
         return await self.hear(Turn(session, BOT, "", text, to=addressee), at=at)
 
@@ -335,17 +335,19 @@ class Learning:
 
     async def _queue(self, circle: str | None) -> list[QueuedBatch]:
         """Batches that are not learned, of one chat window or all."""
-        queue, here = await self._journal.queue(), self._buffers.sessions(circle)
-        return [batch for batch in queue if circle is None or batch.session in here]
+        place, queue = self._buffers.session, await self._journal.queue()
+        return [batch for batch in queue if circle in (None, place(batch.session).circle)]
 
     # ----------------------------------------------------------------- the loop
 
     async def _work_off(self) -> float:
         """Claim what is due and start what can be started; returns seconds until more is."""
         clock = time.monotonic()
-        for session in self._buffers.due(self._now(), clock):
-            await self._claim_all(session, self._buffers.held(session, clock))
-        return min(await self.step(), self._buffers.next(self._now(), time.monotonic()))
+        for session, wait in self._buffers.waits(self._now(), clock).items():
+            if wait <= 0:
+                await self._claim_all(session, self._buffers.held(session, clock))
+        later = await self.step()
+        return min(later, *self._buffers.waits(self._now(), time.monotonic()).values(), inf)
 
     async def _claim_all(
         self,

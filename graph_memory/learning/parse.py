@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -141,17 +141,13 @@ def parse(answer: Answer, extra: Collection[str] = ()) -> Extraction:
     Raises:
         ExtractionError: There is nothing in it that could be used, or it has no end.
     """
-    data = _answer_of(answer.arguments)
+    data = _answer_of(answer.arguments) or _answer_of(_loads(answer.text))
     if data is None:
-        data = _answer_of(_loads(answer.text))
-    if data is None and _SPLIT.search(answer.text):
         _require_end(answer.text)
+        if not _SPLIT.search(answer.text):
+            reason = "the model answered without the JSON it was asked for"
+            raise ExtractionError(reason, Failure.NO_JSON)
         data = {"lines": answer.text}
-    if data is None:
-        _require_end(answer.text)
-        raise ExtractionError(
-            "the model answered without the JSON it was asked for", Failure.NO_JSON
-        )
     known = data.get("known")
     if "lines" in data:
         data = {**data, **_items(data["lines"])}
@@ -239,11 +235,7 @@ def _is_fact(data: Any) -> bool:
 
 
 def _each(value: Any, read: Callable[[dict[str, Any]], T | None], limit: int) -> tuple[T, ...]:
-    if isinstance(value, dict):
-        value = [value]
-    if not isinstance(value, list):
-        return ()
-    items = (read(item) for item in value[: 4 * limit] if isinstance(item, dict))
+    items = (read(item) for item in _list(value)[: 4 * limit] if isinstance(item, dict))
     return tuple([item for item in items if item is not None][:limit])
 
 
@@ -319,28 +311,20 @@ def _list(value: Any) -> list[Any]:
 
 def numbers(value: Any) -> tuple[int, ...]:
     """Whole numbers from a list, a single one or text like ``"[1], 3"``."""
-    return tuple(dict.fromkeys(_flatten(_list(value)[:MAX_NUMBERS])))
+    found = (int(n) for text in _texts(value) for n in _NUMBER.findall(text))
+    return tuple(dict.fromkeys(number for number in found if number))
 
 
 def _pairs(value: Any) -> dict[int, int]:
     """Messages by numbers of known facts (``"3:12, 5"``); 0 where none is named."""
-    found: dict[int, int] = {}
+    pairs = (pair for text in _texts(value) for pair in _PAIR.findall(text))
+    return {int(known): int(said or 0) for known, said in pairs if int(known)}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """What is written in a list or alone; whole numbers as text."""
     for item in _list(value)[:MAX_NUMBERS]:
         if isinstance(item, str):
-            pairs = ((int(known), int(said or 0)) for known, said in _PAIR.findall(item[:200]))
-            found.update((known, said) for known, said in pairs if known)
-        else:
-            found.update(dict.fromkeys(numbers(item), 0))
-    return found
-
-
-def _flatten(items: Iterable[Any]) -> Iterable[int]:
-    for item in items:
-        if isinstance(item, bool):
-            continue
-        if isinstance(item, int) and 0 < item < 1_000_000:
-            yield item
-        elif isinstance(item, float) and item.is_integer() and 0 < item < 1_000_000:
-            yield int(item)
-        elif isinstance(item, str):
-            yield from (int(part) for part in _NUMBER.findall(item[:200]) if int(part))
+            yield item[:200]
+        elif not isinstance(item, bool) and isinstance(item, int | float) and item % 1 == 0:
+            yield f"{item:.0f}" if abs(item) < 1e15 else ""

@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
+from typing import Any
 
 from ..context import Context
-from ..dates import extent
+from ..dates import end_of, extent, precision
 from ..model import (
     BOT,
     LITERAL,
+    PASSING,
+    SYMMETRIC,
     TASKS,
     Batch,
     Entity,
@@ -32,7 +36,6 @@ from ..retention import DAY, RESTATED, USED, initial_half_life, used
 from ..store import Rows
 from ..store.rows import retold
 from ..text import is_chinese, normalise, one_line
-from ..visible_rows import LearnerRows
 from .attribution import ends
 from .batching import ChangeBuilder
 from .dedup import MAX_EVIDENCE, FactHistory, ended, fact_id, repeated
@@ -40,7 +43,6 @@ from .entities import EntityResolver, Node
 from .parse import Extraction, FactClaim
 from .prompt import PromptContext
 
-_SYMMETRIC = frozenset({"friend_of", "partner", "family"})
 _UNDATED = frozenset({"is_named", "age", "birthday", "from"})
 """Their date is not when they began to be true."""
 _LABEL = re.compile(r"(?<![A-Za-z0-9])U\d{1,3}(?![A-Za-z0-9])")
@@ -61,8 +63,7 @@ def resolve(
         known: What the model was shown.
         now: When the facts are recorded.
     """
-    visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
-    work = _Resolution(visible, batch, extraction, known, context, now)
+    work = _Resolution(rows, batch, extraction, known, context, now)
     if extraction.worth:
         for claim in sorted(extraction.facts, key=lambda c: min(c.evidence, default=0)):
             work.learn(claim)
@@ -77,15 +78,15 @@ class _Resolution:
 
     def __init__(
         self,
-        visible: LearnerRows,
+        rows: Rows,
         batch: Batch,
         extraction: Extraction,
         known: PromptContext,
         context: Context,
         now: float,
     ) -> None:
-        self.changes = ChangeBuilder(visible.rows)
-        self._visible = visible
+        self.changes = ChangeBuilder(rows)
+        self._visible = visible = context.learnable(rows, batch.session)
         self._batch = batch
         self._session = batch.session
         self._known = known
@@ -114,15 +115,21 @@ class _Resolution:
         if speaker == BOT:
             claim = replace(claim, predicate="promised")
         fact = self._fact(claim, subject, object, speaker, evidence)
+        replaces = [] if claim.past else self._shown(claim.replaces)
+        for old in replaces:
+            if not self._visible.is_one(old.subject, subject.id):  # a new owner, say
+                self._end(old, [m for m in evidence if self._is_about(m, old)])
         same = self._history.same(fact, subject.names, object.names)
+        if same and fact.expires and (same.expires or inf) < fact.expires:
+            replaces, same = [*replaces, same], None  # it goes on for longer
         if same is None:
-            replaces = () if claim.past else self._shown(claim.replaces)
             placed = self._history.place(fact, replaces, object.names)
             self._write(placed, subject, object)
         elif not claim.past:
             self._strengthen(same, RESTATED, evidence)
         elif self._history.may_replace(fact, same):
-            over = ended(same, self._session.id, fact.speaker, evidence, self._now)
+            copies = self._history.copies(same)
+            over = ended(same, self._session.id, fact.speaker, evidence, self._now, copies)
             self._write(over, subject, object)
         if fact.predicate == "is_named" and (speaker == subject.id or is_entity(subject.id)):
             text = self._nodes.text(claim.object)
@@ -159,7 +166,7 @@ class _Resolution:
             known = claim.object and self._nodes.find(claim.object, evidence[0], is_object=True)
             object = known or topic
         if is_entity(subject.id) and not is_entity(object.id):
-            if claim.predicate in _SYMMETRIC:
+            if claim.predicate in SYMMETRIC:
                 subject, object = object, subject
             else:  # entities are related to entities only; the statement keeps the name
                 object = topic
@@ -171,7 +178,6 @@ class _Resolution:
         self, claim: FactClaim, subject: Node, object: Node, speaker: str, evidence: list[Message]
     ) -> Fact:
         said, here = min(m.at for m in evidence), self._session.id
-        since, until, due = self._validity(claim, said)
         statement = self._plain(claim.statement)
         return Fact(
             id=fact_id(here, subject.id, claim.predicate, object.id, statement, evidence[0].id),
@@ -186,27 +192,33 @@ class _Resolution:
             last_used=said,
             half_life=initial_half_life(claim.importance),
             importance=claim.importance,
-            valid_from=since,
-            valid_to=until,
-            due=due,
+            **self._validity(claim, said),
             evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
             hearsay=claim.hearsay,
             confidential=claim.secret,
         )
 
-    def _validity(
-        self, claim: FactClaim, said: float
-    ) -> tuple[float | None, float | None, float | None]:
-        """From when and until when a claim is true, and by when what it tells is due."""
+    def _validity(self, claim: FactClaim, said: float) -> dict[str, Any]:
+        """When a claim is true, as exactly as was said, and by when what it tells is due."""
         period = extent(claim.date, self._context.zone)
-        date, end = period if period and claim.predicate not in _UNDATED else (None, None)
+        start, end = period if period and claim.predicate not in _UNDATED else (inf, -inf)
+        over = end_of(claim.date, self._context.zone) or -inf
+        vague = precision(claim.date) if start < inf else ""
         if claim.past:
-            return date if date is not None and date < said else None, said, None
+            begun = {"valid_from": start, "precision": vague} if start < said else {}
+            return {**begun, "valid_to": said}
         if claim.predicate in TASKS:
-            return said, None, end if end is not None and end > said else None
-        if date is None or said < date <= said + DAY:
-            return said, None, None
-        return date, None, None
+            due = max(over, end)
+            return {"valid_from": said, "due": due if due > said else None}
+        lasting = {}
+        if over > said and claim.predicate not in _UNDATED:
+            lasting = {"valid_to": over}
+            lasting |= {"expires": over} if claim.predicate in PASSING else {}
+        if start == inf or said < start <= said + DAY:
+            return {"valid_from": said, **lasting}
+        # Of a year or month that goes on nobody knows more than that it was so by now.
+        since = said if start <= said < end else start
+        return {"valid_from": since, "precision": vague, **lasting}
 
     def name(self, extraction: Extraction) -> None:
         """Note what people call each other, and entities that they named."""
@@ -259,9 +271,9 @@ class _Resolution:
     def follow_marks(self, extraction: Extraction) -> None:
         """End, restate and use the known facts that the answer says so of."""
         for fact, message in self._marked(extraction.ended):
-            if message and self._may_end(fact, message) and self._history.holds(fact):
-                whose = self._whose(fact, [message]) or fact.speaker
-                self._retell(ended(fact, self._session.id, whose, [message], self._now))
+            # In private nobody else can have put it into their mouth.
+            if message and (not self._session.is_group or self._is_about(message, fact)):
+                self._end(fact, [message])
         for fact, message in self._marked(extraction.restated):
             self._restate(fact, [message] if message else [])
         for fact in self._shown(extraction.used):
@@ -288,23 +300,31 @@ class _Resolution:
         found = ((id, self._visible.fact(id)) for id in dict.fromkeys(ids))
         return [self.changes.get(Fact, id) or fact for id, fact in found if fact is not None]
 
-    def _may_end(self, fact: Fact, message: Message) -> bool:
-        """Whether a message is about a fact, and its sender has a say.
+    def _end(self, fact: Fact, said: Iterable[Message]) -> None:
+        """Write that a known fact is over, if any of those who said so has a say."""
+        told = [message for message in said if self._has_a_say(message.sender, fact)][:1]
+        if told and self._history.holds(fact):
+            whose = self._whose(fact, told) or fact.speaker
+            copies = self._history.copies(fact)
+            self._retell(ended(fact, self._session.id, whose, told, self._now, copies))
 
-        Nobody else has about one's own word, or about what the bot promised to somebody.
+    def _has_a_say(self, sender: str, fact: Fact) -> bool:
+        """Whether somebody may end a fact.
+
+        Nobody else may end one's own word, or what the bot promised to somebody.
         """
         is_one, whose = self._visible.is_one, fact.subject
         may = not is_one(fact.speaker, whose)
         if fact.speaker == BOT and (line := self._visible.rows.message(fact.evidence[0])):
             asked = self._visible.rows.answered(line)
             may, whose = asked is None, asked.sender if asked else ""
-        may = may or is_one(message.sender, whose)
-        return may and ends(fact.statement, message, self._before(message))
+        return may or is_one(sender, whose)
 
-    def _before(self, message: Message) -> str:
-        """What was said right before a message of the batch."""
-        said = [each.text for each in self._batch.messages if each.id < message.id]
-        return said[-1] if said else ""
+    def _is_about(self, message: Message, fact: Fact) -> bool:
+        """Whether a message is about a fact, or says that what was just said is over."""
+        before = [each.text for each in self._batch.messages if each.id < message.id]
+        known = self._history.names(fact.subject)
+        return ends(fact.statement, message, "".join(before[-1:]), known)
 
     def _restate(self, fact: Fact, evidence: list[Message]) -> None:
         """Strengthen what this Session knows; note what it had from elsewhere."""

@@ -4,34 +4,21 @@ The owner (the web UI) sees everything; everybody else sees what ``scope.py`` sh
 them, decided per row by the same function as recall (``visible_rows.py``).
 """
 
-from .conversations import Conversations
-from .edits import MAX_STATEMENT, OWNER, Action, Amendment, Effect, Meant, worded
-from .facts import (
-    FactDetail,
-    FactLine,
-    FilterOptions,
-    Library,
-    NamedChange,
-    NodeCard,
-    Thread,
-    begun,
-)
-
-__all__ = [
-    "MAX_STATEMENT",
-    "OWNER",
-    "Action",
-    "Amendment",
-    "Conversations",
-    "Effect",
-    "FactDetail",
-    "FactLine",
-    "FilterOptions",
-    "Library",
-    "Meant",
-    "NamedChange",
-    "NodeCard",
-    "Thread",
-    "begun",
-    "worded",
-]
+from .conversations import Conversations as Conversations
+from .edits import MAX_STATEMENT as MAX_STATEMENT
+from .edits import OWNER as OWNER
+from .edits import Action as Action
+from .edits import Amendment as Amendment
+from .edits import Effect as Effect
+from .edits import Meant as Meant
+from .edits import forgetting as forgetting
+from .edits import worded as worded
+from .facts import Called as Called
+from .facts import EntityView as EntityView
+from .facts import FactDetail as FactDetail
+from .facts import FactLine as FactLine
+from .facts import FilterOptions as FilterOptions
+from .facts import Library as Library
+from .facts import NamedChange as NamedChange
+from .facts import Thread as Thread
+from .facts import begun as begun

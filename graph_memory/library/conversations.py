@@ -105,9 +105,7 @@ class Conversations:
                 ]
                 parts.sort(key=lambda part: (part.started_at, part.id))
                 return OpenRecord(record, _records(db, parts), [], {}, 0)
-            said = queries.between(
-                db, episode.session, episode.first_message, episode.last_message, MAX_LINES
-            )
+            said = rows.messages_of(episode, MAX_LINES)
             shown, facts = {message.id for message in said}, dict[int, list[Fact]]()
             for fact in rows.find(Fact, session=episode.session):
                 for message in shown.intersection(fact.evidence):
@@ -140,14 +138,11 @@ class Conversations:
         today = datetime.fromtimestamp(self._now(), self._zone).date()
         first = today - timedelta(days=days - 1)
         since = self._now() - (days + 1) * DAY
-
-        learned = await self._journal.look(queries.facts_by_hour)
-        told = await self._journal.look(lambda db: queries.messages_by_hour(db, since))
         facts, said = Counter[date](), Counter[date]()
-        for sums, hours in ((facts, learned), (said, told)):
-            for hour, count in hours.items():
-                if hour * HOUR >= since:
-                    sums[datetime.fromtimestamp(hour * HOUR, self._zone).date()] += count
+        for hour, learned, told in await self._journal.look(lambda db: queries.by_hour(db, since)):
+            day = datetime.fromtimestamp(hour * HOUR, self._zone).date()
+            facts[day] += learned
+            said[day] += told
         span = (first + timedelta(days=number) for number in range(days))
         return [Day(day, facts[day], said[day]) for day in span]
 
@@ -176,10 +171,11 @@ class Conversations:
 def _records(db: sqlite3.Connection, episodes: Iterable[Episode]) -> list[Record]:
     some, rows = list(episodes), Rows(db)
     names = queries.names(db, {user for each in some for user in each.participants})
+    sessions = {id: session_of(rows, id) for id in {each.session for each in some}}
     return [
         Record(
             each,
-            session_of(rows, each.session),
+            sessions[each.session],
             {user: names.get(user, user) for user in each.participants},
         )
         for each in some

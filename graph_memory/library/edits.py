@@ -83,6 +83,7 @@ def correcting(
         half_life=initial_half_life(old.importance),
         use_count=1,
         valid_from=at if old.valid_to is None else old.valid_from,
+        precision="" if old.valid_to is None else old.precision,
         valid_to=_until(visible, old),
         status=Status.ACTIVE.value,
         archived_at=None,
@@ -202,7 +203,7 @@ def _is_named(names: Iterable[Name], text: str) -> bool:
 
 def _called(rows: Rows, session: str, node: str, text: str, at: float) -> list[Row]:
     norm = normalise(text)
-    id = stable_id("n", session, node, norm)
+    id = Name.key(session, node, norm)
     if not norm or rows.get(Name, id):
         return []
     return [Name(id, session, node, text, norm, at, at)]
@@ -214,7 +215,7 @@ def _introduced(rows: Rows, session: str, node: str, name: str, at: float) -> li
     known = rows.find(Mention, a=node)
     if is_entity(node) and session not in {each.session for each in known}:
         type = max(known, key=lambda each: each.last_at).type if known else EntityType.TOPIC.value
-        made.append(Mention(stable_id("m", session, node), session, node, type, at, at))
+        made.append(Mention(Mention.key(session, node), session, node, type, at, at))
     return made
 
 
@@ -224,7 +225,9 @@ OWNER = "owner"
 """Actor of changes made with the web UI's key, and speaker of what is told there."""
 NEW = "new"
 """Stands for a person or thing that is not known yet."""
-Action = Literal["pin", "unpin", "archive", "restore", "forget"]
+Action = Literal["pin", "unpin", "archive", "restore", "important", "minor", "forget"]
+WEIGHTS = {"important": 0.9, "minor": 0.2}
+"""Importance that an act gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,18 +262,22 @@ def handling(
         asker: Who forgets, of messages only their own; ``None`` is the owner.
     """
     facts = [fact for id in dict.fromkeys(ids) if (fact := rows.get(Fact, id))]
-    draft = Draft(actor, action)
     if action == "forget":
-        facts = _with_earlier(rows, facts, asker)
-        draft.drop += [(Fact.kind, fact.id) for fact in facts]
-        draft.drop += _unused_names(rows, facts)
-        told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
-        for fact in facts:
-            told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
-        for session, said in told.items():
-            mute(rows, draft, session, (m for m in said if _is_theirs(rows, m, asker)), facts)
-    else:
-        draft.put += [_handled(fact, action, now) for fact in facts]
+        return forgetting(rows, _with_earlier(rows, facts, asker), Draft(actor, action), asker)
+    return Draft(actor, action, put=[_handled(fact, action, now) for fact in facts])
+
+
+def forgetting(
+    rows: Rows, facts: Sequence[Fact], draft: Draft, asker: VisibleRows | None = None
+) -> Draft:
+    """A draft that forgets facts, and that of messages what they rest on."""
+    draft.drop += [(Fact.kind, fact.id) for fact in facts]
+    draft.drop += _unused_names(rows, facts)
+    told: dict[str, dict[int, None]] = {}  # so that each Session is looked through once
+    for fact in facts:
+        told.setdefault(fact.session, {}).update(dict.fromkeys(fact.evidence))
+    for session, said in told.items():
+        mute(rows, draft, session, (m for m in said if _is_theirs(rows, m, asker)), facts)
     return draft
 
 
@@ -315,6 +322,8 @@ def _handled(fact: Fact, action: Action, now: float) -> Fact:
     match action:
         case "pin" | "unpin":
             return replace(fact, pinned=action == "pin")
+        case "important" | "minor":
+            return _weighed(fact, WEIGHTS[action])
         case "archive" if fact.status == Status.ACTIVE:
             return replace(fact, status=Status.ARCHIVED.value, archived_at=now)
         case "restore" if fact.status == Status.ARCHIVED:
@@ -356,8 +365,11 @@ class Amendment:
     """What a fact is to state; ``None``, or empty: as it does.
 
     Attributes:
+        subject: Whom or what it is about.
         object: The other person or thing; with an empty name for none.
+        hearsay: Whether the speaker had it from others.
         period: From when and until when it is true.
+        expires: When it is to be forgotten, if ever.
     """
 
     statement: str
@@ -365,13 +377,17 @@ class Amendment:
     object: Meant | None = None
     period: tuple[float | None, float | None] | None = None
     importance: float | None = None
+    expires: tuple[float | None] | None = None
+    subject: Meant | None = None
+    hearsay: bool | None = None
 
 
 def version(fact: Fact, replaced_by: Iterable[str]) -> str:
     """What a fact states and what replaces it, as a short text to compare."""
     period, importance = (fact.valid_from, fact.valid_to), f"{fact.importance:.2f}"
     stated = (fact.statement, fact.predicate, fact.object, str(period), importance)
-    return stable_id("v", fact.id, fact.status, *stated, *sorted(replaced_by))
+    more = [str(each) for each in (fact.expires, fact.hearsay) if each]
+    return stable_id("v", fact.id, fact.status, *stated, *more, *sorted(replaced_by))
 
 
 def amending(
@@ -380,38 +396,35 @@ def amending(
     """The draft that replaces what a fact states, or alters how important it is.
 
     The new one has the old one's place in everything: Session, time, evidence, what has
-    replaced it since. So it is seen, and taken back, as the old one would be.
+    replaced it since. So it is seen, and taken back, as the old one would be. If it is about
+    somebody else, the old one is archived: who may not see the new one is not to go on
+    believing it, and what replaced it was about another.
+
+    Raises:
+        UnclearError: A name may mean several, or it is one of an account that is not named.
     """
     draft = Draft(actor, "amend")
-    said = worded(wanted.statement, MAX_STATEMENT) or old.statement
-    old_names = rows.find(Name, a=old.object)
-    object, made = old.object, list[Row]()
-    name = worded(wanted.object.name, MAX_TOPIC) if wanted.object else ""
-    is_other = wanted.object and wanted.object.node not in ("", old.object)
-    if wanted.object and name and (is_other or not _is_called(old_names, name)):
-        object, made = _named(rows, old.session, wanted.object, old.said_at)
-        if said == old.statement:  # which is to name the new one
-            known = sorted((n.text for n in old_names if n.text in said), key=len)
-            said = one_line(said.replace(known[-1], name), MAX_STATEMENT) if known else said
-    elif (wanted.object and not name) or (
-        wanted.object is None
-        and _is_named(old_names, old.statement)
-        and not _is_named(old_names, said)
-    ):
-        object = old.subject
+    subject, put = _other_subject(rows, old, wanted.subject)
+    object, made = _other_object(rows, old, wanted, subject)
+    said, is_moved = _restated(rows, old, wanted), subject != old.subject
     begin, end = (old.valid_from, old.valid_to) if wanted.period is None else wanted.period
     new = replace(
         _weighed(old, wanted.importance),
+        expires=wanted.expires[0] if wanted.expires else old.expires,
+        hearsay=old.hearsay if wanted.hearsay is None else wanted.hearsay,
+        subject=subject,
         predicate=wanted.predicate or old.predicate,
         object=object,
         statement=said,
         valid_from=begin,
         valid_to=end,
+        precision=old.precision if begin == old.valid_from else "",
     )
-    if replace(new, importance=old.importance, half_life=old.half_life) == old:
+    same = replace(new, importance=old.importance, half_life=old.half_life)
+    if replace(same, expires=old.expires, hearsay=old.hearsay) == old:
         draft.put += [new] if new != old else []
         return draft
-    stated = (said, new.predicate, object, str(begin), str(end))
+    stated = (said, new.predicate, object, str(begin), str(end), *([subject] if is_moved else []))
     new = replace(
         new,
         id=stable_id("f", old.session, old.id, "amended", *stated),
@@ -421,11 +434,14 @@ def amending(
         archived_at=None,
         supersedes=(old.id,),
     )
-    draft.put += [*made, new, replace(old, pinned=False)]
+    past = replace(old, pinned=False)
+    if is_moved:
+        past = _handled(past, "archive", now)
+    draft.put += [*put, *made, new, past]
     draft.put += [
         replace(fact, supersedes=(*fact.supersedes, new.id))
-        for fact in rows.history(old.subject)
-        if old.id in fact.supersedes and fact.id != new.id and new.id not in fact.supersedes
+        for fact in ([] if is_moved else rows.replacing(old.id))
+        if fact.id != new.id and new.id not in fact.supersedes
     ]
     if is_muted:
         draft.put += unsaid(rows, old.session, old.evidence)
@@ -439,6 +455,64 @@ def _weighed(fact: Fact, importance: float | None) -> Fact:
         return fact
     ratio = initial_half_life(importance) / initial_half_life(fact.importance)
     return replace(fact, importance=importance, half_life=fact.half_life * ratio)
+
+
+def _other_subject(rows: Rows, old: Fact, meant: Meant | None) -> tuple[str, list[Row]]:
+    """Whom a fact is to be about: the same node as before if it is one with it."""
+    if meant is None:
+        return old.subject, []
+    node, made = _subject(rows, old.session, meant, old.said_at)
+    return (old.subject, []) if rows.identities().is_one(node, old.subject) else (node, made)
+
+
+def _subject(rows: Rows, session: str, meant: Meant, at: float) -> tuple[str, list[Row]]:
+    """As :func:`_named`, but that an account is to be chosen."""
+    node, made = _named(rows, session, meant, at)
+    if not (meant.node or is_entity(node)):
+        raise UnclearError("people bear whatever name they like: which account is to be said")
+    return node, made
+
+
+def _other_object(rows: Rows, old: Fact, wanted: Amendment, subject: str) -> tuple[str, list[Row]]:
+    """What else a fact is to be about; the subject if nothing is named."""
+    if old.object == old.subject:
+        is_gone = True
+    else:
+        names = rows.find(Name, a=old.object)
+        said = worded(wanted.statement, MAX_STATEMENT) or old.statement
+        is_gone = _is_named(names, old.statement) and not _is_named(names, said)
+    if wanted.object is None:
+        return (subject if is_gone else old.object), []
+    if not worded(wanted.object.name, MAX_TOPIC):
+        return subject, []
+    if _is_another(rows, old.object, wanted.object):
+        return _named(rows, old.session, wanted.object, old.said_at)
+    return old.object, []
+
+
+def _is_another(rows: Rows, node: str, meant: Meant | None) -> bool:
+    """Whether a node is not what is meant by a name."""
+    if meant is None or not (name := worded(meant.name, MAX_TOPIC)):
+        return False
+    return meant.node not in ("", node) or not _is_called(rows.find(Name, a=node), name)
+
+
+def _restated(rows: Rows, old: Fact, wanted: Amendment) -> str:
+    """What a fact is to say: the old words with new names, if no others are given."""
+    said = worded(wanted.statement, MAX_STATEMENT) or old.statement
+    if said != old.statement:
+        return said
+    for node, meant in ((old.subject, wanted.subject), (old.object, wanted.object)):
+        if meant and _is_another(rows, node, meant):
+            said = _reworded(said, rows.find(Name, a=node), meant.name)
+    return said
+
+
+def _reworded(said: str, names: Iterable[Name], name: str) -> str:
+    """A statement with another name in place of the longest of some names that it has."""
+    known = sorted((each.text for each in names if each.text in said), key=len)
+    new = worded(name, MAX_TOPIC)
+    return one_line(said.replace(known[-1], new), MAX_STATEMENT) if known else said
 
 
 def _is_called(names: Iterable[Name], name: str) -> bool:
@@ -482,9 +556,7 @@ def telling(rows: Rows, session: str, subject: Meant, wanted: Amendment, now: fl
     if rows.get(Session, session) is None:
         raise NotFoundError(f"there is no chat {session}")
     said = worded(wanted.statement, MAX_STATEMENT)
-    about, made = _named(rows, session, subject, now)
-    if not (subject.node or is_entity(about)):
-        raise UnclearError("people bear whatever name they like: which account is to be said")
+    about, made = _subject(rows, session, subject, now)
     other = wanted.object if wanted.object and wanted.object.name.strip() else None
     object, more = _named(rows, session, other, now) if other else (about, [])
     begin, end = wanted.period or (None, None)
@@ -505,7 +577,9 @@ def telling(rows: Rows, session: str, subject: Meant, wanted: Amendment, now: fl
         last_used=now,
         half_life=initial_half_life(importance),
         importance=importance,
+        hearsay=bool(wanted.hearsay),
         valid_from=begin,
         valid_to=end,
+        expires=wanted.expires[0] if wanted.expires else None,
     )
     return Draft(OWNER, "tell", put=[*made, *more, fact])

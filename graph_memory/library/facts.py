@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ..context import Context
-from ..deletion import erasure, retraction
+from ..deletion import forget_me, retraction
 from ..errors import ConflictError, NotFoundError, StaleError
 from ..model import (
     Asker,
@@ -27,16 +28,18 @@ from ..model import (
     Status,
     Turn,
     User,
+    continues,
     is_entity,
 )
+from ..model.conversation import MAX_MESSAGES
 from ..privacy.redaction import disclosed
 from ..privacy.scope import Rank
 from ..retention import fades_at, strength
-from ..store import Draft, Rows, messages, queries
+from ..store import Draft, Rows, contents, messages, queries
 from ..store.queries import FactFilter, Page
 from ..store.rows import read_change
 from ..text import clean, clean_name, skeleton
-from ..visible_rows import VisibleRows, view_for
+from ..visible_rows import VisibleRows
 from .edits import (
     Action,
     Amendment,
@@ -90,18 +93,13 @@ class Called:
 
     Attributes:
         here: Whether it is known in the Session that was asked about.
+        places: Where it was, if it is to be told from its namesakes.
     """
 
     node: str
     name: str
     facts: int
     here: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NodeCard(Called):
-    """A node, and by what it is told from its namesakes: where it was last."""
-
     places: tuple[Whereabouts, ...] = ()
 
 
@@ -252,7 +250,7 @@ class Library:
                 sources,
                 frozenset(each.id for each in sources if rows.is_forgotten(each)),
                 self._lines(db, older),
-                self._lines(db, queries.replacing(db, id)),
+                self._lines(db, rows.replacing(id)),
             )
 
         return await self._journal.look(work)
@@ -264,7 +262,7 @@ class Library:
             state = queries.revision(db)
             if self._seen and self._seen[0] == state:
                 return self._seen[1]
-            found = queries.sessions(db)
+            found = contents.sessions(db).values()
             rows = Rows(db)
             circles = {s.circle: titled(rows, s).title for s in found}
             people, things = queries.most_known(db, OFFERED)
@@ -321,9 +319,19 @@ class Library:
             lambda db: _called(db, queries.search_names(db, text, limit, session))
         )
 
-    async def cards(self, nodes: Iterable[str]) -> list[NodeCard]:
+    async def cards(self, nodes: Iterable[str]) -> list[Called]:
         """Some nodes with what tells them apart."""
         return await self._journal.look(lambda db: _cards(db, nodes))
+
+    async def namesakes(self, limit: int = 20) -> list[tuple[Called, Called]]:
+        """Pairs that may be one, as they bear one name: things, or accounts."""
+
+        def work(db: sqlite3.Connection) -> list[tuple[Called, Called]]:
+            pairs = queries.namesakes(db, limit)
+            cards = {each.node: each for each in _cards(db, {n for pair in pairs for n in pair})}
+            return [(cards[one], cards[other]) for one, other in pairs]
+
+        return await self._journal.look(work)
 
     async def rivals(self, one: str, other: str) -> list[str]:
         """Titles of the groups in which two accounts spoke under one name."""
@@ -398,15 +406,11 @@ class Library:
 
     # ------------------------------------------------------------------ askers
 
-    def _visible(self, rows: Rows, asker: Asker) -> VisibleRows:
-        policy = self._context.settings.policy
-        return VisibleRows(rows, asker, view_for(asker, policy, self._context.attendance))
-
     async def mine(self, asker: Asker, limit: int = 20) -> list[FactLine]:
         """What the asker may see of what is known about them, the important first."""
 
         def work(rows: Rows) -> list[FactLine]:
-            visible = self._visible(rows, asker)
+            visible = self._context.visible(rows, asker)
             about = {
                 fact.id: fact
                 for account in asker.accounts
@@ -431,9 +435,19 @@ class Library:
         """
 
         def resolve(rows: Rows) -> Draft:
-            visible = self._visible(rows, asker) if asker else None
+            visible = self._context.visible(rows, asker) if asker else None
             fact = visible.own(id) if visible else _existing(rows, id)
             return handling(rows, "forget", [fact.id], actor, self._now(), visible)
+
+        return _done(await self._journal.commit(resolve), id)
+
+    async def expire(self, id: str, at: float, asker: Asker | None, actor: str) -> Change:
+        """Let a fact be forgotten of itself at a time; whose, see :meth:`forget`."""
+
+        def resolve(rows: Rows) -> Draft:
+            visible = self._context.visible(rows, asker) if asker else None
+            fact = visible.own(id) if visible else _existing(rows, id)
+            return Draft(actor, "date", put=[replace(fact, expires=at)])
 
         return _done(await self._journal.commit(resolve), id)
 
@@ -447,9 +461,9 @@ class Library:
         found = await self._journal.messages([message])
 
         def resolve(rows: Rows) -> Draft:
+            visible = self._context.visible(rows, asker) if asker else None
             for said in found:
-                is_own = asker is None or said.sender in asker.accounts
-                visible = self._visible(rows, asker) if asker else None
+                is_own = visible is None or said.sender in visible.asker.accounts
                 if is_own and (visible is None or visible.shows(said)):
                     facts = rows.find(Fact, session=said.session)
                     resting = [fact.id for fact in facts if fact.evidence == (said.id,)]
@@ -471,7 +485,8 @@ class Library:
         now = self._now()
 
         def draft(rows: Rows, evidence: Message) -> Draft:
-            return correcting(self._visible(rows, turn.asker), id, words, turn, evidence, now)
+            visible = self._context.visible(rows, turn.asker)
+            return correcting(visible, id, words, turn, evidence, now)
 
         number = turn.message.id if turn.message else 0
         name, text = clean_name(turn.name), clean(words)
@@ -493,17 +508,17 @@ class Library:
             found = messages.by_platform_id(db, circle, ref)
             if found is None and said:
                 found = messages.by_words(db, circle, said)
-            return None if found is None else retraction.Retraction.of(db, found)
+            return None if found is None else retraction.Retraction.of(db, [found])
 
         now = self._now()
         known = await self._journal.survey(look)
         if known is None:
             return False
-        id = known.derived.message.id
+        ids = [message.id for message in known.messages]
         await self._journal.in_slices(
-            lambda db, tell: retraction.retract(db, tell, id=id, at=now, known=known)
+            lambda db, tell: retraction.retract(db, tell, ids=ids, at=now, known=known)
         )
-        await erasure.drain(self._journal)
+        await forget_me.drain(self._journal)
         return True
 
     async def weigh(self, action: Action, ids: Iterable[str]) -> Effect:
@@ -528,13 +543,13 @@ class Library:
 
         Raises:
             StaleError: It states something else by now, or was replaced.
-            UnclearError: The name of the object may mean several.
+            UnclearError: A name may mean several.
         """
         now = self._now()
 
         def resolve(rows: Rows) -> Draft:
             old = _existing(rows, id)
-            newer = (each.id for each in rows.history(old.subject) if id in each.supersedes)
+            newer = (each.id for each in rows.replacing(id))
             if seen and version(old, newer) != seen:
                 raise StaleError(f"fact {id} was changed meanwhile")
             return amending(rows, old, wanted, actor, now, is_muted=mute)
@@ -550,10 +565,10 @@ class Library:
         """
         now = self._now()
 
-        def resolve(rows: Rows) -> Draft:
-            return telling(rows, session, subject, wanted, now)
-
-        return _done(await self._journal.commit(resolve), subject.name)
+        change = await self._journal.commit(
+            lambda rows: telling(rows, session, subject, wanted, now)
+        )
+        return _done(change, subject.name)
 
     async def hear_again(self, message: int, actor: str) -> Change:
         """Let a message be recalled that was not to be; ``NotFoundError`` if it may be."""
@@ -568,7 +583,7 @@ class Library:
         return _done(await self._journal.commit(resolve), str(message))
 
     async def last_act(
-        self, actor: str, besides: Collection[int] = (), asker: Asker | None = None
+        self, actor: str, besides: Collection[int], asker: Asker
     ) -> NamedChange | None:
         """The actor's newest change that can be undone, but for ``besides``.
 
@@ -582,7 +597,18 @@ class Library:
 
         return await self._journal.look(work)
 
-    async def last_undo(self, actor: str, asker: Asker | None = None) -> NamedChange | None:
+    async def is_present(self, session: str, since: float) -> bool:
+        """Whether a moment is of the conversation that a Session has now."""
+        said = await self._journal.read(
+            lambda rows: rows.messages_before(session, None, MAX_MESSAGES)
+        )
+        times = [since, *(message.at for message in said if message.at > since), self._now()]
+        return all(
+            continues(since, last, count, at, self._context.zone)
+            for count, (last, at) in enumerate(pairwise(times))
+        )
+
+    async def last_undo(self, actor: str, asker: Asker) -> NamedChange | None:
         """The newest change, as :meth:`last_act`, if it is an undo and no redo."""
 
         def work(db: sqlite3.Connection) -> NamedChange | None:
@@ -595,59 +621,54 @@ class Library:
         return await self._journal.look(work)
 
     def _telling(
-        self, db: sqlite3.Connection, numbers: Iterable[int], asker: Asker | None
+        self, db: sqlite3.Connection, numbers: Iterable[int], asker: Asker
     ) -> Iterator[NamedChange]:
         """Changes with what they are about, but for what the asker may not be shown."""
-        rows = Rows(db)
-        visible = self._visible(rows, asker) if asker else None
+        visible = self._context.visible(Rows(db), asker)
         for number in numbers:
             change = read_change(db, number)
-            if change and (words := _about(rows, change, visible)) is not None:
+            if change and (words := _about(visible, change)) is not None:
                 yield NamedChange(change, words)
 
-    async def undo(self, change: int | None, actor: str) -> Change:
-        """Take a change back, or an undo; without a number the actor's newest change.
+    async def undo(self, change: int, actor: str) -> Change:
+        """Take a change back, or an undo.
 
         Raises:
             NotFoundError: Nothing to undo.
             ConflictError: A later change touched the same rows.
         """
-        if change is None:
-            last = await self.last_act(actor)
-            if last is None:
-                raise NotFoundError("there is nothing to undo")
-            change = last.change.id
-        number = change
-        undone = await self._journal.alter(
-            lambda db, tell: retraction.undo(db, number, actor, self._now(), tell), is_long=True
-        )
+        with self._journal.long_work():
+            undone = await self._journal.alter(
+                lambda db, tell: retraction.undo(db, change, actor, self._now(), tell)
+            )
         if undone is None:  # all that it did is gone already
             raise ConflictError(change, change)
         return undone
 
 
-def _about(rows: Rows, change: Change, visible: VisibleRows | None) -> str | None:
+def _about(visible: VisibleRows, change: Change) -> str | None:
     """What a change altered, in its words; ``None`` if none may be shown.
 
     Facts say it best; where there are none, other rows do, or the messages that are muted.
     """
+    rows = visible.rows
     touched = [row for op in change.ops if (row := op.was or op.row)]
     for row in touched:
-        if isinstance(row, Link | Merge) and not (visible and visible.asker.is_group):
+        if isinstance(row, Link | Merge) and not visible.asker.is_group:
             return " – ".join(rows.called(node) or node for node in _joined(row))
     told: list[Fact] | list[SessionRow] | list[Message]
     told = [row for row in touched if isinstance(row, Fact)]
-    told = told or [row for row in touched if isinstance(row, SessionRow) and _is_worded(row)]
+    told = told or [
+        row
+        for row in touched
+        if isinstance(row, SessionRow) and row.words and not isinstance(row, Name | Episode)
+    ]
     muted = (rows.message(row.message) for row in touched if isinstance(row, Forgotten))
     told = told or [message for message in muted if message]
     for each in told:
-        if visible is None or visible.rank(each) is not Rank.HIDDEN:
+        if visible.rank(each) is not Rank.HIDDEN:
             return _words(rows, change, each)
     return None if told else ""
-
-
-def _is_worded(row: SessionRow) -> bool:
-    return bool(row.words) and not isinstance(row, Name | Episode)
 
 
 def _words(rows: Rows, change: Change, row: SessionRow | Message) -> str:
@@ -685,13 +706,13 @@ def _called(db: sqlite3.Connection, found: Sequence[queries.Counted]) -> list[Ca
     return [Called(each[0], names.get(each[0], each[0]), *each[1:]) for each in found]
 
 
-def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[NodeCard]:
+def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[Called]:
     rows = Rows(db)
     identities = rows.identities()
     some = {node: sorted(identities.nodes(node)) for node in nodes}
     names = queries.names(db, some)
     return [
-        NodeCard(
+        Called(
             node,
             names.get(node, node),
             len({fact.id for each in one for fact in rows.about(each)}),

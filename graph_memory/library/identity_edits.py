@@ -9,30 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
 from ..model import Change, Entity, Fact, Link, Merge, User, is_entity, stable_id
 from ..store import Draft, Journal, Rows
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """An entity that goes under another one.
-
-    Attributes:
-        facts, into_facts: How many facts there are about each by itself.
-        name, into_name: What each was called last, anywhere; empty if it has no name.
-    """
-
-    node: str
-    name: str
-    facts: int
-    into: str
-    into_name: str
-    into_facts: int
-    at: float
+from .facts import Called
 
 
 class IdentityEdits:
@@ -95,22 +78,15 @@ class IdentityEdits:
 
         return await self._commit(resolve)
 
-    async def merges(self) -> list[Merged]:
-        """All merges, oldest first, as the owner sees them."""
+    async def merges(self) -> list[tuple[Called, Called]]:
+        """What goes under what, the oldest merge first, as the owner sees them."""
 
-        def work(rows: Rows) -> list[Merged]:
-            return [
-                Merged(
-                    merge.node,
-                    rows.called(merge.node),
-                    len(rows.about(merge.node)),
-                    merge.into,
-                    rows.called(merge.into),
-                    len(rows.about(merge.into)),
-                    merge.at,
-                )
-                for merge in rows.identities().merges
-            ]
+        def work(rows: Rows) -> list[tuple[Called, Called]]:
+            def called(node: str) -> Called:
+                return Called(node, rows.called(node), len(rows.about(node)))
+
+            merges = rows.identities().merges
+            return [(called(merge.node), called(merge.into)) for merge in merges]
 
         return await self._journal.read(work)
 

@@ -1,17 +1,12 @@
 """Upkeep: what happens to memories while nobody is looking."""
 
-from .backup import Backup, Backups, Preview, open_journal, preview, saved, stage
-from .upkeep import IdleGate, Report, Upkeep
-
-__all__ = [
-    "Backup",
-    "Backups",
-    "IdleGate",
-    "Preview",
-    "Report",
-    "Upkeep",
-    "open_journal",
-    "preview",
-    "saved",
-    "stage",
-]
+from .backup import Backup as Backup
+from .backup import Backups as Backups
+from .backup import Preview as Preview
+from .backup import open_journal as open_journal
+from .backup import preview as preview
+from .backup import saved as saved
+from .backup import stage as stage
+from .upkeep import IdleGate as IdleGate
+from .upkeep import Report as Report
+from .upkeep import Upkeep as Upkeep

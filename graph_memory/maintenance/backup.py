@@ -14,14 +14,15 @@ import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from ..context import Context
-from ..data_directory import reserve
-from ..deletion import Tombstones, erasure, forget_me, message_retention, retraction
+from ..data_directory import reserve, settle, sync
+from ..deletion import Tombstones, forget_me, message_retention, retraction
 from ..errors import (
     ClosedError,
     DamagedError,
@@ -32,7 +33,7 @@ from ..errors import (
 )
 from ..retention import DAY
 from ..store import Journal, copies, pauses
-from ..store.connection import failure
+from ..store.connection import failing
 from ..store.copies import Contents
 from ..supervisor import Supervisor
 
@@ -266,8 +267,8 @@ class Backups:
             await self._rebuild()
             if stones:
                 with self._journal.long_work():
-                    await self._journal.tidy(erasure.compact)
-                    if not await erasure.drain(self._journal, PATIENCE):
+                    await self._journal.tidy(forget_me.compact)
+                    if not await forget_me.drain(self._journal, PATIENCE):
                         raise JournalError("the log could not be emptied: somebody is reading it")
                 await asyncio.to_thread(self._tombstones.finish, stones)
         except ClosedError:
@@ -341,7 +342,7 @@ def stage(directory: Path, name: str, now: float) -> Backup:
         shutil.copyfile(backup.path, draft)
         copies.verify(draft)
         unstage(directory)
-        copies.settle(draft, target)
+        settle(draft, target)
     except OSError as error:
         raise JournalError(f"{backup.name} could not be prepared: {error}") from error
     finally:
@@ -406,24 +407,32 @@ def _put_in_place(directory: Path, staged: Path, now: float) -> None:
             _set_aside(directory, staged)
             logger.warning("%s; it was set aside", error)
         else:
-            try:  # who asked for a pause keeps it, and what was retracted stays so
-                pauses.carry(journal, staged)
-                retraction.carry(journal, staged)
-            except sqlite3.Error as error:
-                what = "pauses and withdrawals could not be carried over"
-                raise failure(what, error) from error
+            _carry_over(journal, staged)
             if not held.is_empty:  # it becomes a backup: a rename, which needs no room
                 folder = copies.folder_of(directory)
                 folder.mkdir(parents=True, exist_ok=True)
                 journal.replace(copies.path_for(folder, now, "restore"))
-                copies.sync(folder)
+                sync(folder)
     else:
         _set_aside(directory, staged)
     staged.replace(journal)
-    copies.sync(directory)
+    sync(directory)
     for older in _staged(directory):
         copies.remove(older)
     logger.info("the journal was restored (%s)", staged.name)
+
+
+def _carry_over(journal: Path, staged: Path) -> None:
+    """Let who asked for a pause keep it, and what was retracted stay so."""
+    with (
+        failing("pauses and withdrawals could not be carried over"),
+        closing(sqlite3.connect(journal, isolation_level=None)) as old,
+        closing(sqlite3.connect(staged, isolation_level=None)) as new,
+    ):
+        new.execute("BEGIN IMMEDIATE")
+        pauses.carry(old, new)
+        retraction.carry(old, new)
+        new.execute("COMMIT")
 
 
 def _set_aside(directory: Path, staged: Path) -> None:
@@ -435,7 +444,7 @@ def _set_aside(directory: Path, staged: Path) -> None:
     for source, target in parts:
         if source.exists():
             source.replace(target)
-    copies.sync(directory)
+    sync(directory)
 
 
 def _staged(directory: Path) -> list[Path]:

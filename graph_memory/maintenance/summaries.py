@@ -6,7 +6,6 @@ up days, as months do.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import math
@@ -21,8 +20,8 @@ from functools import partial
 from itertools import batched
 
 from ..context import Context
-from ..errors import ExtractionError, HeldBackError
-from ..inference.breaker import Breaker, RefusedError
+from ..errors import ExtractionError
+from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
 from ..model import EPISODE, Episode, Session, stable_id
 from ..store import Draft, Rows
@@ -37,8 +36,6 @@ PER_CHANGE = 50
 """Records in one change."""
 PATIENCE = timedelta(3)
 """How long after a period a model that cannot be asked is waited for."""
-ASK_TIMEOUT = 120.0
-"""Seconds after which a model that does not answer has failed."""
 MOST_ASKED = 100
 """Calls in one run: a history that was brought in takes some nights."""
 REVIEW = 30 * 86_400.0
@@ -109,9 +106,7 @@ class SummaryWriter:
         pause: Callable[[], Awaitable[object]],
     ) -> None:
         self._journal = context.journal
-        self._model = context.budget.metered(model, PURPOSE) if model else None
-        self._budget = context.budget
-        self._breaker = breaker
+        self._model = context.budget.metered(model, PURPOSE, breaker) if model else None
         self._zone = context.zone
         self._now = context.now
         self._pause = pause
@@ -154,24 +149,14 @@ class SummaryWriter:
         if self._asked >= MOST_ASKED:
             return None
         try:
-            return await self._ask(self._model, session, level, told) or picked(level, told)
-        except (ExtractionError, RefusedError, TimeoutError) as error:
+            answer = await self._model.ask(*compose(level, told, self._zone), where=session.umo)
+            self._asked += 1
+            return answered(answer.text, level, told, self._zone) or picked(level, told)
+        except ExtractionError as error:
             logger.debug("a record of %s was not written by the model: %r", session.id, error)
         today = day_of(self._now(), self._zone)
         first = day_of(due.record.started_at, self._zone)
         return picked(level, told) if today - bounds(level, first)[1] >= PATIENCE else None
-
-    async def _ask(
-        self, model: LanguageModel, session: Session, level: Level, told: list[Episode]
-    ) -> str:
-        if self._budget.blocked_for:
-            raise HeldBackError("what models may cost today is spent")
-        system, prompt = compose(level, told, self._zone)
-        self._asked += 1
-        with self._breaker.call():
-            async with asyncio.timeout(ASK_TIMEOUT):
-                answer = await model.ask(system, prompt, where=session.umo)
-        return answered(answer.text, level, told, self._zone)
 
 
 # ---------------------------------------------------------------- which are due

@@ -15,13 +15,15 @@ from functools import partial
 from typing import TypeVar
 
 from ..context import Context
+from ..dates import midnight
 from ..deletion import message_retention
 from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
-from ..library import FactLine, Library
-from ..model import Entity, Fact, Mention, Merge, Message, Name, Row, Status
+from ..library import FactLine, Library, forgetting
+from ..model import BOT, Entity, Fact, Mention, Merge, Message, Name, Row, Status
 from ..retention import DAY, fades_at, strength
 from ..store import Draft, Event, Rows, queries
+from ..store.rows import EXPIRED
 from ..supervisor import Supervisor
 from .summaries import ACTOR, SummaryWriter
 
@@ -153,19 +155,22 @@ class Upkeep:
 
     async def _step(self) -> float:
         await self.begin()
+        await self._slices(lambda db: queries.expired(db, self._now(), SLICE), _expire)
         interval = self._context.settings.prune_interval * HOUR
+        now, zone = self._now(), self._context.zone
+        today = midnight(now, zone, 1) - now + 1.0  # when facts are to go
         if not interval:
-            return HOUR
+            return min(today, HOUR)
         last = await self.last_run()
         if last is None:  # a first run waits a whole interval too
             await self._journal.set_note(_LAST_RUN, str(self._now()))
-            return HOUR
+            return min(today, HOUR)
         # A clock that was set back does not make it wait longer.
         left = min(interval, last + interval - self._now())
         if left <= 0:
             await self.run()
             left = interval
-        return min(left, HOUR)
+        return min(left, today, HOUR)
 
     async def begin(self) -> int:
         """Let facts whose day has come replace what was so until then; returns how many."""
@@ -264,6 +269,13 @@ def _begin(facts: list[Fact], rows: Rows) -> Draft:
         if rows.get(Fact, fact.id) == fact
     ]
     return Draft(ACTOR, "begin", put=put)
+
+
+def _expire(facts: list[Fact], rows: Rows) -> Draft:
+    """Forget those of one speaker, who can take it back as if they had done it."""
+    speaker = facts[0].speaker
+    gone = [f for f in facts if f.speaker == speaker and rows.get(Fact, f.id) == f]
+    return forgetting(rows, gone, Draft(ACTOR if speaker in ("", BOT) else speaker, EXPIRED))
 
 
 def _delete(facts: list[Fact], rows: Rows) -> Draft:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from .kinds import Session
-from .nodes import BOT, NOBODY
+from .row import BOT, NOBODY
 
 GAP = 600.0
 """Seconds of silence that end an episode."""

@@ -6,8 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from .nodes import GROUP, PRIVATE, Layer, Status, is_entity, stable_id, user_id, whole
-from .row import Basis, Data, Gone, Row, SessionRow, Span, register
+from .row import (
+    GROUP,
+    PRIVATE,
+    Basis,
+    Data,
+    Gone,
+    Layer,
+    Row,
+    SessionRow,
+    Span,
+    Status,
+    is_entity,
+    register,
+    stable_id,
+    user_id,
+    whole,
+)
 
 EPISODE = "episode"
 """Level of an episode that sums up nothing but messages."""
@@ -251,6 +266,8 @@ class Fact(SessionRow):
         added: Those of them that confirmed it later; it was learned from the others.
         hearsay: Whether the speaker had it from others.
         confidential: Whether the speaker asked to keep it between those who were there.
+        precision: ``year`` or ``month`` if nobody said on which day it began.
+        expires: When it is to be forgotten, of itself; ``None`` if it is not.
     """
 
     kind: ClassVar[str] = "fact"
@@ -283,6 +300,8 @@ class Fact(SessionRow):
     added: tuple[int, ...] = ()
     hearsay: bool = False
     confidential: bool = False
+    precision: str = ""
+    expires: float | None = None
 
     @property
     def layer(self) -> Layer:

@@ -22,11 +22,11 @@ _DIGIT = rf"(?:{'|'.join(_NUMERALS)})"
 _BETWEEN = r"[ ,，、.\-]{0,2}"
 _SPELT = re.compile(rf"(?<![a-z]){_DIGIT}(?:{_BETWEEN}{_DIGIT}){{3,}}(?![a-z])", re.IGNORECASE)
 """A number of four digits or more, said digit by digit."""
-_PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]")
+_PRINTED = re.compile(rf"[!-~\uff01-\uff5e]{{4}}|[{_ZH}]{_BETWEEN}[{_ZH}]|密码|口令|暗号")
 _RUN = re.compile(r"(?<![A-Za-z0-9_+/=.\-])[A-Za-z0-9_+/=.\-]{16}")
 _NUMBER = re.compile(r"(?<![0-9])[0-9][0-9 ._\-]{11}")
 _WORDS = (
-    "密码", "口令", "码", "密钥", "令牌", "passw", "passcode", "passphrase", "pwd", "private key",
+    "码", "口令", "暗号", "密钥", "令牌", "passw", "passcode", "passphrase", "pwd", "private key",
     "pin", "code", "otp", "key", "token", "secret", "://",
 )  # fmt: skip
 _KEY = re.compile(
@@ -37,16 +37,21 @@ _KEY = re.compile(
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.DOTALL)
 _CODE = r"(?:验证码|校验码|动态码|动态密码)"
 _IS = r"(?:[是为叫:=]|还是|就是|[改换]成了?)"
+_TELLS_NONE = "什么|多少|哪|谁|怎|吗|呢|忘|不知|不对|没|错|请|过期|已|回头|私聊|[我你他她]的"
+"""What is in words after a colon that are no password."""
 _SAID = re.compile(
     # 密码是 …; 密码没变，还是 …
-    rf"(?:密码|口令|{_CODE}|取款码|PIN ?码)"
+    rf"(?:密码|口令|暗号|{_CODE}|取款码|PIN ?码|(?<![A-Za-z])(?:PIN|pwd)(?=[是为]))"
     rf"(?:[^A-Za-z0-9,。.;?\n]{{0,8}}|[^A-Za-z0-9。?\n]{{0,6}}{_IS})"
-    r"[\s:\"'“]{0,3}(?P<zh>[!-~]{4,64})"
+    r"[\s:\"'“]{0,3}(?P<zh>[!-9;<>-~][!-~]{2,63})"
+    # 口令：芝麻开门
+    rf"|(?:密码|口令|暗号|passw(?:or)?d|\bpwd)(?:[:=]|{_IS}(?=[\"“「]))[ \"“「]{{0,2}}"
+    rf"(?!\w*(?:{_TELLS_NONE}))(?P<han>[\u4e00-\u9fff]{{2,16}})(?![\w•])"
     # 384756（登录验证码）
     rf"|(?<![0-9])(?P<before>[0-9]{{4,8}})(?![0-9年])[^0-9,。\n]{{0,8}}{_CODE}"
     r"(?![^0-9\n•]{0,8}[0-9•]{4})"
     r"|\b(?:password|passcode|passphrase|pwd)\b[\"']? {0,2}(?:is|was|[:=]) {0,2}"
-    r"[\"'“]?(?P<en>[!-~]{4,64})"
+    r"[\"'“]?(?P<en>[!-9;<>-~][!-~]{2,63})"
     r"|\b(?:(?:your|verification|security|login|sign-in|confirmation|sms|2fa) code|pin|otp)\b"
     r"(?: (?:number|is|was))*[ :=]{1,3}(?P<code>[0-9]{4,8})(?![0-9])"
     r"|(?<![0-9])(?P<otp>[0-9]{4,8}) is (?:your|my|the) (?:\w+ ){0,2}(?:code|pin|otp)\b"
@@ -103,7 +108,7 @@ def secrets(text: str) -> list[str]:
     plain = "".join(letters)
     return [
         text[places[found.start()] : ends[places[found.end() - 1]]]
-        for secret in _secrets(plain)
+        for secret in dict.fromkeys(_secrets(plain))
         for found in re.finditer(re.escape(secret), plain)
     ]
 
@@ -145,10 +150,11 @@ def _said(said: re.Match[str]) -> list[str]:
     is_word = secret.isalpha()
     is_sentence = (
         (kind == "long" and (is_word or secret.isdigit()))
+        or (kind in ("zh", "en") and len(secret) < 4 and before[-1:] not in (":", "="))
         or (kind == "zh" and is_word and not re.search(rf"{_IS}$", before))
         or (kind == "en" and before[-1:].isalpha() and secret.lower() in _SENTENCE.split())
     )
-    return [] if is_sentence or len(secret) < 3 else [secret]
+    return [] if is_sentence or (kind != "han" and len(secret) < 3) else [secret]
 
 
 def _is_card(number: str) -> bool:

@@ -5,38 +5,22 @@ journal: ``visible.py`` restricts it, ``query.py`` reads the question, ``ranking
 ``selection.py`` chooses, ``render.py`` writes the block.
 """
 
-from .filters import Excerpt, PersonalIndex, called
-from .index import Index
-from .keyword import SIMILAR
-from .query import RecallOptions
-from .recaller import (
-    EMBEDDING_SHARE,
-    Recall,
-    Recaller,
-    TracedCandidate,
-)
-from .render import CLOSE, OPEN, Item, Renderer, language_of, without_name, wording
-from .selection import Reason
-from .visible import VisibleSet
-
-__all__ = [
-    "CLOSE",
-    "EMBEDDING_SHARE",
-    "OPEN",
-    "SIMILAR",
-    "Excerpt",
-    "Index",
-    "Item",
-    "PersonalIndex",
-    "Reason",
-    "Recall",
-    "RecallOptions",
-    "Recaller",
-    "Renderer",
-    "TracedCandidate",
-    "VisibleSet",
-    "called",
-    "language_of",
-    "without_name",
-    "wording",
-]
+from .filters import Excerpt as Excerpt
+from .filters import PersonalIndex as PersonalIndex
+from .filters import called as called
+from .index import Index as Index
+from .keyword import SIMILAR as SIMILAR
+from .query import RecallOptions as RecallOptions
+from .recaller import EMBEDDING_SHARE as EMBEDDING_SHARE
+from .recaller import Recall as Recall
+from .recaller import Recaller as Recaller
+from .recaller import TracedCandidate as TracedCandidate
+from .render import CLOSE as CLOSE
+from .render import OPEN as OPEN
+from .render import Item as Item
+from .render import Renderer as Renderer
+from .render import language_of as language_of
+from .render import without_name as without_name
+from .render import wording as wording
+from .selection import Reason as Reason
+from .visible import VisibleSet as VisibleSet

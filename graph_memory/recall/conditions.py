@@ -165,16 +165,16 @@ def requested(text: str, likeness: Likeness | None = None) -> Topic:
 
 
 def _meant(likeness: Likeness, cue: float) -> Topic:
-    near = {topic: _near(likeness[rows]) for topic, rows in _ROWS.items()}
-    if near[_ANY] - near[Topic.NONE] + cue <= MARGIN:
+    weights = np.exp(likeness * SHARPNESS)  # of the examples, of which the nearest count most
+
+    def near(topic: Topic) -> float:
+        return math.log(float(weights[_ROWS[topic]].mean())) / SHARPNESS
+
+    if near(_ANY) - near(Topic.NONE) + cue <= MARGIN:
         return Topic.NONE
-    least = max(near[topic] for topic in Topic) - AS_WELL
-    return Topic(sum(topic for topic in Topic if near[topic] >= least))
-
-
-def _near(likeness: Likeness) -> float:
-    """Likeness to some examples, of which the nearest count most."""
-    return math.log(float(np.exp(likeness * SHARPNESS).mean())) / SHARPNESS
+    by_topic = {topic: near(topic) for topic in Topic}
+    least = max(by_topic.values()) - AS_WELL
+    return Topic(sum(topic for topic, each in by_topic.items() if each >= least))
 
 
 def includes_all(text: str) -> bool:

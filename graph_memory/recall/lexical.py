@@ -82,7 +82,7 @@ def search_terms(text: str) -> tuple[str, ...]:
     )
     found: list[str] = []
     for term in terms(folded):
-        if not any(character.isdigit() for character in term):
+        if term.isalpha() or not any(map(str.isdigit, term)):
             found.append(term)
         elif term.isdigit():
             found.append(_plain(term))

@@ -258,15 +258,16 @@ def telling(text: str) -> float:
 
 def only_asks(text: str) -> bool:
     """Whether a text says nothing but what somebody wants to know or have done."""
-    sentences = [found.strip() for found in _SENTENCE.findall(text) if terms(found)]
-    return bool(sentences) and all(_is_asking(sentence) for sentence in sentences)
+    sentences = (found.strip() for found in _SENTENCE.findall(text) if terms(found))
+    first = next(sentences, "")
+    return bool(first) and _is_asking(first) and all(map(_is_asking, sentences))
 
 
 def _is_asking(sentence: str) -> bool:
     if sentence.endswith(("?", "？")) or is_task(sentence):
         return True
-    clauses = [said for said in _COMMA.split(sentence) if not is_small_talk(said)]
-    return len(sentence) <= BRIEF and all(_UNMARKED.search(said.strip()) for said in clauses)
+    clauses = _COMMA.split(sentence) if len(sentence) <= BRIEF else ()
+    return bool(clauses) and all(_UNMARKED.search(s.strip()) or is_small_talk(s) for s in clauses)
 
 
 def _questions(topic: str) -> list[Subquery]:

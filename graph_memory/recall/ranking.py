@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from itertools import chain, zip_longest
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..dates import Span, spans
 from ..inference.ports import Vectors
-from ..kinship import kin_in, of, same_kin
-from ..model import TASKS, Fact, Message, is_entity
+from ..kinship import is_said, kin_in, of, same_kin
+from ..model import SYMMETRIC, TASKS, Fact, Message, is_entity
 from ..privacy.scope import Rank
 from ..retention import strength
 from ..text import normalise, significance
@@ -29,7 +29,16 @@ from .conditions import Topic, includes_all, requested
 from .documents import Document, Kind, Numbers, Source
 from .index import Index
 from .lexical import index_terms, is_character, search_terms
-from .query import Question, RecallOptions, Subquery, asks, only_asks, recalls, telling
+from .query import (
+    Question,
+    RecallOptions,
+    Subquery,
+    asks,
+    only_asks,
+    predicates_of,
+    recalls,
+    telling,
+)
 from .small_talk import is_small_talk, is_task
 from .visible import Citation, VisibleSet
 from .weights import (
@@ -129,19 +138,21 @@ def rank(
     context: SearchContext,
 ) -> Ranking:
     """Order what is visible by how well it answers."""
-    named = _named(index, visible, question)
+    named, kin = _named(index, visible, question)
     records = _records(index, visible, question, context)
     if not len(visible):
         return Ranking(records, named=named)
     base = np.zeros(len(visible))
     if options.profile:
         own = index.documents.of(question.asker.accounts, visible.numbers)
-        base[own] = WEAK if question.is_personal else WEAK / SEVERAL
+        base[own] = WEAK / (1 if question.is_personal else SEVERAL)
     if asks(question.text):
         base[_called(index, visible, question, named)] += WEAK
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
-    ranker = _Ranker(index, visible, question, context, named, base, count, options.brief, postings)
+    ranker = _Ranker(
+        index, visible, question, context, named, kin, base, count, options.brief, postings
+    )
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
     needed = tuple(
@@ -150,10 +161,10 @@ def rank(
     )
     if options.brief and is_small_talk(question.said):
         needed = (inf,) * len(needed)
-    many = frozenset([n for n, part in enumerate(question.parts) if part.many])
-    many |= {len(question.parts)}  # the records
+    # The last is that of the records.
+    many = {n for n, part in enumerate(question.parts) if part.many} | {len(question.parts)}
     past = frozenset(n for n, part in enumerate(question.parts) if part.former)
-    return Ranking(candidates, len(visible), named, needed, ranker.cited, many, past)
+    return Ranking(candidates, len(visible), named, needed, ranker.cited, frozenset(many), past)
 
 
 def _called(
@@ -161,33 +172,45 @@ def _called(
 ) -> NDArray[np.bool_]:
     """Messages of users whom a question calls by name, on which no visible fact rests."""
     users = {one for node in named for one in index.identities.nodes(node) if not is_entity(one)}
-    called = index.documents.of(users, visible.numbers)
+    called: NDArray[np.bool_] = index.documents.of(users, visible.numbers)
     called |= index.documents.under(question.text, visible.numbers)
     called[visible.messages] = False
-    found: NDArray[np.bool_] = called & (visible.kind == Kind.MESSAGE)
-    return found
+    called &= visible.kind == Kind.MESSAGE
+    return called
 
 
-def _named(index: Index, visible: VisibleSet, question: Question) -> dict[str, str]:
-    """Nodes that a question names; relatives also by whose they are (我弟, 小红's mum).
+def _named(
+    index: Index, visible: VisibleSet, question: Question
+) -> tuple[dict[str, str], list[int]]:
+    """Named nodes with their names, and facts by which relatives are known.
 
-    Whoever is nobody's in particular (带女儿野餐) is the asker's. A question about a relative is
-    about whose they are as well, of whom it may be told; other talk is not.
+    Relatives are named by whose they are as well (我弟, 小红's mum). Whoever is nobody's in
+    particular (带女儿野餐) is the asker's. A question about a relative of whom anything is known
+    is about whose they are as well; other talk is not.
     """
     named = index.named(question.text, visible.views)
-    words = kin_in(normalise(question.text))
+    words = {each for word in kin_in(normalise(question.text)) for each in same_kin(word)}
     if not words:
-        return named
+        return named, []
     people = {node for node in named if not is_entity(node)}
     if question.is_personal or not people:
         people |= question.asker.accounts
     names = {name for node in people for name in index.names_of(node, visible.views)}
-    spoken = [of(name, word) for name in names for found in words for word in same_kin(found)]
-    found = index.named("\n".join(spoken), visible.views)
-    if asks(question.text):
-        return found | named
-    whole = set(map(normalise, spoken))
-    return {node: name for node, name in found.items() if normalise(name) in whole} | named
+    spoken = [of(name, word) for name in names for word in words]
+    found, whole = index.named("\n".join(spoken), visible.views), set(map(normalise, spoken))
+    kin = {node: name for node, name in found.items() if normalise(name) in whole}
+    is_known, facts = bool(kin), list[int]()
+    is_partner = "partner" in predicates_of(question.text)
+    for number in {n for node in people for n in index.touching(node, visible).tolist()}:
+        fact = cast(Fact, index.documents[number].source)
+        is_known = is_known or any(word in normalise(fact.statement) for word in words)
+        is_kin = fact.predicate in SYMMETRIC and is_said(fact.statement, names, words)
+        if is_kin or (is_partner and fact.predicate == "partner"):
+            facts.append(int(visible.positions[number]))
+            for node in {fact.subject, fact.object} - people:
+                if index.knows(node, visible.views):
+                    kin[node] = index.called(node, visible.views)
+    return (found if is_known and asks(question.text) else {}) | kin | named, facts
 
 
 @dataclass(slots=True)
@@ -199,6 +222,7 @@ class _Ranker:
     question: Question
     context: SearchContext
     named: dict[str, str]
+    kin: list[int]
     base: Scores
     count: int
     brief: bool
@@ -261,14 +285,12 @@ class _Ranker:
         """Facts of the kind that is asked for, about whom the question is about."""
         documents, numbers = self.index.documents, self.visible.numbers
         people = {one for node in self.named for one in self.index.identities.nodes(node)}
-        own = self.question.asker.accounts if self.question.is_personal else frozenset()
         if self._is_own():
-            people |= own
-        fitting = documents.of(people, numbers) & documents.saying(part.predicates, numbers)
-        # Who somebody's partner is, is said of them.
-        partners = documents.saying(part.predicates & {"partner"}, numbers)
-        whole: NDArray[np.bool_] = fitting | (documents.of(own, numbers) & partners)
-        return whole
+            people |= self.question.asker.accounts
+        fitting: NDArray[np.bool_] = documents.of(people, numbers)
+        fitting &= documents.saying(part.predicates, numbers)
+        fitting[self.kin] = True
+        return fitting
 
     def _requested(self, part: Subquery, vector: Vectors | None) -> Topic:
         """What a question wants advice on."""
@@ -312,10 +334,9 @@ class _Ranker:
 
     def _is_own(self) -> bool:
         """Whether the asker asks about themselves, not about a relative or a friend."""
-        is_of_another = any(not is_entity(node) for node in self.named)
-        is_of_relative = bool(kin_in(normalise(self.question.text)))
-        is_of_other = is_of_another or is_of_relative or self.question.is_of_theirs
-        return self.question.is_personal and not is_of_other
+        question, kin = self.question, kin_in(normalise(self.question.text))
+        is_of_other = kin or question.is_of_theirs or not all(map(is_entity, self.named))
+        return question.is_personal and not is_of_other
 
     def _candidates(
         self,

@@ -18,7 +18,6 @@ from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, LanguageModel, Vectors
 from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
 from ..privacy.scope import View
-from ..steps import step
 from ..store import Event
 from ..supervisor import LogOnce
 from .documents import Source
@@ -487,8 +486,7 @@ class Recaller:
         question, context = await self._question(asker, text, options, embed_by - started)
         embedded = time.monotonic()
         index = self._sync.index
-        with step("remind: search"):
-            found = await self._sync.run(search, index, views, question, options, context)
+        found = await self._sync.run(search, index, views, question, options, context)
         timing = {
             "embedding": round((embedded - started) * 1000, 3),
             "total": round((time.monotonic() - started) * 1000, 3),
@@ -507,8 +505,7 @@ class Recaller:
         parts = split(query)
         is_idle = options.brief and is_small_talk(text)  # of which nothing is reminded
         asked = [] if is_idle else [part.text for part in parts]
-        with step("remind: embedding"):
-            vectors, model = await self._embed(asked, by)
+        vectors, model = await self._embed(asked, by)
         context = SearchContext(
             self._context.now(), self._context.zone, settings.time_decay_rate, settings.language
         )

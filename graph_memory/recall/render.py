@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from enum import IntEnum
 from functools import lru_cache
 
+from ..dates import iso
 from ..model import BOT, TASKS, Asker, Episode, Fact, Layer, Message
 from ..text import clean_name, fenced, is_chinese, tokens, told_apart
 from .documents import Source
@@ -199,7 +200,7 @@ class Renderer:
         self.asker = asker
         self._words = words
         self._zone = zone
-        self._dates: dict[float, str] = {}
+        self._dates: dict[tuple[float, str], str] = {}
         self._names: dict[tuple[str, str], str] = {}
 
     def item(self, candidate: Candidate) -> Item:
@@ -271,12 +272,13 @@ class Renderer:
         return False
 
     def _standing(self, fact: Fact, newer: Fact | None) -> list[str]:
-        words, ended = self._words, fact.valid_to
+        words, ended, vague = self._words, fact.valid_to, ""
         notes = [words.hearsay] if fact.hearsay else []
         if fact.confidential:
             notes.append(words.confidential)
         if ended is None and newer is not None:
             ended = newer.said_at if newer.valid_from is None else newer.valid_from
+            vague = newer.precision
         is_task = fact.predicate in TASKS
         is_changed = newer is not None and newer.predicate in TASKS
         if is_task and ended is not None and not is_changed:
@@ -287,10 +289,10 @@ class Renderer:
             # What was done is past anyway.
             notes += [words.formerly] if fact.predicate != "did" else []
         elif ended is not None:
-            notes.append(words.until.format(date=self.date(ended)))
+            notes.append(words.until.format(date=self.date(ended, vague)))
             notes += [words.replaced] if newer is not None else []
         elif fact.valid_from is not None and fact.valid_from > self._now:
-            notes.append(words.since.format(date=self.date(fact.valid_from)))
+            notes.append(words.since.format(date=self.date(fact.valid_from, fact.precision)))
         return notes
 
     def who(self, source: Source, *, alone: bool = True) -> str:
@@ -336,13 +338,10 @@ class Renderer:
         names = (self.index.called(each, self.visible.views) for each in accounts)
         return next(filter(None, names), "")
 
-    def date(self, at: float) -> str:
-        if at not in self._dates:
-            try:
-                self._dates[at] = datetime.fromtimestamp(at, self._zone).date().isoformat()
-            except (ValueError, OverflowError, OSError):
-                self._dates[at] = "?"
-        return self._dates[at]
+    def date(self, at: float, precision: str = "") -> str:
+        if (at, precision) not in self._dates:
+            self._dates[at, precision] = iso(at, self._zone, precision)
+        return self._dates[at, precision]
 
     def group(self, candidate: Candidate) -> BlockPart:
         """Part of the block that a memory belongs in."""

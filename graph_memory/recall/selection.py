@@ -135,7 +135,7 @@ class _Chooser:
         while waiting and len(chosen) < limit:
             candidate = waiting.popleft()
             shown = facts.get(candidate.position, candidate)
-            if self._is_long_repetition(shown):
+            if self._is_worth_it(shown, candidate.part) and self._is_long_repetition(shown):
                 late.append((candidate, shown))
                 continue
             self._take(candidate, shown)
@@ -149,7 +149,7 @@ class _Chooser:
 
     def _take(self, candidate: Candidate, shown: Candidate) -> None:
         dropped, document, part = self._selection.dropped, shown.document, candidate.part
-        if part in self._best and not self._is_worth_it(shown, self._best[part]):
+        if not self._is_worth_it(shown, part):
             dropped.append((candidate, Reason.FLOOR))
             return
         numbers = tuple(sorted(_NUMBERS.findall(document.text)))
@@ -175,10 +175,10 @@ class _Chooser:
         if shown is not candidate:
             dropped.append((candidate, Reason.DUPLICATE))
 
-    def _is_worth_it(self, shown: Candidate, top: Best) -> bool:
-        """Whether a memory belongs into a brief reminder."""
-        count, newer = self._chosen[shown.part], shown.replaced
-        if shown.bears or shown.position == NOWHERE:
+    def _is_worth_it(self, shown: Candidate, part: int) -> bool:
+        """Whether a memory belongs into the reminder, if that is to be brief."""
+        top, count, newer = self._best.get(part), self._chosen[shown.part], shown.replaced
+        if top is None or shown.bears or shown.position == NOWHERE:
             return True
         if shown.part in self._many:
             return count < FEW or shown.score >= FAIR * top.score
@@ -213,10 +213,10 @@ class _Chooser:
         if vectors is None or not self._numbers or shown.position == NOWHERE:
             return False
         number = int(self._visible.numbers[shown.position])
-        if not vectors.has(number) or self._tally.price(shown) < BRIEF:
+        if not vectors.has(number):
             return False
         cosines = vectors.cosines(np.array(self._numbers, np.intp), vectors.vector(number))
-        return bool((cosines >= SAME).any())
+        return bool((cosines >= SAME).any()) and self._tally.price(shown) >= BRIEF
 
 
 def _says_more(message: Message, facts: Sequence[Fact]) -> bool:
@@ -276,8 +276,10 @@ def _best(candidates: list[Candidate], needed: Sequence[float]) -> dict[int, Bes
 
 def unsaid(facts: Sequence[Fact], message: str, asked_for: frozenset[str]) -> int:
     """How many terms of a question a message has and facts learned from it have not."""
-    stated = {term for fact in facts for term in search_terms(fact.statement)}
-    return len(asked_for & set(search_terms(message)) - stated)
+    left = asked_for.intersection(search_terms(message))
+    for fact in facts if left else ():
+        left = left.difference(search_terms(fact.statement))
+    return len(left)
 
 
 def _facts_of_messages(

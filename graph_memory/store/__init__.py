@@ -3,10 +3,8 @@
 It is the truth; the graph and the recall index are views of it.
 """
 
-from .connection import StorageState as StorageState
-from .examine import Fault as Fault
-from .examine import examine as examine
-from .examine import mend as mend
+from .contents import examine as examine
+from .contents import mend as mend
 from .journal import Journal as Journal
 from .messages import QueuedBatch as QueuedBatch
 from .rows import Draft as Draft

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,16 +22,6 @@ from ..errors import ClosedError, DamagedError, JournalError
 logger = logging.getLogger("graph_memory.store")
 
 T = TypeVar("T")
-
-
-class StorageState(StrEnum):
-    """What storage can do."""
-
-    READY = "ready"
-    DEGRADED = "degraded"
-    """Nothing can be written at the moment; what is there can be read."""
-    FAILED = "failed"
-    """The file is damaged; a backup has to take its place."""
 
 
 _KINDS = {
@@ -67,6 +56,15 @@ def failure(what: str, error: sqlite3.Error) -> JournalError:
     made = (DamagedError if kind == "damaged" else JournalError)(f"{what}: {error}")
     made.kind = made.code = kind
     return made
+
+
+@contextmanager
+def failing(what: str) -> Iterator[None]:
+    """Raise SQLite's errors as a ``JournalError`` that says what failed."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise failure(what, error) from error
 
 
 class Watch:
@@ -110,17 +108,12 @@ class Storage:
     """State of a journal's file, as its writes show it; safe to read on any thread.
 
     Its ``kind`` says why nothing can be written: as in :func:`failure`, ``slow`` if the disk
-    does not answer in time, or ``replaced`` (:class:`Watch`); empty when ready.
+    does not answer in time, or ``replaced`` (:class:`Watch`); empty when ready. A ``damaged``
+    file is to be replaced by a backup.
     """
 
     def __init__(self) -> None:
         self.kind = ""
-
-    @property
-    def state(self) -> StorageState:
-        if not self.kind:
-            return StorageState.READY
-        return StorageState.FAILED if self.kind == "damaged" else StorageState.DEGRADED
 
     def failed(self, error: JournalError) -> None:
         """A write failed, or damage was found; says so once for each kind of trouble."""
@@ -149,12 +142,10 @@ MAX_WAITING = 10_000
 def open_to_read(path: Path) -> sqlite3.Connection:
     """A read-only connection; raises ``JournalError`` if the file cannot be read."""
     address = f"{path.absolute().as_uri()}?mode=ro"
-    try:
+    with failing(f"{path} cannot be read"):
         return sqlite3.connect(
             address, uri=True, isolation_level=None, check_same_thread=False, timeout=10
         )
-    except sqlite3.Error as error:
-        raise failure(f"{path} cannot be read", error) from error
 
 
 @contextmanager

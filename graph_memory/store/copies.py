@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from ..data_directory import reserve
-from ..data_directory import settle as settle
-from ..data_directory import sync as sync
+from ..data_directory import reserve, settle
 from ..errors import ClosedError, DamagedError, JournalError
-from .connection import failure, interruptible, open_to_read, reading
+from .connection import failing, interruptible, open_to_read, reading
 from .schema import APPLICATION_ID, MIGRATIONS, migrations_of
 
 logger = logging.getLogger("graph_memory.store")
@@ -102,10 +100,9 @@ def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Con
     draft = target.with_name(f"{target.name}.tmp")
     remove(draft)
     try:
-        held = _copy_pages(source, draft, stop or threading.Event())
+        with failing(f"{source} could not be copied"):
+            held = _copy_pages(source, draft, stop or threading.Event())
         settle(draft, target)
-    except sqlite3.Error as error:
-        raise failure(f"{source} could not be copied", error) from error
     except OSError as error:
         raise JournalError(f"{source} could not be copied: {error}") from error
     finally:
@@ -148,20 +145,16 @@ def save(path: Path, migration: str, now: float) -> None:
     logger.info("the journal was copied to %s before its update", target.name)
 
 
-def verify(path: Path, stop: threading.Event | None = None) -> Contents:
+def verify(path: Path) -> Contents:
     """Check a copy from end to end. Blocks for as long as it takes.
 
     Raises:
         DamagedError: It is damaged or no journal.
         JournalError: It is of a newer version, or cannot be read.
-        ClosedError: ``stop`` was set.
     """
-    try:
-        with closing(open_to_read(path)) as db:
-            held = _examine(db, stop or threading.Event())
-            unknown = migrations_of(db) - {name for name, _ in MIGRATIONS}
-    except sqlite3.Error as error:
-        raise failure(f"{path} cannot be used", error) from error
+    with failing(f"{path} cannot be used"), closing(open_to_read(path)) as db:
+        held = _examine(db, threading.Event())
+        unknown = migrations_of(db) - {name for name, _ in MIGRATIONS}
     if unknown:
         text = f"{path} is of a newer version ({max(unknown)}); update the plugin"
         raise JournalError(text).told("newer")
@@ -170,11 +163,8 @@ def verify(path: Path, stop: threading.Event | None = None) -> Contents:
 
 def read(path: Path) -> Contents:
     """What a journal holds, unchecked; raises ``JournalError``."""
-    try:
-        with closing(open_to_read(path)) as db:
-            return contents(db)
-    except sqlite3.Error as error:
-        raise failure(f"{path} cannot be read", error) from error
+    with failing(f"{path} cannot be read"), closing(open_to_read(path)) as db:
+        return contents(db)
 
 
 def fold(path: Path) -> Contents:
@@ -183,12 +173,10 @@ def fold(path: Path) -> Contents:
     Raises:
         DamagedError, JournalError: As :func:`verify`.
     """
-    try:
-        with closing(sqlite3.connect(path, isolation_level=None)) as db:
-            held = _examine(db, threading.Event())
-            db.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.Error as error:
-        raise failure(f"{path} cannot be used", error) from error
+    what = f"{path} cannot be used"
+    with failing(what), closing(sqlite3.connect(path, isolation_level=None)) as db:
+        held = _examine(db, threading.Event())
+        db.execute("PRAGMA journal_mode = DELETE")
     return held
 
 

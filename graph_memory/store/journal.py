@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, cast
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from ..model import Batch, Change, Message, Presence, Quote, Session
 from . import copies, presence, queries
 from . import messages as mail
-from .connection import Storage, Watch, Worker, failure, open_to_read, open_to_write, reading
-from .messages import Appended, Buffered, QueuedBatch
-from .rows import FIELDS, Draft, Event, Rows, Tell, read, read_change, write
+from .connection import Storage, Watch, Worker, failing, open_to_read, open_to_write, reading
+from .messages import Buffered, QueuedBatch
+from .rows import Draft, Event, Rows, Tell, read_change, select_messages, write
 from .schema import migrate, open_tables
 
 T = TypeVar("T")
@@ -127,16 +127,9 @@ class Journal:
 
         return await self._writer.run(transaction, None if self._patient else patience)
 
-    async def alter(
-        self, work: Callable[[sqlite3.Connection, Tell], T], *, is_long: bool = False
-    ) -> T:
-        """Run ``work`` in a transaction, with what tells listeners.
-
-        Args:
-            is_long: Whether it takes the longer the more there is, see :meth:`long_work`.
-        """
-        with self.long_work() if is_long else nullcontext():
-            return await self._transact(lambda db: work(db, self._outbox.append))
+    async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
+        """Run ``work`` in a transaction, with what tells listeners."""
+        return await self._transact(lambda db: work(db, self._outbox.append))
 
     async def in_slices(self, work: Callable[[sqlite3.Connection, Tell], Slices[T]]) -> T:
         """Run long work in short transactions, between which others write.
@@ -170,11 +163,8 @@ class Journal:
         """
 
         def look() -> T:
-            try:
-                with reading(self.path) as db:
-                    return work(db)
-            except sqlite3.Error as error:
-                raise failure(f"{self.path.name} cannot be read", error) from error
+            with failing(f"{self.path.name} cannot be read"), reading(self.path) as db:
+                return work(db)
 
         with self.long_work():
             return await asyncio.to_thread(look)
@@ -184,10 +174,7 @@ class Journal:
         return await self.alter(lambda db, _tell: self._write(db, resolve(Rows(db))))
 
     def _write(self, db: sqlite3.Connection, draft: Draft | None) -> Change | None:
-        change = write(db, draft, self._now()) if draft else None
-        if change:
-            self._outbox.append(change)
-        return change
+        return write(db, draft, self._now(), self._outbox.append) if draft else None
 
     async def tidy(self, work: Work[T]) -> T:
         """Run maintenance that no transaction can hold."""
@@ -229,31 +216,23 @@ class Journal:
 
     # --------------------------------------------------------------- messages
 
-    def _meet(self, db: sqlite3.Connection, session: Session) -> Change | None:
-        """Write a Session, unless it is there as it is."""
-        change = self._write(db, Draft("chat", "session", [session]))
-        if change:  # a chat that had moved is its own again
-            presence.follow(db, change, self._outbox.append)
-        return change
-
     async def append(
         self, message: Message, session: Session, quote: Quote | None = None
-    ) -> Appended:
+    ) -> Message:
         """Store a message, its Session if that is new, and its sender's presence.
 
-        Of what it quotes, only who said it and where it is are stored.
+        Of what it quotes, only who said it and where it is are stored. Returns it with its
+        id; the one that was stored earlier if the platform sent it twice.
         """
 
-        def work(db: sqlite3.Connection) -> Appended:
-            change = self._meet(db, session)
+        def work(db: sqlite3.Connection) -> Message:
+            self._write(db, Draft("chat", "session", [session]))
             to = (mail.addressee(db, session.circle, quote),) if quote else ()
-            said = replace(message, to=to + message.to)
-            appended = Appended(*mail.add(db, said, session), change)
-            if appended.presence:
-                self._outbox.append(appended.presence)
-            if appended.is_new:
-                self._outbox += [appended.message, *mail.confide(db, appended.message, self._now())]
-            return appended
+            told = replace(message, to=to + message.to)
+            said, is_new, entered = mail.add(db, told, session)
+            self._outbox += [entered] if entered else []
+            self._outbox += [said, *mail.confide(db, said, self._now())] if is_new else []
+            return said
 
         return await self._transact(work, PATIENCE)
 
@@ -261,7 +240,7 @@ class Journal:
         """Move a buffered message to another Session; false if it was claimed already."""
 
         def work(db: sqlite3.Connection) -> bool:
-            self._meet(db, session)
+            self._write(db, Draft("chat", "session", [session]))
             query = "UPDATE OR IGNORE message SET session = ? WHERE id = ? AND batch IS NULL"
             moved = db.execute(query, (session.id, message)).rowcount > 0
             if moved:
@@ -291,8 +270,9 @@ class Journal:
 
     async def newest_messages(self, limit: int) -> list[Message]:
         """The newest messages, oldest first."""
-        query = f"SELECT {FIELDS} FROM message ORDER BY id DESC LIMIT ?"
-        return await self.look(lambda db: read(db.execute(query, (limit,)))[::-1])
+        return await self.look(
+            lambda db: select_messages(db, "ORDER BY id DESC LIMIT ?", (limit,))[::-1]
+        )
 
     async def pending(self, session: str) -> list[Message]:
         """The buffered messages of a Session, oldest first."""

@@ -29,29 +29,12 @@ from ..privacy.confidence import reaches_back
 from ..privacy.redaction import redacted, secrets
 from ..text import clean
 from .presence import enter
-from .rows import FIELDS, PAGE, Draft, Rows, Tell, read, write
+from .rows import FIELDS, PAGE, Draft, Rows, Tell, select_messages, write
 
 HEARD = 20
 """Messages whose secrets a line of the bot may repeat."""
-_FAR = 1 << 62
 BOT_LINES = 500
 """The newest lines of the bot that are compared with what it took back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """What storing a message did.
-
-    Attributes:
-        message: With its id; the one stored earlier if the platform sent it twice.
-        presence: The interval of presence it opened.
-        change: The change that wrote its Session, if that was new or had changed.
-    """
-
-    message: Message
-    is_new: bool
-    presence: Presence | None
-    change: Change | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +70,18 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[int]) -> list[Message]:
     found: list[Message] = []
     for start in range(0, len(wanted), PAGE):
         part = wanted[start : start + PAGE]
-        marks = ",".join("?" * len(part))
-        query = f"SELECT {FIELDS} FROM message WHERE id IN ({marks}) ORDER BY id"
-        found += read(db.execute(query, part))
+        found += select_messages(db, f"WHERE id IN ({','.join('?' * len(part))}) ORDER BY id", part)
     return found
 
 
 def later(db: sqlite3.Connection, than: int, limit: int) -> list[Message]:
     """Messages with an id above ``than``, oldest first, at most ``limit``."""
-    query = f"SELECT {FIELDS} FROM message WHERE id > ? ORDER BY id LIMIT ?"
-    return read(db.execute(query, (than, limit)))
+    return select_messages(db, "WHERE id > ? ORDER BY id LIMIT ?", (than, limit))
 
 
 def pending(db: sqlite3.Connection, session: str) -> list[Message]:
     """The buffered messages of a Session, oldest first."""
-    query = f"SELECT {FIELDS} FROM message WHERE session = ? AND batch IS NULL ORDER BY id"
-    return read(db.execute(query, (session,)))
+    return select_messages(db, "WHERE session = ? AND batch IS NULL ORDER BY id", (session,))
 
 
 def insert(db: sqlite3.Connection, message: Message, source: str = "") -> Message:
@@ -123,9 +102,8 @@ def add(
 ) -> tuple[Message, bool, Presence | None]:
     """Store a message, unless it is there, and open its sender's presence in a group."""
     if message.ref:
-        query = f"SELECT {FIELDS} FROM message WHERE session = ? AND sender = ? AND ref = ?"
-        found = read(db.execute(query, (message.session, message.sender, message.ref)))
-        if found:
+        values = (message.session, message.sender, message.ref)
+        if found := select_messages(db, "WHERE session = ? AND sender = ? AND ref = ?", values):
             return found[0], False, None
     presence = None
     if not message.is_human:
@@ -137,7 +115,7 @@ def add(
 
 def _told(db: sqlite3.Connection, line: Message) -> set[str]:
     """The secrets that were told before a line of the bot, which may repeat them."""
-    before = Rows(db).messages_before(line.session, line.id or _FAR, HEARD)
+    before = Rows(db).messages_before(line.session, line.id or None, HEARD)
     return {secret for message in before if message.is_human for secret in secrets(message.text)}
 
 
@@ -148,9 +126,9 @@ def confide(db: sqlite3.Connection, request: Message, at: float) -> list[Message
     """
     if not (request.is_human and reaches_back(request.text)):
         return []
-    query = f"SELECT {FIELDS} FROM message WHERE session = ? AND sender = ? AND id < ? AND at > ?"
+    query = "WHERE session = ? AND sender = ? AND id < ? AND at > ? ORDER BY id DESC LIMIT 1"
     values = (request.session, request.sender, request.id, request.at - GAP)
-    found = read(db.execute(f"{query} ORDER BY id DESC LIMIT 1", values))
+    found = select_messages(db, query, values)
     if not found or found[0].confided:
         return []
     told, rows = replace(found[0], confided=True), Rows(db)
@@ -244,8 +222,8 @@ def read_batch(db: sqlite3.Connection, id: int) -> Batch:
     session = Rows(db).get(Session, row[0]) if row else None
     if session is None:
         raise NotFoundError(f"there is no batch {id}")
-    query = f"SELECT {FIELDS} FROM message WHERE batch = ? ORDER BY id"
-    return Batch(id, session, tuple(read(db.execute(query, (id,)))), row[1], row[2])
+    said = select_messages(db, "WHERE batch = ? ORDER BY id", (id,))
+    return Batch(id, session, tuple(said), row[1], row[2])
 
 
 # -------------------------------------------------------------------------- evidence
@@ -274,10 +252,7 @@ def testify(
         if not found:
             raise NotFoundError(f"there is no message {message.id} to rest on")
         (message,) = found
-    change = write(db, resolve(Rows(db), message), at)
-    if change:
-        tell(change)
-    return change
+    return write(db, resolve(Rows(db), message), at, tell)
 
 
 def _keep(
@@ -290,8 +265,6 @@ def _keep(
         return stored
     stored = replace(stored, batch=open_batch(db, [stored], at))
     quiet = Forgotten.of(stored.session, stored.id)
-    change = write(db, Draft("chat", "evidence", [session, quiet], batch=stored.batch), at)
-    if change:
-        tell(change)
+    write(db, Draft("chat", "evidence", [session, quiet], batch=stored.batch), at, tell)
     tell(stored)
     return stored

@@ -10,9 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection
-from contextlib import closing
 from math import inf
-from pathlib import Path
 from typing import Literal
 
 from ..model import Session
@@ -30,11 +28,6 @@ def pauses(db: sqlite3.Connection) -> list[tuple[str, str, float]]:
     return db.execute("SELECT kind, id, at FROM pause ORDER BY kind, id").fetchall()
 
 
-def pause(db: sqlite3.Connection, kind: Kind, id: str, at: float) -> None:
-    """Store nothing new of a user, or in a chat window."""
-    db.execute("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", (kind, id, at))
-
-
 def leave_gap(db: sqlite3.Connection, circle: str, user: str, since: float, until: float) -> None:
     """Note a time of which nothing is to come in; an empty key stands for any."""
     db.execute(GAPS)
@@ -45,6 +38,30 @@ def _past(db: sqlite3.Connection) -> list[tuple[str, str, float, float]]:
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'gap'").fetchone():
         return []
     return db.execute("SELECT circle, user, since, until FROM gap").fetchall()
+
+
+Pause = tuple[str, str, float, float | None]
+"""Kind and id, since when, and until when if it is over."""
+
+
+def every_pause(db: sqlite3.Connection) -> list[Pause]:
+    """All pauses, those in force first."""
+    over: list[Pause] = [
+        ("circle" if circle else "user", circle or user, since, until)
+        for circle, user, since, until in sorted(_past(db))
+        if not (circle and user)  # else it is of a message that was taken back
+    ]
+    return [(kind, id, at, None) for kind, id, at in pauses(db)] + over
+
+
+def put_pause(
+    db: sqlite3.Connection, kind: str, id: str, at: float, until: float | None = None
+) -> None:
+    """Store nothing new of a user or chat window; ``until``: it was so till then."""
+    if until is None:
+        db.execute("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", (kind, id, at))
+    else:
+        leave_gap(db, *(("", id) if kind == "user" else (id, "")), at, until)
 
 
 class Gaps:
@@ -74,18 +91,13 @@ class Gaps:
         )
 
 
-def carry(source: Path, target: Path) -> None:
-    """Put the pauses and gaps of one journal into another; both are closed."""
-    with closing(sqlite3.connect(source, isolation_level=None)) as db:
-        found, past = pauses(db), _past(db)
-    if found or past:
-        with closing(sqlite3.connect(target, isolation_level=None)) as db:
-            db.execute("BEGIN IMMEDIATE")
-            db.execute(PAUSES)
-            db.executemany("INSERT OR IGNORE INTO pause VALUES (?, ?, ?)", found)
-            for gap in past:
-                leave_gap(db, *gap)
-            db.execute("COMMIT")
+def carry(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    """Put the pauses and gaps of a journal into an older one."""
+    new.execute(PAUSES)
+    for pause in pauses(old):
+        put_pause(new, *pause)
+    for gap in _past(old):
+        leave_gap(new, *gap)
 
 
 class Pauses:
@@ -111,7 +123,7 @@ class Pauses:
     async def pause(self, kind: Kind, id: str) -> None:
         """Store nothing new; when this returns it is on disk."""
         self._known.add((kind, id))  # first: what is said meanwhile is not stored either
-        await self._journal.alter(lambda db, _tell: pause(db, kind, id, self._now()))
+        await self._journal.alter(lambda db, _tell: put_pause(db, kind, id, self._now()))
 
     async def resume(self, kind: Kind, id: str) -> None:
         """Store what is said again."""
@@ -119,8 +131,7 @@ class Pauses:
         def resume(db: sqlite3.Connection, _tell: Tell) -> None:
             query = "DELETE FROM pause WHERE kind = ? AND id = ? RETURNING at"
             for (since,) in db.execute(query, (kind, id)).fetchall():
-                place = ("", id) if kind == "user" else (id, "")
-                leave_gap(db, *place, since, self._now())
+                put_pause(db, kind, id, since, self._now())
 
         await self._journal.alter(resume)
         self._known.discard((kind, id))

@@ -94,7 +94,7 @@ def follow(db: sqlite3.Connection, change: Change, tell: Tell) -> None:
     change: whether they came along shows when they speak.
     """
     ways = set()
-    for op in change.ops:
+    for op in (op for op in change.ops if op.kind == Session.kind):
         old, new = op.was, op.row
         if isinstance(old, Session) and isinstance(new, Session) and old.is_group:
             ways.add((_home(op.id), old.circle, new.circle))

@@ -16,14 +16,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Generic, TypeVar
 
-from ..model import BOT, EPISODE, Episode, Fact, Message, Session, is_entity
-from ..retention import DAY
-from ..text import normalise
+from ..model import BOT, EPISODE, SINGLE_VALUED, Episode, Fact, Message, is_entity
+from ..pinyin import finder
+from ..retention import DAY, lifetime
 from .connection import interruptible
 from .messages import by_ids
-from .rows import FIELDS, THINNED_COUNT, Rows, noted, read, read_change, rows_of
+from .rows import THINNED_COUNT, Rows, noted, read_change, rows_of, select_messages
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -136,13 +137,30 @@ ORDERS: dict[str, str] = {
     "strength": f"CASE WHEN f.pinned THEN 1e18 ELSE -{_AGE} END",
 }
 """By what facts are ordered, greatest first."""
+_LIVE = "f.status = 'active' AND f.id NOT IN (SELECT old FROM replacement)"
 _STATUS = {
     "": "1",
     "pinned": "f.pinned",
     "archived": "f.status = 'archived'",
     "superseded": "f.id IN (SELECT old FROM replacement)",
-    "active": "f.status = 'active' AND f.id NOT IN (SELECT old FROM replacement)",
+    "active": _LIVE,
+    "hearsay": f"{_LIVE} AND json_extract(f.data, '$.hearsay')",
+    "confidential": f"{_LIVE} AND json_extract(f.data, '$.confidential')",
+    "weak": (
+        f"{_LIVE} AND NOT f.pinned AND f.subject NOT LIKE 'e:%'"
+        " AND json_array_length(f.data, '$.evidence') = 1"
+        " AND json_extract(f.data, '$.use_count') <= 1"
+        " AND json_extract(f.data, '$.speaker') != f.subject"
+    ),
+    "disputed": (
+        f"{_LIVE} AND f.predicate IN ({', '.join(f'{each!r}' for each in sorted(SINGLE_VALUED))})"
+        " AND EXISTS (SELECT 1 FROM fact g WHERE g.subject = f.subject AND g.id != f.id"
+        " AND g.predicate = f.predicate AND g.object != f.object AND g.status = 'active'"
+        " AND g.id NOT IN (SELECT old FROM replacement))"
+    ),
 }
+"""What a fact may be: ``weak`` is what another said once of an account, ``disputed`` what has
+one value at a time and stands there with two."""
 _FACT_CONDITIONS = {
     "node": (
         "(f.subject IN (SELECT value FROM json_each(:node))"
@@ -151,6 +169,7 @@ _FACT_CONDITIONS = {
     "persona": "w.persona = :persona",
     "circle": "w.circle = :circle",
     "predicate": "f.predicate = :predicate",
+    "is_own": "f.subject LIKE 'e:%'",
     "since": "f.said_at >= :since",
     "until": "f.said_at < :until",
     "weakest": f"(f.pinned OR {_AGE} <= :weakest)",
@@ -165,7 +184,8 @@ class FactFilter:
     Attributes:
         text: Words that the statement, or a name of subject or object, contains.
         node: Subject or object, or what is one with it (``identity.py``).
-        status: ``active`` (and not superseded), ``superseded``, ``archived`` or ``pinned``.
+        is_own: About no person who chats: other personas never see them.
+        status: A key of :data:`_STATUS`.
         since, until: Said not before, and before; seconds since the epoch.
         strongest, weakest: Retention at most, and at least.
         order: A key of :data:`ORDERS`.
@@ -176,6 +196,7 @@ class FactFilter:
     persona: str = ""
     circle: str = ""
     predicate: str = ""
+    is_own: bool = False
     status: str = ""
     since: float | None = None
     until: float | None = None
@@ -193,8 +214,8 @@ def find_facts(
     rows = Rows(db)
     asked = asdict(wanted) | {
         "node": wanted.node and json.dumps(sorted(rows.identities().nodes(wanted.node))),
-        "weakest": _age(wanted.weakest, rate) if wanted.weakest > 0.0 else None,
-        "strongest": _age(wanted.strongest, rate) if wanted.strongest < 1.0 else None,
+        "weakest": lifetime(DAY, wanted.weakest, rate) if wanted.weakest > 0.0 else None,
+        "strongest": lifetime(DAY, wanted.strongest, rate) if wanted.strongest < 1.0 else None,
     }
     where, values = _where(_FACT_CONDITIONS, asked)
     for number, word in enumerate(wanted.text.split()):
@@ -214,21 +235,10 @@ def find_facts(
     )
 
 
-def _age(retention: float, rate: float) -> float:
-    """:data:`_AGE` at a retention: ``retention.retention`` solved for the age."""
-    return (1.0 / retention**2 - 1.0) / 3.0 * DAY / rate if rate > 0.0 else math.inf
-
-
 def replaced(db: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
     """Which of some facts were replaced by others, archived ones included."""
     query = "SELECT old FROM replacement WHERE old IN (SELECT value FROM json_each(?))"
     return {id for (id,) in db.execute(query, (json.dumps(list(ids)),))}
-
-
-def replacing(db: sqlite3.Connection, id: str) -> list[Fact]:
-    """The facts that replace a fact."""
-    query = "SELECT data FROM fact WHERE id IN (SELECT new FROM replacement WHERE old = ?)"
-    return rows_of(Fact, db.execute(f"{query} ORDER BY id", (id,)))
 
 
 def fading(
@@ -244,7 +254,7 @@ def fading(
     found = db.execute(
         "SELECT id, last_used + ? * half_life AS ends FROM fact"
         " WHERE status = 'active' AND NOT pinned AND ends < ? ORDER BY ends, id",
-        (_age(threshold, rate), max(times)),
+        (lifetime(DAY, threshold, rate), max(times)),
     ).fetchall()
     rows = Rows(db)
     facts = [fact for id, _ in found[:limit] if (fact := rows.get(Fact, id))]
@@ -277,6 +287,16 @@ def begun(db: sqlite3.Connection, now: float, limit: int) -> list[Fact]:
     page = db.execute(
         "SELECT data FROM row WHERE kind = 'fact' AND json_array_length(data, '$.awaits') > 0"
         " AND json_extract(data, '$.valid_from') <= ? ORDER BY id LIMIT ?",
+        (now, limit),
+    )
+    return rows_of(Fact, page)
+
+
+def expired(db: sqlite3.Connection, now: float, limit: int) -> list[Fact]:
+    """Facts that were to be forgotten by now, unless they are to be kept."""
+    page = db.execute(
+        "SELECT data FROM row WHERE kind = 'fact' AND json_extract(data, '$.expires') <= ?"
+        " AND NOT json_extract(data, '$.pinned') ORDER BY id LIMIT ?",
         (now, limit),
     )
     return rows_of(Fact, page)
@@ -316,16 +336,33 @@ def most_known(db: sqlite3.Connection, limit: int) -> tuple[list[Counted], list[
 
 
 def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "") -> list[Counted]:
-    """Nodes with a text in a name, those first that a Session knows."""
+    """Nodes with a text or its pinyin in a name, those first that a Session knows."""
+    db.create_function("is_found", 1, finder(text), deterministic=True)
     found = db.execute(
         "SELECT node, (SELECT count(*) FROM fact WHERE subject = node)"
         " + (SELECT count(*) FROM fact WHERE object = node AND subject != node) AS facts,"
         " EXISTS (SELECT 1 FROM name n WHERE n.node = found.node AND session = ?) AS here"
-        " FROM (SELECT DISTINCT +node AS node FROM name WHERE instr(norm, ?) > 0) found"
+        " FROM (SELECT DISTINCT +node AS node FROM name WHERE is_found(norm)) found"
         " ORDER BY here DESC, facts DESC, node LIMIT ?",
-        (session, normalise(text), limit),
+        (session, limit),
     )
     return found.fetchall()
+
+
+def namesakes(db: sqlite3.Connection, limit: int) -> list[tuple[str, str]]:
+    """Pairs of things, or of accounts, that bear one name and are not said to be one."""
+    found = db.execute(
+        "SELECT json_group_array(DISTINCT node) FROM name WHERE norm != '' GROUP BY norm"
+        " HAVING count(DISTINCT node) > 1 ORDER BY count(*) DESC, norm LIMIT ?",
+        (limit * 4,),
+    )
+    one = Rows(db).identities()
+    pairs: dict[tuple[str, str], None] = {}
+    for (some,) in found.fetchall():
+        nodes = sorted({one.canonical(node) for node in json.loads(some)})
+        alike = [p for p in pairwise(nodes) if is_entity(p[0]) == is_entity(p[1])]
+        pairs.update(dict.fromkeys(pair for pair in alike if not one.is_one(*pair)))
+    return list(pairs)[:limit]
 
 
 def people(db: sqlite3.Connection, limit: int) -> list[tuple[str, int, int, float]]:
@@ -362,11 +399,6 @@ def footprint(db: sqlite3.Connection, user: str) -> tuple[str, int, int]:
     facts = "SELECT count(*) FROM fact WHERE subject = :user OR object = :user"
     (about,) = db.execute(facts, {"user": user}).fetchone()
     return names(db, [user]).get(user) or name or "", messages, about
-
-
-def sessions(db: sqlite3.Connection) -> list[Session]:
-    """All Sessions."""
-    return rows_of(Session, db.execute("SELECT data FROM session ORDER BY id"))
 
 
 # ---------------------------------------------------------------- conversation records
@@ -516,8 +548,7 @@ def search_messages(
                 f"EXISTS (SELECT 1 FROM json_each(:{key}) t WHERE at"
                 " BETWEEN json_extract(t.value, '$[0]') AND json_extract(t.value, '$[1]'))"
             )
-    query = f"SELECT {FIELDS} FROM message WHERE {' AND '.join(parts)}"
-    return read(db.execute(f"{query} ORDER BY id DESC LIMIT :limit", values))
+    return select_messages(db, f"WHERE {' AND '.join(parts)} ORDER BY id DESC LIMIT :limit", values)
 
 
 def _plain(text: str) -> str:
@@ -539,28 +570,12 @@ def around(db: sqlite3.Connection, id: int, before: int, after: int) -> list[Mes
     found = by_ids(db, [id])
     if not found:
         return []
-    query = f"SELECT {FIELDS} FROM message WHERE session = ?"
-    earlier = (found[0].session, id, before)
     later = (found[0].session, id, after)
     return [
-        *reversed(read(db.execute(f"{query} AND id < ? ORDER BY id DESC LIMIT ?", earlier))),
+        *Rows(db).messages_before(found[0].session, id, before),
         *found,
-        *read(db.execute(f"{query} AND id > ? ORDER BY id LIMIT ?", later)),
+        *select_messages(db, "WHERE session = ? AND id > ? ORDER BY id LIMIT ?", later),
     ]
-
-
-def between(
-    db: sqlite3.Connection, session: str, first: int, last: int, limit: int
-) -> list[Message]:
-    """The first ``limit`` messages of a Session with ids from ``first`` to ``last``."""
-    query = f"SELECT {FIELDS} FROM message WHERE session = ? AND id BETWEEN ? AND ?"
-    return read(db.execute(f"{query} ORDER BY id LIMIT ?", (session, first, last, limit)))
-
-
-def newest_of(db: sqlite3.Connection, session: str, limit: int) -> list[Message]:
-    """The newest messages of a Session, oldest first."""
-    query = f"SELECT {FIELDS} FROM message WHERE session = ? ORDER BY id DESC LIMIT ?"
-    return read(db.execute(query, (session, limit)))[::-1]
 
 
 def heard_since(db: sqlite3.Connection, circle: str, since: float) -> bool:
@@ -650,16 +665,14 @@ def revision(db: sqlite3.Connection) -> tuple[object, ...]:
     return rows.last_change(), *rows.erasures()  # which are no changes, but leave a mark
 
 
-def facts_by_hour(db: sqlite3.Connection) -> dict[int, int]:
-    """How many facts were learned, by hour since the epoch."""
-    query = "SELECT CAST(recorded_at / ? AS INTEGER) AS hour, count(*) FROM fact GROUP BY hour"
-    return dict(db.execute(query, (HOUR,)).fetchall())
-
-
-def messages_by_hour(db: sqlite3.Connection, since: float) -> dict[int, int]:
-    """How many messages were said, by hour since the epoch."""
-    query = "SELECT CAST(at / ? AS INTEGER) AS hour, count(*) FROM message WHERE at >= ?"
-    return dict(db.execute(f"{query} GROUP BY hour", (HOUR, since)).fetchall())
+def by_hour(db: sqlite3.Connection, since: float) -> list[tuple[int, int, int]]:
+    """How many facts were learned and messages said in which hour since the epoch."""
+    return db.execute(
+        "SELECT CAST(at / ? AS INTEGER) AS hour, sum(fact), count(*) - sum(fact) FROM"
+        " (SELECT recorded_at AS at, 1 AS fact FROM fact UNION ALL SELECT at, 0 FROM message)"
+        " WHERE at >= ? GROUP BY hour",
+        (HOUR, since),
+    ).fetchall()
 
 
 def counts(db: sqlite3.Connection) -> dict[str, int]:

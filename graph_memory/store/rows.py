@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..errors import ConflictError, NotFoundError
 from ..identity import Identities
@@ -18,6 +18,7 @@ from ..model import (
     Addressee,
     Batch,
     Change,
+    Data,
     Episode,
     Erased,
     Fact,
@@ -47,14 +48,17 @@ Event = Change | Message | Presence | PresenceReset | Erased
 Session, an interval of presence that began or ended, a change, messages that are gone."""
 Tell = Callable[[Event], None]
 PAGE = 500
+_FAR = 1 << 62
 RETOLD = 160
 """Characters of a summary that is made without a model."""
 FIELDS = "id, session, sender, name, text, at, ref, batch, addressees, confided"
-"""Columns of which :func:`read` makes messages."""
+"""Columns of which :func:`select_messages` makes messages."""
 THINNED_COUNT = "thinned messages"
 """Note: how many messages were deleted because they were old."""
 RETRACTED = "recalled"
 """Reason of a change that follows a message which was taken back; it cannot be undone."""
+EXPIRED = "expire"
+"""Reason of a change that forgets what was to be forgotten by then."""
 ASKED = "remember"
 """Reason of a change by which somebody had a message remembered."""
 
@@ -78,10 +82,16 @@ class Draft:
     prompt: int = 0
 
 
-def read(rows: Iterable[tuple[Any, ...]]) -> list[Message]:
-    """Messages from rows of :data:`FIELDS`."""
+def select_messages(
+    db: sqlite3.Connection, rest: str, values: Sequence[object] | Mapping[str, object] = ()
+) -> list[Message]:
+    """The messages that a query finds.
+
+    Args:
+        rest: What follows after the table, a constant.
+    """
     found = []
-    for row in rows:
+    for row in db.execute(f"SELECT {FIELDS} FROM message {rest}", values):
         to = () if row[-2] == "[]" else tuple(Addressee(*each) for each in json.loads(row[-2]))
         fields = (*row[:-2], to, bool(row[-1]))
         found.append(Message(*fields))
@@ -135,6 +145,11 @@ class Rows:
         )
         return rows_of(Fact, self._db.execute(query, (subject, predicate)))
 
+    def replacing(self, id: str) -> list[Fact]:
+        """The facts that replace a fact."""
+        query = "SELECT data FROM fact WHERE id IN (SELECT new FROM replacement WHERE old = ?)"
+        return rows_of(Fact, self._db.execute(f"{query} ORDER BY id", (id,)))
+
     def episode(self, session: str, message: int | None = None) -> Episode | None:
         """The episode of a Session that holds a message; ``None`` for its last one."""
         order = "" if message is not None else " DESC"
@@ -166,9 +181,13 @@ class Rows:
 
     def called(self, *nodes: str) -> str:
         """What nodes that are one were called last, anywhere (owner's view); may be empty."""
-        names = [name for node in nodes for name in self.find(Name, a=node)]
-        newest = min(names, key=lambda name: (name.given, -name.last_at, name.id), default=None)
-        return newest.text if newest else ""
+        query = (  # ``Name.order``
+            "SELECT json_extract(data, '$.text') FROM row WHERE kind = 'name'"
+            " AND a IN (SELECT value FROM json_each(?)) ORDER BY ifnull("
+            "json_extract(data, '$.given'), 0), json_extract(data, '$.last_at') DESC, id LIMIT 1"
+        )
+        found = self._db.execute(query, (json.dumps(nodes),)).fetchone()
+        return str(found[0]) if found else ""
 
     def has_messages(self, ids: Iterable[int]) -> bool:
         """Whether all of some messages are still there; one may have been taken back."""
@@ -177,30 +196,28 @@ class Rows:
 
     def message(self, id: int) -> Message | None:
         """A message; ``None`` if it is gone."""
-        query = f"SELECT {FIELDS} FROM message WHERE id = ?"
-        return next(iter(read(self._db.execute(query, (id,)))), None)
+        return next(iter(select_messages(self._db, "WHERE id = ?", (id,))), None)
 
-    def messages_before(self, session: str, message: int, limit: int) -> list[Message]:
-        """The last messages of a Session before one, in order."""
-        query = f"SELECT {FIELDS} FROM message WHERE session = ? AND id < ?"
-        values = (session, message, limit)
-        return read(self._db.execute(f"{query} ORDER BY id DESC LIMIT ?", values))[::-1]
+    def messages_before(self, session: str, message: int | None, limit: int) -> list[Message]:
+        """The last messages of a Session before one, in order; ``None``: of all."""
+        query = "WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?"
+        return select_messages(self._db, query, (session, message or _FAR, limit))[::-1]
 
     def answered(self, line: Message) -> Message | None:
         """What a line of the bot answers: the last thing said before it, by its addressee."""
         to = line.to[0].user if line.to else ""
         query = (
-            f"SELECT {FIELDS} FROM message WHERE session = ? AND id < ? AND at > ? AND sender != ?"
+            "WHERE session = ? AND id < ? AND at > ? AND sender != ?"
             " AND (sender = ? OR ? = '') ORDER BY id DESC LIMIT 1"
         )
         values = (line.session, line.id, line.at - GAP, BOT, to, to)
-        return next(iter(read(self._db.execute(query, values))), None)
+        return next(iter(select_messages(self._db, query, values)), None)
 
-    def messages_between(self, episode: Episode) -> list[Message]:
-        """The messages of an episode, in order."""
-        query = f"SELECT {FIELDS} FROM message WHERE session = ? AND id BETWEEN ? AND ?"
-        values = (episode.session, episode.first_message, episode.last_message)
-        return read(self._db.execute(f"{query} ORDER BY id", values))
+    def messages_of(self, episode: Episode, limit: int = _FAR) -> list[Message]:
+        """The first messages of an episode, in order."""
+        values = (episode.session, episode.first_message, episode.last_message, limit)
+        query = "WHERE session = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
+        return select_messages(self._db, query, values)
 
     def is_forgotten(self, message: Message) -> bool:
         """Whether a message is not to be recalled, and so not to be learned from."""
@@ -212,7 +229,7 @@ class Rows:
         return int(self._db.execute(query, (until.session.id, until.id)).fetchone()[0])
 
     def erasures(self) -> list[tuple[str, str]]:
-        """The marks of people who were, or are being, erased for good, see ``erasure.py``."""
+        """The marks of people who were, or are being, erased for good."""
         return self._db.execute(
             "SELECT key, substr(value, 1, 20) FROM meta"
             " WHERE key LIKE 'erased:%' OR key LIKE 'going:user:%' ORDER BY key"
@@ -266,10 +283,13 @@ def noted(db: sqlite3.Connection, key: str) -> int:
 # -------------------------------------------------------------------------- changes
 
 
-def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
+def write(
+    db: sqlite3.Connection, draft: Draft, at: float, tell: Tell | None = None
+) -> Change | None:
     """Write ``draft`` inside the open transaction, if there is anything to do.
 
-    There is not if its batch has been learned already, or every row is as wanted.
+    There is not if its batch has been learned already, or every row is as wanted. Presence
+    follows Sessions that it moves; listeners are told.
     """
     if draft.batch is not None:
         if db.execute("SELECT 1 FROM change WHERE batch = ?", (draft.batch,)).fetchone():
@@ -294,11 +314,15 @@ def write(db: sqlite3.Connection, draft: Draft, at: float) -> Change | None:
         data = json.dumps(op.after, ensure_ascii=False)
         values = (op.kind, op.id, *op.row.index_keys, data, number)
         db.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-    return Change(number, at, draft.actor, draft.reason, tuple(ops), draft.batch, draft.undoes)
+    done = Change(number, at, draft.actor, draft.reason, tuple(ops), draft.batch, draft.undoes)
+    if tell:
+        tell(done)
+        presence.follow(db, done, tell)
+    return done
 
 
 def _ops(db: sqlite3.Connection, draft: Draft) -> Iterator[Op]:
-    wanted: dict[tuple[str, str], dict[str, Any] | None] = {
+    wanted: dict[tuple[str, str], Data | None] = {
         (row.kind, row.id): masked(row.kind, encode(row)) for row in draft.put
     }
     wanted.update(dict.fromkeys(draft.drop))
@@ -338,7 +362,7 @@ def retold(rows: Rows, episode: Episode, goes: Callable[[Message], bool]) -> Epi
     session = rows.get(Session, episode.session)
     left = [
         said
-        for said in map(disclosed, rows.messages_between(episode))
+        for said in map(disclosed, rows.messages_of(episode))
         if said.is_human and not (goes(said) or rows.is_forgotten(said))
         if says_something(terms(said.text))
         if not (session and session.is_group and in_confidence(said))
@@ -346,17 +370,6 @@ def retold(rows: Rows, episode: Episode, goes: Callable[[Message], bool]) -> Epi
     lines = [f"{said.name}: {said.text}" if said.name else said.text for said in left]
     is_kept = episode.confidential or any(map(in_confidence, left))
     return replace(episode, summary=digest(lines, RETOLD), confidential=is_kept)
-
-
-def undo(
-    db: sqlite3.Connection, number: int, actor: str, at: float, tell: presence.Tell
-) -> Change | None:
-    """Take a change back inside the open transaction; raises as :func:`inverse`."""
-    change = write(db, inverse(db, number, actor), at)
-    if change:
-        tell(change)
-        presence.follow(db, change, tell)
-    return change
 
 
 def undoable(db: sqlite3.Connection, number: int) -> Change:
@@ -391,7 +404,10 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
         if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
             draft.drop.append((op.kind, op.id))
         elif op.before is not None:
-            draft.put.append(decode(op.kind, op.before))
+            row = decode(op.kind, op.before)
+            if change.reason == EXPIRED and isinstance(row, Fact):
+                row = replace(row, expires=None)  # it is to stay
+            draft.put.append(row)
     return draft
 
 

@@ -183,6 +183,15 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
                 WHERE sender != 'bot' AND (confided OR asks_to_keep(text)));
         """,
     ),
+    (
+        "0012_expires",
+        """
+        CREATE INDEX row_expires ON row (json_extract(data, '$.expires'))
+            WHERE kind = 'fact' AND json_extract(data, '$.expires') IS NOT NULL;
+        INSERT INTO sqlite_stat1 VALUES ('row', 'row_expires', '200 2');
+        ANALYZE sqlite_schema;
+        """,
+    ),
 )
 """0007 tells the planner what a large memory looks like; left to its guesses it
 reads every row of a kind. The figures are only told, never measured: plans stay the same."""

@@ -81,7 +81,7 @@ def everything(db: sqlite3.Connection) -> Iterator[Piece]:
     yield from contents.claims(db)
     yield from contents.messages(db)
     yield from contents.presences(db)
-    yield from contents.pauses(db)
+    yield from contents.every_pause(db)
 
 
 def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:
@@ -109,7 +109,7 @@ def of_person(db: sqlite3.Connection, user: str) -> Iterator[Piece]:
     yield from (batch for batch in contents.claims(db) if batch.id in batches)
     yield from (message for message in contents.messages(db) if message.id in gone.ids)
     yield from (each for each in contents.presences(db) if each.user == user)
-    yield from (pause for pause in contents.pauses(db) if pause[1] == user)
+    yield from (pause for pause in contents.every_pause(db) if pause[1] == user)
 
 
 def _is_touched(gone: DeletionPlan, row: Row) -> bool:

@@ -35,6 +35,7 @@ from ..model import (
     user_id,
 )
 from ..store.contents import Claim
+from ..store.pauses import Pause
 from ..text import MAX_MESSAGE, clean, clean_name, normalise
 
 FORMAT = "graph-memory"
@@ -47,7 +48,6 @@ MAX_KEY = 500
 """Characters of an id."""
 _CLEANED = ("text", "statement", "summary", "title")
 
-Pause = tuple[str, str, float]
 Piece = Row | Message | Claim | Presence | Pause
 Data = dict[str, Any]
 
@@ -85,8 +85,9 @@ def pack(piece: Piece) -> Data:
             return {"kind": "batch", **dataclasses.asdict(piece)}
         case Presence():
             return {"kind": "presence", **dataclasses.asdict(piece)}
-        case (of, id, at):
-            return {"kind": "pause", "of": of, "id": id, "at": at}
+        case (of, id, at, until):
+            over = {} if until is None else {"until": until}
+            return {"kind": "pause", "of": of, "id": id, "at": at} | over
         case _:
             return {"kind": "row", "type": piece.kind, "data": encode(piece)}
 
@@ -175,16 +176,21 @@ def unpack(data: Data, number: int) -> Piece:
                 return Claim(data["id"], data["session"], data["state"], data["at"])
             case "presence":
                 validate(_PresenceLine, data)
-                if data["until"] is not None and data["until"] < data["since"]:
-                    raise FormatError("is before since", 0, "until")
+                _check_order(data["since"], data["until"])
                 return Presence(data["circle"], data["user"], data["since"], data["until"])
             case "pause":
                 validate(_PauseLine, data)
-                return data["of"], data["id"], data["at"]
+                _check_order(data["at"], data.get("until"))
+                return data["of"], data["id"], data["at"], data.get("until")
             case _:
                 raise FormatError("is unknown", 0, "kind")
     except FormatError as error:
         raise FormatError(error.reason, number, error.field) from None
+
+
+def _check_order(since: float, until: float | None) -> None:
+    if until is not None and until < since:
+        raise FormatError("is before it began", 0, "until")
 
 
 def _row(data: Data) -> Row:
@@ -307,6 +313,7 @@ class _PauseLine(Strict):
     of: Literal["user", "circle"]
     id: Key
     at: _Number
+    until: _Number | None = None
 
 
 class _MessageLine(Strict):

@@ -167,9 +167,7 @@ class _Undoing:
     at: float
 
     def write(self, drop: Iterable[Key], put: Iterable[Row] = ()) -> None:
-        change = write(self.db, Draft(OWNER, "undo import", [*put], [*drop]), self.at)
-        if change:
-            self.tell(change)
+        write(self.db, Draft(OWNER, "undo import", [*put], [*drop]), self.at, self.tell)
 
     def take_back_rows(self) -> Slices[int]:
         """Undo what the import did to rows, nodes apart, that stand as it left them.

@@ -20,10 +20,11 @@ from ..deletion import retraction
 from ..errors import FormatError, JournalError
 from ..model import Episode, Message, Row, Session
 from ..privacy.redaction import disclosed
+from ..settings import Remembers, Settings
 from ..store import Journal, Rows, contents, presence
 from ..store import messages as mail
 from ..store.connection import reading
-from ..store.pauses import Gaps, pause
+from ..store.pauses import Gaps, put_pause
 from ..store.rows import Draft, Tell, write
 from . import files
 from .deduplication import Held, join, referred, requoted
@@ -90,7 +91,7 @@ class Importer:
     Attributes:
         directory: The data directory.
         format: Kind of the file, a key of ``SOURCES``.
-        groups: Whether groups are listened to; if not, nothing of them comes in.
+        remembers: Whether what somebody says in a chat comes in at all.
         learns: Whether it is to be learned from, in the background.
         stop: Set it to have either end soon.
     """
@@ -101,7 +102,7 @@ class Importer:
     format: str
     options: Options
     now: Callable[[], float]
-    groups: bool = True
+    remembers: Remembers = Settings().remembers
     learns: bool = False
     stop: Stop = field(default_factory=Stop)
 
@@ -176,7 +177,7 @@ class Importer:
                 if number % STEP == 0:
                     self.stop.look()
                 intake.add(piece)
-            intake.finish(partial(_held, db), Gaps(db), groups=self.groups)
+            intake.finish(partial(_held, db), Gaps(db), self.remembers)
             intake.erase(self.directory, retraction.all_marks(db))
             lines = contents.messages_of(db, list(contents.sessions(intake.db)))
             intake.stand((m.id, m) for m in lines if not m.ref)
@@ -317,16 +318,14 @@ class _ImportTask:
         here = Rows(db)
         new = [each for each in self._sessions.values() if here.get(Session, each.id) is None]
         self._put(db, list(new), run.reason, tell)
-        for of, id, at in contents.pauses(self._intake.db):
-            pause(db, "user" if of == "user" else "circle", id, at)
+        for pause in contents.every_pause(self._intake.db):
+            put_pause(db, *pause)
         if run.keeps:
             for batch in contents.claims(self._intake.db):
                 self._claim(db, batch.id)
 
     def _put(self, db: sqlite3.Connection, rows: list[Row], reason: str, tell: Tell) -> None:
-        change = write(db, Draft(OWNER, reason, rows), self._now())
-        if change:
-            tell(change)
+        if change := write(db, Draft(OWNER, reason, rows), self._now(), tell):
             self._run.rows += len(change.ops)
 
     def _messages(self, page: list[Message], db: sqlite3.Connection, tell: Tell) -> None:

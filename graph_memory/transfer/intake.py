@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
-from ..deletion import Tombstones, erasure, retraction
+from ..deletion import Tombstones, forget_me, retraction
 from ..errors import FormatError
 from ..learning.batching import claim_writer, cutter
 from ..model import (
@@ -31,11 +31,12 @@ from ..model import (
     session_of,
     user_id,
 )
+from ..settings import Remembers
 from ..store import Draft, Rows, contents
 from ..store import messages as mail
 from ..store.contents import Claim
 from ..store.journal import finished
-from ..store.pauses import Gaps
+from ..store.pauses import Gaps, put_pause
 from ..store.rows import write
 from ..store.schema import migrate
 from ..text import clean, clean_name, tokens
@@ -217,7 +218,7 @@ class Intake:
                 values = piece.circle, piece.user, piece.since, piece.until
                 self.db.execute("INSERT OR REPLACE INTO presence VALUES (?, ?, ?, ?, '')", values)
             case tuple():
-                self.db.execute("INSERT OR REPLACE INTO pause VALUES (?, ?, ?)", piece)
+                put_pause(self.db, *piece)
             case _:
                 change = write(self.db, Draft("import", "intake", [piece]), 0.0)
                 is_double = change is None or change.ops[0].before
@@ -259,25 +260,23 @@ class Intake:
         return f"{self._format}:{digest.hexdigest()}"
 
     def finish(
-        self, held: Callable[[str], Iterable[Held]], gaps: Gaps, *, groups: bool = True
+        self, held: Callable[[str], Iterable[Held]], gaps: Gaps, remembers: Remembers
     ) -> None:
         """Put lines in order, cut them into episodes and batches, and check everything.
 
         Args:
             held: What the memory holds of a chat window.
             gaps: When nothing was to be stored.
-            groups: Whether groups are listened to at all.
+            remembers: Whether what somebody says in a chat is to be stored at all.
 
         Raises:
             FormatError: Something that is referred to is not there.
         """
         for circle in {session.circle for session in self._sessions.values()}:
             self._leave_out(circle, held)
-        self._keep_gaps(gaps, groups)
-        if not groups:
-            self._leave_groups_out()
-        if gaps:
-            self._retract(gaps)
+        self._keep_gaps(gaps, remembers)
+        self._leave_chats_out(remembers)
+        self._retract(gaps, remembers)
         left = {id for (id,) in self.db.execute("SELECT DISTINCT session FROM line")}
         sessions: list[Row] = [each for id, each in self._sessions.items() if id in left]
         write(self.db, Draft("import", "intake", sessions), 0.0)
@@ -311,10 +310,10 @@ class Intake:
         if known:
             self.skipped["double"] += len(known)
 
-    def _keep_gaps(self, gaps: Gaps, groups: bool) -> None:
+    def _keep_gaps(self, gaps: Gaps, remembers: Remembers) -> None:
         """Leave out what may have been said in a gap, and the bot's answers to it."""
         gone: list[tuple[str]] = []
-        session, was_gone = "", False
+        session, asked, was_gone = "", "", False
         query = "SELECT key, session, sender, at, slack FROM line ORDER BY session, at, key"
         for key, id, sender, at, slack in self.db.execute(query):
             place = self._sessions[id]
@@ -322,8 +321,9 @@ class Intake:
             if sender.endswith(f":{NOBODY}"):
                 people = set()
             is_answer = sender == BOT and id == session and was_gone
-            is_off = place.is_group and not groups
-            session = id
+            if sender != BOT or id != session:
+                asked = place.owner if sender == BOT else sender
+            session, is_off = id, not remembers(place, asked)
             was_gone = is_off or gaps.hold(place.circle, people, at - slack, at + slack)
             was_gone = was_gone or is_answer
             gone += [(key,)] if was_gone else []
@@ -331,31 +331,38 @@ class Intake:
         if gone:
             self.skipped["paused"] += len(gone)
 
-    def _leave_groups_out(self) -> None:
-        """Leave out what a memory's own file, or a list of memories, holds of groups."""
-        places = contents.sessions(self.db).items()
-        some = json.dumps([id for id, place in places if place.is_group])
+    def _leave_chats_out(self, remembers: Remembers) -> None:
+        """Leave out what a memory's own file, or a list of memories, holds of some chats."""
+        spoke = "SELECT DISTINCT session, sender FROM message WHERE sender != ?"
+        places, kept = contents.sessions(self.db), set[str]()
+        for id, sender in (*((id, "") for id in places), *self.db.execute(spoke, (BOT,))):
+            if (place := places.get(id)) and remembers(place, sender or place.owner):
+                kept.add(id)
+        some = json.dumps(sorted(places.keys() - kept))
         messages, _, rows, _ = (
             self.db.execute(query, {"sessions": some}).rowcount for query in _OF_SESSIONS
         )
         if gone := messages or rows:
             self.skipped["paused"] += gone
 
-    def _retract(self, gaps: Gaps) -> None:
-        """Leave out of a memory's own file what was said in a gap, and what rests on it."""
-        places, after = contents.sessions(self.db), 0
+    def _retract(self, gaps: Gaps, remembers: Remembers) -> None:
+        """Leave out of a memory's own file what is not to be stored, and what rests on it."""
+        places = contents.sessions(self.db)
 
         def tell(event: object) -> None:
             if isinstance(event, Erased):
                 self.skipped["paused"] += len(event.messages)
 
-        while page := mail.later(self.db, after, _PAGE):
-            after = page[-1].id
-            for message in page:
-                place = places.get(message.session)
-                people = {message.sender, place.owner if place else ""} - {"", BOT}
-                if place and people and gaps.hold(place.circle, people, message.at, message.at):
-                    finished(retraction.retract(self.db, tell, id=message.id, at=0.0))
+        gone: list[int] = []
+        for message in contents.messages(self.db):
+            place = places.get(message.session)
+            people = {message.sender, place.owner if place else ""} - {"", BOT}
+            if not place or not people:
+                continue
+            is_off = message.is_human and not remembers(place, message.sender)
+            if is_off or gaps.hold(place.circle, people, message.at, message.at):
+                gone.append(message.id)
+        retraction.retract_all(self.db, tell, gone, 0.0)
 
     def _cut(self, session: Session) -> None:
         """Let batches claim the lines of a Session, by the rules of what is heard."""
@@ -389,9 +396,9 @@ class Intake:
     def erase(self, directory: Path, retracted: Iterable[str]) -> None:
         """Erase who asked to be forgotten here, and messages with a mark in ``retracted``."""
         tombstones = Tombstones.read(directory)
-        found = tombstones.match(erasure.users(self.db)) if tombstones.stones else {}
+        found = tombstones.match(forget_me.users(self.db)) if tombstones.stones else {}
         for user in found.values():
-            finished(erasure.erase(self.db, user, 0.0))
+            finished(forget_me.erase(self.db, user, 0.0))
         self.forgotten = len(found)
         if marks := set(retracted):
             retraction.retract_again(self.db, marks, 0.0)

@@ -7,30 +7,17 @@ chat window.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 from ..errors import FormatError
 from ..model import GROUP, PRIVATE, Change, Link, Row, Session, stable_id, user_id
-from ..store import Draft, Journal, contents, presence
+from ..store import Draft, Journal, contents
 from ..store.rows import Tell, write
 from .import_runs import OWNER
 from .sources import split_circle
 
 _REASON = "move"
-
-
-@dataclass(frozen=True, slots=True)
-class Renaming:
-    """What renaming a chat would do.
-
-    Attributes:
-        circles: The circles that change, and to what.
-        sessions: How many Sessions they have.
-    """
-
-    circles: dict[str, str] = field(default_factory=dict)
-    sessions: int = 0
 
 
 async def full_names(journal: Journal, old: str, new: str) -> tuple[str, str]:
@@ -50,8 +37,8 @@ async def full_names(journal: Journal, old: str, new: str) -> tuple[str, str]:
     return circle, f"{circle.removesuffix(old)}{new}"
 
 
-async def preview_renaming(journal: Journal, old: str, new: str) -> Renaming:
-    """What :func:`rename_chat` would do.
+async def preview_renaming(journal: Journal, old: str, new: str) -> list[tuple[str, str]]:
+    """What :func:`rename_chat` would do: the circle of each Session, and its new one.
 
     Args:
         old, new: Two circles of a kind, two user ids (their private chats), or two
@@ -59,8 +46,7 @@ async def preview_renaming(journal: Journal, old: str, new: str) -> Renaming:
     """
     way = _way(old, new)
     sessions = await journal.look(partial(_sessions, old=way[0]))
-    circles = {each.circle: way[1] + each.circle.removeprefix(way[0]) for each in sessions}
-    return Renaming(circles, len(sessions))
+    return [(each.circle, way[1] + each.circle.removeprefix(way[0])) for each in sessions]
 
 
 async def rename_chat(journal: Journal, old: str, new: str, at: float) -> Change | None:
@@ -69,7 +55,8 @@ async def rename_chat(journal: Journal, old: str, new: str, at: float) -> Change
     Accounts whose private chats are renamed are linked to the new ones: they are one
     person's.
     """
-    return await journal.alter(partial(_rename, way=_way(old, new), at=at), is_long=True)
+    with journal.long_work():
+        return await journal.alter(partial(_rename, way=_way(old, new), at=at))
 
 
 def _way(old: str, new: str) -> tuple[str, str]:
@@ -109,8 +96,4 @@ def _rename(
         if owner and owner != session.owner:
             a, b = sorted((session.owner, owner))
             rows.append(Link(stable_id("k", a, b), a, b))
-    change = write(db, Draft(OWNER, _REASON, rows), at)
-    if change:
-        tell(change)
-        presence.follow(db, change, tell)
-    return change
+    return write(db, Draft(OWNER, _REASON, rows), at, tell)

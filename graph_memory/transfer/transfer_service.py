@@ -178,9 +178,8 @@ class TransferService:
         """
         path = await asyncio.to_thread(files.find, self._directory, name)
         kind = await asyncio.to_thread(detect, path, format)
-        groups = self._context.settings.enable_group_learning
         about = (self._directory, self._journal, path, kind, options, self._now)
-        return Importer(*about, groups, learns, self._stop)
+        return Importer(*about, self._context.settings.remembers, learns, self._stop)
 
     def begin(self, importer: Importer) -> asyncio.Task[Brought]:
         """Run an import in the background, after any other; see :attr:`progress`."""

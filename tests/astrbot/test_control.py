@@ -2,8 +2,6 @@
 # isort: skip_file
 # (AstrBot's root is set before AstrBot is imported.)
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,9 +91,7 @@ def test_teaching() -> None:
         ),
     ],
 )
-async def test_nothing_is_taught_where_it_is_off_or_streamed(
-    words: tuple[Word, ...], extras: dict[str, Any]
-) -> None:
+async def test_nothing_is_taught_where_it_is_off_or_streamed(words, extras):
     event = Event(**extras)
     caller: Any = SimpleNamespace(session=HOME)
     request = ProviderRequest(prompt="说 <SILENCE>", system_prompt="你是小梅。")

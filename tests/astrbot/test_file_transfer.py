@@ -1,7 +1,5 @@
 """Files that are handed over are not kept."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,9 +35,7 @@ class Event:
     ("platform", "fails", "is_sent"),
     [("aiocqhttp", False, True), ("aiocqhttp", True, False), ("satori", False, False)],
 )
-async def test_a_file_is_deleted_once_it_was_sent_or_told(
-    tmp_path: Path, platform: str, fails: bool, is_sent: bool
-) -> None:
+async def test_a_file_is_deleted_once_it_was_sent_or_told(tmp_path, platform, fails, is_sent):
     path = tmp_path / "mine-1.jsonl"
     path.write_text("大提琴", encoding="utf-8")
     exports = TransferCommands(SimpleNamespace(settings=SimpleNamespace(language="zh")))  # type: ignore[arg-type]

@@ -1,7 +1,5 @@
 """What goes into AstrBot's registries and Python's."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,9 +26,7 @@ def permission(handler: Any) -> PermissionTypeFilter:
     [("", False, True), ("", True, True), ("42", False, False), ("42", True, True)],
 )
 @pytest.mark.parametrize("is_older", [False, True])
-def test_own_chat(
-    monkeypatch: pytest.MonkeyPatch, group: str, admin: bool, allowed: bool, is_older: bool
-) -> None:
+def test_own_chat(monkeypatch, group, admin, allowed, is_older):
     """The same with and without the permission that AstrBot 4.26 does not have."""
     if is_older:
         older = SimpleNamespace(MEMBER=handlers.PermissionType.MEMBER)

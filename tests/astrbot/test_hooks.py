@@ -2,8 +2,6 @@
 # isort: skip_file
 # (AstrBot's root is set before AstrBot is imported.)
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import asyncio
@@ -11,7 +9,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
 
 from .. import astrbot_root  # noqa: F401
 from astrbot.core.provider.entities import LLMResponse
@@ -22,9 +19,9 @@ from graph_memory.astrbot import hooks
 from graph_memory.model import BOT
 from graph_memory.companion import FollowUp
 
-from ..companion.support import HOME, World, living, zhang
+from ..world import HOME, World, living, zhang
 from ..companion.test_proactive import Voice, start
-from ..learning.scripted import ScriptedModel
+from ..scripted import ScriptedModel
 from .test_control import Event
 from graph_memory.model import Turn
 
@@ -69,9 +66,7 @@ async def test_of_what_was_taken_back_no_answer_is_kept(tmp_path: Path) -> None:
         assert await world.rows(FollowUp) == []
 
 
-async def test_a_disk_that_is_stuck_holds_no_answer_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_disk_that_is_stuck_holds_no_answer_up(tmp_path, monkeypatch):
     monkeypatch.setattr(hooks, "LOOK_TIMEOUT", 0.05)
     stuck, moves = threading.Event(), threading.Event()
 

@@ -1,7 +1,5 @@
 """The log goes where AstrBot's goes, and trouble is told once."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 

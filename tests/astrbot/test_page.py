@@ -1,7 +1,5 @@
 """The page in AstrBot's dashboard: what it may know, also while there is no memory."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path
@@ -78,9 +76,7 @@ async def test_the_page_says_where_the_memory_is(tmp_path: Path) -> None:
     assert (await dashboard.ask())["address"] == ""
 
 
-async def test_a_page_for_everybody_is_warned_about(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_page_for_everybody_is_warned_about(tmp_path, caplog):
     dashboard = Dashboard()
     one = plugin(dashboard, tmp_path, webui_host="0.0.0.0")
     with caplog.at_level(logging.WARNING, "graph_memory.plugin"):

@@ -1,7 +1,5 @@
 """``/persona`` and ``/new <persona>``, with AstrBot's part played by a few lines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Chat and embedding providers: what they may do wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the bot does while its memory cannot be opened: it goes on, says why, tries again."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sqlite3
@@ -89,9 +87,7 @@ def owner(directory: Path) -> Iterator[subprocess.Popen[str]]:
     process.stdout.close()
 
 
-async def test_a_second_bot_on_one_directory(
-    directory: Path, owner: subprocess.Popen[str], caplog: pytest.LogCaptureFixture
-):
+async def test_a_second_bot_on_one_directory(directory, owner, caplog):
     second = bot(directory)
     log = logging.getLogger("astrbot-of-a-test")
     await second.start(log)
@@ -143,9 +139,7 @@ async def test_a_damaged_journal_is_not_tried_again(directory: Path):
     await one.stop()
 
 
-async def test_a_reload_does_not_wait_for_a_stuck_disk(
-    directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
+async def test_a_reload_does_not_wait_for_a_stuck_disk(directory, monkeypatch, caplog):
     monkeypatch.setattr(runtime, "CLOSING", 0.1)
     stuck, freed = threading.Event(), threading.Event()
 
@@ -173,9 +167,7 @@ async def test_a_reload_does_not_wait_for_a_stuck_disk(
     await new.stop()
 
 
-async def test_a_key_that_no_page_can_show_is_told_once(
-    directory: Path, caplog: pytest.LogCaptureFixture
-):
+async def test_a_key_that_no_page_can_show_is_told_once(directory, caplog):
     one = bot(directory)
     one.settings = replace(one.settings, webui_port=6190)  # where something else listens
     with caplog.at_level(logging.WARNING):

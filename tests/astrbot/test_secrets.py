@@ -1,7 +1,5 @@
 """Nothing private slips out when something fails: not into chats, pages, log or journal."""
 
-from __future__ import annotations
-
 import io
 import logging
 from collections.abc import AsyncIterator, Iterator
@@ -24,9 +22,8 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings, read
 from graph_memory.supervisor import LogOnce
 
-from ..learning.scripted import Line, ScriptedModel
 from ..makers import group, private, user
-from ..scripted import HashEmbedder
+from ..scripted import HashEmbedder, Line, ScriptedModel
 from ..webui.conftest import BASE, application, client
 from .test_providers import Scripted, response
 
@@ -129,9 +126,7 @@ async def test_a_failure_is_told_by_its_kind(failed: tuple[MemoryService, str]) 
     assert f"第 {batch.id} 批" in await commands.status(boss)
 
 
-async def test_the_page_tells_it_the_same_way(
-    failed: tuple[MemoryService, str], log: io.StringIO
-) -> None:
+async def test_the_page_tells_it_the_same_way(failed, log):
     memory, _ = failed
     await memory.journal.fail(1, f"as an older version kept it: {MESSAGE}", None)
     app = application(memory, KEY)

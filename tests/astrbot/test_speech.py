@@ -1,7 +1,5 @@
 """Mentions and quotes as platforms tell them, with AstrBot's own components."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settings that are changed while the memory is open, and kept where AstrBot keeps them."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -69,9 +67,23 @@ async def test_a_change_is_kept_and_in_use_without_a_reload(tmp_path: Path) -> N
     await again.stop()
 
 
-async def test_what_cannot_be_used_or_kept_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_groups_that_were_turned_off_are_a_list_now(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text('{"enable_group_learning": false, "never_remember": ["7"]}', "utf-8-sig")
+    one, _ = await started(config_at(path), tmp_path / "memory")
+    assert one.settings.never_remember == ("7", "*:GroupMessage:*")
+    await one.stop()
+    kept = json.loads(path.read_text("utf-8-sig"))
+    assert kept["never_remember"] == ["7", "*:GroupMessage:*"]
+    assert kept["enable_group_learning"] is True
+    again = config_at(path)
+    again.save_config({"never_remember": ["7"]})  # the owner lets groups be remembered again
+    two, _ = await started(config_at(path), tmp_path / "memory")
+    assert two.settings.never_remember == ("7",)
+    await two.stop()
+
+
+async def test_what_cannot_be_used_or_kept_changes_nothing(tmp_path, monkeypatch):
     config = config_at(tmp_path / "config.json")
     one, (tune,) = await started(config, tmp_path / "memory")
     assert tune

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
@@ -16,20 +15,26 @@ import pytest_asyncio
 from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from tests.webui.seed import NOW, seed
+from tests.webui.conftest import BULK, KEY, opened
 from webui import WebServer, create_app
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Locator, LocatorAssertions, Page, Route
 
-KEY = "correct-horse-battery-电池"
-BULK = 90
 LATE = 0.1  # seconds
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+
+PLACES = """async () => {
+  const { picture, model } = await import("/static/js/graph/main.js");
+  const box = picture.canvas.getBoundingClientRect();
+  const at = ({ x, y }) => [Math.round(box.left + x), Math.round(box.top + y)];
+  return Object.fromEntries(model.visible.map((node) => [node.name, at(picture.placeOf(node.id))]));
+}"""
+"""A canvas has no elements: its own module says where what is."""
 
 
 def missing(what: str) -> None:
@@ -85,21 +90,26 @@ class Visit:
         await self.page.get_by_text(text).wait_for()
         await self.page.wait_for_load_state("load")
 
-    async def graph(self, node: str) -> None:
-        """Open the graph of a node and wait until it is drawn."""
-        await self.go(f"/graph?node={node}")
+    async def graph(self, node: str = "") -> None:
+        """Open the map, or the graph of a node, and wait until it is drawn."""
+        await self.go(f"/graph?node={node}" if node else "/graph")
         await self.page.wait_for_selector("#graph[data-ready]")
+
+    async def places(self) -> dict[str, list[float]]:
+        """Where each node of the picture is, from the corner of the window, by its name."""
+        found: dict[str, list[float]] = await self.page.evaluate(PLACES)
+        return found
+
+    async def touch(self, name: str) -> None:
+        """Click a node of the picture."""
+        x, y = (await self.places())[name]
+        await self.page.mouse.click(x, y)
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def service(tmp_path_factory: Any) -> AsyncIterator[MemoryService]:
-    directory = tmp_path_factory.mktemp("memory")
-    zone = ZoneInfo("Asia/Shanghai")
-    memory = await MemoryService.open(directory, Settings(), zone=zone, now=lambda: NOW)
-    await seed(memory.journal, BULK)
-    await memory.settle()
-    yield memory
-    await memory.close()
+    async with opened(tmp_path_factory.mktemp("memory"), BULK) as memory:
+        yield memory
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="package")

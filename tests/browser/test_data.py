@@ -1,21 +1,15 @@
 """A file is sent in through the browser, looked at, brought in and taken back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-
-from graph_memory.service import MemoryService
 
 from .conftest import Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 
 
-async def test_a_file_is_sent_seen_brought_in_and_taken_back(
-    visit: Opener, service: MemoryService
-) -> None:
+async def test_a_file_is_sent_seen_brought_in_and_taken_back(visit, service):
     base = {"sender": "10009", "name": "小周", "group": "77"}
     lines = [
         {"time": "2025-09-01T10:00:00+08:00", "text": "我在学吉他", **base},

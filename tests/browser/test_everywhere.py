@@ -4,8 +4,6 @@ The pages are the application's own GET routes. A page that nobody listed here f
 suite; what it shows is a memory that hostile people have been at.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -153,10 +151,14 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
     return {
         "/": ["/"],
         "/memories": ["/memories", "/memories?q=zzz", "/memories?q=alert"],
+        "/review": ["/review"],
         "/memories/new": ["/memories/new"],
         "/memories/{id}": [f"/memories/{shanghai}", f"/memories/{hostile}"],
         "/memories/{id}/edit": [f"/memories/{shanghai}/edit"],
-        "/graph": ["/graph", "/graph?q=张", f"/graph?node={HONG}", f"/graph?node={MALLORY}"],
+        "/graph": [
+            "/graph", "/graph?q=张", f"/graph?node={HONG}", f"/graph?node={MALLORY}",
+            f"/graph?node={LI}&depth=2", f"/graph?way={HONG}&way={ZHANG}&colour=persona",
+        ],
         "/graph/ask/{question}": [
             "/graph/ask/connected", "/graph/ask/contradicted", "/graph/ask/newest",
             "/graph/ask/orphans", "/graph/ask/path", f"/graph/ask/path?a={HONG}&b={ZHANG}",
@@ -165,6 +167,7 @@ async def addresses(memory: MemoryService) -> dict[str, list[str]]:
         "/people": ["/people", "/people?q=张", "/people?q=zzz"],
         "/persona": ["/persona?name=life_advisor", f"/persona?name={quote(XSS[1])}"],
         "/node": [f"/node?id={ZHANG}", f"/node?id={MALLORY}", f"/node?id={entity}"],
+        "/node/forget": [f"/node/forget?id={MALLORY}"],
         "/node/merge": [f"/node/merge?id={entity}&q=豆豆"],
         "/viewas": [
             "/viewas", f"/viewas?user={LI}&group={quote(GROUP.circle)}&persona=tech_assistant",
@@ -195,9 +198,7 @@ async def test_every_page_is_listed(application: FastAPI, memory: MemoryService)
 
 
 @pytest.mark.parametrize("language", DRESSES)
-async def test_every_page_in_every_dress(
-    visit: Opener, memory: MemoryService, axe: str, language: str
-) -> None:
+async def test_every_page_in_every_dress(visit, memory, axe, language):
     scheme, width, _ = DRESSES[language][0]
     seen = await visit(width, scheme, language)
     found: list[str] = []
@@ -209,7 +210,7 @@ async def test_every_page_in_every_dress(
         assert answer
         if answer.status != 200:
             found.append(f"{path}: {answer.status}")
-        if path.startswith("/graph?node="):
+        if path == "/graph" or path.startswith(("/graph?node=", "/graph?way=")):
             await seen.page.wait_for_selector("#graph[data-ready]")
         found += await _looks(seen, path, language, axe)
         await _dress(seen, scheme, width)
@@ -249,7 +250,7 @@ async def test_every_page_by_keyboard_alone(visit: Opener, memory: MemoryService
     for path, *_ in (await addresses(memory)).values():
         # A page of the table is long; what is in a row is in every row.
         await seen.go("/memories?persona=life_advisor" if path == "/memories" else path)
-        if path.startswith("/graph?node="):
+        if path == "/graph" or path.startswith(("/graph?node=", "/graph?way=")):
             await seen.page.wait_for_selector("#graph[data-ready]")
         count = await seen.page.evaluate(STOPS)
         assert count > 10

@@ -1,12 +1,12 @@
 """The table of memories by keyboard alone, many at once, and as cards on a phone."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote
 
 import pytest
 
+from graph_memory.library import OWNER, Amendment
+from graph_memory.service import MemoryService
 from tests.webui.browsing import LIFE, PRIVATE
 from tests.webui.seed import fact_id
 from tests.webui.story import HONG, LI
@@ -98,6 +98,41 @@ async def test_what_was_typed_outlives_the_login(visit: Opener) -> None:
     await seen.says("已撤销")
     await seen.go(f"/memories/{fact_id(LIFE, '张三喜欢睡前冥想十分钟')}/edit")
     await expect(page.locator("#statement")).to_have_value("张三喜欢睡前冥想十分钟")
+
+
+async def test_somebody_is_forgotten_only_with_the_box_ticked(visit: Opener) -> None:
+    page = (await visit(360, "dark", "en", at=f"/node?id={LI}")).page
+    await page.get_by_role("button", name="Pause").click()
+    await page.get_by_text("none of it is remembered").wait_for()
+    await page.get_by_role("button", name="Resume").click()
+    await page.get_by_role("link", name="Forget for good").click()
+    await page.get_by_role("button", name="Forget for good").click()
+    assert "/node/forget" in page.url  # the browser asks for the tick
+    await page.get_by_role("link", name="Cancel").click()
+    await page.get_by_role("button", name="Pause").wait_for()
+
+
+async def test_what_is_to_be_reviewed_is_gone_through_by_keys(
+    visit: Opener, service: MemoryService
+) -> None:
+    id = fact_id(LIFE, "张三喜欢睡前冥想十分钟")
+    heard = await service.library.amend(id, Amendment("", hearsay=True), OWNER)
+    seen = await visit(360, "dark", "en", at="/memories")
+    page, keyboard = seen.page, seen.page.keyboard
+    await page.get_by_role("link", name="Review").click()
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
+    await page.locator("a[href='/memories?state=hearsay']").click()
+    await page.wait_for_url("**/memories?state=hearsay")
+    await page.wait_for_load_state("load")
+    names = await page.locator(".row-link").all_inner_texts()
+    await keyboard.press("j")
+    await keyboard.press("a")
+    await page.locator(".done").wait_for()
+    assert len(names) == 1
+    await expect(page.locator(".row-link")).to_have_count(0)
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".row-link")).to_have_text(names)
+    await service.library.undo(heard.id, OWNER)
 
 
 async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None:

@@ -1,7 +1,5 @@
 """Commands as people write them."""
 
-from __future__ import annotations
-
 from graph_memory.commands.memory_commands import COMMANDS, Commands
 from graph_memory.model import Turn
 

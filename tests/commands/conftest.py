@@ -1,7 +1,5 @@
 """What the tests of the commands share."""
 
-from __future__ import annotations
-
 import pytest
 
 from graph_memory.commands.memory_commands import Commands

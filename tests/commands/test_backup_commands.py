@@ -1,7 +1,5 @@
 """``/memory restore``: list, preview, confirm, and what is there afterwards."""
 
-from __future__ import annotations
-
 from datetime import UTC
 from pathlib import Path
 

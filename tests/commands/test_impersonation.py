@@ -1,13 +1,10 @@
 """Who takes another one's nickname gets no say over what is told of them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-import pytest_asyncio
+import pytest
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
@@ -16,7 +13,8 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
 from ..makers import T0, group, private, user
-from ..scripted import ScriptedModel
+from ..scripted import NOTHING, Call, ScriptedModel, answer, said
+from ..world import opened
 
 ROOM = group("7901")
 REAL, CLONE, WITNESS = user("10701"), user("10702"), user("10703")
@@ -25,28 +23,24 @@ witness = Turn(ROOM, WITNESS, "旁观者")
 TOLD = "赵云飞最喜欢榴莲了"
 
 
-def gullible(prompt: str) -> dict[str, Any]:
+def gullible(call: Call) -> dict[str, Any]:
     """Whatever is said is a fact, about whoever of that name comes first."""
-    chat = [line for line in prompt.splitlines() if line.startswith("[") and TOLD in line]
+    lines = call.prompt.splitlines()
+    chat = [line for line in lines if line.startswith("[") and TOLD in line]
     if not chat:
-        return {"worth": False, "summary": "闲聊", "entities": [], "facts": []}
-    people = [line for line in prompt.splitlines() if " 赵云飞" in line]
-    label = next((word for line in people for word in line.split() if word[0] == "U"), "赵云飞")
-    fact = {
-        "subject": label, "predicate": "likes", "object": "榴莲", "statement": TOLD,
-        "importance": 0.7, "evidence": [int(chat[0][1:].split("]")[0])],
-    }  # fmt: skip
-    return {"worth": True, "summary": "聊榴莲", "entities": [], "facts": [fact]}
+        return NOTHING
+    words = (word for line in lines if " 赵云飞" in line for word in line.split())
+    label = next((word for word in words if word[0] == "U"), "赵云飞")
+    return answer(said(label, "likes", "榴莲", TOLD, int(chat[0][1:].split("]")[0])))
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
     settings = Settings(recall_deadline=5000)
-    service = await MemoryService.open(
-        tmp_path, settings, zone=UTC, model=ScriptedModel(gullible), now=lambda: T0 + 3_600
-    )
-    yield service
-    await service.close()
+    async with opened(
+        tmp_path, settings, model=ScriptedModel(gullible), now=lambda: T0 + 3600
+    ) as service:
+        yield service
 
 
 async def hear(service: MemoryService, *lines: tuple[Turn, str]) -> None:
@@ -90,14 +84,12 @@ async def test_namesakes_are_told_apart_wherever_they_are_shown(service: MemoryS
     one = await tools.recall(witness, "跑步", "赵云飞(0702)")
     assert "〔赵云飞(0702)〕我同意" in one
     assert "我每天" not in one
-    kept = await Commands(service).records.search(witness, "跑步")
+    kept = await Commands(service).companion.search(witness, "跑步")
     assert "〔赵云飞(0701)〕我每天" in kept
     assert "〔赵云飞(0702)〕我同意" in kept
 
 
-async def test_a_correction_of_others_words_shows_both_and_who_said_which(
-    service: MemoryService,
-) -> None:
+async def test_a_correction_of_others_words_shows_both_and_who_said_which(service):
     await hear(service, (real, "大家好"))
     await hear(service, (witness, TOLD))
     (fact,) = await service.journal.read(lambda rows: rows.find(Fact))
@@ -129,7 +121,7 @@ async def test_others_words_are_recalled_after_a_correction(service: MemoryServi
     await commands.mine(real)
     await commands.correct(real, "1 赵云飞其实最恨榴莲")
     await service.settle()
-    assert TOLD in await commands.records.search(witness, "榴莲")
+    assert TOLD in await commands.companion.search(witness, "榴莲")
 
 
 async def test_nothing_invisible_is_heard_or_makes_anybody_present(service: MemoryService) -> None:

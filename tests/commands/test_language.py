@@ -1,7 +1,5 @@
 """Every command answers in the language that is set, whether it goes well or not."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator
@@ -10,7 +8,6 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.backup_commands import BackupCommands
 from graph_memory.commands.memory_commands import Commands
@@ -31,6 +28,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings, read
 
 from ..makers import T0, group, private, user
+from ..world import opened
 from . import call
 
 ME = Turn(private("1"), user("1"), "7")
@@ -65,15 +63,14 @@ def language(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def memory(tmp_path: Path, language: str) -> AsyncIterator[MemoryService]:
     settings = replace(Settings(), companion=PARTS, language=language)
-    memory = await MemoryService.open(tmp_path, settings, zone=UTC, now=lambda: T0)
-    for caller in (ME, IN_GROUP):
-        text = "我在学大提琴" if language == "zh" else "I learn the cello"
-        await memory.learning.hear(Turn(caller.session, caller.user, caller.name, text), at=T0)
-    yield memory
-    await memory.close()
+    async with opened(tmp_path, settings, now=lambda: T0) as memory:
+        for caller in (ME, IN_GROUP):
+            text = "我在学大提琴" if language == "zh" else "I learn the cello"
+            await memory.learning.hear(Turn(caller.session, caller.user, caller.name, text), at=T0)
+        yield memory
 
 
 async def everything(memory: MemoryService, language: str) -> list[str]:
@@ -93,7 +90,7 @@ async def everything(memory: MemoryService, language: str) -> list[str]:
         found += [await c.correct(caller, which) for which in ("", "1", f"99 {word}")]
         found += [await c.undo(caller) for _ in range(5)]
         found += [await c.flush(caller, what) for what in ("", "all", "xyz")]
-        p, k, h = c.privacy, c.records, c.inner
+        p, k, h = c.privacy, c.companion, c.companion
         found += [await p.pause(caller, what) for what in ("", "group", "qun")]
         found += [await c.remember(replace(caller, text=word))]
         found += [await p.resume(caller, what) for what in ("", "group", "qun")]

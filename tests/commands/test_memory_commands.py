@@ -1,7 +1,5 @@
 """``/memory``, on a real memory: who is told what, and who may change what."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -9,7 +7,6 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.access import Access
 from graph_memory.commands.memory_commands import Commands
@@ -50,7 +47,7 @@ async def opened(directory: Path, clock: Clock, **values: object) -> MemoryServi
     return memory
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
     memory = await opened(tmp_path, clock)
     yield memory
@@ -107,9 +104,7 @@ async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryS
     assert "没有找到" in await commands.search(zhang, "ike")
 
 
-async def test_a_search_goes_on_to_what_replaced_what_it_found(
-    commands: Commands, memory: MemoryService
-) -> None:
+async def test_a_search_goes_on_to_what_replaced_what_it_found(commands, memory):
     number = number_of(await commands.mine(zhang), "花生")
     await commands.correct(replace(zhang, ref="9@1"), f"{number} 我现在什么都能吃")
     await memory.recall.settle()
@@ -174,9 +169,7 @@ async def test_nothing_is_corrected_that_is_not_ones_own(commands: Commands) -> 
         assert "要更正哪一条" in await commands.correct(zhang, nothing)
 
 
-async def test_nothing_is_corrected_where_nothing_is_kept(
-    commands: Commands, memory: MemoryService
-) -> None:
+async def test_nothing_is_corrected_where_nothing_is_kept(commands, memory):
     number = number_of(await commands.mine(zhang), "花生")
     await memory.learning.pauses.pause("user", ZHANG)
     assert "已更正" not in await commands.correct(zhang, f"{number} 我不过敏")
@@ -233,9 +226,7 @@ async def test_the_owner_gets_a_login_link_in_private(commands: Commands, tmp_pa
     assert commands.access.redeem(code)
 
 
-async def test_status_tells_what_upkeep_wrote_and_let_go(
-    commands: Commands, memory: MemoryService
-) -> None:
+async def test_status_tells_what_upkeep_wrote_and_let_go(commands, memory):
     before = await commands.status(admin)
     assert "摘要 0" in before
     assert "删去旧消息 0 条" in before
@@ -263,9 +254,7 @@ async def test_preview(commands: Commands, clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("setting", ["time_decay_rate", "min_importance_threshold"])
-async def test_preview_when_nothing_is_ever_forgotten(
-    tmp_path: Path, clock: Clock, setting: str
-) -> None:
+async def test_preview_when_nothing_is_ever_forgotten(tmp_path, clock, setting):
     memory = await opened(tmp_path, clock, **{setting: 0.0})
     assert "什么也不会忘" in await Commands(memory).preview(admin)
     await memory.close()
@@ -278,11 +267,9 @@ async def test_remember(commands: Commands, memory: MemoryService) -> None:
     assert "要记住什么" in await commands.remember(replace(zhang, text=""))
 
 
-async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(
-    tmp_path: Path, clock: Clock
-) -> None:
-    memory = await opened(tmp_path, clock, enable_group_learning=False, language="en")
-    assert "turned off" in await Commands(memory).remember(
+async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(tmp_path, clock):
+    memory = await opened(tmp_path, clock, never_remember=("*:GroupMessage:*",), language="en")
+    assert "By the owner's settings" in await Commands(memory).remember(
         replace(zhang_in_club, text="我喜欢围棋")
     )
     assert not [m for m in await memory.journal.newest_messages(10) if "围棋" in m.text]

@@ -1,7 +1,5 @@
 """Merging and splitting entities, linking and unlinking accounts, on a real memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -9,18 +7,17 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import BondError, NotFoundError
 from graph_memory.model import Entity, Fact, Link, Merge, Participation, Session, Turn, User
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
 from tests.views import assert_views_follow
 
-from ..makers import T0, all_changes, entity, fact, group, name, private, user
+from ..makers import T0, all_changes, entity, fact, group, name, private, put, user
+from ..world import opened
 from . import CLUB, HOME, LI, ZHANG
 from . import admin as boss
 
@@ -53,15 +50,14 @@ def caller(session: Session, who: str, memory: MemoryService, is_admin: bool = F
     return Turn(session, who, who, is_admin=is_admin, accounts=memory.identities.accounts(who))
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0 + 60)
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[*ROWS]))
-    for session, who in ((CLUB, LI), (WORK, LI), (CLUB, NEW)):
-        await memory.learning.hear(Turn(session, who, who, "大家好"), at=T0 - 10)
-    await memory.settle()
-    yield memory
-    await memory.close()
+    async with opened(tmp_path, now=lambda: T0 + 60) as memory:
+        await put(memory.journal, *ROWS)
+        for session, who in ((CLUB, LI), (WORK, LI), (CLUB, NEW)):
+            await memory.learning.hear(Turn(session, who, who, "大家好"), at=T0 - 10)
+        await memory.settle()
+        yield memory
 
 
 async def recalled(memory: MemoryService, session: Session, who: str, text: str) -> set[str]:
@@ -121,7 +117,7 @@ async def test_a_split_takes_apart_what_replaced_what(memory: MemoryService):
     new = fact(CLUB, OTHER_MING, LONGJING, "小明住在上海", supersedes=(old.id,))
     own = fact(CLUB, OTHER_MING, TEA, "小明住在杭州", supersedes=(new.id,))
     await memory.identity_edits.merge(MING, OTHER_MING, "owner")
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[old, new, own]))
+    await put(memory.journal, old, new, own)
     change = await memory.identity_edits.split(MING, "owner")
 
     async def links() -> dict[str, tuple[str, ...]]:
@@ -213,24 +209,22 @@ async def test_linked_accounts_are_one_person(commands: Commands, memory: Memory
     assert READS.id not in await recalled(memory, HOME, ZHANG, "小明爱读什么？")
 
 
-async def test_linking_shows_the_accounts_and_asks_about_namesakes(
-    commands: Commands, memory: MemoryService
-):
+async def test_linking_shows_the_accounts_and_asks_about_namesakes(commands, memory):
     spoke = [
         Participation(f"p:{at}", each.id, LI, T0, T0 + at, 2)
         for at, each in enumerate((CLUB, WORK))
     ]
-    await memory.journal.commit(lambda _: Draft("learn", "learned", [*spoke]))
+    await put(memory.journal, *spoke)
     linked = await commands.people.answer(boss, "关联 zhang li")
     assert "关联了" in linked
     assert f"· {LI}：群同事，群读书会；最近 2026-09-21；0 条" in linked
     await commands.people.answer(boss, "取消关联 li")
     names = [name(CLUB, LI, "三哥"), name(CLUB, NEW, "叁哥"), name(WORK, NEW, "三 哥")]
-    await memory.journal.commit(lambda _: Draft("learn", "learned", names))
+    await put(memory.journal, *names)
     assert "关联了" in await commands.people.answer(boss, "关联 li zhang2")
     await commands.people.answer(boss, "取消关联 li")
     there = [name(CLUB, NEW, "三 哥")]
-    await memory.journal.commit(lambda _: Draft("learn", "learned", there))
+    await put(memory.journal, *there)
     asked = await commands.people.answer(boss, "关联 li zhang2")
     assert "冒充" in asked
     assert "（群读书会）" in asked
@@ -250,7 +244,7 @@ async def test_either_account_may_forget(memory: MemoryService):
 
 async def test_links_are_there_after_a_restart(tmp_path: Path):
     first = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    await first.journal.commit(lambda _: Draft("learn", "learned", put=[*ROWS]))
+    await put(first.journal, *ROWS)
     await first.identity_edits.link(ZHANG, NEW, "owner")
     await first.identity_edits.merge(MING, OTHER_MING, "owner")
     await first.close()

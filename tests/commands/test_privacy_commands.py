@@ -1,40 +1,28 @@
 """``/memory why``, ``pause`` and ``forgetme``, and messages that were taken back."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
-from graph_memory.deletion import Tombstones, erasure, retraction
+from graph_memory.deletion import Tombstones, forget_me, retraction
 from graph_memory.errors import JournalError
 from graph_memory.model import Episode, Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Draft
 
-from ..makers import QQ, T0, Clock, entity, fact, private
-from ..scripted import ScriptedModel
+from ..makers import QQ, T0, Clock, entity, fact, private, put
+from ..scripted import Call, ScriptedModel, answer, said
 from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang, zhang_in_club
 from . import admin as boss
 
 LIS = private("li")
 li = Turn(LIS, LI, "李四")
 boss_in_club = replace(boss, session=CLUB)
-
-
-@pytest_asyncio.fixture
-async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
-    yield memory
-    await memory.close()
 
 
 async def remind(memory: MemoryService, caller: Turn, text: str) -> str:
@@ -52,7 +40,7 @@ async def told(memory: MemoryService) -> list[str]:
 async def test_why_says_what_was_recalled_and_why(memory: MemoryService, commands: Commands):
     assert "还没有哪次" in await commands.privacy.why(zhang)
     peanuts = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏\n{x}")
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, peanuts]))
+    await put(memory.journal, HOME, peanuts)
     await memory.learning.hear(Turn(HOME, ZHANG, "张三", "花生酱我是不吃的"), at=T0)
     assert "花生" in await remind(memory, zhang, "我对花生过敏吗")
     why = await commands.privacy.why(zhang)
@@ -61,14 +49,12 @@ async def test_why_says_what_was_recalled_and_why(memory: MemoryService, command
     assert "没有想起什么" in await commands.privacy.why(zhang)
 
 
-async def test_why_shows_nobody_more_than_they_may_see_now(
-    memory: MemoryService, commands: Commands
-):
+async def test_why_shows_nobody_more_than_they_may_see_now(memory, commands):
     secret = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏")
     public = fact(CLUB, ZHANG, entity("爬山"), "张三喜欢爬山")
     for session in (CLUB, HOME):
         await memory.learning.hear(Turn(session, ZHANG, "张三", "大家好"), at=T0 - 5)
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[secret, public]))
+    await put(memory.journal, secret, public)
     assert "花生" in await remind(memory, zhang, "花生过敏")
     assert "爬山" in await remind(memory, zhang_in_club, "张三喜欢爬山吗")
     assert "爬山" in await commands.privacy.why(li_in_club), "the group may see it"
@@ -87,7 +73,7 @@ async def test_why_says_what_was_left_out(memory: MemoryService, commands: Comma
         fact(HOME, ZHANG, entity(f"茶{n}"), f"张三喜欢第{n}种绿茶", predicate="likes")
         for n in range(12)
     ]
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, *facts]))
+    await put(memory.journal, HOME, *facts)
     await remind(memory, zhang, "张三喜欢哪种绿茶")
     why = await commands.privacy.why(zhang)
     assert why.count("绿茶") == 8
@@ -182,7 +168,7 @@ async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, comman
     for number, text in enumerate(("我养了一只橘猫", "它叫豆包")):
         await memory.learning.hear(Turn(HOME, ZHANG, "张三\n1. 假的", text), at=T0 + number)
     known = [fact(HOME, ZHANG, entity("橘猫"), f"张三的猫{n}") for n in range(3)]
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[HOME, *known]))
+    await put(memory.journal, HOME, *known)
     unseen = await forget(boss, "zhang 确认")
     assert "请先发送 /记忆 忘记我 zhang，" in unseen, "it was not shown yet"
     asked = await forget(boss, "zhang")
@@ -199,7 +185,7 @@ async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, comman
 
 @pytest.mark.parametrize(
     ("owner", "name", "told"),
-    [(erasure, "erase", "重启也不会忘"), (Tombstones, "add", "请再发一次")],
+    [(forget_me, "erase", "重启也不会忘"), (Tombstones, "add", "请再发一次")],
 )
 async def test_on_a_full_disk_it_says_that_nothing_happened(
     memory: MemoryService,
@@ -223,32 +209,20 @@ async def test_on_a_full_disk_it_says_that_nothing_happened(
 
 
 async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Path):
-    asked, answer = asyncio.Event(), asyncio.Event()
+    def both(call: Call) -> dict[str, Any]:
+        lines = [line for line in call.prompt.splitlines() if line.startswith("[")]
+        words = [("橘猫", n) for n, line in enumerate(lines, 1) if "橘猫" in line]
+        words += [("龙井", n) for n, line in enumerate(lines, 1) if "龙井" in line]
+        return answer(*(said("我", "likes", word, f"喜欢{word}", n) for word, n in words))
 
-    class Slow(ScriptedModel):
-        async def ask(self, *what: Any, **how: Any) -> Any:
-            found = await super().ask(*what, **how)
-            asked.set()
-            await answer.wait()
-            return found
-
-    def both(prompt: str) -> dict[str, Any]:
-        lines = [line for line in prompt.splitlines() if line.startswith("[")]
-        facts = [
-            {"subject": "我", "predicate": "likes", "object": word, "statement": f"喜欢{word}",
-             "importance": 0.5, "evidence": [number]}
-            for number, line in enumerate(lines, 1)
-            for word in ("橘猫", "龙井") if word in line
-        ]  # fmt: skip
-        return {"worth": True, "summary": "聊天", "entities": [], "facts": facts}
-
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=Slow(both))
+    model = ScriptedModel(both, gate=asyncio.Event())
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
     await memory.learning.hear(Turn(CLUB, ZHANG, "张三", "我喜欢橘猫", ref="7@1"))
     await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢龙井"))
     learning = asyncio.create_task(memory.learning.flush())
-    await asked.wait()
+    await model.asked.wait()
     await memory.forget_me.forget(ZHANG)
-    answer.set()
+    model.gate.set()
     assert await learning == 1
     facts = await memory.journal.read(lambda rows: rows.find(Fact))
     assert [f.statement for f in facts] == ["喜欢龙井"]
@@ -258,9 +232,7 @@ async def test_who_is_erased_while_the_model_thinks_is_not_learned(tmp_path: Pat
 # ------------------------------------------------------------------- taken back
 
 
-async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(
-    memory: MemoryService, commands: Commands
-):
+async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(memory, commands):
     said = [
         await memory.learning.hear(Turn(CLUB, LI, "李四", text, ref=f"{n}@{T0}"), at=T0 + n)
         for n, text in enumerate(["我住在北京东城", "我也住过苏州", "还没学的话"])
@@ -269,7 +241,7 @@ async def test_a_message_that_is_taken_back_goes_with_what_rests_on_it(
     alone = fact(CLUB, LI, entity("北京"), "李四住在北京", evidence=(first,))
     both = fact(CLUB, LI, entity("苏州"), "李四住过苏州", evidence=(first, second))
     run = Episode("ep:1", CLUB.id, T0, T0 + 1, first, second, 2, "李四说起住处", (LI,))
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=[alone, both, run]))
+    await put(memory.journal, alone, both, run)
     assert "北京" in await remind(memory, li_in_club, "李四住在北京吗")
 
     assert await memory.library.retract(CLUB.circle, "0")
@@ -316,23 +288,19 @@ async def test_a_message_taken_back_while_it_is_learned_is_not_learned(tmp_path:
             await memory.library.retract(CLUB.circle, "7")
             return found
 
-    def one(_prompt: str) -> dict[str, Any]:
-        claim = {"subject": "我", "predicate": "likes", "object": "橘猫", "statement": "喜欢橘猫"}
-        return {"worth": True, "facts": [{**claim, "importance": 0.5, "evidence": [1]}]}
-
-    model = Rash(one)
+    model = Rash([answer(said("我", "likes", "橘猫", "喜欢橘猫", 1))])
     memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, model=model)
     await memory.learning.hear(Turn(CLUB, LI, "李四", "我喜欢橘猫", ref="7@1"))
     assert await memory.learning.flush() == 1
     assert await memory.journal.read(lambda rows: rows.find(Fact)) == []
-    assert len(model.prompts) == 1, "there was nothing left to ask about"
+    assert len(model.calls) == 1, "there was nothing left to ask about"
     await memory.close()
 
 
 async def test_retracting_what_is_not_there_does_nothing(memory: MemoryService):
     before = await memory.journal.last_change()
     changed = await memory.journal.in_slices(
-        lambda db, tell: retraction.retract(db, tell, id=4711, at=T0)
+        lambda db, tell: retraction.retract(db, tell, ids=[4711], at=T0)
     )
     assert changed is None
     assert await memory.journal.last_change() == before

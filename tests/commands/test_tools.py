@@ -1,7 +1,5 @@
 """What the chat model's tools answer and change, on a real memory."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator
@@ -10,7 +8,6 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import RECALL, RECORD_TOOLS, SEARCH, TOOLS, Tools
@@ -19,9 +16,8 @@ from graph_memory.model import Entity, Fact, Message, Turn, User
 from graph_memory.retention import DAY
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from graph_memory.store import Draft
 
-from ..makers import T0, entity, fact, group, name, private, user
+from ..makers import T0, entity, fact, group, name, private, put, user
 from ..sources import ROOT
 
 ZHANG, LI, WANG = user("zhang"), user("li"), user("wang")
@@ -56,12 +52,12 @@ async def opened(directory: Path, **values: object) -> MemoryService:
     memory = await MemoryService.open(directory, settings, zone=UTC, now=lambda: T0 + 60)
     for account in (ZHANG, LI, WANG):
         await memory.learning.hear(Turn(CLUB, account, account, "大家好"), at=T0 - 60 * DAY)
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=rows()))  # type: ignore[arg-type]
+    await put(memory.journal, *rows())
     await memory.settle()
     return memory
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     memory = await opened(tmp_path)
     yield memory
@@ -192,9 +188,7 @@ async def facts(memory: MemoryService) -> list[Fact]:
     return await memory.journal.read(lambda rows: rows.find(Fact))
 
 
-async def test_a_correction_rests_on_what_the_person_said(
-    tools: Tools, memory: MemoryService
-) -> None:
+async def test_a_correction_rests_on_what_the_person_said(tools, memory):
     id = id_of(await tools.recall(zhang, "花生过敏"), "花生")
     assert "没有用户的消息" in await tools.correct(zhang, id, "张三不过敏")
     others = await said(memory, li_in_club, "大家好呀")
@@ -215,9 +209,15 @@ async def test_forgetting(tools: Tools, commands: Commands) -> None:
     assert "花生" in await commands.mine(zhang)
 
 
-async def test_own_words_are_forgotten(
-    tools: Tools, commands: Commands, memory: MemoryService
-) -> None:
+async def test_forgetting_on_a_day(tools: Tools, memory: MemoryService) -> None:
+    id = id_of(await tools.recall(zhang, "花生过敏"), "花生")
+    assert "看不懂" in await tools.use(zhang, "memory_forget", {"id": id, "day": "someday"})
+    assert "2030-01-01" in await tools.use(zhang, "memory_forget", {"id": id, "day": "2030-01-01"})
+    assert [fact.expires for fact in await facts(memory) if fact.expires]
+    assert "没有编号" in await tools.use(zhang, "memory_forget", {"id": "m:0", "day": "2030-01-01"})
+
+
+async def test_own_words_are_forgotten(tools, commands, memory):
     await said(memory, zhang, "我把备用钥匙放在花盆下面")
     await said(memory, li_in_club, "备用钥匙丢了")
     await memory.settle()
@@ -232,9 +232,7 @@ async def test_own_words_are_forgotten(
     assert "花盆" in await tools.recall(zhang, "备用钥匙在哪")
 
 
-async def test_only_what_was_shown_is_changed(
-    tools: Tools, commands: Commands, memory: MemoryService
-) -> None:
+async def test_only_what_was_shown_is_changed(tools, commands, memory):
     """An id of something hidden, of somebody else's, and of nothing: all are alike."""
     shown = id_of(await tools.recall(zhang, "花生过敏"), "花生")
     message = await said(memory, zhang_in_club, "不对")
@@ -261,9 +259,7 @@ async def test_only_what_was_shown_is_changed(
     assert "已忘掉" in await commands.forget(zhang, shown), "a command takes the id as well"
 
 
-async def test_what_is_hidden_meanwhile_is_as_good_as_gone(
-    tools: Tools, memory: MemoryService
-) -> None:
+async def test_what_is_hidden_meanwhile_is_as_good_as_gone(tools, memory):
     in_private = Turn(private("li"), LI, "李四")
     id = id_of(await tools.recall(in_private, "李四 龙井"), "李四爱喝龙井")
     memory.attendance.forget(LI)
@@ -313,9 +309,7 @@ def test_the_setting_names_every_tool() -> None:
         assert set(re.findall(r"[a-z]+_[a-z]+", hint)) == names
 
 
-async def test_what_the_model_remembers_stands_beside_the_message(
-    tools: Tools, memory: MemoryService
-) -> None:
+async def test_what_the_model_remembers_stands_beside_the_message(tools, memory):
     """It is no second copy of the message that is answered, whose id it must not bear."""
     turn = replace(zhang, text="帮我记一下喜欢的电影", ref="7@1")
     turn = replace(turn, message=await memory.learning.hear(turn))

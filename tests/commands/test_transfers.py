@@ -1,11 +1,8 @@
 """``/memory export``, ``import`` and ``move``, as people use them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -25,13 +22,6 @@ NOWHERE = ImportEnvironment()
 
 
 @pytest.fixture
-async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=lambda: T0)
-    yield memory
-    await memory.close()
-
-
-@pytest.fixture
 def moves(memory: MemoryService) -> TransferCommands:
     return TransferCommands(memory)
 
@@ -44,9 +34,7 @@ def chat(memory: MemoryService, name: str = "聊天 记录.jsonl", text: str = "
     return name
 
 
-async def test_a_file_is_shown_before_it_comes_in(
-    memory: MemoryService, moves: TransferCommands
-) -> None:
+async def test_a_file_is_shown_before_it_comes_in(memory, moves):
     assert "没有文件" in await moves.import_(OWNER, "", NOWHERE)
     name = chat(memory)
     assert name in await moves.import_(OWNER, "", NOWHERE)
@@ -70,9 +58,7 @@ async def test_a_file_is_shown_before_it_comes_in(
     assert "没有可以撤销" in await moves.import_(OWNER, "undo", NOWHERE)
 
 
-async def test_what_is_wrong_is_said_and_nothing_changes(
-    memory: MemoryService, moves: TransferCommands
-) -> None:
+async def test_what_is_wrong_is_said_and_nothing_changes(memory, moves):
     bad = memory.directory / "imports" / "bad.jsonl"
     chat(memory)
     bad.write_text('{"time": 1, "sender": "1", "text": "a"}\n{"time": "?"}\n', encoding="utf-8")
@@ -82,9 +68,7 @@ async def test_what_is_wrong_is_said_and_nothing_changes(
     assert await memory.journal.last_change() == 0
 
 
-async def test_imports_and_moves_are_the_owners(
-    memory: MemoryService, moves: TransferCommands
-) -> None:
+async def test_imports_and_moves_are_the_owners(memory, moves):
     name = chat(memory)
     in_group = replace(OWNER, session=group("9"))
     for caller in (RED, in_group):
@@ -122,9 +106,7 @@ async def test_taking_out(memory: MemoryService, moves: TransferCommands) -> Non
     assert [name.partition("-")[0] for name in written] == ["everything", "person"]
 
 
-async def test_who_is_forgotten_is_in_no_file_any_more(
-    memory: MemoryService, moves: TransferCommands
-) -> None:
+async def test_who_is_forgotten_is_in_no_file_any_more(memory, moves):
     await memory.learning.hear(Turn(HERS, user("1"), "小红", "我在学大提琴"), at=T0)
     await moves.export(OWNER, "all")
     await moves.import_(OWNER, f"{chat(memory)} persona=mei", NOWHERE)
@@ -183,9 +165,7 @@ async def test_what_a_kill_left_is_gone_after_the_next_start(tmp_path: Path) -> 
     await memory.close()
 
 
-async def test_moving_a_chat_by_bare_numbers(
-    memory: MemoryService, moves: TransferCommands
-) -> None:
+async def test_moving_a_chat_by_bare_numbers(memory, moves):
     here, there = group("501"), group("599")
     await memory.learning.hear(Turn(here, user("1"), "小红", "我们换群吧"), at=T0)
     assert f"{here.circle}" in await moves.move(OWNER, "501 599")

@@ -1,7 +1,5 @@
 """``/memory undo`` and ``/memory forget`` reach the very words, and never lock for ever."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -18,8 +16,8 @@ from graph_memory.model import Fact, Message, Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import T0, all_changes, group, private, user
-from ..scripted import ScriptedModel
+from ..makers import T0, Clock, all_changes, group, private, user
+from ..scripted import NOTHING, Call, ScriptedModel, answer, said
 
 ZHANG, LI = user("zhang"), user("li")
 zhang = Turn(private("zhang"), ZHANG, "张三")
@@ -28,20 +26,14 @@ li_in_club = replace(zhang_in_club, user=LI, name="李四")
 admin_in_club = replace(zhang_in_club, user=user("boss"), name="老板", is_admin=True)
 
 
-def dinner(prompt: str) -> dict[str, Any]:
+def dinner(call: Call) -> dict[str, Any]:
     """What a model finds, if there is something."""
-    if "韶山冲" not in prompt:
-        return {"worth": False}
-    fact = {
-        "subject": "U1",
-        "predicate": "plans",
-        "object": "韶山冲饭店",
-        "statement": "张三周五在韶山冲饭店聚餐",
-        "importance": 0.6,
-        "evidence": [2 if "吃饭的事" in prompt else 1],
-    }
-    entity = {"name": "韶山冲饭店", "type": "place"}
-    return {"worth": True, "summary": "张三说聚餐改了", "entities": [entity], "facts": [fact]}
+    if "韶山冲" not in call.prompt:
+        return NOTHING
+    number = 2 if "吃饭的事" in call.prompt else 1
+    plan = said("U1", "plans", "韶山冲饭店", "张三周五在韶山冲饭店聚餐", number)
+    place = {"name": "韶山冲饭店", "type": "place"}
+    return answer(plan, entities=[place], summary="张三说聚餐改了")
 
 
 async def opened(directory: Path, model: ScriptedModel | None) -> MemoryService:
@@ -54,7 +46,7 @@ async def opened(directory: Path, model: ScriptedModel | None) -> MemoryService:
 
 @pytest_asyncio.fixture(params=["no model", "a model", "a model that finds nothing"])
 async def commands(tmp_path: Path, request: Any) -> AsyncIterator[Commands]:
-    model = ScriptedModel(dinner if request.param == "a model" else lambda _: {"worth": False})
+    model = ScriptedModel(dinner if request.param == "a model" else [])
     service = await opened(tmp_path, None if request.param == "no model" else model)
     yield Commands(service)
     await service.close()
@@ -64,16 +56,16 @@ async def shown(commands: Commands, caller: Turn, word: str) -> str:
     """All that the commands and tools tell of a word."""
     await commands.memory.learning.flush()
     await commands.memory.recall.settle()
-    listing = await commands.records.records(caller)
+    listing = await commands.companion.records(caller)
     found = [
         await commands.mine(caller),
         await commands.search(caller, word),
-        await commands.records.search(caller, word),
+        await commands.companion.search(caller, word),
         listing,
-        await commands.records.core(caller),
+        await commands.companion.core(caller),
     ]
     if "1. " in listing:
-        found.append(await commands.records.records(caller, "1"))
+        found.append(await commands.companion.records(caller, "1"))
     recall = await commands.memory.recall.remind(caller.asker, f"{word}怎么走？")
     return "\n".join([*found, recall.block])
 
@@ -134,9 +126,7 @@ async def heard(commands: Commands, text: str, caller: Turn = zhang_in_club) -> 
     return message
 
 
-async def test_words_that_search_shows_can_be_forgotten_by_who_said_them(
-    commands: Commands,
-) -> None:
+async def test_words_that_search_shows_can_be_forgotten_by_who_said_them(commands):
     await heard(commands, "我家的备用钥匙在花盆下面")
     for other in (li_in_club, admin_in_club):
         listing = await commands.search(other, "备用钥匙")
@@ -183,3 +173,40 @@ async def test_what_cannot_be_undone_is_said_plainly_and_locks_nothing(commands:
     assert "刚才记下的那条已删掉" in await commands.undo(zhang), "the newest comes first again"
     assert "刚才记下的那条已删掉" in await commands.undo(zhang)
     assert "没有可以撤销" in await commands.undo(zhang)
+
+
+@pytest.mark.parametrize(
+    ("silences", "asks"),
+    [
+        ((540,), False),
+        ((660,), True),
+        ((500,) * 8, False),
+        ((500, 660, 60), True),
+        ((1,) * 201, True),
+    ],
+    ids=[
+        "just now",
+        "a conversation ago",
+        "long, but one conversation",
+        "two",
+        "two hundred lines",
+    ],
+)
+async def test_what_was_done_in_another_conversation_is_asked_first(
+    tmp_path: Path, silences: tuple[int, ...], asks: bool
+) -> None:
+    clock = Clock(T0)
+    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC, now=clock)
+    commands = Commands(memory)
+    assert "记住了" in await commands.remember(replace(zhang, text="我对芒果过敏"))
+    for number, silence in enumerate(silences):
+        clock.now += silence
+        if number < len(silences) - 1:
+            await memory.learning.hear(replace(zhang, text=f"第{number}句话", ref=f"{number}@1"))
+    answered = await commands.undo(zhang)
+    assert ("要撤销它" in answered) is asks
+    assert ("芒果" in await commands.search(zhang, "芒果")) is asks
+    if asks:
+        assert "已撤销" in await commands.undo(zhang, "确认")
+        assert "芒果" not in await commands.search(zhang, "芒果")
+    await memory.close()

@@ -1,7 +1,5 @@
 """What is typed wrong does nothing, and is answered with what was probably meant."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC
@@ -9,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +19,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
 from ..makers import T0, group, private, user
+from ..world import opened
 from . import call
 
 ME = Turn(private("1"), user("1"), "小红")
@@ -31,13 +29,12 @@ NOWHERE = ImportEnvironment()
 Act = Callable[[Commands], Awaitable[Any]]
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
     settings = replace(Settings(), companion=("records", "core_facts", "inner_state", "proactive"))
-    memory = await MemoryService.open(tmp_path, settings, zone=UTC, now=lambda: T0)
-    await memory.learning.hear(Turn(ME.session, ME.user, "小红", "我在学大提琴"), at=T0)
-    yield memory
-    await memory.close()
+    async with opened(tmp_path, settings, now=lambda: T0) as memory:
+        await memory.learning.hear(Turn(ME.session, ME.user, "小红", "我在学大提琴"), at=T0)
+        yield memory
 
 
 async def state(memory: MemoryService) -> tuple[Any, ...]:
@@ -76,9 +73,9 @@ ACTS: dict[str, tuple[Act, str]] = {
     "import to=foo": (lambda c: c.transfers.import_(OWNER, "a.jsonl to=foo", NOWHERE), "foo"),
     "import too=foo": (lambda c: c.transfers.import_(OWNER, "a.jsonl too=foo", NOWHERE), "“to=”"),
     "import nofile": (lambda c: c.transfers.import_(OWNER, "nofile.json", NOWHERE), "nofile.json"),
-    "records 1 x": (lambda c: c.records.records(ME, "1 x"), "/记忆 记录"),
-    "core pin 1 x": (lambda c: c.records.core(ME, "pin 1 x"), "用法"),
-    "inner history x": (lambda c: c.inner.inner(ME, "history x"), "用法"),
+    "records 1 x": (lambda c: c.companion.records(ME, "1 x"), "/记忆 记录"),
+    "core pin 1 x": (lambda c: c.companion.core(ME, "pin 1 x"), "用法"),
+    "inner history x": (lambda c: c.companion.inner(ME, "history x"), "用法"),
     "forget 1 2": (lambda c: c.forget(ME, "1 2"), "没有编号 1 2"),
 }
 

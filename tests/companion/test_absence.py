@@ -1,20 +1,18 @@
 """Absence of the companion: unknown to lower rooms, and without a trace when it is off."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
 
 from graph_memory.companion import CoreFact, FollowUp, InnerState, Intent, Mood
-from graph_memory.companion.parts import Lead
+from graph_memory.companion.parts import TEACHERS, Lead
 from graph_memory.learning.prompt import TOOL
 from graph_memory.model import Turn
 from graph_memory.settings import Settings
 
-from ..learning.scripted import answer
-from .support import HOME, ZHANG, living, zhang
+from ..scripted import answer
+from ..world import HOME, ZHANG, living, zhang
 from .test_proactive import Voice
 
 ROOT = Path(__file__).parents[2] / "graph_memory"
@@ -36,14 +34,14 @@ async def test_switched_off_it_asks_keeps_and_shows_nothing(tmp_path: Path) -> N
     async with living(tmp_path, Settings(companion=())) as world:
         companion, turn = world.memory.companion, Turn(HOME, ZHANG, "张三", "你好")
         await world.memory.learning.hear(Turn(HOME, ZHANG, "张三", "请记住我对花生过敏"))
-        assert companion.teacher() is None
+        assert companion.parts.isdisjoint(TEACHERS)
         assert companion.words(HOME) == frozenset()
         assert companion.remembering(turn) is None
         assert await companion.lead(turn) == Lead()
         assert not companion.proactive.is_on
         companion.proactive.start(Voice(), world.model, world.memory.learning)
         await companion.proactive.plan(HOME, ZHANG, Intent(180.0, "看看他好点没"))
-        inner = world.commands.inner
+        inner = world.commands.companion
         assert "inner_state" in await inner.inner(zhang)
         assert "proactive" in await inner.proactive(zhang)
         await world.learn(answer(inner={"self": "我"}, mood={"valence": 0.3, "arousal": 0.1}))

@@ -1,7 +1,5 @@
 """Control words: taken out where they count, and nothing else touched."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Core facts: few, numbered, always there; what is of use stays, what is pinned stays as it is."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any
@@ -13,18 +11,8 @@ from graph_memory.companion.core_facts import MOST, CoreFacts
 from graph_memory.model import Turn
 from graph_memory.store import Draft, Rows
 
-from ..learning.scripted import answer, said
-from .support import (
-    CLUB,
-    HOME,
-    ZHANG,
-    World,
-    li,
-    li_in_club,
-    zhang,
-    zhang_in_club,
-    zhang_to_lan,
-)
+from ..scripted import answer, said
+from ..world import CLUB, HOME, ZHANG, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
 
 
 def core(*claims: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -94,7 +82,7 @@ async def test_nobody_else_sees_them(world: World) -> None:
     for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
         await world.say(other, "在吗")
         assert "打雷" not in await world.lead(other, "在吗")
-        assert "打雷" not in await world.commands.records.core(other)
+        assert "打雷" not in await world.commands.companion.core(other)
     assert "打雷" in await world.lead(zhang, "在吗")
 
 
@@ -123,9 +111,7 @@ async def test_in_a_group_each_has_their_own(world: World) -> None:
         claim("不在这里", evidence="99"),
     ],
 )
-async def test_what_does_not_rest_on_the_users_own_words_is_left_out(
-    world: World, bad: object
-) -> None:
+async def test_what_does_not_rest_on_the_users_own_words_is_left_out(world, bad):
     await world.say(zhang, "你好呀，我来自苏州")
     await world.answer(HOME, "你是世界冠军")
     await world.learn(answer(core=[bad], core_used={"C1": 2}))
@@ -159,7 +145,7 @@ async def test_without_an_answer_of_the_model_it_is_kept_as_said(world: World) -
 async def test_people_pin_edit_and_drop_their_own(world: World) -> None:
     await world.say(zhang, "我喜欢登山，也喜欢游泳")
     await world.learn(core(claim("张三喜欢登山"), claim("张三喜欢游泳")))
-    ask = world.commands.records.core
+    ask = world.commands.companion.core
     assert "1. [事实] 张三喜欢登山\n" in await ask(zhang)
     assert "已固定第 1 条" in await ask(zhang, "pin 1")
     assert "📌" in await ask(zhang)
@@ -185,7 +171,7 @@ async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: Worl
     await world.say(zhang, "我常去华山")
 
     async def drop() -> None:
-        await world.commands.records.core(zhang, "drop 1")
+        await world.commands.companion.core(zhang, "drop 1")
 
     gate = world.model.gate = asyncio.Event()
     world.model.asked.clear()

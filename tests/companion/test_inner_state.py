@@ -1,7 +1,5 @@
 """What the persona has understood, and its moods: bounded, drifting to the baseline."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -9,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,23 +16,20 @@ from graph_memory.companion.inner_state import (
     HALF_LIFE,
     MAX_PART,
     STEP,
-    Feeling,
-    decayed,
+    Mood,
     inner_id,
-    mood_name,
-    moved,
 )
 from graph_memory.locales import say
 from graph_memory.settings import Settings
 
-from ..learning.scripted import answer
-from .support import CLUB, HOME, World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
+from ..scripted import answer
+from ..world import CLUB, HOME, World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
 
 ONLY = replace(Settings(), companion=("inner_state",), recall_deadline=10_000)
 FIRST = {"self": "我想做个靠得住的人。", "user": "他嘴硬心软。", "bond": "渐渐熟了。"}
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     async with living(tmp_path, ONLY) as world:
         yield world
@@ -51,7 +45,7 @@ async def batch(world: World, inner: Any = None, text: str = "今天天气不错
 async def test_begins_with_a_seed_and_is_rewritten(world: World) -> None:
     message = await world.say(zhang, "你好呀")
     assert "还不了解对方" in await world.lead(zhang, "你好呀", message)
-    assert "还不了解对方" in await world.commands.inner.inner(zhang)
+    assert "还不了解对方" in await world.commands.companion.inner(zhang)
     await world.learn(answer(inner=FIRST))  # the first batch is not asked
     assert await world.rows(InnerState) == []
     assert "inner" not in world.model.calls[-1].tool.parameters["properties"]  # type: ignore[union-attr]
@@ -97,12 +91,12 @@ async def test_nobody_else_sees_it(world: World) -> None:
     for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
         message = await world.say(other, "你好")
         assert "嘴硬心软" not in await world.lead(other, "你好", message)
-        assert "嘴硬心软" not in await world.commands.inner.inner(other)
-        assert "嘴硬心软" not in await world.commands.inner.inner(other, "history")
+        assert "嘴硬心软" not in await world.commands.companion.inner(other)
+        assert "嘴硬心软" not in await world.commands.companion.inner(other, "history")
 
 
 async def test_history_and_the_way_back(world: World) -> None:
-    heart = world.commands.inner
+    heart = world.commands.companion
     assert "还没有" in await heart.inner(zhang, "history")
     await batch(world, FIRST)
     await batch(world, {"user": "他很固执。"})
@@ -126,7 +120,7 @@ async def test_it_goes_with_the_user(world: World) -> None:
     await batch(world, FIRST)
     await world.memory.forget_me.forget(zhang.user)
     assert await world.rows(InnerState) == []
-    assert "还没有" in await world.commands.inner.inner(zhang, "history")
+    assert "还没有" in await world.commands.companion.inner(zhang, "history")
     message = await world.say(zhang, "我又来了")
     assert "嘴硬心软" not in await world.lead(zhang, "我又来了", message)
 
@@ -134,77 +128,72 @@ async def test_it_goes_with_the_user(world: World) -> None:
 # ------------------------------------------------------------------------ moods
 
 sides = st.floats(-1, 1)
-feelings = st.builds(Feeling, sides, sides)
 times = st.floats(0, 1e7)
 
 
-def distance(feeling: Feeling, other: Feeling) -> tuple[float, float]:
-    return abs(feeling.valence - other.valence), abs(feeling.arousal - other.arousal)
+def mood(valence: float, arousal: float) -> Mood:
+    return Mood("mo", HOME.id, valence, arousal, 0.0)
 
 
-def close(one: Feeling, other: Feeling) -> bool:
+moods = st.builds(mood, sides, sides)
+CALM = mood(*BASELINE)
+
+
+def distance(one: Mood, other: Mood) -> tuple[float, float]:
+    return abs(one.valence - other.valence), abs(one.arousal - other.arousal)
+
+
+def close(one: Mood, other: Mood) -> bool:
     return all(math.isclose(d, 0.0, abs_tol=1e-9) for d in distance(one, other))
 
 
-@given(feelings, times, feelings)
-def test_a_feeling_stays_within_bounds_and_between_itself_and_the_baseline(
-    last: Feeling, later: float, baseline: Feeling
-) -> None:
-    now = decayed(last, later, baseline)
-    for before, after, base in (
-        (last.valence, now.valence, baseline.valence),
-        (last.arousal, now.arousal, baseline.arousal),
-    ):
-        assert -1 <= after <= 1
-        assert min(before, base) - 1e-12 <= after <= max(before, base) + 1e-12
+@given(moods, times, times)
+def test_a_mood_only_comes_nearer_to_the_baseline(last: Mood, some: float, more: float) -> None:
+    begun, far, near = (distance(last.later(t), CALM) for t in (0.0, some, some + more))
+    for sides in zip(near, far, begun, strict=True):
+        assert [*sides] == pytest.approx(sorted(sides), abs=1e-12)
+    assert all(-1 <= side <= 1 for side in (last.later(some).valence, last.later(some).arousal))
 
 
-@given(feelings, times, times)
-def test_it_only_comes_nearer_to_the_baseline(last: Feeling, some: float, more: float) -> None:
-    far, near = (distance(decayed(last, t), BASELINE) for t in (some, some + more))
-    assert all(n <= f + 1e-12 for f, n in zip(far, near, strict=True))
+@given(moods, times, times)
+def test_looking_in_between_changes_nothing(last: Mood, some: float, more: float) -> None:
+    assert close(last.later(some).later(some + more), last.later(some + more))
 
 
-@given(feelings, times, times)
-def test_looking_in_between_changes_nothing(last: Feeling, some: float, more: float) -> None:
-    assert close(decayed(decayed(last, some), more), decayed(last, some + more))
-
-
-@given(feelings, st.floats(-1e6, 0))
-def test_no_time_and_a_clock_set_back_change_nothing(last: Feeling, earlier: float) -> None:
-    assert close(decayed(last, earlier), last)
+@given(moods, st.floats(-1e6, 0))
+def test_no_time_and_a_clock_set_back_change_nothing(last: Mood, earlier: float) -> None:
+    assert close(last.later(earlier), last)
 
 
 def test_half_of_it_is_gone_after_a_half_life() -> None:
-    angry = Feeling(-0.8, 0.9)
-    later = decayed(angry, HALF_LIFE)
-    assert close(later, Feeling(-0.3, 0.45))
-    assert close(decayed(angry, 40 * HALF_LIFE), BASELINE)
+    angry = mood(-0.8, 0.9)
+    assert close(angry.later(HALF_LIFE), mood(-0.3, 0.45))
+    assert close(angry.later(40 * HALF_LIFE), CALM)
 
 
-@given(feelings, st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
-def test_one_batch_moves_it_a_little(feeling: Feeling, valence: float, arousal: float) -> None:
-    now = moved(feeling, valence, arousal)
+@given(moods, st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
+def test_one_batch_moves_it_a_little(last: Mood, valence: float, arousal: float) -> None:
+    now = last.moved(valence, arousal)
     assert all(-1 <= side <= 1 for side in (now.valence, now.arousal))
-    assert all(d <= STEP + 1e-12 for d in distance(now, feeling))
+    assert all(d <= STEP + 1e-12 for d in distance(now, last))
 
 
 @pytest.mark.parametrize(
     ("feeling", "zh", "en"),
     [
-        (BASELINE, "平静", "calm"),
-        (Feeling(-0.7, 0.8), "烦躁生气", "upset, annoyed"),
-        (Feeling(0.9, 0.9), "兴高采烈", "elated"),
-        (Feeling(-0.9, -0.9), "低落", "down"),
-        (Feeling(0.5, 0.0), "愉快", "cheerful"),
+        (CALM, "平静", "calm"),
+        (mood(-0.7, 0.8), "烦躁生气", "upset, annoyed"),
+        (mood(0.9, 0.9), "兴高采烈", "elated"),
+        (mood(-0.9, -0.9), "低落", "down"),
+        (mood(0.5, 0.0), "愉快", "cheerful"),
     ],
 )
-def test_in_words(feeling: Feeling, zh: str, en: str) -> None:
-    assert say("zh", f"mood_{mood_name(feeling)}") == zh
-    assert say("en", f"mood_{mood_name(feeling)}") == en
+def test_in_words(feeling: Mood, zh: str, en: str) -> None:
+    assert say("zh", f"mood_{feeling.name}") == zh
+    assert say("en", f"mood_{feeling.name}") == en
 
 
-@given(feelings)
-def test_every_feeling_has_words(feeling: Feeling) -> None:
-    assert say("zh", f"mood_{mood_name(feeling)}")
-    assert say("en", f"mood_{mood_name(feeling)}")
+@given(moods)
+def test_every_mood_has_words(feeling: Mood) -> None:
+    assert say("zh", f"mood_{feeling.name}")
+    assert say("en", f"mood_{feeling.name}")

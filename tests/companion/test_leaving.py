@@ -1,32 +1,20 @@
 """What of the companion goes with a message that is taken back, and with a person."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest_asyncio
+import pytest
 
 from graph_memory.companion import FollowUp, InnerState, Mood
 from graph_memory.companion.control_words import Intent
 from graph_memory.companion.inner_state import BASELINE
 from graph_memory.model import BOT, Episode, Message, Turn
 
-from ..learning.scripted import ScriptedModel, answer
 from ..makers import holding
-from .support import (
-    CLUB,
-    HOME,
-    SETTINGS,
-    ZHANG,
-    World,
-    li_in_club,
-    living,
-    zhang,
-    zhang_in_club,
-)
+from ..scripted import ScriptedModel, answer
+from ..world import CLUB, HOME, SETTINGS, ZHANG, World, li_in_club, living, zhang, zhang_in_club
 from .test_proactive import Voice, start
 
 PLANTED = "蓝鲸暗号"
@@ -84,7 +72,7 @@ async def test_inner_state_and_mood_go_back_to_before_it(world: World) -> None:
     assert row.version == 3
     assert await world.rows(Mood) == [mood]
     assert left(world) == []
-    told = await world.commands.inner.inner(zhang, "history")
+    told = await world.commands.companion.inner(zhang, "history")
     assert "他嘴硬心软" in told
     assert "第 2 版" not in told
     await world.say(zhang, "在吗")
@@ -106,7 +94,7 @@ async def test_what_it_began_with_it_has_again(world: World) -> None:
     assert left(world) == []
     await world.say(zhang, "在吗")
     assert "还不了解对方" in await world.lead(zhang, "在吗")
-    assert "还没有" in await world.commands.inner.inner(zhang, "history")
+    assert "还没有" in await world.commands.companion.inner(zhang, "history")
 
 
 async def test_what_was_understood_before_stays_as_it_is(world: World) -> None:
@@ -123,7 +111,7 @@ async def test_a_version_that_was_brought_back_meanwhile_goes_too(world: World) 
     await say(world, f"我的{PLANTED}是七号仓库", "7")
     await world.learn(answer())
     await batches(world, answer(inner={"user": f"他藏着{PLANTED}"}))
-    heart = world.commands.inner
+    heart = world.commands.companion
     assert "已换回" in await heart.inner(zhang, "back 2")
     assert "已换回" in await heart.inner(zhang, "back 2")
     assert PLANTED in (await world.rows(InnerState))[0].other
@@ -147,7 +135,7 @@ async def test_other_chats_feel_nothing_of_it(world: World) -> None:
 # ------------------------------------------------------------------- follow-ups
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def caring(tmp_path: Path) -> AsyncIterator[World]:
     """A world in which somebody may speak first."""
     settings = replace(SETTINGS, quiet_hours="", proactive_daily_limit=5)
@@ -166,7 +154,7 @@ async def test_what_was_meant_because_of_it_is_meant_no_more(caring: World) -> N
     await take_back(caring, "7")
     (row,) = await caring.rows(FollowUp)
     assert (row.reason, row.status) == ("问问考得怎么样", "dropped")  # by the newer one
-    assert "没有" in await caring.commands.inner.proactive(zhang)
+    assert "没有" in await caring.commands.companion.proactive(zhang)
     assert left(caring) == []
 
 
@@ -200,8 +188,8 @@ async def test_a_record_tells_neither_of_it_nor_of_what_was_answered(world: Worl
     said = await world.say(zhang, "在吗")
     assert PLANTED not in await world.lead(zhang, "在吗", said)
     assert "爬山" in await world.tools.use(zhang, "search_history", {"keyword": "爬山"})
-    await world.commands.records.records(zhang)
-    told = await world.commands.records.records(zhang, "2")
+    await world.commands.companion.records(zhang)
+    told = await world.commands.companion.records(zhang, "2")
     assert [each for each in ("爬山好呀", "风景不错", "下次带我去") if each not in told] == []
     assert PLANTED not in told
 
@@ -240,7 +228,7 @@ async def test_a_groups_mood_goes_with_whoever_had_a_part_in_it(world: World) ->
     await world.learn(feeling(-0.3))
     (mood,) = await world.rows(Mood)
     assert mood.at == at
-    assert mood.valence < BASELINE.valence + 0.3
+    assert mood.valence < BASELINE[0] + 0.3
     await world.memory.forget_me.forget(ZHANG)
     assert await world.rows(Mood) == []
     log = await world.memory.journal.look(

@@ -1,7 +1,5 @@
 """What goes before the model: when it is, how the persona feels; nothing when nothing is on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +8,11 @@ import pytest
 from graph_memory.commands.tools import RECORD_TOOLS, TOOLS, offered
 from graph_memory.companion import Mood
 from graph_memory.companion.inner_state import HALF_LIFE
+from graph_memory.companion.parts import TEACHERS
 from graph_memory.companion.proactive import elapsed
 
-from ..learning.scripted import answer
-from .support import (
+from ..scripted import answer
+from ..world import (
     CLUB,
     HOME,
     SETTINGS,
@@ -166,9 +165,9 @@ async def test_each_part_alone(tmp_path: Path) -> None:
             world.later(HOUR)
             _, lead = await world.ask(zhang, "在吗")
             assert [word in lead for word in shown.values()] == [each == part for each in shown]
-            told = await world.commands.records.core(zhang)
+            told = await world.commands.companion.core(zhang)
             assert ("没有开启" in told) == (part != "core_facts")
-            told = await world.commands.records.records(zhang)
+            told = await world.commands.companion.records(zhang)
             assert ("没有开启" in told) == (part != "records")
 
 
@@ -194,6 +193,6 @@ async def test_off_it_is_as_if_it_were_not_there(tmp_path: Path) -> None:
             assert (lead == "") == (not parts)
             if not parts:
                 assert found.block == plain.block
-                assert world.memory.companion.teacher() is None
+                assert world.memory.companion.parts.isdisjoint(TEACHERS)
             seen.append([(c.system, c.prompt, c.tool) for c in world.model.calls])
     assert seen[0] == seen[1]

@@ -1,14 +1,11 @@
 """Speaking first: when it is due, to whom, how often, and what keeps it back."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.companion import FollowUp, FollowUpStatus, Intent
 from graph_memory.companion.proactive import PURPOSE, RETRY, STALE, TRIES
@@ -16,8 +13,8 @@ from graph_memory.errors import ExtractionError
 from graph_memory.model import BOT, Session, Turn
 from graph_memory.retention import DAY
 
-from ..learning.scripted import ScriptedModel
-from .support import CLUB, HOME, LI, SETTINGS, ZHANG, World, li, living, zhang, zhang_to_lan
+from ..scripted import ScriptedModel
+from ..world import CLUB, HOME, LI, SETTINGS, ZHANG, World, li, living, zhang, zhang_to_lan
 
 REASON = "看看他好点没"
 ASK = Intent(180.0, REASON)
@@ -94,7 +91,7 @@ async def scene(path: Path, **settings: object) -> AsyncIterator[Scene]:
         yield found
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def now(tmp_path: Path) -> AsyncIterator[Scene]:
     async with scene(tmp_path) as found:
         yield found
@@ -269,7 +266,7 @@ async def test_what_is_shown_is_data(now: Scene) -> None:
 
 
 async def test_listing_and_cancelling(now: Scene) -> None:
-    heart = now.world.commands.inner
+    heart = now.world.commands.companion
     assert "没有" in await heart.proactive(zhang)
     await now.plan()
     assert f"1. 2026-09-21 22:16 · {REASON}" in await heart.proactive(zhang)

@@ -1,7 +1,5 @@
 """Records: found by their letters however old, opened word for word, within scope."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +12,9 @@ from graph_memory.model import Episode, Fact
 from graph_memory.store import Draft
 from graph_memory.text import tokens
 
-from ..learning.scripted import answer, said
 from ..makers import user
-from .support import (
+from ..scripted import answer, said
+from ..world import (
     CLUB,
     HOME,
     SETTINGS,
@@ -114,7 +112,7 @@ async def test_a_conversation_is_a_record_before_it_is_learned(world: World) -> 
     await trip(world)
     await world.say(zhang, "我买了一艘皮划艇")
     await world.answer(HOME, "什么颜色的？")
-    records = world.commands.records.records
+    records = world.commands.companion.records
     listed = await records(zhang)
     assert re.search(r"1\. .* · 2 条，1 分钟 · （正在进行）\n2\. .* · 3 条", listed)
     assert listed.count("正在进行") == 1
@@ -183,7 +181,7 @@ async def test_only_within_scope(world: World) -> None:
         for short in ids(mine):
             told = await world.tools.use(other, "open_record", {"id": short})
             assert "没有编号为" in told
-        assert "没有编号" in await world.commands.records.records(other, ids(mine)[0])
+        assert "没有编号" in await world.commands.companion.records(other, ids(mine)[0])
         with pytest.raises(Exception, match="there is no record"):
             await world.memory.companion.transcripts.open(other.asker, record.id)
     shown = await world.tools.use(zhang_in_club, "search_history", {"keyword": "华山"})
@@ -257,9 +255,7 @@ async def test_a_long_record_has_pages(world: World) -> None:
     assert all(sum(f" 〔张三〕{s}" in page for page in pages[:4]) == 1 for s in said_once)
 
 
-async def test_a_search_that_takes_too_long_says_so(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_search_that_takes_too_long_says_so(world, monkeypatch):
     await trip(world)
     monkeypatch.setattr(transcripts, "PATIENCE", -1.0)
     monkeypatch.setattr("graph_memory.store.connection._STEPS", 1)
@@ -272,19 +268,19 @@ async def test_a_search_that_takes_too_long_says_so(
 
 
 async def test_records_are_listed_and_opened_by_number(world: World) -> None:
-    assert "还没有" in await world.commands.records.records(zhang)
+    assert "还没有" in await world.commands.companion.records(zhang)
     await trip(world)
     await world.say(zhang, "早上好")
     await world.learn(answer(said("U1", "likes", "茶", "张三喜欢茶", 1), worth=True))
     world.later(600)
-    listed = await world.commands.records.records(zhang)
+    listed = await world.commands.companion.records(zhang)
     assert re.search(r"1\. \d{4}-\d\d-\d\d \d\d:\d\d · 1 条，1 分钟 · （没有摘要）", listed)
     assert re.search(r"2\. .* · 3 条，1 分钟 · 张三打算周末去华山看日出，两点出发。", listed)
-    opened = await world.commands.records.records(zhang, "2")
+    opened = await world.commands.companion.records(zhang, "2")
     assert "定两点的闹钟" in opened
-    assert "没有编号 9" in await world.commands.records.records(zhang, "9")
+    assert "没有编号 9" in await world.commands.companion.records(zhang, "9")
     await world.commands.mine(zhang)
-    assert "没有编号 1" in await world.commands.records.records(zhang, "1")
+    assert "没有编号 1" in await world.commands.companion.records(zhang, "1")
 
 
 async def test_recent_summaries_are_in_the_block_with_their_ids(world: World) -> None:
@@ -372,11 +368,11 @@ async def test_a_secret_is_shown_to_nobody_but_its_speaker_who_looks_it_up(world
     world.later(DAY)
     found, lead = await world.ask(zhang, "无线网密码是多少")
     assert "无线网" in found.block
-    told = [found.block, lead, await world.commands.records.records(zhang)]
+    told = [found.block, lead, await world.commands.companion.records(zhang)]
     told.append(await world.tools.use(zhang, "search_history", {"keyword": "无线网"}))
     told.append(await world.tools.use(zhang, "open_record", {"id": ids(lead)[0], "page": ""}))
     assert [each for each in told if "Kettle" in each] == []
-    assert "Kettle-1959" in await world.commands.records.records(zhang, "2")
+    assert "Kettle-1959" in await world.commands.companion.records(zhang, "2")
 
 
 async def test_what_a_fact_leaves_out_is_found_by_recall_and_search(world: World) -> None:

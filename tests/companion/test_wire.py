@@ -7,8 +7,6 @@ on. The way through a running AstrBot is in ``tests/e2e``.
 # isort: skip_file
 # (AstrBot's root is set before AstrBot is imported.)
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -28,8 +26,8 @@ from graph_memory.settings import PARTS
 from graph_memory.model import Turn
 
 from ..astrbot.test_control import Event
-from ..learning.scripted import answer, said
-from .support import SETTINGS, World, living, li, zhang, zhang_in_club
+from ..scripted import answer, said
+from ..world import SETTINGS, World, living, li, zhang, zhang_in_club
 
 pytestmark = pytest.mark.slow
 

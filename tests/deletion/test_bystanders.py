@@ -1,14 +1,12 @@
 """What others said, were told and were promised stays when somebody else goes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 from graph_memory.model import Episode, Fact
 
-from ..companion.support import CLUB, li_in_club, living, zhang_in_club
-from ..learning.scripted import answer, said
+from ..scripted import answer, said
+from ..world import CLUB, li_in_club, living, zhang_in_club
 
 
 async def test_what_the_bot_promised_to_others_stays(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Erasing a user from random histories: all of theirs goes, nothing of others'."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3
@@ -15,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from graph_memory.companion import InnerState, Mood
-from graph_memory.deletion import erasure
+from graph_memory.deletion import forget_me
 from graph_memory.embedding import text_hash
 from graph_memory.model import (
     BOT,
@@ -77,7 +75,7 @@ async def play(journal: Journal, told: list[tuple[Any, ...]]) -> None:
         if what == "answer":
             line = message(room, BOT, f"{MARKS[speaker]}你好", T0 + number, name="")
             if lines.get(room.id) and lines[room.id][-1].sender == IDS[speaker]:
-                lines[room.id].append((await journal.append(line, room)).message)
+                lines[room.id].append(await journal.append(line, room))
             continue
         if what == "drop" and facts:
             fact_ = facts.pop()
@@ -87,7 +85,7 @@ async def play(journal: Journal, told: list[tuple[Any, ...]]) -> None:
             continue
         called = nick or f"{mark}名"
         line = message(room, IDS[speaker], f"{mark}第{number}句", T0 + number, name=called)
-        said = (await journal.append(line, room)).message
+        said = await journal.append(line, room)
         lines.setdefault(room.id, []).append(said)
         if what != "learn":
             continue
@@ -144,9 +142,7 @@ def standing(rows: Rows) -> dict[str, Any]:
 
 @settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
 @given(story(), st.integers(0, 40))
-async def test_all_of_theirs_goes_and_nothing_of_others(
-    told: list[tuple[Any, ...]], steps: int
-) -> None:
+async def test_all_of_theirs_goes_and_nothing_of_others(told, steps):
     """However often it was broken off."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "journal.sqlite3"
@@ -157,11 +153,11 @@ async def test_all_of_theirs_goes_and_nothing_of_others(
         gone = IDS[GONE]
         strangers = await journal.look(untouched)
         with broken_off(journal, steps), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(erasure, "STEP", 1)
-            await journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0 + 101, tell))
-        await journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0 + 101, tell))
-        await journal.tidy(erasure.compact)
-        assert await journal.tidy(erasure.empty_log)
+            patch.setattr(forget_me, "STEP", 1)
+            await journal.in_slices(lambda db, tell: forget_me.erase(db, gone, T0 + 101, tell))
+        await journal.in_slices(lambda db, tell: forget_me.erase(db, gone, T0 + 101, tell))
+        await journal.tidy(forget_me.compact)
+        assert await journal.tidy(forget_me.empty_log)
 
         assert await journal.look(untouched) == strangers
         after = await journal.read(standing)
@@ -191,7 +187,7 @@ async def test_all_of_theirs_goes_and_nothing_of_others(
         cached = await journal.vectors("模型", hashes)
         stay = {text_hash(r.statement) for r in after.values() if isinstance(r, Fact)}
         assert set(cached) <= stay
-        again = await journal.in_slices(lambda db, _tell: erasure.erase(db, gone, T0 + 102))
+        again = await journal.in_slices(lambda db, _tell: forget_me.erase(db, gone, T0 + 102))
         assert again == [], "nothing is left to do"
         await journal.close()
 
@@ -203,19 +199,19 @@ async def test_nobody_is_said_to_have_been_mentioned(tmp_path: Path):
         club, other, "@甲 @丙 嗯", to=(Addressee(gone, "甲"), Addressee(IDS["丙"], "丙"))
     )
     kept = await journal.append(line, club, Quote(gone, "甲", "1"))
-    assert kept.message.mentions == (gone, IDS["丙"])
-    assert gone in await journal.look(erasure.users)
-    await journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0, tell))
-    (left,) = await journal.messages([kept.message.id])
+    assert kept.mentions == (gone, IDS["丙"])
+    assert gone in await journal.look(forget_me.users)
+    await journal.in_slices(lambda db, tell: forget_me.erase(db, gone, T0, tell))
+    (left,) = await journal.messages([kept.id])
     assert left.to == (Addressee(IDS["丙"], "丙"),)
     assert left.text == "@甲 @丙 嗯", "others' own words stay"
-    assert gone not in await journal.look(erasure.users)
+    assert gone not in await journal.look(forget_me.users)
     await journal.close()
 
 
 async def test_what_they_say_meanwhile_is_said_anew(tmp_path: Path, monkeypatch: Any) -> None:
     """In a chat that is there, by somebody who is there."""
-    monkeypatch.setattr(erasure, "STEP", 1)
+    monkeypatch.setattr(forget_me, "STEP", 1)
     monkeypatch.setattr("graph_memory.store.journal.SLICE", 0.0)
     club, home, gone = group("一群"), private("80001"), user("80001")
     journal = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0)
@@ -223,7 +219,7 @@ async def test_what_they_say_meanwhile_is_said_anew(tmp_path: Path, monkeypatch:
         for place in (club, home):
             await journal.append(message(place, gone, f"第{number}句", T0 + number), place)
     erasing = asyncio.create_task(
-        journal.in_slices(lambda db, tell: erasure.erase(db, gone, T0, tell))
+        journal.in_slices(lambda db, tell: forget_me.erase(db, gone, T0, tell))
     )
     while await journal.presences():
         await asyncio.sleep(0)

@@ -1,8 +1,6 @@
 """Forget me: no byte of what was planted is left, others lose nothing, no kill and no
 restore brings it back."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -18,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from graph_memory.deletion import Outcome, Tombstones, erasure, forget_me
+from graph_memory.deletion import Outcome, Tombstones, forget_me
 from graph_memory.errors import BondError, JournalError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import JOURNAL, saved
@@ -30,8 +27,8 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft
 
 from ..disks import small_disk
-from ..makers import T0, entity, fact, group, holding, name, private, user
-from ..scripted import HashEmbedder, ScriptedModel
+from ..makers import T0, entity, fact, group, holding, name, private, put, undo_last, user
+from ..scripted import Call, HashEmbedder, ScriptedModel, answer, said, thing
 
 pytestmark = pytest.mark.slow
 
@@ -44,37 +41,17 @@ KEPT = "KEPT留"
 NICK = f"老王{PLANTED}"
 
 
-def learned(prompt: str) -> dict[str, Any]:
+def learned(call: Call) -> dict[str, Any]:
     """What a model would find in a batch: a fact of each user, entities, a summary."""
-    facts = []
-    said = "\n".join(re_lines(prompt))
-    for number, line in enumerate(re_lines(prompt), 1):
-        if PLANTED in line or KEPT in line:
-            word = PLANTED if PLANTED in line else KEPT
-            facts.append(
-                {
-                    "subject": "我",
-                    "predicate": "likes",
-                    "object": f"东西{word}{number}",
-                    "statement": f"有人喜欢东西{word}{number}",
-                    "importance": 0.6,
-                    "evidence": [number],
-                }
-            )
-    return {
-        "worth": True,
-        "summary": "大家聊了" + "和".join(word for word in (PLANTED, KEPT) if word in said),
-        "entities": [
-            {"id": f"N{number}", "name": f"店{word}", "type": "place", "aliases": []}
-            for number, word in enumerate((PLANTED, KEPT))
-            if word in said
-        ],
-        "facts": facts,
-    }
-
-
-def re_lines(prompt: str) -> list[str]:
-    return [line for line in prompt.splitlines() if line.startswith("[")]
+    lines = [line for line in call.prompt.splitlines() if line.startswith("[")]
+    words = [word for word in (PLANTED, KEPT) if word in "".join(lines)]
+    facts = [
+        said("我", "likes", f"东西{word}{number}", f"有人喜欢东西{word}{number}", number)
+        for number, line in enumerate(lines, 1)
+        for word in [each for each in words if each in line][:1]
+    ]
+    places = [thing(f"N{number}", f"店{word}", "place") for number, word in enumerate(words)]
+    return answer(*facts, entities=places, summary="大家聊了" + "和".join(words))
 
 
 async def opened(directory: Path, **more: Any) -> MemoryService:
@@ -95,7 +72,7 @@ def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forget_me, "RETRY", 0.01)
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
     """A memory with everything in it."""
     service = await opened(tmp_path)
@@ -116,7 +93,7 @@ async def live(service: MemoryService) -> None:
         await service.learning.reply(HOME, f"回答{PLANTED}", at=at)
         await service.learning.reply(CLUB, f"{NICK}说得对{PLANTED}", at=at)
     await service.learning.flush()
-    await service.journal.commit(lambda _: Draft("learn", "learned", put=[*story()]))
+    await put(service.journal, *story())
     await service.library.forget(GOSSIP_FORGOTTEN.id, None, "owner")
     await service.learning.remember(Turn(CLUB, WANG, NICK, f"记住{PLANTED}生日"))
     await hear(Turn(CLUB, WANG, NICK, f"还没学的{PLANTED}"), at=T0 + 450)
@@ -201,10 +178,10 @@ async def test_what_others_did_can_still_be_undone(service: MemoryService):
     shared = replace(OWN, id="f:shared", evidence=(2, 3))
     senders = [m.sender for m in await service.journal.messages([2, 3])]
     assert senders == [WANG, LI], "said by both"
-    await service.journal.commit(lambda _: Draft("learn", "learned", put=[shared]))
+    await put(service.journal, shared)
     await service.library.act("archive", [shared.id], LI)
     await service.forget_me.forget(WANG)
-    await service.library.undo(None, LI)
+    await undo_last(service.library, LI)
     found = await service.journal.read(lambda rows: rows.get(Fact, "f:shared"))
     assert found
     assert (found.status, found.evidence) == ("active", (3,))
@@ -273,9 +250,7 @@ async def test_a_restored_backup_does_not_bring_them_back(service: MemoryService
     assert holding(tmp_path, PLANTED) == []
 
 
-async def test_whoever_came_back_and_is_restored_is_not_erased_again(
-    service: MemoryService, tmp_path: Path
-):
+async def test_whoever_came_back_and_is_restored_is_not_erased_again(service, tmp_path):
     await service.forget_me.forget(WANG)
     await service.learning.hear(Turn(HOME, WANG, "新人", "我回来了"))
     backup = await service.backups.make("manual")
@@ -306,11 +281,9 @@ def fail(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "step"), [(forget_me, "purge"), (erasure, "compact"), (erasure, "empty_log")]
+    ("module", "step"), [(forget_me, "purge"), (forget_me, "compact"), (forget_me, "empty_log")]
 )
-async def test_a_purge_that_fails_is_done_again(
-    service: MemoryService, tmp_path: Path, module: Any, step: str, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_purge_that_fails_is_done_again(service, tmp_path, module, step, monkeypatch):
     await service.backups.make("manual")
     with monkeypatch.context() as patch:
         patch.setattr(module, step, fail)
@@ -327,11 +300,9 @@ async def test_a_purge_that_fails_is_done_again(
     assert holding(tmp_path, PLANTED) == []
 
 
-async def test_a_journal_that_cannot_be_written_is_erased_later(
-    service: MemoryService, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_journal_that_cannot_be_written_is_erased_later(service, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(erasure, "erase", fail)
+        patch.setattr(forget_me, "erase", fail)
         assert await service.forget_me.forget(WANG) is Outcome.RECORDED
         assert service.forget_me.waiting == 1
         assert "彻底忘记" in " ".join((await service.health()).problems)
@@ -339,9 +310,7 @@ async def test_a_journal_that_cannot_be_written_is_erased_later(
     assert PLANTED not in await recalled(service, CLUB, LI, "PLANTED秘")
 
 
-async def test_accounts_that_cannot_be_parted_yet_are_tried_again(
-    service: MemoryService, monkeypatch: pytest.MonkeyPatch
-):
+async def test_accounts_that_cannot_be_parted_yet_are_tried_again(service, monkeypatch):
     part = service.forget_me._unlink
     asked: list[str] = []
 

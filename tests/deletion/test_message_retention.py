@@ -1,19 +1,13 @@
 """Retention of messages, of empty nodes and of vectors of former models."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import timedelta, timezone
-from pathlib import Path
 
 import numpy as np
 import pytest
-import pytest_asyncio
 
 from graph_memory.companion import CoreFact, InnerState
-from graph_memory.deletion.erasure import erase
+from graph_memory.deletion.forget_me import erase
 from graph_memory.deletion.message_retention import LOG_KEPT, PRUNED, SLICE, SPARE, prune, trim_log
 from graph_memory.deletion.retraction import retract
 from graph_memory.embedding import CachedEmbedder, text_hash
@@ -42,6 +36,7 @@ from graph_memory.store import Draft, Journal
 
 from ..maintenance.test_upkeep import make
 from ..makers import (
+    CHINA,
     T0,
     Clock,
     all_changes,
@@ -57,7 +52,6 @@ from ..makers import (
 )
 from ..scripted import HashEmbedder
 
-SHANGHAI = timezone(timedelta(hours=8))
 HOME, ZHANG = private("zhang"), user("zhang")
 
 
@@ -78,7 +72,7 @@ class World:
         return upkeep
 
     async def say(self, text: str, at: float = T0, *, learn: bool = True) -> Message:
-        said = (await self.journal.append(message(HOME, ZHANG, text, at=at), HOME)).message
+        said = await self.journal.append(message(HOME, ZHANG, text, at=at), HOME)
         if learn:
             claimed = await self.journal.claim(HOME.id, len, lambda *_: Draft("chat", "episode"))
             assert claimed
@@ -93,12 +87,9 @@ class World:
         return [row.text for row in await self.journal.newest_messages(10_000)]
 
 
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    clock = Clock(T0)
-    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
-    yield World(journal, clock)
-    await journal.close()
+@pytest.fixture
+def world(journal: Journal, clock: Clock) -> World:
+    return World(journal, clock)
 
 
 def told(first: Message, last: Message, summary: str = "张三聊了很多", **more: object) -> Episode:
@@ -167,7 +158,7 @@ async def test_what_falls_into_a_span_but_was_said_at_another_time_is_not_told_b
 
 
 async def test_many_go_in_slices_and_recall_follows(world):
-    recaller = Recaller(context(world.journal, zone=SHANGHAI, now=world.clock))
+    recaller = Recaller(context(world.journal, zone=CHINA, now=world.clock))
     world.journal.listen(recaller.on_event)
     await recaller.start()
     count = 2 * SLICE + 5
@@ -288,7 +279,7 @@ async def test_embedding_anew_can_be_paused_and_goes_on_where_it_was(world):
         await world.say(f"第{number}次说起青岛", learn=False)
 
     def recaller() -> Recaller:
-        return Recaller(context(world.journal, zone=SHANGHAI, now=world.clock))
+        return Recaller(context(world.journal, zone=CHINA, now=world.clock))
 
     first = Counting("new", allowed=80)
     recall = recaller()
@@ -369,7 +360,7 @@ async def test_names_of_a_forgotten_person_go_also_when_the_log_knows_no_more(wo
             club, Entity(cat), Entity(nut), name(club, ZHANG, "张三", T0),
             name(club, cat, "豆豆", T0), name(club, nut, "胡桃", T0),
             Participation("p:1", club.id, ZHANG, T0, T0, 1),
-            fact(club, ZHANG, cat, "张三养了豆豆", speaker=ZHANG, evidence=(said.message.id,)),
+            fact(club, ZHANG, cat, "张三养了豆豆", speaker=ZHANG, evidence=(said.id,)),
         ])
     )  # fmt: skip
     await trim_log(world.journal, T0 + 100 * DAY)
@@ -388,6 +379,8 @@ async def test_a_message_retracted_late_takes_its_names_and_what_was_understood(
         ])
     )  # fmt: skip
     assert await trim_log(world.journal, T0 + 100 * DAY) == 3
-    await world.journal.in_slices(lambda db, tell: retract(db, tell, id=said.id, at=T0 + 100 * DAY))
+    await world.journal.in_slices(
+        lambda db, tell: retract(db, tell, ids=[said.id], at=T0 + 100 * DAY)
+    )
     for kind in (Name, InnerState):
         assert await world.journal.read(lambda rows, kind=kind: list(rows.scan(kind))) == []

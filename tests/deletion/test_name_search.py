@@ -1,39 +1,32 @@
 """Names of who is to be forgotten: what the bot wrote of them goes, and nothing of others'."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.companion import InnerState, Mood
-from graph_memory.deletion import erasure
+from graph_memory.deletion import forget_me
 from graph_memory.deletion.plan import is_ordinary, pattern
 from graph_memory.model import BOT, Entity, Episode, Fact, Mention, Name, Session, User
-from graph_memory.store import Draft, Journal
+from graph_memory.store import Journal
 from graph_memory.text import normalise
 
-from ..makers import T0, entity, fact, group, message, name, private, user
+from ..makers import T0, Clock, entity, fact, group, message, name, private, put, user
 
 U, V, W = user("1"), user("2"), user("3")
 CLUB = group("读书会")
 
 
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: T0 + 900)
-    yield opened
-    await opened.close()
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(T0 + 900)
 
 
 async def say(journal: Journal, where: Session, who: str, text: str, at: float, nick: str = ""):
     """A line, and for a person an episode that it begins and a summary tells of."""
     line = message(where, who, text, T0 + at, name=nick)
-    return (await journal.append(line, where)).message
+    return await journal.append(line, where)
 
 
 async def summed_up(journal: Journal, where: Session, who: str, first: int, last: int, text: str):
@@ -45,11 +38,11 @@ async def summed_up(journal: Journal, where: Session, who: str, first: int, last
         InnerState(f"in:{where.id}", where.id, "我在想", "听着呢", "近了", 1, T0),
         Mood(f"mo:{where.id}", where.id, 0.3, 0.1, T0),
     ]
-    await journal.commit(lambda _: Draft("learn", "learned", put=rows))
+    await put(journal, *rows)
 
 
 async def forget(journal: Journal, who: str = U) -> None:
-    await journal.in_slices(lambda db, tell: erasure.erase(db, who, T0 + 800, tell))
+    await journal.in_slices(lambda db, tell: forget_me.erase(db, who, T0 + 800, tell))
 
 
 async def texts(journal: Journal) -> list[str]:
@@ -114,7 +107,7 @@ async def test_a_name_that_may_be_somebody_elses_is_not_looked_for(journal: Jour
     if why == "thing":
         place = entity("韶山冲")
         rows = [Entity(place), name(CLUB, place, "韶山冲")]
-        await journal.commit(lambda _: Draft("learn", "learned", put=rows))
+        await put(journal, *rows)
     club = replace(CLUB, id=f"{CLUB.circle}#韶山冲", persona="韶山冲") if why == "persona" else CLUB
     await say(journal, club, U, "大家好", 0, "韶山冲")
     other = {"another": "韶山冲", "longer": "韶山冲饭店"}.get(why, "小红")
@@ -137,7 +130,7 @@ async def test_what_friends_told_in_private_goes(journal: Journal):
         fact(home, hers[0].id, entity("考拉"), "大刘怕考拉", speaker=V),
         fact(home, V, told[0].id, "小红认识小优", speaker=V),
     ]
-    await journal.commit(lambda _: Draft("learn", "learned", put=[User(V), *told, *hers, *about]))
+    await put(journal, User(V), *told, *hers, *about)
     await forget(journal)
     assert [f.statement for f in await facts(journal)] == ["大刘怕考拉"]
     assert {n.text for n in await names(journal)} == {"大刘"}
@@ -155,7 +148,7 @@ async def test_what_others_told_of_somebody_else_stays(journal: Journal, why: st
     if why == "namesake":
         await say(journal, CLUB, W, "我也叫这个", 1, "小优")
     await say(journal, home, V, "小优喜欢考拉", 2, "小红")
-    await journal.commit(lambda _: Draft("learn", "learned", put=[User(V), *brother, told]))
+    await put(journal, User(V), *brother, told)
     await forget(journal)
     assert [f.statement for f in await facts(journal)] == ["小优喜欢考拉"]
     assert {n.text for n in await names(journal)} == {"小优"}

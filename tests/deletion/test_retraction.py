@@ -1,7 +1,5 @@
 """A message that is taken back (撤回) leaves no words behind: in rows, log, file and backups."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 from collections.abc import AsyncIterator, Callable
@@ -12,9 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-import pytest_asyncio
 
-from graph_memory.deletion import erasure, retraction
+from graph_memory.deletion import forget_me, retraction
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
@@ -28,8 +25,8 @@ from graph_memory.store.schema import MIGRATIONS, migrations_of
 from tests.views import assert_views_follow
 
 from ..learning.chat import Chat
-from ..learning.scripted import answer, said, thing
 from ..makers import T0, Clock, all_changes, broken_off, group, holding, user
+from ..scripted import answer, said, thing
 
 T = TypeVar("T")
 CLUB = group("读书会")
@@ -47,7 +44,7 @@ def clock() -> Clock:
     return Clock(T0 + 10_000)
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
     memory = await opened(tmp_path, clock)
     yield memory
@@ -112,6 +109,26 @@ async def test_states_of_the_past_go_too(memory: MemoryService, chat: Chat):
     assert left(memory) == []
 
 
+async def test_several_at_once_are_looked_up_once_and_leave_nothing(memory, chat, monkeypatch):
+    await learned(chat)
+    ids = [message.id for message in await memory.journal.newest_messages(9)]
+    looks: list[int] = []
+    plan = retraction.plan_for_messages
+    monkeypatch.setattr(
+        retraction,
+        "plan_for_messages",
+        lambda db, messages: looks.append(len(messages)) or plan(db, messages),
+    )
+    await memory.journal.alter(lambda db, tell: retraction.retract_all(db, tell, ids, T0))
+    await forget_me.drain(memory.journal)
+    assert looks == [2]
+    assert left(memory) == []
+    assert holding(memory.directory, "爬山", "journal*") == []
+    for cls in (Fact, Mention, Episode):
+        assert await chat.rows(cls) == []
+    assert await memory.journal.newest_messages(9) == []
+
+
 async def test_what_was_dropped_before_is_blanked_in_the_log(memory: MemoryService, chat: Chat):
     await learned(chat)
     fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
@@ -121,9 +138,7 @@ async def test_what_was_dropped_before_is_blanked_in_the_log(memory: MemoryServi
 
 
 @pytest.mark.parametrize("steps", range(1, 4))
-async def test_a_kill_on_the_way_is_made_good_at_the_next_start(
-    memory: MemoryService, chat: Chat, clock: Clock, steps: int
-):
+async def test_a_kill_on_the_way_is_made_good_at_the_next_start(memory, chat, clock, steps):
     await learned(chat)
     fact = (await chat.facts())[f"张三的{PLANTED}是七号仓库"]
     archived = replace(fact, status="archived", archived_at=T0)
@@ -139,9 +154,7 @@ async def test_a_kill_on_the_way_is_made_good_at_the_next_start(
     await again.close()
 
 
-async def test_what_is_learned_while_it_is_looked_up_goes_too(
-    memory: MemoryService, chat: Chat, monkeypatch: pytest.MonkeyPatch
-):
+async def test_what_is_learned_while_it_is_looked_up_goes_too(memory, chat, monkeypatch):
     await learned(chat)
     survey = memory.journal.survey
 
@@ -216,9 +229,7 @@ async def test_a_graph_that_was_away_follows_the_blank_log(tmp_path: Path):
     await memory.close()
 
 
-async def test_a_message_that_was_not_learned_goes_without_a_change(
-    memory: MemoryService, chat: Chat
-):
+async def test_a_message_that_was_not_learned_goes_without_a_change(memory, chat):
     await chat.say("zhang", f"我的{PLANTED}", "张三", ref="1@5")
     before = await memory.journal.last_change()
     assert await memory.library.retract(CLUB.circle, "1")
@@ -227,9 +238,7 @@ async def test_a_message_that_was_not_learned_goes_without_a_change(
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_nothing_is_left_in_a_file_that_has_seen_much(
-    memory: MemoryService, chat: Chat, seed: int
-):
+async def test_nothing_is_left_in_a_file_that_has_seen_much(memory, chat, seed):
     """Pages have been split and filled many times by then; the file is not rewritten."""
     dice = random.Random(seed)
     journal = memory.journal
@@ -290,13 +299,11 @@ async def taken_back(memory: MemoryService, wait: Callable[[], None] = lambda: N
     await memory.backups.make("migration-0009_more")
     wait()
     assert await memory.library.retract(CLUB.circle, "1")
-    assert await erasure.drain(memory.journal)
+    assert await forget_me.drain(memory.journal)
     await memory.settle()
 
 
-async def test_the_next_daily_backup_clears_the_older_ones(
-    memory: MemoryService, clock: Clock, tmp_path: Path
-) -> None:
+async def test_the_next_daily_backup_clears_the_older_ones(memory, clock, tmp_path):
     await taken_back(memory)
     clock.now += DAY - 60
     assert await memory.backups.tend() is None
@@ -313,9 +320,7 @@ async def test_the_next_daily_backup_clears_the_older_ones(
         assert told(backup.path) == ["我喜欢爬山"]
 
 
-async def test_a_backup_that_was_cleared_can_be_restored(
-    memory: MemoryService, clock: Clock, tmp_path: Path
-) -> None:
+async def test_a_backup_that_was_cleared_can_be_restored(memory, clock, tmp_path):
     await taken_back(memory)
     clock.now += DAY
     await memory.backups.tend()
@@ -329,9 +334,7 @@ async def test_a_backup_that_was_cleared_can_be_restored(
     assert holding(tmp_path, PLANTED) == []
 
 
-async def test_backups_that_hold_nothing_of_it_are_not_touched(
-    memory: MemoryService, clock: Clock, tmp_path: Path
-) -> None:
+async def test_backups_that_hold_nothing_of_it_are_not_touched(memory, clock, tmp_path):
     chat = Chat(memory.journal, CLUB)
     await chat.say("li", "我喜欢爬山", "李四", ref="2@6")
     await memory.backups.tend()
@@ -344,9 +347,7 @@ async def test_backups_that_hold_nothing_of_it_are_not_touched(
     assert (first.path.read_bytes(), first.path.stat().st_mtime_ns) == before
 
 
-async def test_one_look_is_enough(
-    memory: MemoryService, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_look_is_enough(memory, clock, tmp_path, monkeypatch):
     await taken_back(memory)
     clock.now += DAY
     await memory.backups.tend()
@@ -361,13 +362,7 @@ def _never(*_: object) -> None:
 
 
 @pytest.mark.parametrize("waited", [0.0, DAY - 60], ids=["a day ago", "just now"])
-async def test_what_fails_is_tried_again(
-    waited: float,
-    memory: MemoryService,
-    clock: Clock,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_fails_is_tried_again(waited, memory, clock, tmp_path, monkeypatch):
     def wait() -> None:
         clock.now += waited
 
@@ -375,7 +370,7 @@ async def test_what_fails_is_tried_again(
     held = holding(tmp_path, PLANTED)
     clock.now += DAY - waited
     with monkeypatch.context() as patch:
-        patch.setattr("graph_memory.deletion.erasure.compact", _full)
+        patch.setattr("graph_memory.deletion.forget_me.compact", _full)
         assert await memory.backups.tend(), "the backup itself is made"
         assert "forgotten" in memory.backups.problem
     assert holding(tmp_path, PLANTED) == held
@@ -390,9 +385,7 @@ def _full(_: object) -> None:
     raise sqlite3.OperationalError("database or disk is full")
 
 
-async def test_a_damaged_backup_stays_and_hinders_nothing(
-    memory: MemoryService, clock: Clock, tmp_path: Path
-) -> None:
+async def test_a_damaged_backup_stays_and_hinders_nothing(memory, clock, tmp_path):
     await taken_back(memory)
     broken = saved(tmp_path)[-1].path
     broken.write_bytes(broken.read_bytes()[:5_000])
@@ -403,9 +396,7 @@ async def test_a_damaged_backup_stays_and_hinders_nothing(
     assert broken.exists()
 
 
-async def test_a_backup_of_an_older_version_is_brought_up_to_date(
-    memory: MemoryService, clock: Clock, tmp_path: Path
-) -> None:
+async def test_a_backup_of_an_older_version_is_brought_up_to_date(memory, clock, tmp_path):
     await taken_back(memory)
     old = saved(tmp_path)[-1].path
     with closing(sqlite3.connect(old)) as db:

@@ -1,7 +1,5 @@
 """Tombstones: what is left of somebody who was forgotten is dear to guess."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import stat
@@ -10,6 +8,8 @@ from pathlib import Path
 
 from graph_memory.deletion import Tombstones
 from graph_memory.deletion.forget_me import FILE
+from graph_memory.deletion.plan import DeletionPlan
+from graph_memory.store import Journal
 
 from ..makers import T0, user
 
@@ -71,3 +71,16 @@ def test_a_second_wish_is_later_than_the_first_whatever_the_clock(tmp_path: Path
     second = made.add(U, T0 - 1_000)
     assert second.at > first.at
     assert made.stones == [second]
+
+
+async def test_a_plan_that_an_earlier_version_noted_can_be_read(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    plan = DeletionPlan("qq:1", ids={1, 2}, rows={("name", "n:1")})
+    await journal.alter(lambda db, _: plan.note(db, "user:x"))
+    await journal.alter(
+        lambda db, _: db.execute(
+            "UPDATE meta SET value = json_remove(value, '$.newest', '$.origin') WHERE key LIKE '%x'"
+        )
+    )
+    assert await journal.look(lambda db: DeletionPlan.noted(db, "user:x")) == plan
+    await journal.close()

@@ -1,7 +1,5 @@
 """One AstrBot for all scenes that do no harm to it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -3,16 +3,16 @@
 It answers through the plugin's real tool, so everything but the intelligence is real.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
+
+from tests.prompts import Shown
+from tests.scripted import answer, said, thing
 
 from .harness import ChatCall, ToolCall
 
 TOOL = "save_memory"
 
-_LINE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+|BOT) ?([^:]*): (.*)$", re.MULTILINE)
 _RULES: tuple[tuple[str, str, str], ...] = (
     (r"我(?:最)?喜欢(?:吃|喝)?([^，。！,.!\s]+)", "likes", "{name}喜欢{object}"),
     (r"我擅长([^，。！,.!\s]+)", "skilled_in", "{name}擅长{object}"),
@@ -20,10 +20,6 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"我对([^，。！,.!\s]+)过敏", "allergic_to", "{name}对{object}过敏"),
     (r"我养了一只叫([^，。！,.!\s]+)的猫", "has_pet", "{name}养了一只叫{object}的猫"),
     (r"我(?:打算|计划)([^，。！,.!\s]+)", "plans", "{name}打算{object}"),
-)
-_PERSON = re.compile(
-    r"^(?:\[\d+\] (?:\d\d:\d\d )?|前文 |Before )?(U\d+) ([^:/\n]+?)(?: / [^:\n]*)?(?=:|$)",
-    re.MULTILINE,
 )
 _OTHERS = re.compile(r"@(U\d+) (?:最)?喜欢([^，。！,.!\s]+)")
 _WORLD = re.compile(r"(\w+?)(常用于|有助于)(\w+)")
@@ -41,29 +37,19 @@ def extract(call: ChatCall) -> ToolCall:
 
 def claims(call: ChatCall) -> dict[str, Any]:
     """The arguments of the tool."""
-    chat = call.last_user.split("<chat>")[-1]
-    people = dict(_PERSON.findall(call.last_user))
+    shown = Shown(call.last_user)
+    people = shown.people
     entities: dict[str, str] = {}
     facts: list[dict[str, Any]] = []
 
     def label(name: str) -> str:
         return entities.setdefault(name, f"E{len(entities) + 90}")
 
-    def state(number: str, subject: str, predicate: str, object: str, statement: str) -> None:
-        facts.append(
-            {
-                "subject": subject,
-                "predicate": predicate,
-                "object": label(object),
-                "statement": statement,
-                "importance": 0.6,
-                "evidence": number,
-            }
-        )
+    def state(number: int, subject: str, predicate: str, object: str, statement: str) -> None:
+        facts.append(said(subject, predicate, label(object), statement, number, importance=0.6))
 
-    for number, who, _, text in _LINE.findall(chat):
-        if who == "BOT":
-            continue
+    for line in shown.lines:
+        number, who, text = line.number, line.label, line.text
         for pattern, predicate, statement in _RULES:
             for object in re.findall(pattern, text):
                 sentence = statement.format(name=people[who], object=object)
@@ -72,9 +58,6 @@ def claims(call: ChatCall) -> dict[str, Any]:
             state(number, person, "likes", object, f"{people[person]}喜欢{object}")
         for subject, verb, object in _WORLD.findall(text):
             state(number, label(subject), "other", object, f"{subject}{verb}{object}")
-    return {
-        "worth": bool(facts),
-        "summary": "；".join(fact["statement"] for fact in facts),
-        "entities": [{"id": id, "name": name, "type": "topic"} for name, id in entities.items()],
-        "facts": facts,
-    }
+    things = [thing(id, name, "topic") for name, id in entities.items()]
+    summary = "；".join(fact["statement"] for fact in facts)
+    return answer(*facts, entities=things, summary=summary, worth=bool(facts))

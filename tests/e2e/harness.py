@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
 import itertools
 import json
-import math
 import os
 import re
 import shutil
@@ -23,6 +21,8 @@ from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, FormData, WSMsgType, web
 
+from tests.scripted import hashed
+
 BOT_ID = 10000
 ADMIN_ID = 90000
 DASHBOARD_USER = "astrbot"
@@ -30,7 +30,6 @@ DASHBOARD_PASSWORD = "Harness-Pass-1234"
 CHAT_PROVIDER_ID = "fake-chat"
 EXTRACT_PROVIDER_ID = "fake-extract"
 EMBEDDING_PROVIDER_ID = "fake-embedding"
-RERANK_PROVIDER_ID = "fake-rerank"
 ONEBOT_PLATFORM_ID = "qq"
 HIDING = Path(__file__).parents[1] / "hiding" / "sitecustomize.py"
 """What a process reads first: it knows nothing of the packages in GRAPH_MEMORY_HIDDEN."""
@@ -156,17 +155,6 @@ def echo(call: ChatCall) -> str:
     return f"echo: {parts[0] if parts else ''}"
 
 
-def hashed_embedding(text: str, dim: int = 64) -> list[float]:
-    """Deterministic unit vector in which shared character bigrams mean similarity."""
-    vector = [0.0] * dim
-    lowered = text.lower()
-    for left, right in zip(lowered, lowered[1:] + " ", strict=True):
-        digest = hashlib.blake2b((left + right).encode(), digest_size=8).digest()
-        vector[int.from_bytes(digest[:4], "big") % dim] += 1.0
-    norm = math.sqrt(sum(v * v for v in vector)) or 1.0
-    return [v / norm for v in vector]
-
-
 class FakeOpenAI:
     """Scripted OpenAI-compatible server.
 
@@ -176,8 +164,7 @@ class FakeOpenAI:
     ``ToolCall`` or ``Failure``.
     """
 
-    def __init__(self, embedding_dim: int = 64, chunk_size: int = 8) -> None:
-        self.embedding_dim = embedding_dim
+    def __init__(self, chunk_size: int = 8) -> None:
         self.chunk_size = chunk_size
         self.port = 0
         self.calls: list[ChatCall] = []
@@ -217,7 +204,6 @@ class FakeOpenAI:
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/embeddings", self._embeddings)
-        app.router.add_post("/v1/rerank", self._rerank)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -319,34 +305,12 @@ class FakeOpenAI:
             return failure.response()
         self.embedded.extend(texts)
         data = [
-            {
-                "object": "embedding",
-                "index": i,
-                "embedding": hashed_embedding(t, self.embedding_dim),
-            }
-            for i, t in enumerate(texts)
+            {"object": "embedding", "index": i, "embedding": [float(each) for each in hashed(text)]}
+            for i, text in enumerate(texts)
         ]
-        return web.json_response(
-            {
-                "object": "list",
-                "model": body.get("model", ""),
-                "data": data,
-                "usage": {"prompt_tokens": 0, "total_tokens": 0},
-            }
-        )
-
-    async def _rerank(self, request: web.Request) -> web.Response:
-        body = await request.json()
-        query = hashed_embedding(body["query"])
-        scores = [
-            sum(a * b for a, b in zip(query, hashed_embedding(d), strict=True))
-            for d in body["documents"]
-        ]
-        order = sorted(range(len(scores)), key=lambda i: -scores[i])
-        results = [
-            {"index": i, "relevance_score": scores[i]} for i in order[: body.get("top_n") or None]
-        ]
-        return web.json_response({"results": results})
+        usage = {"prompt_tokens": 0, "total_tokens": 0}
+        answer = {"object": "list", "model": body.get("model", ""), "data": data, "usage": usage}
+        return web.json_response(answer)
 
 
 # --------------------------------------------------------------------------
@@ -354,8 +318,7 @@ class FakeOpenAI:
 # --------------------------------------------------------------------------
 
 # Runs inside the AstrBot process before anything else: it is as much later as the file in
-# HARNESS_CLOCK says, seconds; only loopback connections are allowed, and every refused
-# target is appended to the file in HARNESS_NET_LOG.
+# HARNESS_CLOCK says, seconds, and only loopback connections are allowed.
 _GUARD = """
 import socket
 import time
@@ -380,8 +343,6 @@ def _check(host):
         host = host.decode()
     if host in _LOCAL or host.startswith("127.") or host == socket.gethostname():
         return
-    with open(os.environ["HARNESS_NET_LOG"], "a") as log:
-        log.write(host + "\\n")
     raise socket.gaierror(socket.EAI_AGAIN, "blocked by test harness: " + host)
 
 
@@ -440,6 +401,7 @@ class AstrBotInstance:
         streaming: Ask the chat model for streamed answers.
         log_level: Of AstrBot; users have INFO.
         block_network: Refuse non-loopback connections of the process.
+        spawning: How the process is made.
     """
 
     root: Path
@@ -454,6 +416,8 @@ class AstrBotInstance:
     log_level: str = "DEBUG"
     block_network: bool = True
     start_timeout: float = 120.0
+    password: str = DASHBOARD_PASSWORD
+    spawning: dict[str, Any] = field(default_factory=lambda: {"preexec_fn": _hear_interrupts})
 
     def __post_init__(self) -> None:
         self.root = Path(self.root).resolve()
@@ -481,12 +445,6 @@ class AstrBotInstance:
             return ""
         text = self.log_path.read_text(encoding="utf-8", errors="replace")
         return re.sub(r"\x1b\[[0-9;]*m", "", text)
-
-    @property
-    def refused_hosts(self) -> list[str]:
-        """Hosts the process tried to reach and was refused."""
-        path = self.root / "refused_hosts.txt"
-        return path.read_text().split() if path.exists() else []
 
     def plugin_data_dir(self, plugin: str) -> Path:
         return self.data_dir / "plugin_data" / plugin
@@ -535,7 +493,8 @@ class AstrBotInstance:
 
     def _base_config(self) -> dict[str, Any]:
         """Settings that make AstrBot deterministic and offline."""
-        chat = {"provider_type": "chat_completion", "enable": True}
+        chat = {"provider_type": "chat_completion", "provider_source_id": "fake", "enable": True}
+        chat |= {"modalities": [], "max_context_tokens": 128000}
         return {
             "platform": [
                 {
@@ -561,22 +520,8 @@ class AstrBotInstance:
                 }
             ],
             "provider": [
-                {
-                    **chat,
-                    "id": CHAT_PROVIDER_ID,
-                    "provider_source_id": "fake",
-                    "model": "chat-model",
-                    "modalities": [],
-                    "max_context_tokens": 128000,
-                },
-                {
-                    **chat,
-                    "id": EXTRACT_PROVIDER_ID,
-                    "provider_source_id": "fake",
-                    "model": "extract-model",
-                    "modalities": [],
-                    "max_context_tokens": 128000,
-                },
+                {**chat, "id": CHAT_PROVIDER_ID, "model": "chat-model"},
+                {**chat, "id": EXTRACT_PROVIDER_ID, "model": "extract-model"},
                 {
                     "id": EMBEDDING_PROVIDER_ID,
                     "type": "openai_embedding",
@@ -586,17 +531,7 @@ class AstrBotInstance:
                     "embedding_api_key": "sk-fake",
                     "embedding_api_base": self.llm.base_url,
                     "embedding_model": "embedding-model",
-                    "embedding_dimensions": self.llm.embedding_dim,
-                    "timeout": 20,
-                },
-                {
-                    "id": RERANK_PROVIDER_ID,
-                    "type": "vllm_rerank",
-                    "provider": "vllm",
-                    "provider_type": "rerank",
-                    "enable": True,
-                    "rerank_api_base": self.llm.base_url.removesuffix("/v1"),
-                    "rerank_model": "rerank-model",
+                    "embedding_dimensions": len(hashed("")),
                     "timeout": 20,
                 },
                 *self.providers,
@@ -627,19 +562,23 @@ class AstrBotInstance:
         await self.stop()
 
     async def start(self) -> None:
-        """Start the process and wait until dashboard and OneBot port answer."""
-        env = {k: v for k, v in os.environ.items() if not k.startswith("ASTRBOT_")}
+        """Start the process and wait until dashboard and OneBot port answer.
+
+        Raises:
+            RuntimeError: It ended instead of starting.
+            TimeoutError: It did not start in time.
+        """
+        hidden = ("ASTRBOT_", "OPENAI_")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(hidden)}
         env |= {
-            "ASTRBOT_DASHBOARD_INITIAL_PASSWORD": DASHBOARD_PASSWORD,
+            "ASTRBOT_DASHBOARD_INITIAL_PASSWORD": self.password,
             "ASTRBOT_DISABLE_METRICS": "1",
             "HOME": str(self.root),
             "PYTHONUNBUFFERED": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "NO_COLOR": "1",
-            "HARNESS_NET_LOG": str(self.root / "refused_hosts.txt"),
         } | self.env
         if self.block_network:
-            env["PYTHONPATH"] = str(self.root / "guard")
+            env |= {"PYTHONPATH": str(self.root / "guard"), "PYTHONDONTWRITEBYTECODE": "1"}
         begun = time.monotonic()
         with self.log_path.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
@@ -652,10 +591,10 @@ class AstrBotInstance:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=_hear_interrupts,
+                **self.spawning,
             )
         self._http = ClientSession(
-            f"http://127.0.0.1:{self.dashboard_port}", timeout=ClientTimeout(total=60)
+            f"http://127.0.0.1:{self.dashboard_port}", timeout=ClientTimeout(total=180)
         )
         try:
             await wait_until(self._is_up, self.start_timeout, "AstrBot to start")
@@ -712,12 +651,8 @@ class AstrBotInstance:
 
     async def login(self) -> None:
         """Log in to the dashboard and keep the token."""
-        data = await self.api(
-            "POST",
-            "/api/v1/auth/login",
-            json={"username": DASHBOARD_USER, "password": DASHBOARD_PASSWORD},
-        )
-        self._token = data["token"]
+        account = {"username": DASHBOARD_USER, "password": self.password}
+        self._token = (await self.api("POST", "/api/v1/auth/login", json=account))["token"]
 
     async def api(self, method: str, path: str, **kwargs: Any) -> Any:
         """Call the dashboard API and return ``data`` of its answer, which must be ``ok``."""

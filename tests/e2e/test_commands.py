@@ -1,7 +1,5 @@
 """``/memory`` and the tools, as people and models use them."""
 
-from __future__ import annotations
-
 import pytest
 
 from .harness import ADMIN_ID, ToolCall

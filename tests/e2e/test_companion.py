@@ -3,8 +3,6 @@
 The days between two talks are made by aging the journal while AstrBot is stopped.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """Chats that Dify answers: AstrBot hands on little, and the memory has to be in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """@ and quotes through a real QQ adapter: who is meant is known by account, not by name."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

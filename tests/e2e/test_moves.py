@@ -1,7 +1,5 @@
 """Histories that come in and memories that are taken away, in a running AstrBot."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

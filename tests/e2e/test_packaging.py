@@ -1,7 +1,5 @@
 """The zip through AstrBot's own dashboard: install, update, switch off, uninstall."""
 
-from __future__ import annotations
-
 import re
 import socket
 import zipfile

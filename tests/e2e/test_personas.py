@@ -1,7 +1,5 @@
 """Personas: switching by command and dashboard, and who knows what after it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

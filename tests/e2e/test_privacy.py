@@ -1,7 +1,5 @@
 """Who is reminded of what: never anybody who was not there."""
 
-from __future__ import annotations
-
 import pytest
 
 from .harness import ToolCall

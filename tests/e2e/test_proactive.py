@@ -3,8 +3,6 @@
 The model asks for streamed answers everywhere, as most people have it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The bot remembers: in the next conversation, after a restart, a kill, a reload."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

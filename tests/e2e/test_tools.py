@@ -1,7 +1,5 @@
 """The memory's tools in AstrBot's own tool loop, called by a scripted model."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

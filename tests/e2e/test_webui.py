@@ -1,7 +1,5 @@
 """The memory page, served from inside AstrBot."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """What people may ask of the memory: why, pause, forget me, and taking a message back."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing

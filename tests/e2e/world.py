@@ -1,7 +1,5 @@
 """A running AstrBot with the plugin, the people who chat with it, and what they do."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """The real bundled models, loaded once, and the smoke set."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 from collections.abc import Callable, Iterator

@@ -1,15 +1,12 @@
 """One floor that means the same for every model and language."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graph_memory.embedding import CalibratedEmbedder, calibrate
+from graph_memory.embedding import calibrate
 from graph_memory.embedding.local_models import ThreadedEmbedder
 from graph_memory.embedding.vectors import MESSAGES, STATEMENTS, VERSION
 from graph_memory.errors import EmbeddingError, StorageError
@@ -58,9 +55,7 @@ async def test_questions_nobody_waits_for_are_on_the_scale_of_questions():
 
 
 @pytest.mark.parametrize(("language", "least"), [("zh", 0.95), ("en", 0.95)])
-async def test_the_bundled_model_finds_the_right_fact(
-    language: str, least: float, nano: CalibratedEmbedder, smoke: dict[str, Pairs]
-):
+async def test_the_bundled_model_finds_the_right_fact(language, least, nano, smoke):
     found = await compare(nano, smoke[language], smoke[language])
     assert found.first >= least
     assert (found.related > nano.floor).mean() >= 0.98
@@ -68,18 +63,14 @@ async def test_the_bundled_model_finds_the_right_fact(
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_the_fallback_finds_the_right_fact(
-    language: str, use: CalibratedEmbedder, smoke: dict[str, Pairs]
-):
+async def test_the_fallback_finds_the_right_fact(language, use, smoke):
     found = await compare(use, smoke[language], smoke[language])
     assert found.first >= 0.93
     assert (found.related > use.floor).mean() >= 0.95
     assert (found.unrelated < use.floor).mean() >= 0.9
 
 
-async def test_everyday_messages_are_below_the_floor(
-    nano: CalibratedEmbedder, smoke: dict[str, Pairs]
-):
+async def test_everyday_messages_are_below_the_floor(nano, smoke):
     half = len(MESSAGES) // 2
     zh, en = MESSAGES[:half], MESSAGES[half:]
     for pairs, messages in ((smoke["zh"], zh), (smoke["en"], en)):
@@ -87,9 +78,7 @@ async def test_everyday_messages_are_below_the_floor(
         assert (found.table < nano.floor).mean() >= 0.95
 
 
-async def test_no_one_floor_would_do_without_calibration(
-    nano: CalibratedEmbedder, smoke: dict[str, Pairs]
-):
+async def test_no_one_floor_would_do_without_calibration(nano, smoke):
     """The reason for all this; if it fails, the model needs no calibration any more."""
     raw = nano._raw
     unrelated, related = [], []
@@ -102,9 +91,7 @@ async def test_no_one_floor_would_do_without_calibration(
 
 
 @pytest.mark.parametrize(("asked", "told"), [("en", "zh"), ("zh", "en")])
-async def test_a_question_finds_facts_of_the_other_language(
-    asked: str, told: str, nano: CalibratedEmbedder, smoke: dict[str, Pairs]
-):
+async def test_a_question_finds_facts_of_the_other_language(asked, told, nano, smoke):
     assert (await compare(nano, smoke[asked], smoke[told])).first >= 0.65
 
 
@@ -128,6 +115,22 @@ async def test_vectors_have_length_one_and_their_width_is_watched():
         await calibrated.query("你好")
     with pytest.raises(EmbeddingError, match="width 64 after 96"):
         await calibrated.passages(["你好"])
+    with pytest.raises(EmbeddingError, match="width 64 after 96"):
+        await calibrated.questions(["你好"])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0])
+async def test_a_vector_without_direction_is_an_error(bad):
+    raw = Marked()
+    calibrated = await calibrate(raw)
+    raw.vector = lambda *_: np.full(96, bad, np.float32)  # type: ignore[method-assign]
+    for ask in (
+        calibrated.query("在吗"),
+        calibrated.passages(["在吗"]),
+        calibrated.questions(["在"]),
+    ):
+        with pytest.raises(EmbeddingError):
+            await ask
 
 
 async def test_a_symmetric_model_is_asked_in_few_calls():
@@ -154,13 +157,10 @@ async def test_it_is_the_same_every_time_and_closes_the_model():
         (lambda _: [1.0, 0.0], lambda texts: [[1.0, 0.0]] * len(texts), "the same vector"),
         (lambda _: [1.0, 0.0], lambda texts: [[1.0, 0.0, 0.0]] * len(texts), "different widths"),
         (lambda _: [float("nan")], lambda texts: [[1.0]] * len(texts), "not finite"),
+        (lambda _: [1.0], lambda texts: [[1.0]] * (len(texts) + 1), "shape"),
     ],
 )
-async def test_a_useless_model_is_refused(
-    query: Callable[[str], list[float]],
-    passages: Callable[[list[str]], list[list[float]]],
-    why: str,
-):
+async def test_a_useless_model_is_refused(query, passages, why):
     embedder = ThreadedEmbedder("没用", query, passages)
     with pytest.raises(EmbeddingError, match=f"没用.*{why}"):
         await calibrate(embedder)

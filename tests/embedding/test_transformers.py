@@ -4,8 +4,6 @@ Runs in an environment of its own (``requirements.txt`` beside this file); nothi
 downloaded.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import os
@@ -152,9 +150,7 @@ class Loaded:
         ("thenlper/gte-base-e50", {}, [("encode_query", ""), ("encode_document", "")]),
     ],
 )
-def test_models_are_asked_the_way_they_were_trained(
-    model: str, prompts: dict[str, str], calls: list[tuple[str, str]]
-):
+def test_models_are_asked_the_way_they_were_trained(model, prompts, calls):
     loaded = Loaded(prompts)
     for encode in _encoders(loaded, model):
         encode("小林对花生过敏")

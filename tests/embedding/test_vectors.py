@@ -1,7 +1,5 @@
 """What goes into a model and what comes out of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,11 +1,9 @@
 """What the graph's tests share: a journal, a graph, and rows of every kind."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +11,9 @@ from pathlib import Path
 from graph_memory.graph import GraphStore
 from graph_memory.graph.database import EDGES, NODES, Database, build
 from graph_memory.model import Change, Entity, Mention, Participation, Row, Session, User, stable_id
-from graph_memory.store import Draft, Journal
-from tests.makers import T0, entity, fact, group, name, private, user
+from graph_memory.store import Journal
+from tests.makers import T0, entity, fact, group, name, private, put, user
 
-POOL = 64
 """MiB for pages: small graphs need no more."""
 ZHANG = user("10001")
 LI = user("10002")
@@ -63,19 +60,11 @@ def world() -> list[Row]:
     ]
 
 
-async def put(journal: Journal, *rows: Row, drop: Iterable[Row] = ()) -> Change:
-    """Write and delete rows by one change."""
-    gone = [(row.kind, row.id) for row in drop]
-    change = await journal.commit(lambda _: Draft("test", "test", list(rows), gone))
-    assert change is not None
-    return change
-
-
 def build_at(path: Path, journal: Journal) -> Database:
     """A new graph of everything in the journal. Blocks."""
     with journal.snapshot() as rows:
         canonical = rows.identities().canonical
-        return build(path, rows, canonical, POOL, threading.Event())
+        return build(path, rows, canonical, threading.Event())
 
 
 Tables = dict[str, Counter[tuple[object, ...]]]
@@ -130,7 +119,7 @@ async def opened(directory: Path, *rows: Row) -> AsyncIterator[tuple[Journal, Gr
     try:
         if rows:
             await put(journal, *rows)
-        store = GraphStore(directory, journal, buffer_pool_mb=POOL)
+        store = GraphStore(directory, journal)
         journal.listen(lambda event: store.outdate() if isinstance(event, Change) else None)
         await store.start()
         try:

@@ -1,7 +1,5 @@
 """A graph built from rows: what is in it, and that texts survive."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import threading
@@ -22,7 +20,6 @@ from .support import (
     CHAT,
     DOCKER,
     GROUP,
-    POOL,
     YOGA,
     ZHANG,
     Tables,
@@ -87,7 +84,7 @@ async def test_a_fact_keeps_its_values(tmp_path: Path) -> None:
     (found,) = (await built(tmp_path, [CHAT, made]))["KNOWS"]
     assert found == (
         *(ZHANG, YOGA, "f:1", CHAT.id, "age", "张三三十岁", 1.0, 7, None),
-        *("active", T0 + 1 / 3, '["f:0", "f:“x”"]'),
+        *("active", T0 + 1 / 3, None, T0, made.half_life, False, '["f:0", "f:“x”"]'),
     )
 
 
@@ -125,9 +122,7 @@ HOSTILE = st.lists(st.tuples(TEXT, NUMBER), min_size=1, max_size=20)
 @settings(max_examples=40)
 @example([(text, (0.1, None, 1)) for text in NASTY])
 @given(HOSTILE)
-def test_hostile_text_and_numbers_survive_exactly(
-    given: list[tuple[str, tuple[float, float | None, int]]],
-) -> None:
+def test_hostile_text_and_numbers_survive_exactly(given):
     texts = [text for text, _ in given]
     rows: list[Row] = []
     for i, (text, (at, until, count)) in enumerate(given):
@@ -158,6 +153,6 @@ async def test_a_build_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     stop.set()
     home = tmp_path / "graph"
     with journal.snapshot() as snapshot, pytest.raises(Stopped):
-        build(home / "graph-1.kuzu", snapshot, str, POOL, stop)
+        build(home / "graph-1.kuzu", snapshot, str, stop)
     assert list(home.iterdir()) == []
     await journal.close()

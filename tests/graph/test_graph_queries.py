@@ -1,7 +1,5 @@
 """What the graph answers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from functools import partial
@@ -12,7 +10,7 @@ import pytest
 from graph_memory.errors import NotFoundError
 from graph_memory.graph import GraphEdge, GraphNode, GraphQueries, GraphStore, Subgraph
 from graph_memory.graph import graph_queries as module
-from graph_memory.graph.paths import Hop
+from graph_memory.graph.graph_queries import Hop
 from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import Entity, Fact, Row, User
 from tests.makers import T0, entity, fact, group, name, user

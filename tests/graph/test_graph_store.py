@@ -1,7 +1,5 @@
 """The life of a graph: wait, build, follow, swap, fail, recover, close."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -17,7 +15,7 @@ from graph_memory.model import User
 from graph_memory.store import Journal
 from tests.makers import T0, fact, name, user
 
-from .support import CHAT, GROUP, LI, POOL, YOGA, ZHANG, differences, held, opened, put, world
+from .support import CHAT, DOCKER, GROUP, LI, YOGA, ZHANG, differences, held, opened, put, world
 
 Pair = tuple[Journal, GraphStore]
 
@@ -29,17 +27,15 @@ async def pair(tmp_path: Path) -> AsyncIterator[Pair]:
 
 
 @pytest.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    journal = await Journal.open(tmp_path / "journal.sqlite3")
+async def journal(journal: Journal) -> Journal:
     await put(journal, *world())
-    yield journal
-    await journal.close()
+    return journal
 
 
 @pytest.fixture
 async def store(tmp_path: Path, journal: Journal) -> AsyncIterator[GraphStore]:
     """A graph that is not started yet."""
-    store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+    store = GraphStore(tmp_path, journal)
     yield store
     await store.close()
 
@@ -81,9 +77,7 @@ async def test_it_is_built_when_somebody_asks(tmp_path: Path, store: GraphStore)
         await store.start()
 
 
-async def test_a_graph_that_nobody_asks_is_closed_and_built_anew(
-    tmp_path: Path, store: GraphStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_graph_that_nobody_asks_is_closed_and_built_anew(tmp_path, store, monkeypatch):
     monkeypatch.setattr(graph_store, "REST", 0.3)
     await store.start()
     for number in (1, 2):
@@ -95,9 +89,7 @@ async def test_a_graph_that_nobody_asks_is_closed_and_built_anew(
         assert files(tmp_path) == []
 
 
-async def test_a_question_does_not_wait_for_ever(
-    store: GraphStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_question_does_not_wait_for_ever(store, monkeypatch):
     monkeypatch.setattr(graph_store, "PATIENCE", 0.01)
     hanging = asyncio.Event()
 
@@ -130,7 +122,7 @@ async def test_what_was_left_is_deleted(tmp_path: Path, store: GraphStore) -> No
 
 async def test_closing_at_once_leaves_no_file(tmp_path: Path, journal: Journal) -> None:
     for pause in (None, 0.0, 0.02):
-        store = GraphStore(tmp_path, journal, buffer_pool_mb=POOL)
+        store = GraphStore(tmp_path, journal)
         await store.start()
         asking = asyncio.create_task(people(store))
         if pause is not None:
@@ -205,9 +197,7 @@ async def test_questions_are_answered_during_a_rebuild(tmp_path: Path, pair: Pai
 # ------------------------------------------------------------------ trouble
 
 
-async def test_a_full_disk_is_waited_for(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_full_disk_is_waited_for(pair, monkeypatch, caplog):
     journal, store = pair
     monkeypatch.setattr(graph_store, "_free", lambda _: 1 << 20)
     await put(journal, User(user("10003")))
@@ -253,7 +243,7 @@ async def test_a_failed_question_is_an_error_of_ours(pair: Pair) -> None:
 
 
 async def test_a_question_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    database = Database(tmp_path / "graph-1.kuzu", POOL)
+    database = Database(tmp_path / "graph-1.kuzu")
     database.limit(0.5)
     slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b)"
     with pytest.raises(GraphError):
@@ -262,9 +252,7 @@ async def test_a_question_that_takes_too_long_is_given_up(tmp_path: Path) -> Non
     database.discard()
 
 
-async def test_a_surprise_does_not_end_the_worker(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_surprise_does_not_end_the_worker(pair, monkeypatch, caplog):
     journal, store = pair
 
     def fail() -> Any:
@@ -289,3 +277,34 @@ async def test_no_deleted_text_is_left_after_a_rebuild(tmp_path: Path, pair: Pai
     held_bytes = b"".join(path.read_bytes() for path in (tmp_path / "graph").glob("graph-*"))
     assert "瑜伽".encode() in held_bytes or held_bytes
     assert "芝麻开门".encode() not in held_bytes
+
+
+# ------------------------------------------------------------------------ map
+
+
+async def test_the_map_is_made_once_for_each_state(pair: Pair) -> None:
+    journal, store = pair
+    first, again = await asyncio.gather(store.map(), store.map())
+    assert first is again
+    assert [node.id for node in first.whole.nodes] == [ZHANG, YOGA, DOCKER, LI]
+    assert {node.id: node.degree for node in first.whole.nodes}[ZHANG] == 4
+    assert first.places.keys() == {node.id for node in first.whole.nodes}
+    assert len({place[:2] for place in first.places.values()}) == 4
+    (away,) = [edge for edge in first.whole.edges if edge.status == "archived"]
+    assert away.until == T0
+    assert first.whole.sessions[away.session][3] == "mei"
+    await put(journal, fact(CHAT, ZHANG, LI, "张三借给李四一本书"))
+    later = await store.map()
+    assert len(later.whole.edges) == len(first.whole.edges) + 1
+    assert await store.map() is later
+
+
+async def test_of_a_large_graph_the_map_has_the_best_connected(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, store = pair
+    monkeypatch.setattr(graph_store, "MAP_NODES", 2)
+    monkeypatch.setattr(graph_store, "MAP_EDGES", 1)
+    drawn = await store.map()
+    assert ({node.id for node in drawn.whole.nodes}, len(drawn.whole.edges)) == ({YOGA, ZHANG}, 1)
+    assert drawn.whole.total == 4

@@ -1,17 +1,13 @@
 """What models cost: counted by purpose, kept, and capped; a real memory, a scripted model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import ExtractionError, HeldBackError
@@ -23,10 +19,9 @@ from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 
-from ..learning.scripted import ScriptedModel, answer, said
-from ..makers import T0, Clock, private, user
+from ..makers import CHINA, T0, Clock, private, user
+from ..scripted import ScriptedModel, answer, said
 
-CHINA = timezone(timedelta(hours=8))
 HOUR, DAY = 3_600.0, 86_400.0
 MIDNIGHT = T0 + 6_400.0
 """The one that follows T0 (22:13) in China."""
@@ -36,11 +31,6 @@ zhang = Turn(HOME, ZHANG, "张三")
 admin = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 TOOL = ToolSchema("save", "", {"type": "object"})
 CATS = answer(said("U1", "likes", "猫", "张三喜欢猫", 1))
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock(T0)
 
 
 class Plain:
@@ -55,7 +45,7 @@ class Plain:
         return self.reply
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def spending(journal: Journal, clock: Clock) -> AsyncIterator[TokenBudget]:
     spending = TokenBudget(journal, CHINA, clock)
     yield spending
@@ -65,9 +55,7 @@ async def spending(journal: Journal, clock: Clock) -> AsyncIterator[TokenBudget]
 # ------------------------------------------------------------------- counting
 
 
-async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(
-    spending: TokenBudget, clock: Clock
-) -> None:
+async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(spending, clock):
     assert spending.today() == Account()
     spending.add("learn", 100, 10)
     spending.add("learn", 1, 1)
@@ -81,9 +69,7 @@ async def test_every_purpose_has_its_own_count_and_a_day_ends_at_midnight(
     assert spending.today().costs == {}
 
 
-async def test_a_restart_does_not_reset_the_day(
-    journal: Journal, spending: TokenBudget, clock: Clock
-) -> None:
+async def test_a_restart_does_not_reset_the_day(journal, spending, clock):
     for _ in range(50):
         spending.add("learn", 100, 10)
     await spending.close()
@@ -93,9 +79,7 @@ async def test_a_restart_does_not_reset_the_day(
 
 
 @pytest.mark.parametrize("note", ["", "[]", "3", '{"2026-09-21": 4}', '{"d": {"p": ["x"]}}'])
-async def test_an_account_that_cannot_be_read_starts_anew(
-    journal: Journal, spending: TokenBudget, note: str
-) -> None:
+async def test_an_account_that_cannot_be_read_starts_anew(journal, spending, note):
     await journal.set_note("usage", note)
     await spending.load()
     assert spending.today().costs == {}
@@ -118,9 +102,7 @@ async def test_a_failure_is_a_call_that_cost_nothing(spending: TokenBudget) -> N
     assert spending.today().costs == {"learn": Cost(1)}
 
 
-async def test_the_journal_may_be_closed_meanwhile(
-    journal: Journal, spending: TokenBudget, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_the_journal_may_be_closed_meanwhile(journal, spending, caplog):
     await journal.close()
     with caplog.at_level(logging.INFO):
         spending.add("learn", 1, 1)
@@ -158,9 +140,7 @@ async def facts(service: MemoryService) -> list[str]:
     return [fact.statement for fact in found]
 
 
-async def test_learning_waits_visibly_and_goes_on_after_midnight(
-    tmp_path: Path, clock: Clock
-) -> None:
+async def test_learning_waits_visibly_and_goes_on_after_midnight(tmp_path, clock):
     model = ScriptedModel([CATS])
     service = await opened(tmp_path, clock, model, 10_000)
     service.spending.add("learn", 9_000, 1_000)
@@ -181,9 +161,7 @@ async def test_learning_waits_visibly_and_goes_on_after_midnight(
     await service.close()
 
 
-async def test_a_restart_keeps_the_cap_and_a_higher_setting_lifts_it(
-    tmp_path: Path, clock: Clock
-) -> None:
+async def test_a_restart_keeps_the_cap_and_a_higher_setting_lifts_it(tmp_path, clock):
     model = ScriptedModel([CATS])
     service = await opened(tmp_path, clock, model, 10_000)
     service.spending.add("learn", 10_000, 0)
@@ -241,9 +219,7 @@ async def test_who_is_alone_may_use_the_whole_day(journal: Journal, clock: Clock
     assert "person" not in (await journal.note("usage") or ""), "who chats how much is not kept"
 
 
-async def test_who_says_little_beside_a_flood_is_charged_little(
-    journal: Journal, clock: Clock
-) -> None:
+async def test_who_says_little_beside_a_flood_is_charged_little(journal, clock):
     spending = TokenBudget(journal, CHINA, clock, 400)
     spending.charge({ZHANG: 9_900, LI: 100}, "", Answer("", tokens_in=200))
     assert spending.share_blocked_for(ZHANG, 9) > 0
@@ -259,9 +235,7 @@ async def test_no_limit(tmp_path: Path, clock: Clock) -> None:
     await service.close()
 
 
-async def test_what_is_to_be_remembered_is_kept_verbatim_at_once(
-    tmp_path: Path, clock: Clock
-) -> None:
+async def test_what_is_to_be_remembered_is_kept_verbatim_at_once(tmp_path, clock):
     model = ScriptedModel()
     service = await opened(tmp_path, clock, model, 10_000)
     service.spending.add("learn", 10_000, 0)

@@ -1,16 +1,12 @@
 """The doctor finds what was broken on purpose, mends it, and finds nothing in what is well."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.errors import GraphError
@@ -18,11 +14,11 @@ from graph_memory.inspect.health import Checkup
 from graph_memory.locales import TEXTS
 from graph_memory.model import Entity, Episode, Fact, Turn, User, asker_of
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from graph_memory.store import Draft, examine
 
 from ..makers import all_changes, entity, fact, group, name, private, user
 from ..scripted import HashEmbedder
+from ..world import opened
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, CLUB = private("zhang"), group("读书会")
@@ -32,25 +28,24 @@ OTHERS = fact(CLUB, LI, TEA, "李四爱喝龙井")
 admin = Turn(HOME, ZHANG, "张三", is_admin=True)
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    service = await MemoryService.open(tmp_path, Settings(), zone=UTC)
+    async with opened(tmp_path) as service:
 
-    async def load() -> HashEmbedder:
-        return HashEmbedder()
+        async def load() -> HashEmbedder:
+            return HashEmbedder()
 
-    service.use_embedder(load)
-    for text in ("我周末去爬山", "我家的猫叫豆包", "龙井真好喝"):
-        await service.learning.hear(Turn(HOME, ZHANG, "张三", text))
-        await service.learning.hear(Turn(CLUB, LI, "李四", text))
-    await service.learning.flush()
-    nodes = [User(ZHANG), User(LI), Entity(CLIMBING), Entity(TEA), name(HOME, ZHANG, "张三")]
-    await service.journal.commit(
-        lambda _: Draft("learn", "learned", put=[HOME, CLUB, *nodes, HOBBY, OTHERS])
-    )
-    await service.settle()
-    yield service
-    await service.close()
+        service.use_embedder(load)
+        for text in ("我周末去爬山", "我家的猫叫豆包", "龙井真好喝"):
+            await service.learning.hear(Turn(HOME, ZHANG, "张三", text))
+            await service.learning.hear(Turn(CLUB, LI, "李四", text))
+        await service.learning.flush()
+        nodes = [User(ZHANG), User(LI), Entity(CLIMBING), Entity(TEA), name(HOME, ZHANG, "张三")]
+        await service.journal.commit(
+            lambda _: Draft("learn", "learned", put=[HOME, CLUB, *nodes, HOBBY, OTHERS])
+        )
+        await service.settle()
+        yield service
 
 
 def codes(checkup: Checkup) -> dict[str, tuple[int, bool]]:
@@ -100,9 +95,7 @@ async def test_a_broken_index_is_rebuilt(service: MemoryService):
     assert "爬山" in (await service.recall.remind(asker_of(HOME, ZHANG), "张三喜欢爬山吗")).block
 
 
-async def test_a_view_that_cannot_be_rebuilt_is_reported(
-    service: MemoryService, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_view_that_cannot_be_rebuilt_is_reported(service, monkeypatch):
     async def broken() -> None:
         raise GraphError("没有地方了")
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from graph_memory.errors import GraphError
-from graph_memory.graph.paths import Hop
+from graph_memory.graph.graph_queries import Hop
 from graph_memory.identity import Identities
 from graph_memory.inspect import lookup
 from graph_memory.inspect.lookup import Lookup, LookupResult, Overview
@@ -25,8 +25,7 @@ from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.visible import VisibleSet
 from graph_memory.settings import Settings
 
-from ..makers import T0, entity, fact, group, name, private, user
-from ..recall.conftest import SHANGHAI
+from ..makers import CHINA, T0, entity, fact, group, name, private, user
 from ..recall.histories import (
     DOES,
     ENTITIES,
@@ -43,7 +42,7 @@ from ..recall.test_interference import askers, policies, question, shows, views_
 
 T = TypeVar("T")
 NOW = T0 + 90_000
-CONTEXT = SimpleNamespace(settings=Settings(), zone=SHANGHAI, now=lambda: NOW)
+CONTEXT = SimpleNamespace(settings=Settings(), zone=CHINA, now=lambda: NOW)
 
 
 class Eyes:
@@ -69,7 +68,7 @@ class Eyes:
         similar: int,
         exclude: Collection[int] = (),
     ) -> SearchResult:
-        wish, context = RecallOptions(limit, exclude=exclude), SearchContext(NOW, SHANGHAI)
+        wish, context = RecallOptions(limit, exclude=exclude), SearchContext(NOW, CHINA)
         asked = question(asker, f"{person} {text}")
         given = (keywords(text), 0, similar)
         return find(self._index, self._views, asked, wish, context, *given)
@@ -167,15 +166,7 @@ times = st.sampled_from(["", "", "", "昨天", "2026-09-21..", "看不懂"])
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(webs(), askers, policies, queries, people, times, st.booleans())
-def test_invisible_rows_change_nothing(
-    history: History,
-    asker: Asker,
-    policy: Policy,
-    query: str,
-    person: str,
-    time: str,
-    lies: bool,
-) -> None:
+def test_invisible_rows_change_nothing(history, asker, policy, query, person, time, lies):
     """The graph offers all there ever was; without the hidden rows it has none of it."""
     views = views_of(history, asker, policy)
     stripped = [row for row in history.final() if shows(views, row)]

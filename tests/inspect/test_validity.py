@@ -1,7 +1,5 @@
 """What was known, and what of it was true, at a time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -14,7 +12,7 @@ from tests.makers import T0, entity, fact, private, user
 
 CHAT, ZHANG = private("1"), user("1")
 BEIJING = fact(CHAT, ZHANG, entity("北京"), "张三住在北京", at=T0, valid_from=T0 - 500)
-SHANGHAI = fact(
+CHINA = fact(
     CHAT, ZHANG, entity("上海"), "张三搬到了上海", at=T0 + 100, valid_from=T0 + 50,
     supersedes=(BEIJING.id,),
 )  # fmt: skip
@@ -27,7 +25,7 @@ HOBBY = replace(
 
 
 def told(at: float, *facts: Fact) -> dict[str, Standing]:
-    found = standings(facts or (BEIJING, SHANGHAI, TRIP, HOBBY), at)
+    found = standings(facts or (BEIJING, CHINA, TRIP, HOBBY), at)
     return {fact.statement: standing for fact, standing in found}
 
 
@@ -57,7 +55,7 @@ def test_what_was_known_and_true(at: float, wanted: dict[str, str]) -> None:
 
 
 def test_a_change_that_is_to_come_replaces_when_it_comes() -> None:
-    move = replace(SHANGHAI, recorded_at=T0 + 1, valid_from=T0 + 50)
+    move = replace(CHINA, recorded_at=T0 + 1, valid_from=T0 + 50)
     assert told(T0 + 49, BEIJING, move) == {"张三住在北京": "true", "张三搬到了上海": "later"}
     assert told(T0 + 50, BEIJING, move) == {"张三住在北京": "replaced", "张三搬到了上海": "true"}
 
@@ -67,7 +65,7 @@ def test_a_replacement_that_is_out_of_sight_replaces_nothing() -> None:
 
 
 def test_a_replacement_that_faded_does_not_bring_the_older_one_back() -> None:
-    faded = replace(SHANGHAI, status="archived", archived_at=T0 + 150)
+    faded = replace(CHINA, status="archived", archived_at=T0 + 150)
     assert told(T0 + 200, BEIJING, faded) == {
         "张三住在北京": "replaced",
         "张三搬到了上海": "archived",

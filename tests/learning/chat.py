@@ -1,8 +1,5 @@
 """A conversation that is learned step by step, with a real journal and no background."""
 
-from __future__ import annotations
-
-from datetime import timedelta, timezone
 from typing import Any, TypeVar
 
 from graph_memory.inference.ports import Answer
@@ -26,13 +23,11 @@ from graph_memory.model import (
 from graph_memory.privacy.scope import Attendance, Policy
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
-from graph_memory.visible_rows import LearnerRows
 
-from ..makers import T0, context, user
-from .scripted import answer
+from ..makers import CHINA, T0, context, user
+from ..scripted import answer
 
 R = TypeVar("R", bound=Row)
-CHINA = timezone(timedelta(hours=8))
 
 
 class Chat:
@@ -76,10 +71,10 @@ class Chat:
         sender = BOT if account == BOT else user(account)
         message = Message(0, self.session.id, sender, name or account, text, self.at, ref, to=to)
         self.at += 60
-        appended = await self.journal.append(message, self.session, quote)
-        if appended.presence:
-            self.context.attendance.add(appended.presence)
-        return appended.message
+        said = await self.journal.append(message, self.session, quote)
+        for presence in await self.journal.presences():
+            self.context.attendance.add(presence)
+        return said
 
     async def claim(self) -> Batch:
         last = await self.journal.read(lambda rows: rows.episode(self.session.id))
@@ -94,10 +89,8 @@ class Chat:
         batch = self.batch = await self.claim()
 
         def look(rows):
-            policy, attendance = self.context.settings.policy, self.context.attendance
-            return ContextBuilder(
-                LearnerRows(rows, batch.session, policy, attendance), batch, CHINA
-            ).fill({})
+            visible = self.context.learnable(rows, batch.session)
+            return ContextBuilder(visible, batch, CHINA).fill({})
 
         self.known = await self.journal.read(look)
         return self.known

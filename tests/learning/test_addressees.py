@@ -1,12 +1,9 @@
 """Whom a message mentions and what it quotes: shown under labels, resolved to users."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.learning.prompt import BUDGET, QUOTE, compose
 from graph_memory.model import (
@@ -24,15 +21,15 @@ from graph_memory.store import Draft, Journal
 from graph_memory.text import tokens
 
 from ..makers import T0, group, user
+from ..scripted import answer, said, thing
 from .chat import CHINA, Chat
-from .scripted import answer, said, thing
 
 ZHANG, LI, RED = user("zhang"), user("li"), user("red")
 AT_RED = Addressee(RED, "小红")
 AT_BOT = Addressee(BOT)
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def room(journal: Journal) -> Chat:
     return Chat(journal, group("100"))
 
@@ -124,9 +121,7 @@ async def test_a_mention_makes_nobody_present(room: Chat, journal: Journal):
 @pytest.mark.parametrize(
     ("to", "subject"), [((AT_RED,), RED), ((AT_BOT,), "bot"), ((), None), ((AT_RED, AT_BOT), None)]
 )
-async def test_whom_you_means_in_a_group(
-    room: Chat, to: tuple[Addressee, ...], subject: str | None
-):
+async def test_whom_you_means_in_a_group(room, to, subject):
     await room.say("zhang", "你喜欢猫", "张三", to=to)
     await room.learn(answer(said("你", "likes", "猫", "喜欢猫", 1)))
     found = [fact.subject for fact in await room.rows(Fact)]

@@ -1,7 +1,5 @@
 """A model that does what a chat asks of it puts no words into anybody's mouth."""
 
-from __future__ import annotations
-
 import pytest
 
 from graph_memory.learning.attribution import share, speaker_of
@@ -9,8 +7,8 @@ from graph_memory.model import Fact, Status
 from graph_memory.store import Journal
 from tests.makers import T0, group, message, user
 
+from ..scripted import answer, said
 from .chat import Chat
-from .scripted import answer, said
 
 MAY, PASSER = user("may"), user("passer")
 ROOM = group("100")
@@ -41,9 +39,7 @@ def room(journal: Journal) -> Chat:
         ("林小美养了一只猫", [], ["小美家那只猫好可爱"], PASSER),
     ],
 )  # fmt: skip
-def test_whose_word_a_statement_is(
-    statement: str, own: list[str], others: list[str], whose: str
-) -> None:
+def test_whose_word_a_statement_is(statement, own, others, whose):
     lines = [message(ROOM, MAY, text, T0) for text in own]
     lines += [message(ROOM, PASSER, text, T0 + 1) for text in others]
     around = [*lines, message(ROOM, PASSER, "吃饭了吗", T0 + 2)]

@@ -1,7 +1,5 @@
 """When messages become a batch, and what its claim writes without any model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf
 
@@ -13,21 +11,12 @@ from graph_memory.learning.batching import (
     MAX_TOKENS,
     PATIENCE,
     Buffers,
-    asks_to_remember,
     cutter,
+    request,
     upcoming,
     without_request,
 )
-from graph_memory.model import (
-    BOT,
-    GAP,
-    Episode,
-    Message,
-    Name,
-    Participation,
-    Session,
-    episode_id,
-)
+from graph_memory.model import BOT, GAP, Episode, Message, Name, Participation, Session, episode_id
 from graph_memory.model.conversation import MAX_MESSAGES
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
@@ -58,10 +47,13 @@ class Talk:
         return said
 
     def due(self) -> list[str]:
-        return self.buffers.due(T0 + self.time, self.time)
+        return [id for id, wait in self._waits().items() if wait <= 0]
 
     def next(self) -> float:
-        return self.buffers.next(T0 + self.time, self.time)
+        return min(self._waits().values(), default=inf)
+
+    def _waits(self) -> dict[str, float]:
+        return self.buffers.waits(T0 + self.time, self.time)
 
 
 def test_nothing_is_due_when_nothing_was_said():
@@ -103,17 +95,17 @@ def test_few_messages_wait_longer_than_many(place: Session, few: int):
     buffers.know(place)
     first = replace(message(place, user("zhang"), "嗯", T0), id=99)
     buffers.put(first, T0, 0.0)
-    assert buffers.wait(place.id, T0, 0.0) == 300  # nothing of this Session was learned yet
+    assert buffers.waits(T0, 0.0)[place.id] == 300  # nothing of this Session was learned yet
     buffers.drop([first.id])
     buffers.begin(place.id)
     for number in range(1, few + 1):
         said = replace(message(place, user("zhang"), "嗯", T0), id=number)
         buffers.put(said, T0, 0.0)
-        assert buffers.wait(place.id, T0, 0.0) == 300 * (1 if number == few else PATIENCE)
+        assert buffers.waits(T0, 0.0)[place.id] == 300 * (1 if number == few else PATIENCE)
     for id in range(1, few + 1):
         buffers.drop([id])
     buffers.put(replace(said, text="记住，周五交房租"), T0, 0.0)
-    assert buffers.wait(place.id, T0, 0.0) == 0
+    assert buffers.waits(T0, 0.0)[place.id] == 0
 
 
 PACE = (7, 5, 9, 6, 3, 8)
@@ -137,7 +129,7 @@ def test_a_group_that_pauses_often_is_learned_in_few_calls():
             time += 20
         for _ in range(15):
             time += 60
-            while buffers.due(T0 + time, time):
+            while min(buffers.waits(T0 + time, time).values(), default=inf) <= 0:
                 taken = cutter(ROOM, last, None, CHINA)(waiting)
                 last = upcoming(last, ROOM.id, waiting[:taken], CHINA)[-1]
                 buffers.drop([each.id for each in waiting[:taken]])
@@ -310,7 +302,7 @@ async def test_a_batch_holds_no_more_than_one_call_can(journal: Journal):
     ],
 )
 def test_requests_to_remember(text: str, rest: str):
-    assert asks_to_remember(text)
+    assert request(text)
     assert without_request(text) == rest
 
 
@@ -329,5 +321,5 @@ def test_requests_to_remember(text: str, rest: str):
     ],
 )
 def test_talk_about_remembering(text: str):
-    assert not asks_to_remember(text)
+    assert not request(text)
     assert without_request(text) == text

@@ -1,9 +1,6 @@
 """What is told again is kept once, and what only looks like it is not."""
 
-from __future__ import annotations
-
 import pytest
-import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +10,8 @@ from graph_memory.model import PREDICATES, Fact
 from graph_memory.store import Journal
 
 from ..makers import T0, fact, group, private, user
+from ..scripted import answer, said, thing
 from .chat import Chat
-from .scripted import answer, said, thing
 
 
 @pytest.mark.parametrize(
@@ -102,7 +99,7 @@ def test_nothing_hostile_breaks_comparing(predicate: str, one: str, other: str) 
 ZHANG, HOME = user("zhang"), private("zhang")
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def chat(journal: Journal) -> Chat:
     return Chat(journal, HOME)
 
@@ -138,9 +135,7 @@ def person(name: str, *aliases: str) -> dict[str, object]:
     ("text", "entity"),
     [("周晓是我同事", person("同事", "周晓")), ("周晓是我同事", person("周晓", "同事"))],
 )
-async def test_who_was_known_by_name_before_is_no_new_person(
-    chat: Chat, text: str, entity: dict[str, object]
-) -> None:
+async def test_who_was_known_by_name_before_is_no_new_person(chat, text, entity):
     await chat.told("周晓会弹琴", said("E1", "skilled_in", "弹琴", "周晓会弹琴", 1),
                     entities=[person("周晓")])  # fmt: skip
     await chat.told(text, said("E1", "other", "同事", "周晓是张三的同事", 1), entities=[entity])
@@ -193,9 +188,7 @@ async def test_a_mother_with_two_names_is_one(chat: Chat) -> None:
         ("from", "四川省成都市", "成都"),
     ],
 )
-async def test_one_value_told_in_two_ways_is_kept_once(
-    chat: Chat, predicate: str, first: str, again: str
-) -> None:
+async def test_one_value_told_in_two_ways_is_kept_once(chat, predicate, first, again):
     for value in (first, again):
         await chat.told(f"我：{value}", said("U1", predicate, value, f"张三：{value}", 1))
     assert await standing(chat) == [(f"张三：{first}", 2)]

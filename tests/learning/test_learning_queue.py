@@ -7,12 +7,10 @@ import logging
 import re
 import threading
 from collections.abc import AsyncIterator
-from datetime import timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.errors import ClosedError, ExtractionError, Failure
 from graph_memory.inference.breaker import Breaker
@@ -22,11 +20,11 @@ from graph_memory.learning.prompt import VERSION
 from graph_memory.library import Library
 from graph_memory.model import BOT, GAP, Change, Episode, Fact, Forgotten, Session, Turn, stable_id
 from graph_memory.privacy.redaction import MASK
-from graph_memory.settings import Settings
+from graph_memory.settings import GROUPS, Settings
 from graph_memory.store import Draft, Journal
 
-from ..makers import T0, all_changes, context, group, private, user
-from .scripted import ScriptedModel, answer, said
+from ..makers import CHINA, T0, all_changes, context, group, private, user
+from ..scripted import ScriptedModel, answer, said
 
 ZHANG, LI = user("zhang"), user("li")
 HERE, OTHER, ROOM = private("zhang"), private("zhang", "ruo"), group("100")
@@ -49,7 +47,7 @@ class World:
         self.journal = await Journal.open(self.path, lambda: self.time)
         self.learning = Learning(
             context(
-                self.journal, self.settings, zone=timezone(timedelta(hours=8)),
+                self.journal, self.settings, zone=CHINA,
                 now=lambda: self.time,
             ),
             self.model, grace=0, breaker=Breaker("模型", clock=lambda: self.time),
@@ -79,7 +77,7 @@ class World:
         return self.model
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     opened = await World(tmp_path / "journal.sqlite3").open()
     yield opened
@@ -107,7 +105,7 @@ async def test_what_is_heard_is_clean_and_on_disk(world: World):
 
 async def test_without_group_learning_nothing_said_in_groups_is_stored(tmp_path: Path):
     world = World(tmp_path / "journal.sqlite3")
-    world.settings = Settings(enable_group_learning=False)
+    world.settings = Settings(never_remember=(GROUPS,))
     await world.open()
     assert await world.learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
     assert await world.learning.reply(ROOM, "你好") is None
@@ -115,6 +113,38 @@ async def test_without_group_learning_nothing_said_in_groups_is_stored(tmp_path:
     assert await world.learning.hear(Turn(HERE, ZHANG, "张三", "你好"))
     assert (await world.journal.counts())["messages"] == 1
     assert await world.journal.presences() == []
+    await world.close()
+
+
+async def test_who_is_not_remembered_leaves_nothing(tmp_path: Path):
+    world = World(tmp_path / "journal.sqlite3")
+    world.settings = Settings(never_remember=("zhang",))
+    await world.open()
+    learning = world.learning
+    assert await learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
+    assert await learning.reply(ROOM, "张三你好", to=ZHANG) is None
+    assert await learning.reply(HERE, "你好") is None
+    assert await learning.remember(Turn(HERE, ZHANG, "张三", "记住我")) == ()
+    assert await learning.hear(Turn(ROOM, user("li"), "李四", "你好"))
+    assert await learning.reply(ROOM, "李四你好", to=user("li"))
+    assert [each.user for each in await world.journal.presences()] == [user("li")]
+    await world.close()
+
+
+async def test_only_who_is_listed_is_remembered_and_a_groups_pause_stays(tmp_path: Path):
+    world = World(tmp_path / "journal.sqlite3")
+    world.settings = Settings(remember_only=("li", "200"))
+    await world.open()
+    learning, other = world.learning, group("200")
+    assert await learning.hear(Turn(ROOM, ZHANG, "张三", "大家好")) is None
+    assert await learning.reply(ROOM, "张三你好", to=ZHANG) is None
+    assert await learning.reply(ROOM, "大家好") is None
+    assert await learning.hear(Turn(ROOM, user("li"), "李四", "我在"))
+    assert await learning.reply(ROOM, "李四你好", to=user("li"))
+    assert await learning.hear(Turn(other, ZHANG, "张三", "这里呢"))
+    assert await learning.reply(other, "这里可以")
+    await learning.pauses.pause("circle", other.circle)
+    assert await learning.hear(Turn(other, ZHANG, "张三", "暂停了")) is None
     await world.close()
 
 
@@ -195,6 +225,20 @@ async def test_what_is_to_be_remembered_is_kept_if_the_model_makes_nothing_of_it
     assert fact.speaker == ZHANG
     changes = [change for change in await all_changes(world.journal) if change.actor == ZHANG]
     assert len(changes) == 1, "so that /memory undo takes it back"
+
+
+@pytest.mark.parametrize("text", ["帮我记一下客户", "记住", "Remember this"])
+async def test_what_only_announces_something_to_remember_is_no_fact(world: World, text: str):
+    await world.hear(text, "Nordlicht 是汉堡卖家具的")
+    await world.learning.flush()
+    assert await world.facts() == []
+
+
+@pytest.mark.parametrize("text", ["记住牛奶", "帮我记一下：牛奶", "don't forget the milk"])
+async def test_a_single_word_may_be_all_there_is_to_remember(world: World, text: str):
+    await world.hear(text)
+    await world.learning.flush()
+    assert len(await world.facts()) == 1
 
 
 async def test_what_is_to_be_remembered_is_kept_though_learning_has_to_wait(world: World):
@@ -359,9 +403,7 @@ async def test_closing_while_the_model_thinks_costs_no_attempt(world: World):
 # -------------------------------------------------------------------- failures
 
 
-async def test_failures_back_off_then_wait_visibly_then_revive(
-    world: World, caplog: pytest.LogCaptureFixture
-):
+async def test_failures_back_off_then_wait_visibly_then_revive(world, caplog):
     refused = ExtractionError("没有额度", Failure.RATE_LIMIT)
     world.script.script = [*[refused] * 4, "对不起，我不能。"]
     await world.hear("我喜欢猫")
@@ -393,9 +435,7 @@ async def test_failures_back_off_then_wait_visibly_then_revive(
     assert (await world.learning.status()).failed == 0
 
 
-async def test_an_answer_without_end_is_not_asked_for_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
-):
+async def test_an_answer_without_end_is_not_asked_for_again(world, monkeypatch):
     threads: list[threading.Thread] = []
     read = extractor.parse
 
@@ -435,9 +475,7 @@ async def test_a_flush_tries_a_batch_once(world: World, monkeypatch: pytest.Monk
     assert len(world.script.calls) == 1
 
 
-async def test_what_is_to_be_remembered_is_tried_once(
-    world: World, monkeypatch: pytest.MonkeyPatch
-):
+async def test_what_is_to_be_remembered_is_tried_once(world, monkeypatch):
     world.script.script = [ExtractionError("没有额度"), CATS]
     find = world.journal.messages
 

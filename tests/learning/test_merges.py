@@ -1,15 +1,13 @@
 """Learning where entities are one, and accounts one person's."""
 
-from __future__ import annotations
-
 from graph_memory.library.identity_edits import IdentityEdits
 from graph_memory.model import Fact, User, asker_of
 from graph_memory.privacy.scope import Policy, Rank, span, view
-from graph_memory.store import Draft, Journal
+from graph_memory.store import Journal
 
-from ..makers import entity, group, private, user
+from ..makers import entity, group, private, put, user
+from ..scripted import answer, said, thing
 from .chat import Chat
-from .scripted import answer, said, thing
 
 ZHANG, NEW = user("zhang"), user("zhang2")
 BEAN, DOUDOU = entity("豆子"), entity("豆豆")
@@ -133,7 +131,7 @@ async def test_what_one_account_told_the_other_may_end(journal: Journal):
 async def test_in_a_group_accounts_are_who_they_are(journal: Journal):
     room = Chat(journal, group("100"))
     await room.told("我住北京", said("U1", "lives_in", "北京", "张三住北京", 1))
-    await journal.commit(lambda _: Draft("test", "test", put=[User(NEW)]))
+    await put(journal, User(NEW))
     await IdentityEdits(journal).link(ZHANG, NEW, "owner")
     await room.told(
         "我住上海", said("U1", "lives_in", "上海", "三哥住上海", 1), name="三哥", account="zhang2"

@@ -1,9 +1,6 @@
 """A name that two accounts of a chat window share stands for neither of them."""
 
-from __future__ import annotations
-
 import pytest
-import pytest_asyncio
 
 from graph_memory.model import Addressee, Fact, Quote, is_entity, stable_id
 from graph_memory.retention import DAY
@@ -11,8 +8,8 @@ from graph_memory.store import Journal
 from graph_memory.text import normalise
 
 from ..makers import T0, group, user
+from ..scripted import answer, said, thing
 from .chat import Chat
-from .scripted import answer, said, thing
 
 REAL, CLONE, WITNESS = user("701"), user("702"), user("703")
 ROOM = group("7901")
@@ -20,7 +17,7 @@ NOBODY = stable_id("e", ROOM.circle, normalise("赵云飞"))
 """Somebody of that name who does not chat."""
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def room(journal: Journal) -> Chat:
     """赵云飞 has spoken in a group."""
     chat = Chat(journal, ROOM)
@@ -38,9 +35,7 @@ async def subject(room: Chat, reference: str, *, evidence: int | str = 2, **more
 
 @pytest.mark.parametrize("clone", ["赵云飞", "赵云飞\u200d", "赵\U000e0041云飞", " 赵云飞\ufe0f"])
 @pytest.mark.parametrize("reference", ["U1", "赵云飞", "E1"])
-async def test_who_is_present_is_not_meant_by_a_shared_name(
-    room: Chat, reference: str, clone: str
-) -> None:
+async def test_who_is_present_is_not_meant_by_a_shared_name(room, reference, clone):
     await room.say("702", "路过打个招呼", clone)
     await room.say("703", "赵云飞最喜欢榴莲了", "小周")
     more = {"entities": [thing("E1", "赵云飞", "person")]} if reference == "E1" else {}
@@ -120,9 +115,7 @@ async def test_relatives_of_a_shared_name_are_nobodys(room: Chat, sign: str) -> 
 @pytest.mark.parametrize(
     ("days", "is_shared"), [(1, True), (364, True), (366, False)], ids=["now", "within", "after"]
 )
-async def test_a_name_that_was_given_up_is_shared_for_a_year(
-    room: Chat, days: float, is_shared: bool
-) -> None:
+async def test_a_name_that_was_given_up_is_shared_for_a_year(room, days, is_shared):
     await room.told("我改名了", account="701", name="云游四海")
     room.at = T0 + days * DAY
     await room.say("702", "路过打个招呼", "赵云飞")

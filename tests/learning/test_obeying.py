@@ -4,8 +4,6 @@ What it answers is written by hand, as is what must come of it; and of whatever 
 row is the word of somebody who said nothing of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import tempfile

@@ -1,14 +1,11 @@
 """Batches are tried once each, and none is lost while the model is down."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.errors import ExtractionError, HeldBackError, JournalError
 from graph_memory.inference.breaker import Breaker, BreakerState
@@ -83,7 +80,7 @@ class Shop:
         return {batch.state for batch in await self.journal.queue()}
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[Shop]:
     journal = await SlowToRead.open(tmp_path / "journal.sqlite3", lambda: T0)
     made = Shop(journal)
@@ -187,9 +184,7 @@ async def test_a_clock_that_is_set_back_keeps_no_batch_waiting(shop: Shop):
     assert await shop.states() == set()
 
 
-async def test_a_batch_that_ends_while_the_queue_is_read_is_not_started_again(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_batch_that_ends_while_the_queue_is_read_is_not_started_again(shop, monkeypatch):
     shop.is_up, answered = True, asyncio.Event()
     learn = shop.learn
 
@@ -213,9 +208,7 @@ async def test_a_batch_that_ends_while_the_queue_is_read_is_not_started_again(
     assert shop.asked == [1]
 
 
-async def test_what_is_urged_while_the_queue_is_read_is_waited_for(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-):
+async def test_what_is_urged_while_the_queue_is_read_is_waited_for(shop, monkeypatch):
     shop.is_up = True
     urged: list[asyncio.Future[bool]] = []
 
@@ -254,6 +247,6 @@ def test_a_clock_that_is_set_back_keeps_no_buffer_waiting():
     said = replace(message(home, user("zhang"), "我喜欢爬山", at=ahead), id=1)
     buffers.put(said, now=ahead, clock=50.0)
     silence = 300
-    assert buffers.wait(home.id, ahead + 100, 150.0) == silence - 100
-    assert buffers.wait(home.id, T0, 150.0) == silence - 100
-    assert buffers.wait(home.id, T0, 50.0 + silence) == 0
+    assert buffers.waits(ahead + 100, 150.0)[home.id] == silence - 100
+    assert buffers.waits(T0, 150.0)[home.id] == silence - 100
+    assert buffers.waits(T0, 50.0 + silence)[home.id] == 0

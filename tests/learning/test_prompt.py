@@ -1,7 +1,5 @@
 """What the model is asked: short, in the language of the chat, with chat as data only."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 
@@ -23,10 +21,10 @@ from graph_memory.text import tokens
 from graph_memory.visible_rows import LearnerRows
 
 from ..makers import T0, group, message, private, user
+from ..scripted import answer, said, thing
 from .chat import CHINA, Chat
-from .scripted import answer, said, thing
 
-FINGERPRINTS = {1: "5c12", 2: "55f6", 3: "8715"}
+FINGERPRINTS = {1: "5c12", 2: "55f6", 3: "8715", 4: "1e62"}
 """Of each version's texts; an old version is never changed."""
 
 
@@ -36,7 +34,7 @@ def schema() -> str:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_instructions_and_schema_are_short(language: str):
-    assert tokens(INSTRUCTIONS[language]) + tokens(schema()) <= 600
+    assert tokens(INSTRUCTIONS[language]) + tokens(schema()) <= 615
 
 
 def test_a_changed_text_is_a_new_version():
@@ -72,7 +70,7 @@ def test_a_group_as_the_model_sees_it():
     known = PromptContext(people=speakers(talk), summary="聊了天气。")
     request = compose(talk, known, CHINA)
     assert request.system == INSTRUCTIONS["zh"]
-    assert request.tool is TOOL
+    assert request.tool == TOOL
     assert request.prompt.splitlines() == [
         "群聊",
         "<known>",

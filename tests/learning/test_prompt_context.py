@@ -1,9 +1,6 @@
 """What is said again in other words is offered to the model: words alone do not find it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -13,13 +10,11 @@ from graph_memory import embedding
 from graph_memory.learning.prompt import ContextBuilder, ranked
 from graph_memory.model import Entity, Fact, Turn
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
-from graph_memory.store import Draft
-from graph_memory.visible_rows import LearnerRows
 
-from ..makers import T0, entity, fact, name, private, user
+from ..makers import T0, entity, fact, name, private, put, user
+from ..scripted import ScriptedModel
+from ..world import opened
 from .chat import CHINA, Chat
-from .scripted import ScriptedModel
 
 ZHANG, HOME = user("zhang"), private("zhang")
 OLD = ["张三爱吃辣", "张三每天早上跑步", "张三害怕坐飞机", "张三在一家银行上班", "张三养了一只猫"]
@@ -35,26 +30,21 @@ AGAIN = {
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def memory(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MemoryService]:
     directory: Path = tmp_path_factory.mktemp("memory")
-    memory = await MemoryService.open(
-        directory, Settings(), zone=UTC, now=lambda: T0 + 90_000, model=ScriptedModel()
-    )
-    memory.use_embedder(lambda: embedding.load("bundled"))
-    items = [f"第{n}号展品是{thing}" for n in range(12) for thing in "灯椅钟画瓶".strip()]
-    said = [*OLD, *(f"张三收藏的{item}，放在书房" for item in items)]
-    rows: list[object] = [HOME, name(HOME, ZHANG, "张三")]
-    for number, statement in enumerate(said):
-        about = entity(statement)
-        rows += [Entity(about), fact(HOME, ZHANG, about, statement, at=T0 + number)]
-    await memory.journal.commit(lambda _: Draft("learn", "learned", put=rows))  # type: ignore[arg-type]
-    yield memory
-    await memory.close()
+    async with opened(directory, now=lambda: T0 + 90000, model=ScriptedModel()) as memory:
+        memory.use_embedder(lambda: embedding.load("bundled"))
+        items = [f"第{n}号展品是{thing}" for n in range(12) for thing in "灯椅钟画瓶".strip()]
+        said = [*OLD, *(f"张三收藏的{item}，放在书房" for item in items)]
+        rows: list[object] = [HOME, name(HOME, ZHANG, "张三")]
+        for number, statement in enumerate(said):
+            about = entity(statement)
+            rows += [Entity(about), fact(HOME, ZHANG, about, statement, at=T0 + number)]
+        await put(memory.journal, *rows)
+        yield memory
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("text", "statement"), AGAIN.items())
-async def test_a_paraphrase_brings_up_what_is_known(
-    memory: MemoryService, text: str, statement: str
-) -> None:
+async def test_a_paraphrase_brings_up_what_is_known(memory, text, statement):
     chat = Chat(memory.journal, HOME)
     chat.at = T0 + 80_000
     await chat.say("zhang", text, "张三")
@@ -62,7 +52,7 @@ async def test_a_paraphrase_brings_up_what_is_known(
     await memory.settle()
 
     def gather(rows):
-        visible = LearnerRows(rows, HOME, chat.context.settings.policy, chat.context.attendance)
+        visible = chat.context.learnable(rows, HOME)
         return ContextBuilder(visible, batch, CHINA)
 
     plain, found, again = [await memory.journal.read(gather) for _ in range(3)]

@@ -1,7 +1,5 @@
 """What of an answer becomes memory, and what does not."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from dataclasses import replace
@@ -9,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,18 +30,18 @@ from graph_memory.retention import DAY, initial_half_life
 from graph_memory.store import Draft, Journal
 
 from ..makers import T0, entity, group, private, undo, user
+from ..scripted import answer, said, thing
 from .chat import CHINA, Chat, written
-from .scripted import answer, said, thing
 
 ZHANG, LI = user("zhang"), user("li")
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def chat(journal: Journal) -> Chat:
     return Chat(journal, private("zhang"))
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def room(journal: Journal) -> Chat:
     return Chat(journal, group("100"))
 
@@ -282,9 +279,7 @@ async def test_a_restated_fact_is_strengthened_not_added(chat: Chat):
         ("猫", "habit", "张三喜欢猫"),
     ],
 )
-async def test_the_same_sentence_is_the_same_fact(
-    chat: Chat, object: str, predicate: str, statement: str
-):
+async def test_the_same_sentence_is_the_same_fact(chat, object, predicate, statement):
     await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     await chat.told("我很喜欢猫", said("U1", predicate, object, statement, 1))
     assert [(f.statement, f.use_count) for f in await chat.rows(Fact)] == [("张三喜欢猫", 2)]
@@ -320,9 +315,7 @@ async def test_what_was_archived_comes_back_when_it_is_said_again(chat: Chat):
     assert (fact.status, fact.archived_at) == (Status.ACTIVE, None)
 
 
-async def test_what_is_known_from_a_group_gets_a_row_of_its_own_in_private(
-    journal: Journal, room: Chat
-):
+async def test_what_is_known_from_a_group_gets_a_row_of_its_own_in_private(journal, room):
     await room.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     in_group = (await room.facts())["张三喜欢猫"]
     chat = Chat(journal, private("zhang"), room.context.attendance)
@@ -336,9 +329,7 @@ async def test_what_is_known_from_a_group_gets_a_row_of_its_own_in_private(
     assert (await room.facts())["张三喜欢猫"] == in_group
 
 
-async def test_private_knowledge_is_neither_shown_nor_touched_in_a_group(
-    journal: Journal, chat: Chat
-):
+async def test_private_knowledge_is_neither_shown_nor_touched_in_a_group(journal, chat):
     await chat.told("我喜欢猫", said("U1", "likes", "猫", "张三喜欢猫", 1))
     before = (await chat.facts())["张三喜欢猫"]
     room = Chat(journal, group("100"))
@@ -446,6 +437,38 @@ async def test_what_one_says_of_himself_nobody_else_replaces_or_ends(room: Chat)
     }  # fmt: skip
 
 
+async def test_a_new_owner_ends_what_was_said_of_the_old_one(room: Chat):
+    await room.say("may", "我是王五", "王五")
+    await room.say("zhang", "状态页和标签服务归王五，橘猫归我", "张三")
+    await room.say("li", "好的", "李四")
+    await room.learn(answer(said("U1", "owns", "状态页", "王五负责状态页", 2),
+                            said("U1", "owns", "标签服务", "王五负责标签服务", 2),
+                            said("U2", "owns", "橘猫", "张三养橘猫", 2)))  # fmt: skip
+    await room.say("li", "状态页我从王五那里接过来了，张三的橘猫也归我了", "李四")
+    await room.show()
+    page, cat = room.number("王五负责状态页"), room.number("张三养橘猫")
+    label = room.number("王五负责标签服务")
+    await room.learn(answer(
+        said("U1", "owns", "状态页", "李四负责状态页", 1, replaces=[page, cat, label]),
+        said("U1", "owns", "橘猫", "李四养橘猫", 1, replaces=[cat]),
+    ))  # fmt: skip
+    facts = await room.facts()
+    over = facts["王五负责状态页"]
+    assert (over.speaker, over.valid_to) == (LI, over.said_at)
+    assert not facts["王五负责标签服务"].is_over(room.at), "nothing was said of it"
+    assert not facts["张三养橘猫"].is_over(room.at), "that is the owner's own word"
+    assert facts["李四负责状态页"].supersedes == ()
+
+
+async def test_in_private_nobody_else_can_have_said_that_it_is_over(chat: Chat):
+    trip = said("U1", "plans", "上坟", "张三4月4日坐动车回沙市给外公上坟", 1)
+    await chat.told("清明坐动车回沙市给外公上坟", trip)
+    await chat.say("zhang", "走不了了，果果发烧，嘴巴里都是泡", "张三")
+    await chat.show()
+    await chat.learn({"ended": [chat.number("张三4月4日坐动车回沙市给外公上坟")]})
+    assert (await chat.facts())["张三4月4日坐动车回沙市给外公上坟"].is_over(chat.at)
+
+
 async def test_what_ended_is_said_by_a_row_of_its_own(chat: Chat):
     await chat.told("小红是我女朋友", said("U1", "partner", "小红", "张三和小红在一起", 1))
     before = (await chat.facts())["张三和小红在一起"]
@@ -474,6 +497,22 @@ async def test_what_ended_in_private_has_not_ended_for_the_group(journal: Journa
     assert (over.supersedes, over.valid_to) == ((in_group[0].id,), over.said_at)
 
 
+async def test_what_is_known_twice_is_shown_once_and_ends_at_once(journal: Journal, room: Chat):
+    home = said("U1", "partner", "小红", "张三和小红在一起", 1)
+    await room.told("小红是我女朋友", home)
+    chat = Chat(journal, private("zhang"), room.context.attendance)
+    chat.at = room.at
+    await chat.told("小红是我女朋友", home)
+    await chat.say("zhang", "我和小红分手了", "张三")
+    shown = [fact.session for fact in (await chat.show()).facts.values()]
+    assert shown == [chat.session.id]
+    await chat.learn({"ended": [chat.number("张三和小红在一起")]})
+    over = (await chat.facts())["张三和小红在一起"]
+    (in_group,) = await room.rows(Fact)
+    assert {in_group.id} < {*over.supersedes}
+    assert not in_group.is_over(chat.at), "the group was told nothing"
+
+
 async def test_what_begins_later_leaves_what_is_so_until_then(chat: Chat):
     move = said("U1", "lives_in", "上海", "张三10月搬去上海", 1, date="2026-10-15")
     await chat.told("我住北京，10月搬去上海",
@@ -489,18 +528,74 @@ async def test_what_begins_later_leaves_what_is_so_until_then(chat: Chat):
 
 
 @pytest.mark.parametrize(
+    ("date", "precision", "begun"),
+    [
+        ("2026-10-15", "", (2026, 10, 15)),
+        ("2026-11", "month", (2026, 11, 1)),
+        ("2027", "year", (2027, 1, 1)),
+        ("2024", "year", (2024, 1, 1)),
+        ("2026-09", "month", None),
+        ("2026", "year", None),
+    ],
+)
+async def test_a_vague_date_stays_vague(
+    chat: Chat, date: str, precision: str, begun: tuple[int, int, int] | None
+):
+    """Of this month or year nobody knows more than that it was so by now."""
+    await chat.told("我住北京", said("U1", "lives_in", "北京", "张三住在北京", 1))
+    await chat.told("我搬上海", said("U1", "lives_in", "上海", "张三住在上海", 1, date=date))
+    facts = await chat.facts()
+    home = facts["张三住在上海"]
+    assert home.precision == precision
+    begin = datetime(*begun, tzinfo=CHINA).timestamp() if begun else home.said_at
+    assert home.valid_from == begin
+    if begun is None:
+        assert home.supersedes == (facts["张三住在北京"].id,)
+
+
+@pytest.mark.parametrize(
     ("date", "until"),
     [("2026-09-25", (2026, 9, 26)), ("2026-10", (2026, 11, 1)), ("2027", (2028, 1, 1))],
 )
-async def test_a_plan_has_a_date_by_which_it_is_due(
-    chat: Chat, date: str, until: tuple[int, int, int]
-):
+async def test_a_plan_has_a_date_by_which_it_is_due(chat, date, until):
     await chat.told("我要考试", said("U1", "plans", "考试", "张三要考试", 1, date=date))
     plan = (await chat.facts())["张三要考试"]
     assert plan.due == datetime(*until, tzinfo=CHINA).timestamp()
     assert (plan.valid_from, plan.valid_to) == (plan.said_at, None)
     await chat.say("zhang", "考试快到了，在复习", "张三")
     assert "张三要考试" in [f.statement for f in (await chat.show()).facts.values()]
+
+
+async def test_what_is_so_for_a_while_is_to_be_forgotten(chat: Chat):
+    end = datetime(2026, 9, 28, tzinfo=CHINA).timestamp()
+    trip = said("U1", "status", "出差", "张三在出差", 1, date="2026-09-21..2026-09-27")
+    await chat.told("这周都在出差", trip)
+    fact = (await chat.facts())["张三在出差"]
+    assert (fact.valid_to, fact.expires) == (end, end)
+    assert not fact.is_over(chat.at)
+    open_start = said("U1", "lives_in", "酒店", "张三住在酒店", 1, date="..2026-09-27")
+    await chat.told("这周住酒店", open_start)
+    home = (await chat.facts())["张三住在酒店"]
+    assert (home.valid_from, home.valid_to, home.expires) == (home.said_at, end, None)
+    never = said("U1", "birthday", "5月3日", "张三的生日是5月3日", 1, date="..2026-09-27")
+    await chat.told("我生日5月3日", never)
+    birthday = (await chat.facts())["张三的生日是5月3日"]
+    assert (birthday.valid_to, birthday.expires) == (None, None)
+    over = said("U1", "status", "感冒", "张三感冒了", 1, date="..2026-01-02")
+    await chat.told("感冒了", over)
+    assert (await chat.facts())["张三感冒了"].expires is None, "it is over already"
+
+
+async def test_what_goes_on_for_longer_is_forgotten_later(chat: Chat):
+    trip = said("U1", "status", "出差", "张三在出差", 1, date="..2026-09-27")
+    await chat.told("这周都在出差", trip)
+    (first,) = await chat.rows(Fact)
+    await chat.told("还在出差", trip | {"date": ""})
+    assert [fact.use_count for fact in await chat.rows(Fact)] == [2]
+    await chat.told("下周也在出差", trip | {"date": "..2026-10-04"})
+    (later,) = [fact for fact in await chat.rows(Fact) if fact.id != first.id]
+    assert later.supersedes == (first.id,)
+    assert later.expires == datetime(2026, 10, 5, tzinfo=CHINA).timestamp()
 
 
 async def test_what_was_so_has_no_end_that_nobody_said(chat: Chat):
@@ -587,9 +682,7 @@ async def test_hearsay_and_confidences_are_marked(chat: Chat, mark: str):
     assert (fact.hearsay, fact.confidential) == (mark == "hearsay", mark == "secret")
 
 
-async def test_a_change_learned_in_private_leaves_the_groups_row_alone(
-    journal: Journal, room: Chat
-):
+async def test_a_change_learned_in_private_leaves_the_groups_row_alone(journal, room):
     await room.told("我住北京", said("U1", "lives_in", "北京", "张三住在北京", 1))
     in_group = (await room.facts())["张三住在北京"]
     chat = Chat(journal, private("zhang"), room.context.attendance)

@@ -1,7 +1,5 @@
 """Backups are whole, in time, few enough, and delay nobody."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sqlite3
@@ -11,16 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.deletion import Tombstones
 from graph_memory.errors import ClosedError, DamagedError, JournalError, NotFoundError
 from graph_memory.maintenance import Backup, Backups, backup
 from graph_memory.maintenance.backup import JOURNAL, surplus
 from graph_memory.retention import DAY
-from graph_memory.store import Draft, Journal, copies
+from graph_memory.store import Journal, copies
 
-from ..makers import T0, Clock, context, entity, fact, message, private, user
+from ..makers import T0, Clock, context, entity, fact, message, private, put, user
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -35,14 +32,13 @@ async def nothing() -> None:
     """There is no graph."""
 
 
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Backups, Clock]]:
-    clock = Clock(T0)
-    journal = await Journal.open(tmp_path / JOURNAL, clock)
+@pytest.fixture
+async def world(
+    tmp_path: Path, journal: Journal, clock: Clock
+) -> AsyncIterator[tuple[Journal, Backups, Clock]]:
     backups = make(tmp_path, journal, clock)
     yield journal, backups, clock
     await backups.close()
-    await journal.close()
 
 
 async def say(journal: Journal, *texts: str) -> None:
@@ -52,7 +48,7 @@ async def say(journal: Journal, *texts: str) -> None:
 
 async def know(journal: Journal, *statements: str) -> None:
     facts = [fact(HOME, ZHANG, entity(text), text) for text in statements]
-    await journal.commit(lambda _rows: Draft("learn", "learned", [HOME, *facts]))
+    await put(journal, HOME, *facts)
 
 
 def texts(path: Path) -> list[str]:

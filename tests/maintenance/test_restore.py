@@ -1,7 +1,5 @@
 """Restoring: what stood there is kept, a kill at any step is survived, damage is named."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable

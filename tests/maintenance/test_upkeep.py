@@ -1,26 +1,37 @@
 """Archive, grace, deletion: by the clock that is handed in."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.context import Context
+from graph_memory.dates import midnight
 from graph_memory.inference.breaker import Breaker
 from graph_memory.inference.ports import LanguageModel
 from graph_memory.library import Library
 from graph_memory.maintenance import IdleGate, Upkeep
 from graph_memory.maintenance import upkeep as schedule
 from graph_memory.maintenance.upkeep import GRACE, HOUR, SLICE
-from graph_memory.model import Entity, Fact, Mention, Name, Row
+from graph_memory.model import Entity, Fact, Mention, Name
 from graph_memory.retention import DAY, fades_at, strength
 from graph_memory.settings import Settings
-from graph_memory.store import Draft, Journal
+from graph_memory.store import Journal
 
-from ..makers import T0, Clock, all_changes, context, entity, fact, group, name, private, undo, user
+from ..makers import (
+    T0,
+    Clock,
+    all_changes,
+    context,
+    entity,
+    fact,
+    group,
+    name,
+    private,
+    put,
+    undo,
+    user,
+)
 
 ZHANG = user("zhang")
 HOME = private("zhang")
@@ -37,21 +48,44 @@ def make(shared: Context, model: LanguageModel | None = None) -> Upkeep:
     )
 
 
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[tuple[Journal, Upkeep, Clock]]:
-    clock = Clock(T0)
-    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
-    yield journal, make(context(journal, now=clock)), clock
-    await journal.close()
-
-
-async def put(journal: Journal, *rows: Row) -> None:
-    await journal.commit(lambda _rows: Draft("learn", "learned", list(rows)))
+@pytest.fixture
+def world(journal: Journal, clock: Clock) -> tuple[Journal, Upkeep, Clock]:
+    return journal, make(context(journal, now=clock)), clock
 
 
 async def statements(journal: Journal, status: str) -> set[str]:
     facts = await journal.read(lambda rows: rows.find(Fact))
     return {f.statement for f in facts if f.status == status}
+
+
+async def test_what_is_to_be_forgotten_goes_on_its_day(world):
+    journal, upkeep, clock = world
+    trip = fact(HOME, ZHANG, entity("出差"), "张三在出差", expires=T0 + DAY, speaker=ZHANG)
+    kept = fact(HOME, ZHANG, entity("感冒"), "张三感冒了", expires=T0 + DAY, pinned=True)
+    old = fact(HOME, ZHANG, entity("居家"), "张三在家办公")
+    await put(journal, HOME, old, replace(trip, supersedes=(old.id,)), kept)
+    clock.now = T0 + DAY - 1
+    assert await upkeep._step() <= 3_600
+    assert len(await statements(journal, "active")) == 3
+    clock.now += 2
+    await upkeep._step()
+    assert await statements(journal, "active") == {"张三感冒了", "张三在家办公"}
+    last = (await all_changes(journal))[-1]
+    assert (last.reason, last.actor) == ("expire", ZHANG)
+    await undo(journal, last.id, ZHANG)
+    clock.now += 10 * DAY
+    await upkeep._step()
+    assert "张三在出差" in await statements(journal, "active"), "taken back for good"
+
+
+@pytest.mark.parametrize("interval", [0, 24])
+async def test_it_wakes_at_midnight(tmp_path: Path, interval: int):
+    clock = Clock(T0)
+    journal = await Journal.open(tmp_path / "journal.sqlite3", clock)
+    shared = context(journal, Settings(prune_interval=interval), now=clock)
+    clock.now = midnight(T0, shared.zone, 1) - 60
+    assert await make(shared)._step() == 61.0
+    await journal.close()
 
 
 async def test_faded_facts_are_archived_and_deleted_after_grace(world):

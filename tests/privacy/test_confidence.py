@@ -1,7 +1,5 @@
 """Requests to keep something to oneself are heard, and talk about secrets is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from graph_memory.privacy.confidence import asks_to_keep, reaches_back

@@ -1,47 +1,28 @@
 """What people keep secret or tell in confidence, on every way out of a memory."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.model import Episode, Fact, Mention, Name, Turn
 from graph_memory.privacy.redaction import MASK
 from graph_memory.store import contents
 
-from ..companion.support import (
-    CLUB,
-    World,
-    li,
-    li_in_club,
-    living,
-    zhang,
-    zhang_in_club,
-    zhang_to_lan,
-)
-from ..learning.scripted import Call, answer, said
 from ..makers import user
 from ..recall.hashing import HashingEmbedder
+from ..scripted import Call, answer, said
+from ..world import CLUB, World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
 
 DAY = 86_400.0
 ROOT = Path(__file__).parents[2]
 LAST = "0009_confidences"
 CARD, WORD = "4111111111111111", "Zx9qWv7T"
 newcomer = Turn(CLUB, user("wang"), "王五")
-
-
-@pytest_asyncio.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with living(tmp_path) as world:
-        yield world
 
 
 async def exported(world: World, turn: Turn) -> str:
@@ -146,8 +127,8 @@ async def everything(world: World, turn: Turn, word: str) -> str:
     commands, tools = world.commands, world.tools
     told = [found.block, lead, await commands.search(turn, word), await commands.mine(turn)]
     told.append(await commands.privacy.why(turn))
-    told.append(await commands.records.records(turn))
-    told += [await commands.records.records(turn, str(number)) for number in range(1, 4)]
+    told.append(await commands.companion.records(turn))
+    told += [await commands.companion.records(turn, str(number)) for number in range(1, 4)]
     looked_up: list[dict[str, str]] = [{"query": word}, {"query": word, "person": "张三"}, {}]
     told += [await tools.use(turn, "memory_recall", each) for each in looked_up]
     searched: list[dict[str, str]] = [{"keyword": word}, {"person": "张三"}]
@@ -194,9 +175,7 @@ async def test_a_request_that_comes_after_learning_still_counts(world: World) ->
         assert "怀孕" not in await everything(world, turn, "怀孕")
 
 
-async def test_a_confidence_in_private_stays_with_the_persona_it_was_told_to(
-    world: World,
-) -> None:
+async def test_a_confidence_in_private_stays_with_the_persona_it_was_told_to(world):
     await world.say(zhang, "我下周要辞职，这件事别告诉别人")
     await world.answer(zhang.session, "好的，辞职的事我不说")
     await world.learn(
@@ -235,9 +214,9 @@ async def test_a_summary_tells_no_secret_that_the_model_marked(world: World) -> 
 async def test_what_is_masked_is_masked_where_the_bot_repeats_it(world: World) -> None:
     await world.say(zhang_in_club, f"密码是 {WORD}")
     await world.memory.learning.reply(CLUB, f"好的，记住了：{WORD}", to=zhang.user)
-    assert WORD not in await world.commands.records.records(zhang_in_club)
-    await world.commands.records.records(zhang_in_club)
-    record = await world.commands.records.records(zhang_in_club, "1")
+    assert WORD not in await world.commands.companion.records(zhang_in_club)
+    await world.commands.companion.records(zhang_in_club)
+    record = await world.commands.companion.records(zhang_in_club, "1")
     assert f"记住了：{MASK}" in record
 
 
@@ -261,9 +240,7 @@ async def test_rows_and_messages_of_earlier_versions_follow_the_rules(tmp_path: 
         assert "怀孕" not in await everything(world, li_in_club, "怀孕")
 
 
-async def test_names_of_earlier_versions_are_kept_that_only_a_confidence_uses(
-    tmp_path: Path,
-) -> None:
+async def test_names_of_earlier_versions_are_kept_that_only_a_confidence_uses(tmp_path):
     """Made as they were: neither names nor mentions knew of confidences."""
     async with living(tmp_path) as world:
         await world.say(zhang, "我下周要辞职，这件事别告诉别人")

@@ -1,14 +1,12 @@
 """The two tests a row must pass, on the cases the memory model spells out."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.inspect.view_as import Barrier, Barriers
+from graph_memory.inspect.view_as import Barrier, barriers
 from graph_memory.model import NO_PERSONA, Asker, Layer, Presence, Session, User, asker_of
 from graph_memory.privacy.scope import (
     OPEN,
@@ -163,8 +161,7 @@ def test_layer_follows_the_subject():
 accounts = st.sampled_from(["zhang", "li", "wang"])
 personas = st.sampled_from(["mei", "lin", NO_PERSONA])
 sessions = st.one_of(
-    st.builds(private, accounts, personas),
-    st.builds(group, st.sampled_from(["1", "2"]), personas),
+    st.builds(private, accounts, personas), st.builds(group, st.sampled_from(["1", "2"]), personas)
 )
 times = st.integers(0, 9).map(float)
 presences = st.lists(
@@ -183,15 +180,7 @@ layers = st.sampled_from(Layer)
 
 
 @given(sessions, sessions, accounts, presences, policies, layers, times)
-def test_a_stricter_policy_never_shows_more(
-    session: Session,
-    here: Session,
-    account: str,
-    present: list[Presence],
-    policy: Policy,
-    layer: Layer,
-    at: float,
-):
+def test_a_stricter_policy_never_shows_more(session, here, account, present, policy, layer, at):
     asker = asker_of(here, here.owner or user(account))
     attendance = Attendance(present)
 
@@ -203,9 +192,7 @@ def test_a_stricter_policy_never_shows_more(
 
 
 @given(sessions, sessions, accounts, presences, layers, times)
-def test_participants_only_holds_by_its_definition(
-    session: Session, here: Session, account: str, present: list[Presence], layer: Layer, at: float
-):
+def test_participants_only_holds_by_its_definition(session, here, account, present, layer, at):
     """Restated from the memory model, independently of how scope.py computes it."""
     asker = asker_of(here, here.owner or user(account))
     shown = rank(session, asker, layer, at, Policy(), Attendance(present)) is not Rank.HIDDEN
@@ -264,7 +251,7 @@ def test_a_barrier_is_named_exactly_where_something_is_hidden(
     attendance = Attendance(present)
     subject = user("zhang") if is_known else entity("猫")
     row = fact(session, subject, entity("鱼"), "吃鱼", at=at)
-    found = Barriers([session], asker, policy, attendance).of(row)
+    found = barriers([session], asker, policy, attendance)(row)
     hidden = rank(session, asker, row.layer, at, policy, attendance) is Rank.HIDDEN
     assert (found is not None) == hidden
     if found is Barrier.PERSONA:
@@ -274,4 +261,4 @@ def test_a_barrier_is_named_exactly_where_something_is_hidden(
     if found is Barrier.ABSENT:
         assert session.is_group
         assert attendance.windows(session.circle, asker.accounts)
-    assert Barriers([session], asker, OPEN, attendance).of(row) is None
+    assert barriers([session], asker, OPEN, attendance)(row) is None

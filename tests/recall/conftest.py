@@ -1,10 +1,7 @@
 """A memory with a recaller on a real journal."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -16,8 +13,6 @@ from graph_memory.recall import Recall, Recaller, RecallOptions
 from graph_memory.settings import Settings
 from graph_memory.store import Draft, Journal
 from tests import makers
-
-SHANGHAI = timezone(timedelta(hours=8))
 
 
 class Memory:
@@ -36,7 +31,7 @@ class Memory:
         context = makers.context(
             self.journal,
             Settings(**{"recall_deadline": 10_000} | settings),  # type: ignore[arg-type]
-            zone=SHANGHAI,
+            zone=makers.CHINA,
             attendance=attendance,
             now=lambda: self.now,
         )
@@ -56,7 +51,7 @@ class Memory:
     ) -> Message:
         """Store a message."""
         said = makers.message(session, sender, text, at, **more)
-        return (await self.journal.append(said, session)).message
+        return await self.journal.append(said, session)
 
     async def know(self, *rows: Row, reason: str = "learned") -> Change | None:
         """Write rows."""

@@ -1,7 +1,5 @@
 """An embedder that needs no model: search terms, hashed."""
 
-from __future__ import annotations
-
 import asyncio
 import zlib
 
@@ -10,8 +8,7 @@ import numpy as np
 from graph_memory.errors import EmbeddingError
 from graph_memory.inference.ports import Vectors
 from graph_memory.text import terms
-
-WIDTH = 64
+from tests.scripted import WIDTH, HashEmbedder
 
 
 def vector(text: str) -> Vectors:
@@ -24,33 +21,30 @@ def vector(text: str) -> Vectors:
     return found / length if length else np.eye(1, WIDTH, dtype=np.float32)[0]
 
 
-class HashingEmbedder:
+class HashingEmbedder(HashEmbedder):
     """Embeds by hashing; can be made to fail or to hang."""
+
+    floor = 0.2
 
     def __init__(self, name: str = "hashing") -> None:
         self.name = name
-        self.floor = 0.2
         self.embedded: list[str] = []
         self.queries: list[str] = []
         self.broken = False
         self.stalled: asyncio.Event | None = None
 
-    async def query(self, text: str) -> Vectors:
-        self.queries.append(text)
-        if self.stalled:
-            await self.stalled.wait()
+    def vector(self, text: str) -> Vectors:
         if self.broken:
             raise EmbeddingError("the model is out of order")
         return vector(text)
 
-    async def questions(self, texts: list[str]) -> Vectors:
-        return np.stack([vector(text) for text in texts])
+    async def query(self, text: str) -> Vectors:
+        self.queries.append(text)
+        if self.stalled:
+            await self.stalled.wait()
+        return await super().query(text)
 
     async def passages(self, texts: list[str]) -> Vectors:
-        if self.broken:
-            raise EmbeddingError("the model is out of order")
+        found = await super().passages(texts)
         self.embedded += texts
-        return np.stack([vector(text) for text in texts])
-
-    async def close(self) -> None:
-        pass
+        return found

@@ -1,7 +1,5 @@
 """Small random histories: who said and was told what, where and when."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 

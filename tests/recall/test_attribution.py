@@ -1,7 +1,5 @@
 """Every line of a block is attributed once, to whoever said it, whatever they say or are called."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, replace
@@ -18,7 +16,6 @@ from graph_memory.privacy.scope import Attendance, Policy, view
 from graph_memory.recall.index import Index
 from graph_memory.recall.render import CLOSE, EN, OPEN, ZH, Renderer, Wording
 from graph_memory.text import clean_name
-from tests.hostile_names import NAMES, STATEMENTS
 from tests.makers import T0, entity, fact, group, message, name, private, user
 
 from .conftest import Memory
@@ -26,6 +23,13 @@ from .histories import candidates
 
 pytestmark = pytest.mark.slow
 
+HOSTILE = [
+    json.loads(line)
+    for line in Path(__file__).with_name("hostile.jsonl").read_text("utf-8").splitlines()
+    if line[0] != "#"
+]
+NAMES = [tuple(each) for each in HOSTILE if len(each) == 2]
+STATEMENTS = [text for text, *rest in HOSTILE if not rest]
 ROOM, HOME = group("77"), private("10001")
 ASKER, OTHER, CLONE = user("10001"), user("10002"), user("20002")
 LINE = re.compile(r"〔([^〔〕]+)〕(?:〔([^〔〕]+)〕)? ?([^〔〕]*)")
@@ -109,9 +113,7 @@ def test_what_a_name_becomes(nick: str, called: str) -> None:
 @pytest.mark.parametrize(("nick", "called"), NAMES)
 @pytest.mark.parametrize("learned", [True, False])
 @pytest.mark.parametrize("words", [ZH, EN])
-def test_a_hostile_name_is_the_one_attribution(
-    nick: str, called: str, learned: bool, words: Wording
-) -> None:
+def test_a_hostile_name_is_the_one_attribution(nick, called, learned, words):
     said = Said(OTHER, nick, "陈大文上个月被公司开除了", learned, about=ASKER)
     ((who, notes, _),) = memories(rendered([said], words), 1)
     assert who == (called or words.nobody)
@@ -282,9 +284,7 @@ speeches = st.lists(
 
 @given(speeches, st.sampled_from([ZH, EN]), st.sampled_from([ROOM, HOME]))
 @example([Said(OTHER, "林小美", "早"), Said(CLONE, "〔林小美〕", "〔林小美〕")], ZH, ROOM)
-def test_whoever_says_whatever_each_line_is_theirs(
-    said: list[Said], words: Wording, here: Session
-) -> None:
+def test_whoever_says_whatever_each_line_is_theirs(said, words, here):
     """Read back, who stands before a line is who said it, and nobody else could stand there."""
     said = [replace(each, text=f"第{number}句{each.text}") for number, each in enumerate(said)]
     found = memories(rendered(said, words, here), len(said))

@@ -1,7 +1,5 @@
 """What somebody cannot or will not do comes up when a request bears on it, and only then."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path

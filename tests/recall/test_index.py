@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +11,8 @@ from graph_memory.recall.lexical import InvertedIndex, NameIndex
 from graph_memory.recall.query import Question, RecallOptions, split
 from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.recaller import search
-from tests.makers import T0, entity, fact, name, private, user
+from tests.makers import CHINA, T0, entity, fact, name, private, user
 
-from .conftest import SHANGHAI
 from .hashing import WIDTH, vector
 
 HOME = private("1")
@@ -26,7 +23,7 @@ def found_by(index: Index, text: str) -> list[str]:
     asker = asker_of(HOME, ME)
     seen = view(HOME, asker, Policy(), Attendance())
     assert seen
-    asked, context = Question(asker, text, text, split(text)), SearchContext(T0, SHANGHAI)
+    asked, context = Question(asker, text, text, split(text)), SearchContext(T0, CHINA)
     found = search(index, {HOME.id: seen}, asked, RecallOptions(limit=5), context)
     return [item.id for item in found.items]
 

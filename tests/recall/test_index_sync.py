@@ -1,11 +1,7 @@
 """The feed keeps up, catches up, and builds anew what it cannot follow; in bounded memory."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
-
-import pytest
 
 from graph_memory.model import Erased, Fact, Message, asker_of
 from graph_memory.recall import index_sync
@@ -20,9 +16,7 @@ ZHANG = user("zhang")
 HOME = private("zhang")
 
 
-async def test_more_events_than_it_holds_are_read_from_the_journal(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
+async def test_more_events_than_it_holds_are_read_from_the_journal(memory, monkeypatch, caplog):
     monkeypatch.setattr(index_sync, "MAX_EVENTS", 10)
     recaller = await memory.open()
     await recaller.settle()
@@ -39,9 +33,7 @@ async def test_more_events_than_it_holds_are_read_from_the_journal(
     assert "花生" in (await memory.ask(HOME, "第34次花生过敏")).block
 
 
-async def test_what_it_could_not_follow_is_built_anew(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
+async def test_what_it_could_not_follow_is_built_anew(memory, monkeypatch, caplog):
     monkeypatch.setattr(index_sync, "RETRY", (0.3,))
     recaller = await memory.open()
     recaller.use(HashEmbedder())
@@ -71,9 +63,7 @@ async def test_what_it_could_not_follow_is_built_anew(
     assert recaller.vectors == recaller.items == 2
 
 
-async def test_what_is_said_in_a_new_chat_during_the_first_build_has_its_chat(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-):
+async def test_what_is_said_in_a_new_chat_during_the_first_build_has_its_chat(memory, monkeypatch):
     """It is known to be said in a group, before others who may bear the same name."""
     room, said = group("9"), asyncio.Event()
 
@@ -126,9 +116,7 @@ async def test_documents_that_were_wrong_are_counted(memory: Memory):
     assert await recaller.rebuild() == 0
 
 
-async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-):
+async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(memory, monkeypatch):
     recaller = await memory.open()
     made = fact(HOME, ZHANG, entity("爬山"), "张三喜欢爬山")
     await memory.know(made)
@@ -150,9 +138,7 @@ async def test_what_is_forgotten_while_an_index_is_built_is_gone_at_once(
     assert recaller.items == 0
 
 
-async def test_what_a_first_build_that_failed_left_is_not_built_upon(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-):
+async def test_what_a_first_build_that_failed_left_is_not_built_upon(memory, monkeypatch):
     await memory.say(HOME, ZHANG, "我对花生过敏")
     monkeypatch.setattr(index_sync, "RETRY", (60.0,))
     index = index_sync.Index
@@ -172,9 +158,7 @@ async def test_what_a_first_build_that_failed_left_is_not_built_upon(
     assert recaller.items == 1
 
 
-async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(memory, monkeypatch):
     """Unless somebody waits for their vectors; until then their words are enough."""
     recaller, embedder = await memory.open(), HashingEmbedder()
     recaller.use(embedder)
@@ -192,9 +176,7 @@ async def test_a_few_new_documents_are_embedded_when_the_chat_is_quiet(
         await asyncio.sleep(0.01)
 
 
-async def test_what_is_about_much_is_entered_in_pieces(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-):
+async def test_what_is_about_much_is_entered_in_pieces(memory, monkeypatch):
     """So that a question that comes meanwhile need not wait for all of it."""
     recaller = await memory.open()
     facts = [fact(HOME, ZHANG, entity(f"爱好{n}"), f"张三喜欢爱好{n}") for n in range(130)]

@@ -1,7 +1,5 @@
 """Non-interference: what cannot be seen cannot be felt."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -26,9 +24,8 @@ from graph_memory.recall.index import Index
 from graph_memory.recall.query import Question, RecallOptions, split
 from graph_memory.recall.ranking import SearchContext
 from graph_memory.recall.recaller import Recall, search
-from tests.makers import T0
+from tests.makers import CHINA, T0
 
-from .conftest import SHANGHAI
 from .hashing import vector
 from .histories import (
     MODEL,
@@ -68,7 +65,7 @@ def linked(history: History, asker: Asker) -> Asker:
 
 
 def recall(index: Index, views: dict[str, View], asker: Asker, text: str) -> Recall:
-    wish, context = RecallOptions(limit=6, budget=400), SearchContext(T0 + 90_000, SHANGHAI)
+    wish, context = RecallOptions(limit=6, budget=400), SearchContext(T0 + 90_000, CHINA)
     return search(index, views, question(asker, text), wish, context)
 
 
@@ -89,9 +86,7 @@ def shows(views: dict[str, View], row: Row | Message) -> bool:
 
 @settings(max_examples=250)
 @given(histories(), askers, policies, sentences)
-def test_invisible_rows_change_nothing(
-    history: History, asker: Asker, policy: Policy, text: str
-) -> None:
+def test_invisible_rows_change_nothing(history, asker, policy, text):
     asker = linked(history, asker)
     views = views_of(history, asker, policy)
     stripped = [row for row in history.final() if shows(views, row)]
@@ -135,9 +130,7 @@ def test_who_sees_only_one_of_two_that_are_merged_is_told_the_same(
 
 @settings(max_examples=100)
 @given(histories(), merges, askers, policies, sentences)
-def test_a_split_takes_apart_what_was_merged(
-    history: History, merge: Merge, asker: Asker, policy: Policy, text: str
-) -> None:
+def test_a_split_takes_apart_what_was_merged(history, merge, asker, policy, text):
     views = views_of(history, asker, policy)
     apart = [row for row in history.steps if not isinstance(row, Merge)]
     index = index_of([*apart, merge])

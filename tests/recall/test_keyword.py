@@ -1,7 +1,5 @@
 """A search shows what holds the words, what they fit best first, and what means the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from graph_memory.embedding import load

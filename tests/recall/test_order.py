@@ -1,7 +1,5 @@
 """What each step of the ranking is for, on text of this project's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -28,9 +26,7 @@ async def place(memory: Memory, question: str, text: str) -> int:
     return next(at for at, each in enumerate(found.trace.candidates) if text in each.text)
 
 
-async def test_the_second_step_leads_to_the_answer(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_second_step_leads_to_the_answer(memory, monkeypatch):
     answer = "周姐在省图书馆做事，管编目"
     await told(memory, "周姐养了一只折耳猫", answer, "老孙在水产市场做批发", "表弟在驾校做事")
     asked = "养折耳猫的那位在哪里做事"
@@ -39,9 +35,7 @@ async def test_the_second_step_leads_to_the_answer(
     assert await place(memory, asked, answer) > 1
 
 
-async def test_chatter_does_not_drown_the_question(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_chatter_does_not_drown_the_question(memory, monkeypatch):
     answer = "体检报告放在书房第二个抽屉"
     await told(memory, answer)
     asked = "楼下面馆的面又涨价了，绿萝倒是长了新叶。等等，我想问的是，体检报告在哪？"
@@ -51,9 +45,7 @@ async def test_chatter_does_not_drown_the_question(
     assert await place(memory, asked, answer) > 0
 
 
-async def test_the_time_that_is_named_is_preferred(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_time_that_is_named_is_preferred(memory, monkeypatch):
     memory.now = T0
     await told(
         memory, "和老孙去钓鱼了，空军", "和老孙去钓鱼了，一条鲫鱼", "和老孙去钓鱼了，三条鲈鱼"
@@ -64,9 +56,7 @@ async def test_the_time_that_is_named_is_preferred(
     assert await place(memory, asked, "鲈鱼") > 0
 
 
-async def test_who_asks_tells_less_than_who_answers(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_asks_tells_less_than_who_answers(memory, monkeypatch):
     answer = "部门团建定在溪口"
     await told(memory, "部门团建定在哪？", answer)
     assert await place(memory, "部门团建定在哪里", answer) == 0
@@ -82,9 +72,7 @@ def test_what_was_lifted_keeps_its_order_below_the_best_hit() -> None:
     assert pressed[:2].tolist() == [0.3, 0.8]
 
 
-async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(memory, monkeypatch):
     monkeypatch.setattr(ranking, "CANDIDATES", 1)
     await memory.open(retrieval_top_k=1)
     said = await memory.say(HOME, ME, "哎，今天体检，医生说我这尿酸又高上去了，海鲜得停")
@@ -97,9 +85,7 @@ async def test_a_message_is_shown_as_its_fact_even_if_that_was_no_candidate(
     assert [item.id for item in found.items] == [str(said.id)]
 
 
-async def test_beside_a_question_with_an_answer_less_is_enough(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_beside_a_question_with_an_answer_less_is_enough(memory, monkeypatch):
     await told(memory, "外婆下周三去眼科复查白内障", "周姐在省图书馆做事，管编目，午休时去游泳")
     asked = "外婆哪天去眼科复查白内障？周姐平常礼拜天都爱跑到哪座公园跟谁遛弯？"
     assert "周姐" in (await memory.ask(HOME, asked)).block
@@ -133,9 +119,7 @@ async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memor
         ),
     ],
 )
-async def test_a_hit_that_says_nearly_all_does_not_lead_far(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, asked: str, hit: str, stray: str
-) -> None:
+async def test_a_hit_that_says_nearly_all_does_not_lead_far(memory, monkeypatch, asked, hit, stray):
     async def score() -> float:
         found = await memory.ask(HOME, asked)
         return next(each.score for each in found.trace.candidates if each.text == stray)
@@ -158,9 +142,7 @@ def test_what_tells_the_best_from_the_others_counts_more() -> None:
     assert not ranking.fuse(np.zeros(count), np.zeros(count)).any()
 
 
-async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_in_set_questions_the_hits_say_which_words_name_the_kind(memory, monkeypatch):
     stray = "AB卷发了，有几个人没拿"
     others = ("小吴的血型是AB型", "小郑的血型是AB型", "小冯血型也是AB", "小何献血才知道血型是O型")
     await told(memory, *others, stray)
@@ -170,9 +152,7 @@ async def test_in_set_questions_the_hits_say_which_words_name_the_kind(
     assert before > await place(memory, asked, stray)
 
 
-async def test_set_questions_prefer_what_was_not_said_yet(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_set_questions_prefer_what_was_not_said_yet(memory, monkeypatch):
     other = "聊天时才发现小何的籍贯是嘉兴"
     await told(memory, "小吴的籍贯是绍兴", "小吴的籍贯是绍兴呢", "小吴的籍贯，是绍兴", other)
     asked = "大家的籍贯都是哪些地方？"
@@ -234,8 +214,37 @@ async def test_who_speaks_of_a_relative_is_not_named(memory: Memory) -> None:
     await memory.know(fact(HOME, ME, entity("杭州"), "知夏住在杭州", predicate="lives_in"))
     found = await memory.ask(HOME, "我周六跟闺蜜约了看展")
     assert (found.trace.named, found.items) == ({}, ())
-    found = await memory.ask(HOME, "我闺蜜是干嘛的")  # may be known of the speaker only
+    asked = "我闺蜜是干嘛的"
+    assert (await memory.ask(HOME, asked)).trace.named == {}  # of whom nothing is known
+    await memory.know(fact(HOME, ME, entity("展"), "知夏和闺蜜去看展"))
+    found = await memory.ask(HOME, asked)  # may be known of the speaker only
     assert found.trace.named == {ME: "知夏"}
+
+
+@pytest.mark.parametrize(
+    ("said", "predicate", "asked"),
+    [
+        ("果果是知夏的小女儿，三岁", "family", "周末带女儿出去野餐，准备点什么吃的好？"),
+        ("Guo is 知夏's little daughter", "family", "what can I cook for my daughter?"),
+        ("果果和知夏结婚了", "partner", "我老公爱吃什么菜，帮我想想"),
+    ],
+)
+async def test_a_relative_is_known_by_a_fact_that_says_so(
+    memory: Memory, said: str, predicate: str, asked: str
+) -> None:
+    await memory.open()
+    kin, other = entity("果果"), entity("阿明")
+    names = name(HOME, ME, "知夏"), name(HOME, kin, "果果"), name(HOME, other, "阿明")
+    await memory.know(HOME, *names, fact(HOME, ME, kin, said, predicate=predicate))
+    await memory.know(fact(HOME, ME, other, "阿明是知夏的弟弟", predicate="family"))
+    for who in (kin, other):
+        ill = fact(HOME, who, entity(f"牛奶{who}"), f"牛奶过敏{who}", predicate="allergic_to")
+        await memory.know(ill)
+    found = await memory.ask(HOME, asked)
+    assert kin in found.trace.named
+    assert other not in found.trace.named
+    assert f"牛奶过敏{kin}" in found.block
+    assert f"牛奶过敏{other}" not in found.block
 
 
 @pytest.mark.parametrize("whose", ["", "我"])
@@ -267,9 +276,7 @@ async def spoken(memory: Memory, *lines: tuple[str, str, str]) -> None:
         await memory.say(ROOM, user(who), line, T0 - 86_400 * number, name=called)
 
 
-async def test_who_is_called_by_the_name_they_speak_under_gains(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_is_called_by_the_name_they_speak_under_gains(memory, monkeypatch):
     await spoken(
         memory,
         ("1", "Emi Long", "I went hiking on the weekend"),
@@ -287,9 +294,7 @@ async def test_who_is_called_by_the_name_they_speak_under_gains(
     assert with_name["Emi Long"] == without["Emi Long"]
 
 
-async def test_of_many_facts_of_the_kind_that_is_asked_for_each_gains_less(
-    memory: Memory,
-) -> None:
+async def test_of_many_facts_of_the_kind_that_is_asked_for_each_gains_less(memory):
     await told(memory)
     things = ["爬山", "唱歌", "下棋", "钓鱼", "滑雪", "养花"]
 
@@ -310,9 +315,7 @@ async def test_of_many_facts_of_the_kind_that_is_asked_for_each_gains_less(
     assert min(near) >= ranking.STRONG  # each of them matters
 
 
-async def test_more_than_a_few_of_a_kind_have_to_be_good(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_more_than_a_few_of_a_kind_have_to_be_good(memory, monkeypatch):
     await told(memory)
     for thing in ("吉他", "钢琴", "二胡", "口琴", "长笛"):
         await memory.know(fact(HOME, ME, entity(thing), f"张三会弹{thing}这种乐器"))

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import tracemalloc
 
 import pytest
@@ -119,9 +117,7 @@ def test_numbers_meet_however_they_are_written(one: str, other: str, shared: set
         ("A big cat", "a bit", set()),
     ],
 )
-def test_words_without_borders_are_searched_by_their_characters_too(
-    asked: str, said: str, shared: set[str]
-) -> None:
+def test_words_without_borders_are_searched_by_their_characters_too(asked, said, shared):
     (part,) = split(asked)
     assert part.terms.keys() & set(index_terms(said)) == shared
     assert set(part.words) == set(search_terms(asked))

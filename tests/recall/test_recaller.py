@@ -1,8 +1,4 @@
-from __future__ import annotations
-
 from dataclasses import replace
-
-import pytest
 
 from graph_memory.embedding import CachedEmbedder
 from graph_memory.model import Episode, Forgotten, Presence, Status, asker_of
@@ -48,9 +44,7 @@ async def test_a_word_is_found_by_one_of_its_characters(memory: Memory) -> None:
     assert texts(await memory.ask(HOME, "高？")).count("小红") == 1
 
 
-async def test_a_character_that_many_have_is_not_looked_for(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_character_that_many_have_is_not_looked_for(memory, monkeypatch):
     """Of 40 messages, one in eight has 高."""
     await memory.open()
     for number in range(40):
@@ -154,9 +148,21 @@ async def test_a_replaced_fact_is_marked_and_comes_later(memory: Memory) -> None
     assert "现在不是了" not in found.items[0].text
 
 
-async def test_a_plan_that_was_settled_long_ago_is_told_to_who_asks_how_it_was(
-    memory: Memory,
-) -> None:
+async def test_what_began_in_a_month_is_dated_by_the_month(memory: Memory) -> None:
+    """Until when the other one was so, and from when on; whatever an import calls it."""
+    await memory.open()
+    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京朝阳区", at=T0)
+    new = fact(HOME, ZHANG, entity("上海"), "张三住在上海朝阳路", at=T0 + 90, supersedes=(old.id,))
+    await memory.know(HOME, old, replace(new, valid_from=T0, precision="month"))
+    trip = fact(HOME, ZHANG, entity("朝阳"), "张三出差去朝阳市", at=T0)
+    ahead = {"valid_from": T0 + 400 * 86_400, "precision": "year"}
+    await memory.know(replace(trip, **ahead))
+    found = texts(await memory.ask(HOME, "张三住在朝阳吗", limit=8))
+    assert "〔到2026-09为止，现在不是了〕" in found
+    assert "〔2027起〕" in found
+
+
+async def test_a_plan_that_was_settled_long_ago_is_told_to_who_asks_how_it_was(memory):
     recaller = await memory.open()
     await memory.say(HOME, ZHANG, "周末去爬了黄山", name="张三")
     plan = fact(HOME, ZHANG, entity("川藏线"), "张三打算骑行川藏线", predicate="plans", valid_to=T0)

@@ -1,21 +1,19 @@
 """Records answer what was talked about at a time, and nothing else notices them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
 from graph_memory.model import Episode, Session, asker_of
-from tests.makers import entity, fact, group, private, user
+from tests.makers import CHINA, entity, fact, group, private, user
 from tests.scripted import HashEmbedder
 
-from .conftest import SHANGHAI, Memory
+from .conftest import Memory
 
 HOME, CLUB = private("zhang"), group("1")
 ZHANG, LI = user("zhang"), user("li")
-NOW = datetime(2027, 1, 15, 12, tzinfo=SHANGHAI)
+NOW = datetime(2027, 1, 15, 12, tzinfo=CHINA)
 TEXTS = {
     "year": "这一年张三学会了冲浪",
     "july": "七月张三去青岛看海",
@@ -28,7 +26,7 @@ TEXTS = {
 def record(
     level: str, month: int, days: float, text: str, session: Session = HOME, day: int = 1
 ) -> Episode:
-    start = datetime(2026, month, day, 9, tzinfo=SHANGHAI)
+    start = datetime(2026, month, day, 9, tzinfo=CHINA)
     end = start + timedelta(days=days)
     id = f"rec:{session.id}{level}{month}.{day}"
     return Episode(
@@ -82,7 +80,7 @@ async def test_to_other_questions_it_is_as_if_there_were_no_records(memory: Memo
     memory.now = NOW.timestamp()
     memory.embedder = HashEmbedder()
     await memory.open()
-    at = datetime(2026, 7, 5, tzinfo=SHANGHAI).timestamp()
+    at = datetime(2026, 7, 5, tzinfo=CHINA).timestamp()
     await memory.say(HOME, ZHANG, "七月我要去青岛看海", at)
     await memory.know(HOME, fact(HOME, ZHANG, entity("青岛"), "张三去过青岛看海", at=at))
     asked = ("张三在青岛看海吗", "去年7月去了哪里看海", "冲浪好玩吗")
@@ -99,8 +97,8 @@ async def test_to_other_questions_it_is_as_if_there_were_no_records(memory: Memo
 
 async def test_who_was_not_there_for_all_of_it_is_not_told(memory: Memory):
     memory.now = NOW.timestamp()
-    start = datetime(2026, 7, 2, tzinfo=SHANGHAI).timestamp()
-    await memory.say(CLUB, ZHANG, "我先来", datetime(2026, 1, 1, tzinfo=SHANGHAI).timestamp())
+    start = datetime(2026, 7, 2, tzinfo=CHINA).timestamp()
+    await memory.say(CLUB, ZHANG, "我先来", datetime(2026, 1, 1, tzinfo=CHINA).timestamp())
     await memory.say(CLUB, LI, "我后来", start)
     await memory.open()
     july = record("month", 7, 29, "群里七月聊了爬山", CLUB)

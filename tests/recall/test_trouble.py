@@ -1,18 +1,14 @@
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
 
-import pytest
-
-from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.model import Forgotten, asker_of
 from graph_memory.recall import Recaller
 from graph_memory.settings import Settings
-from tests.makers import T0, context, entity, fact, group, name, private, user
+from tests.makers import CHINA, T0, context, entity, fact, group, name, private, user
+from tests.scripted import ScriptedModel
 
-from .conftest import SHANGHAI, Memory
+from .conftest import Memory
 from .hashing import HashingEmbedder
 
 ZHANG, HONG = user("10001"), user("10002")
@@ -58,9 +54,7 @@ async def test_a_slow_embedder_degrades_to_words_within_the_deadline(memory: Mem
     assert not found.trace.embedded
 
 
-async def test_a_broken_embedder_is_logged_once(
-    memory: Memory, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_broken_embedder_is_logged_once(memory, caplog):
     memory.embedder = embedder = HashingEmbedder()
     embedder.broken = True
     await memory.open()
@@ -74,9 +68,7 @@ async def test_a_broken_embedder_is_logged_once(
 # --------------------------------------------------------------------- trouble
 
 
-async def test_a_failure_inside_is_an_empty_recall(
-    memory: Memory, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failure_inside_is_an_empty_recall(memory, caplog, monkeypatch):
     recaller = await memory.open()
     await memory.say(HOME, ZHANG, "我对花生过敏")
     await recaller.settle()
@@ -118,9 +110,7 @@ async def test_a_restart_finds_the_same(memory: Memory) -> None:
     assert after[1].items[0].messages == (said.id,)
 
 
-async def test_messages_that_facts_rest_on_outlive_the_newest(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_messages_that_facts_rest_on_outlive_the_newest(memory, monkeypatch):
     monkeypatch.setattr("graph_memory.recall.index_sync.MAX_MESSAGES", 2)
     for number, text in enumerate(("我对花生过敏", "我买了新自行车", "雨停了", "散步去了")):
         await memory.say(HOME, ZHANG, text, T0 + number)
@@ -131,33 +121,17 @@ async def test_messages_that_facts_rest_on_outlive_the_newest(
     assert (await memory.ask(HOME, "新自行车买了吗")).items == ()
 
 
-class Rewriter:
-    """Answers with a better query, or not in time."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.stalled: asyncio.Event | None = None
-
-    async def ask(
-        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
-    ) -> Answer:
-        self.asked.append(prompt)
-        if self.stalled:
-            await self.stalled.wait()
-        return Answer("花生过敏")
-
-
 async def test_queries_are_rewritten_only_if_wanted_and_in_time(memory: Memory) -> None:
-    model = Rewriter()
+    model = ScriptedModel(lambda _: "花生过敏")
     await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子")
     for wanted in (False, True):
         settings = Settings(enable_query_rewriting=wanted, recall_deadline=200)
-        memory.recaller = Recaller(context(memory.journal, settings, zone=SHANGHAI), model)
+        memory.recaller = Recaller(context(memory.journal, settings, zone=CHINA), model)
         await memory.recaller.start()
         found = await memory.ask(HOME, "那个东西我能吃吗，会不会有事")
         assert bool(found.items) is wanted
-        assert bool(model.asked) is wanted
+        assert bool(model.calls) is wanted
         if wanted:
-            model.stalled = asyncio.Event()
+            model.gate = asyncio.Event()
             assert (await memory.ask(HOME, "那个东西我能吃吗，会不会有事")).items == ()
         await memory.recaller.close()

@@ -1,7 +1,5 @@
 """Views of askers and the conversations in what they see."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Plays a history on a real memory, step by step."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -33,9 +31,8 @@ from graph_memory.model import (
 )
 from graph_memory.service import MemoryService
 from graph_memory.store import Draft
-from graph_memory.visible_rows import LearnerRows
 from tests import makers
-from tests.makers import T0
+from tests.makers import T0, undo_last
 
 from .histories import (
     CHATS,
@@ -208,7 +205,7 @@ class Director:
                 session = next(chat for chat in CHATS if chat.id == fact.session)
                 await library.forget(id, asker_of(session, fact.speaker), fact.speaker)
             elif step.what == "undo":
-                await library.undo(None, "owner")
+                await undo_last(library, "owner")
             elif step.what == "archive":
                 await library.act("archive", [id], "owner")
             elif step.what == "restore":
@@ -231,7 +228,7 @@ class Director:
         context = self.memory.context
 
         def draft(rows):  # type: ignore[no-untyped-def]
-            visible = LearnerRows(rows, batch.session, context.settings.policy, context.attendance)
+            visible = context.learnable(rows, batch.session)
             read = readable(batch, visible)
             if not any(message.is_human for message in read.messages):
                 return Draft("learn", "learned", batch=batch.id)

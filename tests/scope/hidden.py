@@ -1,12 +1,10 @@
 """What is hidden from others in a random history, in two versions that differ in nothing else.
 
 Each kind is something that nobody else may learn of: a secret, what was told in confidence,
-what was taken back, said in a pause or by somebody who is forgotten, a fact that was
-forgotten. A history is played with the one version and with the other; what everybody else
-is given must be the same.
+what was taken back, said in a pause, by somebody who is not to be remembered or who is
+forgotten, a fact that was forgotten. A history is played with the one version and with the
+other; what everybody else is given must be the same.
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
@@ -38,6 +36,10 @@ SECRETS = (
     ("卡号４５３９-{}", "1488-0343-6467", "5787-6362-1486"),
     ("身份证{}", "11010519491231002X", "440524199003070014"),
     ("验证码 {}", "483920", "170562"),
+    ("口令：{}", "芝麻开门", "天王盖虎"),
+    ("暗号:{}", "sesame", "topaze"),
+    ("pwd：{}", "abc", "xyz"),
+    ("你还记得吧，我家门锁密码是{}吧", "四七一九零二", "八三五零六一"),
     ("{}是登录验证码", "482913", "907155"),
     ("password: {}", "hunter22x", "dragon31q"),
     ("your code is {}", "583920", "104477"),
@@ -64,7 +66,7 @@ CONFIDENCES = (
 )
 """With a bar: what comes after it is a message of its own."""
 KINDS = (
-    "secret", "confidence", "taken back", "paused", "forgotten", "fact forgotten",
+    "secret", "confidence", "taken back", "paused", "unlisted", "forgotten", "fact forgotten",
     "corrected and forgotten",
 )  # fmt: skip
 
@@ -140,6 +142,7 @@ class Player(Director):
         self.clock, self.version, self.backs_up = clock, version, backs_up
         self.lines: list[dict[str, object]] = []
         self.refs = 0
+        self.unlisted: set[str] = set()
         self.tellers: defaultdict[str, set[str]] = defaultdict(set)
 
     async def perform(self, steps: list[Step], hidden: list[Hide]) -> None:
@@ -160,11 +163,14 @@ class Player(Director):
         was_paused = pauses.holds("user", who)
         if hide.kind == "paused":
             await pauses.pause("user", who)
+        if hide.kind == "unlisted":
+            self.leave_out(self.memory, hide.sender)
         said = [await self._tell(hide, text) for text in hide.words(self.version)]
         if hide.echoes:
             text = f"好的，{hide.words(self.version)[0]}，我记住了"
             self.at += 5.0
             await self.memory.learning.reply(chat, text, at=self.at, to=who)
+        self.leave_out(self.memory)
         await self._say(aside)
         first = next((each for each in said if each), None)
         if first:
@@ -181,6 +187,12 @@ class Player(Director):
             await pauses.resume("user", who)
             self.at += 600.0
 
+    def leave_out(self, memory: MemoryService, *users: str) -> None:
+        """Remember nothing of some people from now on, and of all others."""
+        self.unlisted.update(users)
+        live = memory.context.live
+        live.current = replace(live.current, never_remember=tuple(sorted(users)))
+
     async def _rest(self, aside: Say) -> None:
         """Something else is said that day; the next day the day is summed up."""
         await self._say(replace(aside, later=GAP))
@@ -196,7 +208,7 @@ class Player(Director):
         name = WHO[PEOPLE.index(who)]
         turn = Turn(chat, who, name, text, ref=f"h{self.refs}@1")
         said = await self.memory.learning.hear(turn, at=self.at)
-        if hide.imports and hide.kind in ("paused", "taken back", "secret"):
+        if hide.imports and hide.kind in ("paused", "unlisted", "taken back", "secret"):
             kind, _, key = chat.circle.split(":", 1)[1].partition(":")
             place = {"group" if kind == "group" else "private": key}
             line = {"time": self.at, "sender": who.split(":")[1], "text": text, "name": name}
@@ -212,7 +224,7 @@ class Player(Director):
         await self._check_speaker(hide)
         rows = await self.memory.journal.read(lambda rows: rows.find(CoreFact, session=chat.id))
         number = 1 + max((row.number for row in rows if row.user == who), default=0)
-        if hide.kind not in ("confidence", "paused"):
+        if hide.kind not in ("confidence", "paused", "unlisted"):
             id = stable_id("c", chat.id, who, f"hidden {number}")
             kind, at = CoreKind.FEELING.value, self.at
             text = hide.words(self.version)[0]
@@ -281,6 +293,7 @@ class Player(Director):
         if not self.lines:
             return
         self.clock.now = self.at
+        self.leave_out(self.memory, *self.unlisted)
         folder = self.memory.directory / "imports"
         folder.mkdir(exist_ok=True)
         text = "\n".join(json.dumps(line) for line in self.lines)
@@ -288,3 +301,4 @@ class Player(Director):
         options = Options(platform=makers.QQ, now=self.at)
         importer = await self.memory.transfer.importer("chat.jsonl", options)
         await self.memory.transfer.bring(importer)
+        self.leave_out(self.memory)

@@ -6,17 +6,11 @@ A history is a list of steps, small frozen things that hypothesis can shrink;
 can touch does: the same words, names and things come up in every chat.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from graph_memory.model import (
-    NO_PERSONA,
-    EntityType,
-    Session,
-)
+from graph_memory.model import NO_PERSONA, EntityType, Session
 from tests import makers
 
 ACCOUNTS = ["1", "2", "3"]

@@ -5,8 +5,6 @@ judges and works on the rows as the journal's file holds them. It is slow and pl
 purpose; should it disagree with ``graph_memory/privacy/scope.py``, one of the two is wrong.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What the web pages show their owner, who may see everything but other people's secrets."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from html import unescape

@@ -1,11 +1,8 @@
 """What every surface of a memory gives one caller: the thing that must not depend on what
 the caller may not see."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
-from datetime import timedelta, timezone
 from typing import Any
 
 from graph_memory.commands.memory_commands import Commands
@@ -18,11 +15,10 @@ from graph_memory.recall import Recall, RecallOptions
 from graph_memory.references import References
 from graph_memory.service import MemoryService
 from graph_memory.store import Rows
-from graph_memory.visible_rows import LearnerRows, VisibleRows, view_for
+from graph_memory.visible_rows import VisibleRows, view_for
 
 from .director import extraction
 
-CHINA = timezone(timedelta(hours=8))
 Given = dict[str, Any]
 """By surface."""
 
@@ -80,7 +76,7 @@ class Surfaces:
 
     async def _companion(self, question: str) -> Given:
         """What the companion puts before the model and tells of what it keeps."""
-        caller, records, inner = self.caller, self.commands.records, self.commands.inner
+        caller, records, inner = self.caller, self.commands.companion, self.commands.companion
         word = question[:2]
         lead = await self.memory.companion.lead(
             replace(caller, text=question), self.memory.references.citing(caller)
@@ -126,21 +122,19 @@ class Surfaces:
     async def _learner(self, text: str) -> Given:
         """What the model is shown beside a batch of this chat, and what would be written."""
         memory, session = self.memory, self.caller.session
-        policy, attendance = memory.settings.policy, memory.attendance
         now = memory.now()
         said = Message(0, session.id, self.caller.user, self.caller.name, text, now)
         batch = Batch(0, session, (said,))
 
         def work(rows: Rows) -> Given:
             known = ContextBuilder(
-                LearnerRows(rows, session, policy, attendance), batch, memory.zone
+                memory.context.learnable(rows, session), batch, memory.zone
             ).fill({})
             numbers = tuple(known.facts)
             answer = extraction(batch, numbers, replaces=True, restates=True)
             made = resolve(rows, batch, answer, known, memory.context, now)
             draft = made.draft("learn", "learned", batch=batch.id)
-            teach = memory.companion.teacher()
-            lesson = teach(rows, batch, known) if teach else None
+            lesson = memory.companion.teach(rows, batch, known)
             return {
                 "learner's prompt": compose(batch, known, memory.zone, lesson).prompt,
                 "learner's known": known,

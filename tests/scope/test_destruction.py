@@ -8,8 +8,6 @@ everybody else must be the same, and so must every row and message of theirs.
 ``GRAPH_MEMORY_TRIALS=2000`` searches longer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -20,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, seed, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from graph_memory.commands.memory_commands import Commands
@@ -29,18 +27,18 @@ from graph_memory.errors import GraphMemoryError, NotFoundError
 from graph_memory.library import edits
 from graph_memory.model import NO_PERSONA, Fact, Session, Turn
 from graph_memory.service import MemoryService
-from graph_memory.store import Draft, messages
+from graph_memory.store import messages
 from graph_memory.transfer import Options
 from graph_memory.visible_rows import VisibleRows
 from tests import makers
 
-from ..makers import Clock
+from ..makers import Clock, put
 from . import oracle
 from .director import Director
 from .histories import CHATS, PERSONAS, WHAT, WHO, Say
 from .oracle import Rules
 from .surfaces import Surfaces, differences
-from .test_broken import Bench, NoticedError
+from .test_broken import Bench, notices
 from .test_interference import QUICK, TRIALS
 from .trial import Ask, Trial, opened, trials
 
@@ -93,13 +91,17 @@ class Harmful:
         self._memory = memory
         self._director = director
         self._commands = Commands(memory)
+        self._shared: int | None = None
+        """The hello to the others' group: taking it back writes that group's summary anew."""
 
     async def greet(self, nick: str, *, is_member: bool) -> None:
         """Be known, under a name; to a group of the others' as well."""
         for place in [*PLACES, SHARED] if is_member else PLACES:
             self._director.at += 60.0
             at = self._director.at
-            await self._memory.learning.hear(Turn(place, HARMFUL, nick, "你好呀"), at=at)
+            said = await self._memory.learning.hear(Turn(place, HARMFUL, nick, "你好呀"), at=at)
+            if said and place == SHARED:
+                self._shared = said.id
 
     async def do(self, harm: Harm) -> None:
         """Do one thing; what is refused is refused."""
@@ -125,8 +127,9 @@ class Harmful:
         await self._commands.forget(caller, self._fact(harm))
         with contextlib.suppress(GraphMemoryError):
             await self._memory.library.forget(self._fact(harm), caller.asker, HARMFUL)
-        with contextlib.suppress(GraphMemoryError):
-            await self._memory.library.unsay(harm.number + 1, caller.asker, HARMFUL)
+        if harm.number + 1 != self._shared:
+            with contextlib.suppress(GraphMemoryError):
+                await self._memory.library.unsay(harm.number + 1, caller.asker, HARMFUL)
 
     async def _correct(self, harm: Harm) -> None:
         caller = self._caller(harm)
@@ -252,9 +255,7 @@ async def _compare(memories: list[MemoryService], drawn: Ask) -> None:
 
 @settings(max_examples=int(TRIALS or 12), phases=list(Phase) if TRIALS else QUICK, deadline=None)
 @given(trials, st.sampled_from(NICKS), harms, st.booleans())
-def test_nobody_else_is_harmed(
-    trial: Trial, before: str, acts: list[Harm], is_member: bool
-) -> None:
+def test_nobody_else_is_harmed(trial, before, acts, is_member):
     run(trial, before, acts, is_member=is_member)
 
 
@@ -301,7 +302,7 @@ async def _told_of(memory: MemoryService, director: Director) -> str:
         SHARED, HARMFUL, makers.entity("花生"), "路人讨厌花生", id="f:silent",
         at=director.at + 2, speaker=makers.user("5"), evidence=(said.id,),
     )  # fmt: skip
-    await memory.journal.commit(lambda _: Draft("learn", "learned", [fact]))
+    await put(memory.journal, fact)
     return fact.id
 
 
@@ -387,19 +388,7 @@ BREAKS: tuple[Callable[[Bench], None], ...] = (
 
 @pytest.mark.parametrize("broken", BREAKS, ids=lambda broken: broken.__name__)
 def test_a_break_is_noticed(broken: Callable[[Bench], None]) -> None:
-    @seed(1)
-    @settings(max_examples=30, phases=QUICK[2:], database=None, report_multiple_bugs=False)
-    @given(trials, st.sampled_from(NICKS), harms)
-    def search(trial: Trial, before: str, acts: list[Harm]) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            broken(Bench(patch))
-            try:
-                run(trial, before, acts)
-            except AssertionError as error:
-                raise NoticedError from error
-
-    with pytest.raises(NoticedError):
-        search()
+    assert notices(broken, run, 30, trials, st.sampled_from(NICKS), harms)
 
 
 def all_answers_are_theirs(bench: Bench) -> None:

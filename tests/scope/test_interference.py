@@ -6,8 +6,6 @@ takes about half a minute; ``GRAPH_MEMORY_TRIALS=2000`` searches longer, and mak
 finds smaller, which can take minutes.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,8 +1,6 @@
 """One trial of non-interference: a history, some who ask, and the memory without whatever
 they may not see."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator
@@ -22,12 +20,12 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
 from tests.recall.hashing import HashingEmbedder
 
-from ..makers import Clock
+from ..makers import CHINA, Clock
 from . import oracle
 from .director import Director
 from .histories import CHATS, PEOPLE, WHO, Step, histories, questions, unseen
 from .oracle import FOREIGN, HIDDEN, OWN, Judge, Listener, Record, Rules
-from .surfaces import CHINA, Given, Surfaces, differences
+from .surfaces import Given, Surfaces, differences
 
 JOURNAL = "journal.sqlite3"
 NOBODYS = "f:there-never-was"

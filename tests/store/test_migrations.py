@@ -1,7 +1,5 @@
 """An update of the journal works as a whole or leaves it as it was, with a copy beside it."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Turning pages: forwards and backwards lead through the same rows, each once."""
 
-from __future__ import annotations
-
 import itertools
 import sqlite3
 

@@ -1,7 +1,5 @@
 """Presence that an import tells of stands beside the memory's own and goes without a trace."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing

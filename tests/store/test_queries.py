@@ -1,7 +1,5 @@
 """Queries go by an index, however many rows there are, and nothing names one for them."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -56,7 +54,7 @@ def plan(db: sqlite3.Connection, run: Callable[[], object]) -> str:
         lambda db: queries.newest_episodes(db, HERE, 10, told=True),
         lambda db: queries.visits(db, HERE, T0),
         lambda db: queries.replaced(db, ["f1"]),
-        lambda db: queries.replacing(db, "f1"),
+        lambda db: Rows(db).replacing("f1"),
         lambda db: queries.superseded_before(db, T0, 10),
         lambda db: queries.search_messages(db, HERE, [], queries.Search(["山"])),
         lambda db: queries.versions(db, Episode.kind, "e1", 3),

@@ -1,7 +1,5 @@
 """A memory to move into or out of."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

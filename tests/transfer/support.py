@@ -1,7 +1,5 @@
 """Memories to move, and what is in them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -38,7 +36,7 @@ async def write(journal: Journal, *rows: Row) -> None:
 
 
 async def hear(journal: Journal, session: Session, *messages: Message) -> list[Message]:
-    return [(await journal.append(each, session)).message for each in messages]
+    return [await journal.append(each, session) for each in messages]
 
 
 async def attend(journal: Journal, *presences: Presence) -> None:

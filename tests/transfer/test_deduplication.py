@@ -1,7 +1,5 @@
 """Lines that were heard are recognised, however they were written down, and no others."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

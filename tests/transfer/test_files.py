@@ -1,7 +1,5 @@
 """Where files may be, and what is there of one that was not completed."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat
@@ -92,9 +90,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path_factory: pytest.TempPathFactor
     assert files.waiting(folder) == [path]
 
 
-def test_what_is_sent_in_replaces_nothing_and_leaves_nothing_half(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_sent_in_replaces_nothing_and_leaves_nothing_half(tmp_path, monkeypatch):
     texts = [b"1", b"22", b"333"]
     kept = [sent(tmp_path, "a.tar.gz", text) for text in texts]
     assert [path.name for path in kept] == ["a.tar.gz", "a.tar-2.gz", "a.tar-3.gz"]
@@ -117,9 +113,7 @@ def _fail(path: Path) -> None:
         raise OSError("kaputt")
 
 
-def test_no_more_files_wait_than_can_be_looked_through(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_files_wait_than_can_be_looked_through(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_WAITING", 2)
     first, second = files.Incoming(tmp_path, "a.json"), files.Incoming(tmp_path, "b.json")
     with pytest.raises(FormatError, match="2 files are in imports/"):

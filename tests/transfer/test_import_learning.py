@@ -1,15 +1,10 @@
 """Learning what was imported: when there is time, within what it may cost, exactly once."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.inference.token_budget import TokenBudget
 from graph_memory.learning import Learning
 from graph_memory.learning.batching import FEW
@@ -19,37 +14,12 @@ from graph_memory.transfer import TransferService
 from graph_memory.transfer.import_runs import saved
 from graph_memory.transfer.transfer_service import next_batch
 from tests.makers import T0, context, group, message, private, user
+from tests.scripted import ScriptedModel, answer, said
 
 from .support import OPTIONS, hear, importer, opened, put
 from .test_sources import lines
 
 DAY = 86_400.0
-
-
-class Model:
-    """Finds one fact in every batch."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    async def ask(
-        self, system: str, prompt: str, *, tool: ToolSchema | None = None, where: str = ""
-    ) -> Answer:
-        self.asked.append(prompt)
-        fact: Mapping[str, Any] = {
-            "subject": "我",
-            "predicate": "likes",
-            "object": "大提琴",
-            "statement": f"小红喜欢大提琴（{len(self.asked)}）",
-            "importance": 0.5,
-            "evidence": [1],
-        }
-        return Answer(
-            text="",
-            arguments={"worth": True, "entities": [], "facts": [fact]},
-            tokens_in=400,
-            tokens_out=100,
-        )
 
 
 async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
@@ -69,7 +39,10 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
             {"time": T0 - DAY, "sender": "?", "text": "谁说的", "group": "9"},
         ),
     )
-    model = Model()
+    model = ScriptedModel(
+        lambda _: answer(said("我", "likes", "大提琴", f"小红喜欢大提琴（{len(model.calls)}）", 1)),
+        cost=(400, 100),
+    )
     async with opened(tmp_path / "a") as journal:
         spending = TokenBudget(journal, OPTIONS.zone, lambda: T0, limit=1_900)
         shared = context(journal, zone=OPTIONS.zone, now=lambda: T0, budget=spending)
@@ -79,13 +52,13 @@ async def test_what_was_imported_is_learned_if_asked(tmp_path: Path) -> None:
         brought = await mover.bring(importer(journal, path, learns=True))
         assert brought.run.learns
         await learning.settle()
-        assert model.asked == []
+        assert model.calls == []
         for _ in range(6):
             await mover.learn()
             await learning.settle()
         # Half of what a day may cost, and no more.
-        assert len(model.asked) == 2
-        assert all("谁说的" not in prompt for prompt in model.asked)
+        assert len(model.calls) == 2
+        assert all("谁说的" not in call.prompt for call in model.calls)
         assert not await journal.read(lambda rows: rows.find(Fact, session=group("9").id))
         facts = await journal.read(lambda rows: rows.find(Fact, session=private("1").id))
         assert len(facts) == 2

@@ -1,7 +1,5 @@
 """Out and in again: the same bytes, nothing twice, nothing from garbage."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3
@@ -39,6 +37,7 @@ from graph_memory.model import (
     registered,
     stable_id,
 )
+from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
 from graph_memory.transfer.deduplication import referred
@@ -177,9 +176,7 @@ async def play(journal: Journal, history: History) -> None:
             await write(journal, step)
 
 
-async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(
-    tmp_path: Path,
-) -> None:
+async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(tmp_path):
     async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
         asked, told, other, _ = await hear(
             one,
@@ -202,7 +199,9 @@ async def test_an_own_file_brings_nothing_of_a_pause_or_of_groups_that_are_off(
         path = put(tmp_path / "x.jsonl", await exported(one))
         plan = await importer(two, path).preview()
         assert (plan.skipped, plan.new) == ({"paused": 2}, 3)
-        plan, _ = await brought(two, path, groups=False)
+        plan, _ = await brought(
+            two, path, remembers=Settings(never_remember=("*:GroupMessage:*",)).remembers
+        )
         assert (plan.skipped, plan.new) == ({"paused": 3}, 2)
         assert [m.text for m in await everything(two)] == ["我住在长沙", "知道了"]
         facts = await two.read(lambda rows: list(rows.scan(Fact)))
@@ -290,6 +289,30 @@ async def test_what_was_retracted_does_not_come_back(journal: Journal, tmp_path:
     assert [each.text for each in await everything(journal)] == ["好"]
 
 
+def _kind(place: str) -> str:
+    return "group" if place == "9" else "private"
+
+
+async def test_a_pause_that_is_over_travels_and_no_later_import_fills_it(tmp_path: Path) -> None:
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
+        clock = iter((T0, T0 + 1_000, T0 + 5_000, T0 + 6_000))
+        for kind, id in (("user", user("1")), ("circle", GROUP.circle)):
+            pauses = Pauses(one, lambda: next(clock))
+            await pauses.pause(kind, id)
+            await pauses.resume(kind, id)
+        before = await exported(one)
+        await brought(two, put(tmp_path / "x.jsonl", before))
+        assert await exported(two) == before
+        said = [(500, "1", "1"), (5_500, "2", "9"), (2_000, "1", "1"), (500, "2", "9")]
+        text = "".join(
+            json.dumps({"time": T0 + at, "sender": who, "text": f"{at}", _kind(place): place})
+            + "\n"
+            for at, who, place in said
+        )
+        plan = await importer(two, put(tmp_path / "chat.jsonl", text.encode())).preview()
+        assert (plan.skipped, plan.new) == ({"paused": 2}, 2)
+
+
 async def test_one_person(tmp_path: Path) -> None:
     async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as two:
         await filled(one)
@@ -348,9 +371,7 @@ def changed(data: bytes, kind: str, **values: Any) -> bytes:
         ("end", {"lines": 3}, "lines"),
     ],
 )
-async def test_garbage_changes_nothing_and_says_where(
-    journal: Journal, tmp_path: Path, kind: str, values: dict[str, Any], field: str
-) -> None:
+async def test_garbage_changes_nothing_and_says_where(journal, tmp_path, kind, values, field):
     await filled(journal)
     data = changed(await exported(journal), kind, **values)
     error = await refused(journal, tmp_path / "x.jsonl", data)

@@ -1,7 +1,5 @@
 """What an asker takes away is what the asker may see, and tells nothing of the rest."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tempfile
@@ -111,7 +109,7 @@ async def _play(journal: Journal, steps: list[Any]) -> None:
     by_id = {s.id: s for s in SESSIONS}
     for step in steps:
         if isinstance(step, Message):
-            stored = (await journal.append(replace(step, id=0), by_id[step.session])).message
+            stored = await journal.append(replace(step, id=0), by_id[step.session])
             numbers[step.id] = stored.id
     await journal.alter(lambda db, _tell: db.execute("DELETE FROM presence"))
     for step in steps:

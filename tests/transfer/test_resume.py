@@ -1,7 +1,5 @@
 """Killed in the middle: done again it is complete, and nothing is there twice."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -19,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_memory.deletion import erasure
+from graph_memory.deletion import forget_me
 from graph_memory.errors import JournalError
 from graph_memory.store import Journal
 from graph_memory.transfer.import_runs import saved
@@ -96,9 +94,7 @@ async def test_a_kill_costs_nothing(tmp_path: Path, steps: int) -> None:
         assert (run.state, run.count, run.rows) == ("done", whole.count, whole.rows)
 
 
-async def test_an_import_stops_while_somebody_is_being_forgotten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_import_stops_while_somebody_is_being_forgotten(tmp_path, monkeypatch):
     """Not only once that is done: what came in meanwhile would stay."""
     path = source(tmp_path / "x.jsonl")
     async with opened(tmp_path / "a") as journal:
@@ -107,7 +103,7 @@ async def test_an_import_stops_while_somebody_is_being_forgotten(
         async def forgetting(work: Callable[..., T]) -> T:
             result = await alter(work)
             with broken_off(journal, 1):
-                await journal.in_slices(lambda db, tell: erasure.erase(db, user("3"), T0, tell))
+                await journal.in_slices(lambda db, tell: forget_me.erase(db, user("3"), T0, tell))
             return result
 
         monkeypatch.setattr(journal, "alter", forgetting)
@@ -118,9 +114,7 @@ async def test_an_import_stops_while_somebody_is_being_forgotten(
 
 @given(histories(), histories(), st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
 @settings(max_examples=25, deadline=None)
-def test_an_import_that_is_undone_has_never_been(
-    here: History, there: History, first: int, second: int, third: int
-) -> None:
+def test_an_import_that_is_undone_has_never_been(here, there, first, second, third):
     """Whatever was there before, and however often the import, or its undo, broke off."""
     asyncio.run(_undone(here, there, (first, second), third))
 

@@ -1,7 +1,5 @@
 """Every kind of file, on a small one made by hand."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import tempfile
@@ -20,6 +18,7 @@ from hypothesis import strategies as st
 from graph_memory.deletion import retraction
 from graph_memory.errors import FormatError
 from graph_memory.model import BOT, Episode, Fact, Mention, Name
+from graph_memory.settings import Remembers, Settings
 from graph_memory.store import Journal
 from graph_memory.store.pauses import Pauses
 from graph_memory.transfer.intake import Intake
@@ -89,9 +88,7 @@ async def test_chat_lines_land_where_they_were_said(journal: Journal, tmp_path: 
     assert await exported(journal) == before
 
 
-async def test_an_import_does_its_reading_beside_the_chat(
-    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_import_does_its_reading_beside_the_chat(journal, tmp_path, monkeypatch):
     """However large the file is, the event loop's thread reads nothing of it."""
     readers: set[int] = set()
     finish = Intake.finish
@@ -109,9 +106,7 @@ async def test_an_import_does_its_reading_beside_the_chat(
     assert threading.get_ident() not in readers
 
 
-async def test_names_are_cleaned_as_if_they_had_been_heard(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_names_are_cleaned_as_if_they_had_been_heard(journal, tmp_path):
     here = {"group": "9"}
     line = {
         "time": T0,
@@ -128,9 +123,7 @@ async def test_names_are_cleaned_as_if_they_had_been_heard(
     assert known.text == "陈大文 我"
 
 
-async def test_what_was_heard_is_not_imported_a_second_time(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_what_was_heard_is_not_imported_a_second_time(journal, tmp_path):
     here = group("9")
     path = put(
         tmp_path / "x.jsonl",
@@ -147,9 +140,7 @@ async def test_what_was_heard_is_not_imported_a_second_time(
     assert spans == [(T0 - DAY, T0), (T0, None)]
 
 
-async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(journal, tmp_path):
     clock = iter((T0 + 1_000, T0 + 2_000, T0 + 5_000))
     pauses = Pauses(journal, lambda: next(clock))
     await pauses.pause("user", user("1"))
@@ -158,7 +149,7 @@ async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(
     here = group("9")
     (told,) = await hear(journal, here, message(here, user("2"), "说错了", T0 + 7_000, ref="5@1"))
     now = T0 + 8_000
-    await journal.in_slices(lambda db, tell: retraction.retract(db, tell, id=told.id, at=now))
+    await journal.in_slices(lambda db, tell: retraction.retract(db, tell, ids=[told.id], at=now))
     said = [
         (0, "1", "开始前", {}),
         (1_500, "1", "给爸买了保险", {}),
@@ -179,8 +170,17 @@ async def test_what_was_said_while_nothing_was_to_be_stored_stays_outside(
     plan = await importer(journal, path).preview()
     assert plan.skipped == {"paused": 6}
     assert {text for _, text in plan.examples} <= {"开始前", "之后", "在呢", "早日康复", "群还开着"}
-    plan = await importer(journal, path, groups=False).preview()
+
+    def without(*entries: str, only: str = "*") -> Remembers:
+        return Settings(never_remember=entries, remember_only=(only,)).remembers
+
+    plan = await importer(journal, path, remembers=without("*:GroupMessage:*")).preview()
     assert (plan.skipped, plan.new) == ({"paused": 8}, 3)
+    plan = await importer(journal, path, remembers=without("2")).preview()
+    assert (plan.skipped, plan.new) == ({"paused": 7}, 4)
+    plan = await importer(journal, path, remembers=without(only="8")).preview()
+    assert (plan.skipped, plan.new) == ({"paused": 10}, 1)
+    assert {text for _, text in plan.examples} == {"群还开着"}
 
 
 async def test_secrets_are_masked_in_what_is_shown_before(journal: Journal, tmp_path: Path) -> None:
@@ -204,9 +204,7 @@ async def test_secrets_are_masked_in_what_is_shown_before(journal: Journal, tmp_
         ),
     ],
 )
-async def test_a_wrong_chat_line(
-    journal: Journal, tmp_path: Path, line: dict[str, Any], field: str
-) -> None:
+async def test_a_wrong_chat_line(journal, tmp_path, line, field):
     good = {"time": T0, "sender": "1", "text": "你好 \U0001f600"}  # written as two halves
     path = put(tmp_path / "x.jsonl", "\n".join(map(json.dumps, (good, line))))
     with pytest.raises(FormatError) as caught:
@@ -341,9 +339,7 @@ async def test_groups_are_heard_with_their_speakers(journal: Journal, tmp_path: 
     assert (heard.sender, heard.name, heard.text) == (user("2"), "小明", "@小梅 在吗")
 
 
-async def test_history_that_the_plugin_heard_itself_is_there_once(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_history_that_the_plugin_heard_itself_is_there_once(journal, tmp_path):
     her = private("1")
     path = database(
         tmp_path / "data_v4.db",
@@ -375,9 +371,7 @@ def history(path: Path, *turns: dict[str, Any]) -> Path:
     return database(path / "data_v4.db", CONVERSATIONS, rows)
 
 
-async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(journal, tmp_path):
     path = history(
         tmp_path,
         turn("user", "下次读书会读的是《呼兰河传》"),
@@ -402,9 +396,7 @@ async def test_lines_of_a_group_that_were_heard_do_not_come_again_as_nobodys(
     assert await exported(journal) == before
 
 
-async def test_what_was_said_before_the_plugin_came_is_all_that_comes(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_what_was_said_before_the_plugin_came_is_all_that_comes(journal, tmp_path):
     path = history(
         tmp_path,
         turn("user", "好的"),
@@ -428,9 +420,7 @@ async def test_what_was_said_before_the_plugin_came_is_all_that_comes(
     assert await exported(journal) == before
 
 
-async def test_what_was_looked_at_before_is_looked_at_again(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_what_was_looked_at_before_is_looked_at_again(journal, tmp_path):
     path = history(tmp_path, turn("user", "我在学大提琴"))
     work = importer(journal, path)
     assert (await work.preview()).new == 1
@@ -439,9 +429,7 @@ async def test_what_was_looked_at_before_is_looked_at_again(
     assert (await work.run()).messages == 0
 
 
-async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_what_astrbot_kept_twice_comes_once_with_who_said_it(journal, tmp_path):
     heard = json.dumps({"type": "user", "message": [{"type": "plain", "text": "在吗"}]})
     path = database(
         tmp_path / "data_v4.db",
@@ -480,9 +468,7 @@ TALK = """
 """
 
 
-async def test_livingmemorys_memories_are_summaries_of_their_chats(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_livingmemorys_memories_are_summaries_of_their_chats(journal, tmp_path):
     def about(**more: Any) -> str:
         return json.dumps({"create_time": T0, "importance": 0.8, "status": "active"} | more)
 
@@ -666,9 +652,7 @@ async def test_a_group_from_qq(journal: Journal, tmp_path: Path) -> None:
     assert {m.session for m in found} == {group("9").id}
 
 
-async def test_a_private_chat_that_is_not_with_the_bot_stays_outside(
-    journal: Journal, tmp_path: Path
-) -> None:
+async def test_a_private_chat_that_is_not_with_the_bot_stays_outside(journal, tmp_path):
     info = {"name": "小红", "type": "private", "selfUin": "1", "peerUin": "2"}
     path = put(tmp_path / "x.json", qq_file(info, qq(1, "1", "我在学大提琴")))
     with pytest.raises(FormatError) as caught:

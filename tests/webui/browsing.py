@@ -1,7 +1,5 @@
 """Looking at pages and pressing their buttons, as a browser without scripts would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx

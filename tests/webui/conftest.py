@@ -1,7 +1,5 @@
 """A real memory behind the real application, without a socket."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

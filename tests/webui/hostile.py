@@ -1,7 +1,5 @@
 """A memory of its own that hostile people have been at, and everything a page can show of it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

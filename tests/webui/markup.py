@@ -1,7 +1,5 @@
 """Reading pages as a browser's parser would, to see what is markup and what is text."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 SEEN_TOGETHER = {"script", "style", "iframe", "object", "embed", "base", "math", "img", "mi"}

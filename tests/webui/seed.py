@@ -4,8 +4,6 @@ Everything goes through the real journal: messages, batches that were learned fr
 people, entities, facts with evidence, supersession, archive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from graph_memory.model import (

@@ -4,8 +4,6 @@ One line for each fact, as in the journal it comes from; the last talk is hostil
 """
 # ruff: noqa: E501
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 A route that is added tomorrow is in here without anybody thinking of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Conversations, their summaries, a message in context, and the change log."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import httpx
@@ -31,25 +29,19 @@ def records(page: object) -> list[str]:
         ({"told": "yes", "since": "2025-03-03", "until": "2025-03-03"}, 1),
     ],
 )
-async def test_records_are_filtered(
-    owner: httpx.AsyncClient, query: dict[str, str], count: int
-) -> None:
+async def test_records_are_filtered(owner, query, count):
     page = await see(owner, "/records", **query)
     assert len(records(page)) == count
 
 
-async def test_a_record_opens_to_the_very_words_and_what_they_taught(
-    owner: httpx.AsyncClient,
-) -> None:
+async def test_a_record_opens_to_the_very_words_and_what_they_taught(owner):
     page = await see(owner, records(await see(owner, "/records", chat="aiocqhttp:group:88001"))[0])
     assert "原文，16 条" in page.text
     assert "我膝盖不行，得带登山杖 李四膝盖有旧伤，下山要用登山杖" in page.text
     assert "李四" in page.text
 
 
-async def test_a_summary_opens_to_what_it_sums_up(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_a_summary_opens_to_what_it_sums_up(owner, service):
     (told,) = [
         record.episode
         for record in (await service.conversations.browse()).items
@@ -100,9 +92,7 @@ async def test_growth_is_counted_by_day(service: MemoryService) -> None:
 # ------------------------------------------------------------------ change log
 
 
-async def test_the_log_says_what_was_done_and_takes_it_back(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_the_log_says_what_was_done_and_takes_it_back(owner, service):
     id = (await service.library.browse()).items[0].fact.id
     change = await service.library.act("pin", [id], "owner")
     log = await see(owner, "/changes", actor="owner")
@@ -118,9 +108,7 @@ async def test_the_log_says_what_was_done_and_takes_it_back(
     assert "已经撤销过" in again.text
 
 
-async def test_the_log_is_paged_and_leaves_out_what_nobody_did(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_the_log_is_paged_and_leaves_out_what_nobody_did(owner, service):
     seen: list[int] = []
     place = None
     for _ in range(40):

@@ -1,7 +1,5 @@
 """Keys, cookies and tokens; guessing keys gets slower and slower, in bounded memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Fading curves follow the formula; bars are in the picture, in order, never of no width."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """The web UI names the memory in one module, for the type checker as for Python."""
 
-from __future__ import annotations
-
 import ast
 
 from tests.sources import imports, name, runtime_modules, tree

@@ -1,11 +1,7 @@
 """Backups, export, import, examination: seen first, then done, on a memory of its own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -13,15 +9,14 @@ import pytest_asyncio
 from starlette.requests import ClientDisconnect
 
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from graph_memory.transfer import SOURCES, Run
 from webui.guard import MAX_BODY
 from webui.pages.data import Importing, importer_of
 
 from .browsing import OURS, press, see, send
-from .conftest import KEY, application, client
+from .conftest import KEY, application, client, opened
 from .markup import Markup
-from .seed import NOW, seed
+from .seed import NOW
 from .story import ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,14 +24,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def memory(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MemoryService]:
-    directory = tmp_path_factory.mktemp("data")
-    opened = await MemoryService.open(
-        directory, Settings(), zone=ZoneInfo("Asia/Shanghai"), now=lambda: NOW
-    )
-    await seed(opened.journal)
-    await opened.settle()
-    yield opened
-    await opened.close()
+    async with opened(tmp_path_factory.mktemp("data")) as memory:
+        yield memory
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -47,9 +36,7 @@ async def keeper(memory: MemoryService) -> AsyncIterator[httpx.AsyncClient]:
         yield browser
 
 
-async def test_a_backup_is_made_and_its_restore_shown_prepared_and_called_off(
-    keeper: httpx.AsyncClient, memory: MemoryService
-) -> None:
+async def test_a_backup_is_made_and_its_restore_shown_prepared_and_called_off(keeper, memory):
     done = await press(keeper, "/data/backup")
     assert "已做好一份备份" in done.text
     (link,) = [t["href"] for t in done.all("a") if t["href"].startswith("/data/restore")]
@@ -103,9 +90,7 @@ async def test_only_exports_are_handed_out(keeper: httpx.AsyncClient, name: str)
     assert "SQLite" not in answer.text
 
 
-async def test_an_import_is_shown_then_done_then_taken_back(
-    keeper: httpx.AsyncClient, memory: MemoryService
-) -> None:
+async def test_an_import_is_shown_then_done_then_taken_back(keeper, memory):
     folder = memory.directory / "imports"
     folder.mkdir(exist_ok=True)
     base = {"sender": "10009", "name": "小周", "group": "77"}
@@ -132,9 +117,7 @@ async def test_an_import_is_shown_then_done_then_taken_back(
     assert (await memory.journal.counts())["messages"] == before
 
 
-async def test_a_file_of_an_unknown_kind_can_be_named(
-    keeper: httpx.AsyncClient, memory: MemoryService
-) -> None:
+async def test_a_file_of_an_unknown_kind_can_be_named(keeper, memory):
     folder = memory.directory / "imports"
     folder.mkdir(exist_ok=True)
     line = {"user": "10001", "sender": "10001", "text": "我在学大提琴", "time": "2025-03-01"}
@@ -151,9 +134,7 @@ async def test_a_file_of_an_unknown_kind_can_be_named(
     file.unlink()
 
 
-async def test_an_import_that_ends_while_the_page_is_made_is_followed(
-    keeper: httpx.AsyncClient, memory: MemoryService, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_import_that_ends_while_the_page_is_made_is_followed(keeper, memory, monkeypatch):
     line = {"time": "2025-09-03T10:00:00+08:00", "sender": "10009", "name": "小周", "group": "77"}
     path = memory.directory / "imports" / "鼓.jsonl"
     path.write_text(json.dumps(line | {"text": "我在学打鼓"}, ensure_ascii=False), encoding="utf-8")
@@ -176,9 +157,7 @@ async def test_an_import_that_ends_while_the_page_is_made_is_followed(
     path.unlink()
 
 
-async def test_a_file_is_sent_in_and_waits(
-    keeper: httpx.AsyncClient, memory: MemoryService
-) -> None:
+async def test_a_file_is_sent_in_and_waits(keeper, memory):
     (token,) = {tag["value"] for tag in (await see(keeper, "/data")).all("input", name="csrf")}
     line = json.dumps({"time": "2025-09-02T10:00:00+08:00", "sender": "10009", "text": "弦" * 99})
     text = "\n".join([line] * 600).encode()
@@ -212,9 +191,7 @@ async def test_a_file_is_sent_in_and_waits(
     assert answer.status_code == 422
 
 
-async def test_a_file_that_waits_is_deleted_once_it_was_asked(
-    keeper: httpx.AsyncClient, memory: MemoryService
-) -> None:
+async def test_a_file_that_waits_is_deleted_once_it_was_asked(keeper, memory):
     folder = memory.directory / "imports"
     folder.mkdir(exist_ok=True)
     path, other = folder / "旧 历史&<b>.jsonl", folder / "另一份.jsonl"
@@ -239,9 +216,7 @@ async def test_a_file_that_waits_is_deleted_once_it_was_asked(
     assert other.exists()
 
 
-async def test_how_much_may_be_sent_is_said_before_and_when_it_is_too_much(
-    keeper: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_how_much_may_be_sent_is_said_before_and_when_it_is_too_much(keeper, monkeypatch):
     page = await see(keeper, "/data")
     assert "每个最多 1 GiB，目录里最多 20 个" in page.text
     (token,) = {tag["value"] for tag in page.all("input", name="csrf")}
@@ -267,9 +242,7 @@ async def test_a_file_that_breaks_off_is_not_there(memory: MemoryService) -> Non
     assert set((memory.directory / "imports").iterdir()) == before
 
 
-async def test_only_files_in_imports_are_read(
-    keeper: httpx.AsyncClient, memory: MemoryService, tmp_path: Path
-) -> None:
+async def test_only_files_in_imports_are_read(keeper, memory, tmp_path):
     outside = tmp_path / "outside.jsonl"
     outside.write_text("{}")
     for name in (str(outside), "../journal.sqlite3", "", "no.jsonl"):

@@ -1,7 +1,5 @@
 """The fading page: what would fade under other settings, and keeping them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -62,9 +60,7 @@ async def test_other_settings_are_tried_without_being_kept(owner: httpx.AsyncCli
     assert f"现在 {BULK}" in (await see(owner, "/tuning")).text
 
 
-async def test_settings_are_kept_used_and_taken_back(
-    keeper: Keeper, browser: httpx.AsyncClient
-) -> None:
+async def test_settings_are_kept_used_and_taken_back(keeper, browser):
     done = await press(browser, "/tuning", rate="20", threshold="0.5", interval="12")
     assert keeper.kept == [
         {"time_decay_rate": 20.0, "min_importance_threshold": 0.5, "prune_interval": 12}
@@ -84,9 +80,7 @@ async def test_settings_are_kept_used_and_taken_back(
     assert "正在用 1 " in again.text
 
 
-async def test_undo_brings_the_former_settings_back(
-    keeper: Keeper, browser: httpx.AsyncClient
-) -> None:
+async def test_undo_brings_the_former_settings_back(keeper, browser):
     done = await press(browser, "/tuning", rate="3")
     place = next(n for n, (tag, has) in enumerate(done.tags) if has.get("class") == "notice tuned")
     former = {

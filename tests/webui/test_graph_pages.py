@@ -1,13 +1,9 @@
 """The questions, the overview, and the graph of some nodes."""
 
-from __future__ import annotations
-
 import re
 
 import httpx
 import pytest
-
-from graph_memory.service import MemoryService
 
 from .browsing import LIFE, PRIVATE, see, statements
 from .conftest import BULK
@@ -15,7 +11,7 @@ from .seed import fact_id
 from .story import HONG, LI, MING, ZHANG
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
-SHANGHAI = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
+CHINA = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
 BEIJING = fact_id(PRIVATE, "张三住在北京")
 QUESTIONS = ("path", "shared", "connected", "bridges", "newest", "contradicted", "orphans")
 
@@ -30,9 +26,8 @@ async def test_a_path_by_names(owner: httpx.AsyncClient) -> None:
     page = await see(owner, "/graph/ask/path", a="李四", b="年糕")
     assert "1 条最短的路径" in page.text
     assert "张三和李四是大学同学 张三 张三养了一只叫年糕的橘猫" in page.text
-    (link,) = [t["href"] for t in page.all("a") if "beside=" in t["href"]]
-    graph = await see(owner, link)
-    assert "显示 3 个节点" in graph.text
+    (link,) = [t["href"] for t in page.all("a") if "way=" in t["href"]]
+    assert (await see(owner, link)).all("canvas", id="picture")
     direct = await see(owner, "/graph/ask/path", a=LI, b=ZHANG)
     assert "1 条最短的路径" in direct.text
     assert "第 1 条，1 步" in direct.text
@@ -57,9 +52,7 @@ async def test_what_two_share(owner: httpx.AsyncClient) -> None:
     assert "没有共同点" in (await see(owner, "/graph/ask/shared", a=ZHANG, b=MING)).text
 
 
-async def test_lists_of_the_most_connected_the_newest_and_the_lonely(
-    owner: httpx.AsyncClient,
-) -> None:
+async def test_lists_of_the_most_connected_the_newest_and_the_lonely(owner):
     page = await see(owner, "/graph/ask/connected")
     assert page.text.index("张三") < page.text.index("李四") < page.text.index("小红")
     assert int(re.search(r"与 (\d+) 个相连", page.text)[1]) > BULK  # type: ignore[index]
@@ -76,15 +69,71 @@ async def test_who_stands_between_groups(owner: httpx.AsyncClient) -> None:
     assert "没有谁出现在不止一个群里" in page.text
 
 
-async def test_the_overview_draws_the_most_connected(owner: httpx.AsyncClient) -> None:
-    page = await see(owner, "/graph")
-    (link,) = [tag["href"] for tag in page.all("a") if tag["href"].count("beside=") > 5]
-    assert "显示 60 个节点" in (await see(owner, link)).text
+async def test_the_map_has_everything_with_a_place(owner: httpx.AsyncClient) -> None:
+    assert (await see(owner, "/graph")).all("canvas", id="picture")
+    drawn = (await owner.get("/api/v1/graph/map")).json()
+    nodes, edges = drawn["nodes"], drawn["edges"]
+    assert len(nodes) == drawn["total"] > BULK
+    assert {"张三", "小红", "年糕"} <= {node["name"] for node in nodes}
+    assert all(isinstance(node["group"], int) and node["x"] < 1e4 for node in nodes)
+    assert [node["degree"] for node in nodes] == sorted((n["degree"] for n in nodes), reverse=True)
+    states = {(nodes[edge[1]]["name"], edge[6]) for edge in edges}
+    assert {("张三", "current"), ("张三", "superseded")} <= states
+    assert all(0 < edge[10] <= 1 for edge in edges)
+    told = {drawn["sessions"][edge[9]]["persona"] for edge in edges}
+    assert {"life_advisor", "tech_assistant"} <= told
+    (replaced,) = [edge for edge in edges if edge[0] == BEIJING]
+    assert replaced[7] < replaced[8], "it was true until another took its place"
+    near = (await owner.get("/api/v1/graph", params={"node": ZHANG})).json()["centre"]
+    (same,) = [node for node in nodes if node["id"] == ZHANG]
+    assert (near["x"], near["y"]) == (same["x"], same["y"])
+
+
+async def test_neighbours_of_one_relation_and_farther_ones(owner: httpx.AsyncClient) -> None:
+    zhang = {"node": ZHANG}
+    every = (await owner.get("/api/v1/graph", params=zhang)).json()
+    owned = (
+        await owner.get("/api/v1/graph", params={**zhang, "relation": "owns", "limit": 300})
+    ).json()
+    assert owned["total"] == every["total"]
+    assert owned["shown"] == owned["relations"]["owns"] == every["relations"]["owns"] >= BULK
+    joined = {edge["target"] for edge in owned["edges"] if edge["predicate"] == "owns"}
+    assert joined | {ZHANG} == {node["id"] for node in owned["nodes"]}
+    shown = [
+        {node["id"] for node in found["nodes"]}
+        for found in [
+            (await owner.get("/api/v1/graph", params={"node": LI, "depth": d, "limit": 300})).json()
+            for d in (1, 2, 3)
+        ]
+    ]
+    assert shown[0] < shown[1] <= shown[2]
+    page = await see(owner, "/graph", node=LI, depth=2)
+    assert f"{len(shown[1]) - 1} / {len(shown[1]) - 1} 个" in page.text
+
+
+async def test_paths_between_two(owner: httpx.AsyncClient) -> None:
+    found = (await owner.get("/api/v1/graph/path", params={"a": HONG, "b": ZHANG})).json()
+    (way,) = found["paths"]
+    assert way["nodes"] == [HONG, LI, ZHANG]
+    assert [edge["id"] for edge in found["edges"]] == way["facts"]
+    apart = (await owner.get("/api/v1/graph/path", params={"a": ZHANG, "b": MING})).json()
+    assert apart["paths"] == []
+
+
+async def test_what_somebody_could_be_told_by_id(owner: httpx.AsyncClient) -> None:
+    who = {"user": ZHANG, "persona": "life_advisor"}
+    told = (await owner.get("/api/v1/graph/seen", params=who)).json()
+    assert told[CHINA] == "true"
+    assert told[BEIJING] == "replaced"
+    before = (await owner.get("/api/v1/graph/seen", params={**who, "day": "2020-01-01"})).json()
+    assert before == {}
+    nobody = await owner.get("/api/v1/graph/seen")
+    assert nobody.status_code == 404, "nobody in particular asks in groups only"
 
 
 async def test_contradictions_come_in_pairs(owner: httpx.AsyncClient) -> None:
     page = await see(owner, "/graph/ask/contradicted")
-    assert page.all("a", href=f"/memories/{SHANGHAI}")
+    assert page.all("a", href=f"/memories/{CHINA}")
     assert page.all("a", href=f"/memories/{BEIJING}")
     assert page.text.index("张三住在上海，今年春天刚搬过去") < page.text.index("张三住在北京")
 
@@ -105,9 +154,7 @@ async def test_the_graph_is_one_hop_and_counts_truthfully(owner: httpx.AsyncClie
     assert (small["shown"], small["total"]) == (5, graph["total"])
 
 
-async def test_a_merged_node_shows_the_survivor(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_a_merged_node_shows_the_survivor(owner, service):
     nodes = await service.graph.ask(lambda graph: graph.nodes("", 40))
     one, other = [node.id for node in nodes if node.id.startswith("e:")][:2]
 
@@ -145,7 +192,8 @@ async def test_some_nodes_and_what_is_between_them(owner: httpx.AsyncClient) -> 
         ("/api/v1/graph", 422), ("/api/v1/graph?node=e:no", 404), ("/api/v1/graph/among", 422),
         ("/api/v1/graph?node=x&limit=1e9", 422), ("/api/v1/graph?node=%00", 404),
         ("/api/v1/nowhere", 404), ("/api/v1/", 404), ("/api/v1/graph?node=" + "x" * 600, 422),
-        ("/api/v1/graph/path?a=1&b=2", 404),
+        ("/api/v1/graph/path?a=1&b=2", 404), ("/api/v1/graph?node=x&depth=4", 422),
+        ("/graph?node=e:no&depth=2", 404), ("/api/v1/graph?node=e:no&depth=2", 404),
     ],
 )  # fmt: skip
 async def test_odd_questions(owner: httpx.AsyncClient, path: str, status: int) -> None:

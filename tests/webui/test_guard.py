@@ -3,8 +3,6 @@
 The page is served under known names only, and knows when a proxy encrypts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re
@@ -97,9 +95,7 @@ async def test_every_answer_has_the_headers(owner: httpx.AsyncClient) -> None:
     assert (await owner.get("/static/css/base.css")).headers["cache-control"] == "no-cache"
 
 
-async def test_a_crash_is_logged_once_and_has_the_headers_too(
-    service: MemoryService, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_crash_is_logged_once_and_has_the_headers_too(service, caplog):
     app = application(service)
 
     @app.get("/crash\n")
@@ -158,9 +154,7 @@ async def test_logging_in_and_out(stranger: httpx.AsyncClient) -> None:
     assert (await stranger.get("/memories")).status_code == 303
 
 
-async def test_a_link_from_the_chat_logs_in_once_and_waits_for_nobody(
-    service: MemoryService, stranger: httpx.AsyncClient
-) -> None:
+async def test_a_link_from_the_chat_logs_in_once_and_waits_for_nobody(service, stranger):
     access = Access.open(service.directory, KEY)
     app = create_app(service, access, Settings(webui_public_url=BASE))
     for number in range(FREE_FOR_ALL + 1):
@@ -201,9 +195,7 @@ async def test_a_link_from_the_chat_logs_in_once_and_waits_for_nobody(
         ("", "/login"),
     ],
 )
-async def test_who_sends_a_form_logged_out_comes_back_to_it(
-    stranger: httpx.AsyncClient, referer: str, location: str
-) -> None:
+async def test_who_sends_a_form_logged_out_comes_back_to_it(stranger, referer, location):
     headers = OURS | {"Referer": referer}
     answer = await stranger.post("/memories/f:1/edit", data={"statement": "x"}, headers=headers)
     assert (answer.status_code, answer.headers["location"]) == (303, location)
@@ -216,9 +208,7 @@ async def test_https_cookies_stay_on_https(app: FastAPI) -> None:
     assert "Secure" in answer.headers["set-cookie"]
 
 
-async def test_a_changed_key_logs_everyone_out(
-    service: MemoryService, owner: httpx.AsyncClient
-) -> None:
+async def test_a_changed_key_logs_everyone_out(service, owner):
     changed = application(service, KEY + "!")
     async with client(changed) as browser:
         browser.cookies.update(owner.cookies)
@@ -280,9 +270,7 @@ async def test_whatever_is_asked_for_is_a_path_of_ours(wanted: str) -> None:
     assert found.isprintable()
 
 
-async def test_an_address_that_is_none_is_no_error(
-    stranger: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_address_that_is_none_is_no_error(stranger, caplog):
     bad = "http://[::1"
     asked = await stranger.get("/login", params={"next": bad})
     assert asked.status_code == 200
@@ -299,9 +287,7 @@ async def test_an_address_that_is_none_is_no_error(
     assert caplog.records == []
 
 
-async def test_login_and_preferences_stay_here(
-    stranger: httpx.AsyncClient, owner: httpx.AsyncClient
-) -> None:
+async def test_login_and_preferences_stay_here(stranger, owner):
     answer = await stranger.post("/login", data={"key": KEY, "next": "//evil.test/x"}, headers=OURS)
     assert answer.headers["location"] == "/x"
     answer = await owner.get("/preferences?theme=dark&back=//evil.test/")
@@ -333,9 +319,7 @@ async def token_of(browser: httpx.AsyncClient) -> str:
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-async def test_other_sites_change_nothing(
-    owner: httpx.AsyncClient, headers: dict[str, str]
-) -> None:
+async def test_other_sites_change_nothing(owner, headers):
     data = {"csrf": await token_of(owner)}
     for path in ("/logout", "/retry", "/changes/1/undo", "/memories/act", "/login"):
         assert (await owner.post(path, data=data, headers=headers)).status_code == 403, path
@@ -343,9 +327,7 @@ async def test_other_sites_change_nothing(
     assert (await owner.post("/api/v1/imports/files", headers=headers)).status_code == 403
 
 
-async def test_every_change_needs_our_page_and_the_token(
-    app: FastAPI, owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_every_change_needs_our_page_and_the_token(app, owner, service):
     changing = [route for route in surface(app) if route.is_change]
     assert len(changing) > 15
     before = await service.journal.last_change()
@@ -361,9 +343,7 @@ async def test_every_change_needs_our_page_and_the_token(
     assert await service.journal.last_change() == before
 
 
-async def test_looking_changes_nothing(
-    app: FastAPI, owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_looking_changes_nothing(app, owner, service):
     before = await service.journal.last_change()
     for route in surface(app):
         if not route.is_change:
@@ -396,9 +376,7 @@ async def test_a_token_in_the_address_does_not_count(owner: httpx.AsyncClient) -
         ("203.0.113.5", {"X-Forwarded-Proto": "https"}, False),
     ],
 )
-async def test_whoever_comes_unencrypted_is_warned(
-    app: FastAPI, address: str, headers: dict[str, str], is_warned: bool
-) -> None:
+async def test_whoever_comes_unencrypted_is_warned(app, address, headers, is_warned):
     async with client(app, address) as browser:
         browser.headers.update(headers)
         assert ("连接没有加密" in (await browser.get("/login")).text) == is_warned
@@ -406,9 +384,7 @@ async def test_whoever_comes_unencrypted_is_warned(
         assert ("连接没有加密" in (await browser.get("/")).text) == is_warned
 
 
-async def test_slow_bodies_are_given_up(
-    owner: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_slow_bodies_are_given_up(owner, monkeypatch):
     async def dripping() -> Any:
         yield b"x"
         await asyncio.Event().wait()

@@ -4,8 +4,6 @@ Pages are found by following every link and form; what is hostile is shown as te
 refused or found nowhere when it is sent, never a 5xx.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -252,9 +250,7 @@ def addresses(route: Route, value: str) -> Iterator[str]:
         yield f"{route.path()}?{required}&{name}={told}"
 
 
-async def test_every_parameter_of_every_address(
-    besieged_app: FastAPI, program: httpx.AsyncClient, memory: MemoryService
-) -> None:
+async def test_every_parameter_of_every_address(besieged_app, program, memory):
     asked = 0
     for route, value in itertools.product(surface(besieged_app), CORPUS):
         if route.template == "/logout":
@@ -268,9 +264,7 @@ async def test_every_parameter_of_every_address(
     await assert_views_follow(memory)
 
 
-async def test_every_field_of_every_form(
-    besieged_app: FastAPI, program: httpx.AsyncClient, memory: MemoryService
-) -> None:
+async def test_every_field_of_every_form(besieged_app, program, memory):
     changing = [route for route in surface(besieged_app) if route.is_change]
     for route, value in itertools.product(changing, CORPUS):
         if route.template in {"/login", "/logout"}:
@@ -287,9 +281,7 @@ async def test_every_field_of_every_form(
     "content",
     [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"a":' * 2_000, b"[" * 60_000, b'{"x":1e999}'],
 )
-async def test_bodies_that_are_none(
-    besieged_app: FastAPI, program: httpx.AsyncClient, content: bytes
-) -> None:
+async def test_bodies_that_are_none(besieged_app, program, content):
     for route in surface(besieged_app):
         if route.is_change and route.template not in {"/login", "/logout"}:
             for kind in ("application/json", "application/x-www-form-urlencoded", "text/plain"):

@@ -1,7 +1,5 @@
 """What pages name is there in both languages, and nothing is left over."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -32,8 +30,10 @@ def test_every_key_a_template_names_exists() -> None:
 def test_every_key_a_script_names_exists() -> None:
     source = "".join(path.read_text("utf-8") for path in WEBUI.glob("static/js/**/*.js"))
     named = set(re.findall(r"\bwords\.(\w+)", source))
+    named |= {f"colour_{rule}" for rule in ("group", "persona", "strength")}
+    named |= {"clear", "dim", "faint"}  # grades of strength, by which the legend names them
     known = {key[9:] for key in TEXTS["zh"] if key.startswith("graph_js.")}
-    assert named == known - {"shown"}
+    assert named == known
 
 
 def test_no_message_is_left_over() -> None:
@@ -68,6 +68,19 @@ def test_dates_are_shown_in_the_zone_of_the_chat() -> None:
     assert Translator("zh", ZONE).moment(at) == "2025年10月9日 16:53"
     assert Translator("en", ZONE).moment(at) == "9 Oct 2025 16:53"
     assert Translator("en", ZoneInfo("UTC")).moment(at) == "9 Oct 2025 08:53"
+
+
+@pytest.mark.parametrize(
+    ("precision", "zh", "en"),
+    [
+        ("", "2025年10月9日", "9 Oct 2025"),
+        ("month", "2025年10月", "Oct 2025"),
+        ("year", "2025年", "2025"),
+    ],
+)
+def test_a_vague_date_stays_vague(precision: str, zh: str, en: str) -> None:
+    for language, text in (("zh", zh), ("en", en)):
+        assert Translator(language, ZONE).day(1_760_000_000.0, precision) == text
 
 
 @pytest.mark.parametrize("at", [None, float("inf"), float("nan"), 1e300])

@@ -1,7 +1,5 @@
 """Viewing as somebody else, and why a reply knew what it knew."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -42,9 +40,7 @@ def sightings(page: Markup, part: str) -> list[str]:
         {"user": MING, "persona": "~"},
     ],
 )
-async def test_seen_and_hidden_are_everything(
-    owner: httpx.AsyncClient, eyes: dict[str, str]
-) -> None:
+async def test_seen_and_hidden_are_everything(owner, eyes):
     page = await see(owner, "/viewas", **eyes)
     figures = re.search(r"看得见 (\d+) 其中.*看不见 (\d+) 主人", page.text)
     assert figures
@@ -81,7 +77,7 @@ async def test_a_question_is_asked_twice(owner: httpx.AsyncClient, service: Memo
     asker = service.view_as.asker(MING, "", "[%None]")
     told = await service.view_as.compare(asker, "张三的猫叫什么名字？")
     assert "年糕" not in told.told.block
-    assert any("年糕" in kept.text for kept in told.kept)
+    assert any("年糕" in kept.text for kept, _ in told.kept)
     page = await see(owner, "/viewas", user=ZHANG, persona="life_advisor", q="我的猫叫什么名字？")
     assert any("年糕" in text for text in page.text.split("现在问这一句，会想起")[1:])
 
@@ -173,9 +169,7 @@ async def test_a_reply_is_explained(memory: MemoryService, browser: httpx.AsyncC
     assert len(bars) > len(home.candidates)
 
 
-async def test_the_owner_sees_what_scope_removed(
-    memory: MemoryService, browser: httpx.AsyncClient
-) -> None:
+async def test_the_owner_sees_what_scope_removed(memory, browser):
     asker = memory.view_as.asker(LI, GROUP, "tech_assistant")
     await memory.recall.remind(asker, "张三养的橘猫叫什么？")
     plain = await see(browser, "/why", chat=GROUP, at=str(NOW))
@@ -187,9 +181,7 @@ async def test_the_owner_sees_what_scope_removed(
     assert len(memory.recall.traces.recent()) == 1
 
 
-async def test_hostile_questions_are_text(
-    memory: MemoryService, browser: httpx.AsyncClient
-) -> None:
+async def test_hostile_questions_are_text(memory, browser):
     asker = memory.view_as.asker(MALLORY, HOSTILE.circle, XSS[1])
     await memory.recall.remind(asker, f"{XSS[3]} 喜欢什么")
     for query in ({}, {"chat": HOSTILE.circle, "at": str(NOW), "unscoped": "true"}):

@@ -1,18 +1,13 @@
 """Pages are told that there is something new, and of nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC
-from pathlib import Path
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from graph_memory.access import Access
 from graph_memory.service import MemoryService
@@ -27,14 +22,7 @@ HOME = private("zhang")
 Counts = dict[str, object]
 
 
-@pytest_asyncio.fixture
-async def memory(tmp_path: Path) -> AsyncIterator[MemoryService]:
-    opened = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    yield opened
-    await opened.close()
-
-
-@pytest_asyncio.fixture
+@pytest.fixture
 async def server(
     memory: MemoryService, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[WebServer]:
@@ -46,7 +34,7 @@ async def server(
     await served.stop()
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def browser(server: WebServer) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that has logged in."""
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as entered:
@@ -62,9 +50,7 @@ async def told(answer: httpx.Response) -> AsyncIterator[Counts]:
             yield json.loads(line.removeprefix("data: "))
 
 
-async def test_a_page_is_told_at_once_and_no_words(
-    memory: MemoryService, browser: httpx.AsyncClient
-) -> None:
+async def test_a_page_is_told_at_once_and_no_words(memory, browser):
     async with browser.stream("GET", "/api/v1/events") as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         counts = told(answer)
@@ -78,9 +64,7 @@ async def test_a_page_is_told_at_once_and_no_words(
         assert "猫" not in str(now)
 
 
-async def test_logging_out_ends_the_streams_of_that_login_only(
-    memory: MemoryService, server: WebServer, browser: httpx.AsyncClient
-) -> None:
+async def test_logging_out_ends_the_streams_of_that_login_only(memory, server, browser):
     async with httpx.AsyncClient(base_url=browser.base_url) as other:
         headers = {"Origin": str(other.base_url)}
         await other.post("/login", data={"key": KEY}, headers=headers)
@@ -103,9 +87,7 @@ async def test_logging_out_ends_the_streams_of_that_login_only(
                 pass
 
 
-async def test_the_server_stops_at_once_though_a_page_listens(
-    server: WebServer, browser: httpx.AsyncClient
-) -> None:
+async def test_the_server_stops_at_once_though_a_page_listens(server, browser):
     async with browser.stream("GET", "/api/v1/events") as answer:
         counts = told(answer)
         await anext(counts)
@@ -115,9 +97,7 @@ async def test_the_server_stops_at_once_though_a_page_listens(
         assert [each async for each in counts] == []
 
 
-async def test_only_so_many_pages_are_told(
-    browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_only_so_many_pages_are_told(browser, monkeypatch):
     monkeypatch.setattr(live, "MOST", 1)
     async with browser.stream("GET", "/api/v1/events") as answer:
         await anext(told(answer))

@@ -1,13 +1,15 @@
 """The table of memories: pages, filters, and what the owner does with one or many."""
 
-from __future__ import annotations
-
 import re
+from dataclasses import replace
+from datetime import datetime
 
 import httpx
 import pytest
 
+from graph_memory.library import Amendment, Meant
 from graph_memory.service import MemoryService
+from graph_memory.store import Draft
 from graph_memory.store.queries import FactFilter
 from webui.listing import STRENGTHS, FactListing
 
@@ -77,9 +79,7 @@ async def test_the_table_is_searched_by_text_and_by_name(owner: httpx.AsyncClien
         ({"persona": "life_advisor", "until": "2024-12-31"}, 5),
     ],
 )
-async def test_the_table_is_filtered(
-    owner: httpx.AsyncClient, query: dict[str, str], count: int
-) -> None:
+async def test_the_table_is_filtered(owner, query, count):
     page = await see(owner, "/memories", **query)
     assert len(statements(page)) == count
     assert f"找到 {count} 条" in page.text
@@ -87,9 +87,7 @@ async def test_the_table_is_filtered(
     assert {value for key, value in query.items() if key != "q"} <= fields
 
 
-async def test_strengths_are_parts_of_the_whole(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_strengths_are_parts_of_the_whole(owner, service):
     counts = []
     for strength, (least, most) in STRENGTHS.items():
         found = await service.library.browse(
@@ -124,9 +122,7 @@ async def test_sorting_and_paging_keep_the_filters(owner: httpx.AsyncClient) -> 
      {"predicate": "x" * 41}, {"since": "yesterday"}, {"since": "2025-02-30"}, {"strength": "5"},
      {"since": "2025-02-03", "until": "2025-02-02"}],
 )  # fmt: skip
-async def test_nonsense_gets_a_page_that_says_so(
-    owner: httpx.AsyncClient, query: dict[str, str]
-) -> None:
+async def test_nonsense_gets_a_page_that_says_so(owner, query):
     page = await see(owner, "/memories", 422, **query)
     assert "这个地址读不懂" in page.text
     assert "结束的日期早于开始的" in page.text
@@ -139,9 +135,7 @@ async def test_the_ends_of_the_calendar_are_days_like_others(owner: httpx.AsyncC
     assert f"找到 {FACTS} 条" in page.text
 
 
-async def test_all_that_was_found_is_archived_and_brought_back(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_all_that_was_found_is_archived_and_brought_back(owner, service):
     listed = await see(owner, "/memories", q=BOOKS, state="active")
     (every,) = [tag["value"] for tag in listed.all("input", name="every")]
     asked = Markup((await send(owner, "/memories/act", 200, every=every, action="archive")).text)
@@ -165,6 +159,53 @@ async def test_all_that_was_found_is_archived_and_brought_back(
 @pytest.mark.parametrize("every", ["/memories?state=dead", "/memories?since=x", "?sort=f.id"])
 async def test_all_of_a_list_that_is_none_is_refused(owner: httpx.AsyncClient, every: str) -> None:
     await send(owner, "/memories/act", 422, every=every, action="forget")
+
+
+async def test_doubtful_facts_are_reviewed(owner, service):
+    page = await see(owner, "/review")
+    ids = [line.fact.id for line in (await service.library.browse(FactFilter())).items[:1]]
+    assert "听说的" not in page.text
+    wanted = Amendment("", hearsay=True)
+    change = await service.library.amend(ids[0], wanted, "owner")
+    page = await see(owner, "/review")
+    assert "听说的 1" in page.text
+    (link,) = [a["href"] for a in page.all("a") if a["href"].endswith("state=hearsay")]
+    assert statements(await see(owner, link)) == [f"/memories/{ids[0]}"]
+    await service.library.undo(change.id, "owner")
+
+
+async def test_what_another_said_once_is_weak(owner, service):
+    fact = (await service.library.fact(KEYBOARD)).line.fact
+    draft = Draft("owner", "test", put=[replace(fact, speaker=LI)])
+    change = await service.journal.commit(lambda _: draft)
+    assert statements(await see(owner, "/memories", state="weak")) == [f"/memories/{KEYBOARD}"]
+    assert "只有一句话撑着 1" in (await see(owner, "/review")).text
+    await service.library.undo(change.id, "owner")
+
+
+async def test_what_stands_there_with_two_values_is_disputed(owner, service):
+    home = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
+    about = Meant("张三", ZHANG)
+    told = Amendment("张三住在广州", "lives_in", Meant("广州", "new"))
+    change = await service.library.tell(PRIVATE.id, about, told)
+    found = statements(await see(owner, "/memories", state="disputed"))
+    assert len(found) == 2
+    assert f"/memories/{home}" in found
+    await service.library.undo(change.id, "owner")
+    assert statements(await see(owner, "/memories", state="disputed")) == []
+
+
+async def test_who_bears_one_name_is_proposed_and_not_merged(owner, service):
+    before = await service.journal.last_change()
+    told = Amendment("小红会弹琴", "other", None)
+    change = await service.library.tell(PRIVATE.id, Meant("晨光设计", "new"), told)
+    page = await see(owner, "/review")
+    assert "可能是同一个" in page.text
+    links = [a["href"] for a in page.all("a") if a["href"].startswith("/node/merge")]
+    asked = [(await see(owner, link)).text for link in links]
+    assert any("归到“晨光设计”名下" in text for text in asked)
+    assert await service.journal.last_change() == before + 1
+    await service.library.undo(change.id, "owner")
 
 
 # ----------------------------------------------------------------- one memory
@@ -202,9 +243,7 @@ async def test_a_memory_says_when_it_fades(owner: httpx.AsyncClient) -> None:
 # ------------------------------------------------------------ doing something
 
 
-async def test_forgetting_is_shown_first_and_can_be_undone(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_forgetting_is_shown_first_and_can_be_undone(owner, service):
     path = f"/memories/{MEDITATION}"
     asked = await send(owner, "/memories/act", 200, only=f"forget {MEDITATION}", back=path)
     assert "忘记 1 条记忆？" in asked.text
@@ -246,9 +285,7 @@ async def test_pinning_lasts_until_it_is_undone(owner: httpx.AsyncClient) -> Non
     assert back.all("button", value=f"pin {KEYBOARD}")
 
 
-async def test_many_at_once_are_one_change(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_many_at_once_are_one_change(owner, service):
     coffee = fact_id(LIFE, "张三每天早上要喝一杯美式咖啡")  # archived already
     ids = [MEDITATION, KEYBOARD, coffee, "f:gone"]
     before = await service.journal.last_change()
@@ -264,6 +301,20 @@ async def test_many_at_once_are_one_change(
     assert len(statements(await see(owner, "/memories", state="archived"))) == 1
 
 
+async def test_many_at_once_become_important(owner, service):
+    ids = [MEDITATION, KEYBOARD]
+    before = [(await service.library.fact(id)).line.fact for id in ids]
+    asked = await send(owner, "/memories/act", 200, action="important", id=ids)
+    assert "把 2 条记忆标为重要？" in asked.text
+    done = await press(owner, "/memories/act", action="important", id=ids, confirm="yes")
+    assert "已标为重要：2 条" in done.text
+    after = [(await service.library.fact(id)).line.fact for id in ids]
+    assert [fact.importance for fact in after] == [0.9, 0.9]
+    assert all(new.half_life > old.half_life for new, old in zip(after, before, strict=True))
+    await undo(owner, done)
+    assert [(await service.library.fact(id)).line.fact for id in ids] == before
+
+
 async def test_nothing_selected_is_said(owner: httpx.AsyncClient) -> None:
     for fields in ({"action": "archive"}, {"action": "no", "id": KEYBOARD}, {"only": "x y"}, {}):
         assert "没有可以更改的" in (await press(owner, "/memories/act", **fields)).text
@@ -271,9 +322,7 @@ async def test_nothing_selected_is_said(owner: httpx.AsyncClient) -> None:
     assert answer.headers["location"] == "/x"
 
 
-async def test_a_memory_is_corrected_and_keeps_its_past(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_a_memory_is_corrected_and_keeps_its_past(owner, service):
     id = fact_id(LIFE, "年糕有点超重，医生让它减肥")
     form = await see(owner, f"/memories/{id}/edit")
     assert "不再想起它依据的 1 条原话" in form.text
@@ -295,9 +344,7 @@ async def test_a_correction_that_changes_nothing_is_none(owner: httpx.AsyncClien
         assert "没有变化" in done.text
 
 
-async def test_an_edit_changes_the_fact_and_not_only_its_sentence(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_an_edit_changes_the_fact_and_not_only_its_sentence(owner, service):
     form = await see(owner, f"/memories/{KEYBOARD}/edit")
     assert {each["name"] for each in form.all("select")} >= {"predicate"}
     fields = {"predicate": "likes", "object": "钢琴", "statement": "张三喜欢钢琴"}
@@ -309,6 +356,37 @@ async def test_an_edit_changes_the_fact_and_not_only_its_sentence(
     assert (await service.library.fact(KEYBOARD)).replaced_by == []
 
 
+async def test_a_fact_goes_over_to_whom_it_is_about(owner, service):
+    path = f"/memories/{KEYBOARD}/edit"
+    form = await see(owner, path)
+    assert [tag["value"] for tag in form.all("input", name="about")] == ["张三"]
+    asked = Markup((await send(owner, path, 422, about="小红", statement="")).text)
+    assert "请看清是谁" in asked.text
+    chosen = [tag["value"] for tag in asked.all("input", name="about_node")]
+    assert HONG in chosen
+    fields = {"about": "小红", "about_node": HONG, "statement": "", "hearsay": "yes"}
+    done = await press(owner, path, **fields)
+    assert "小红有一把静电容机械键盘" in done.text
+    again = (await see(owner, path)).text
+    assert "张三" in again
+    await undo(owner, done)
+    assert (await service.library.fact(KEYBOARD)).replaced_by == []
+
+
+async def test_a_day_to_be_forgotten_is_set_and_taken_away(owner, service):
+    path = f"/memories/{KEYBOARD}/edit"
+    done = await press(owner, path, statement="", expires="2031-05-08")
+    assert "到期忘掉 2031年5月8日" in done.text
+    fact = (await service.library.fact(KEYBOARD)).line.fact
+    assert datetime.fromtimestamp(fact.expires, service.zone).date().isoformat() == "2031-05-09"
+    form = await see(owner, path)
+    assert [each["value"] for each in form.all("input", name="expires")] == ["2031-05-08"]
+    done = await press(owner, path, statement="", expires="")
+    assert "到期忘掉" not in done.text
+    await undo(owner, done)
+    assert (await service.library.fact(KEYBOARD)).line.fact == fact
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -316,19 +394,16 @@ async def test_an_edit_changes_the_fact_and_not_only_its_sentence(
         {"importance": "nan"},
         {"predicate": "DROP TABLE"},
         {"since": "2025-02-30"},
+        {"expires": "2025-02-30"},
         {"since": "2025-02-03", "until": "2025-02-01"},
     ],
 )
-async def test_what_no_form_offers_is_refused_and_what_was_typed_stays(
-    owner: httpx.AsyncClient, wrong: dict[str, str]
-) -> None:
+async def test_what_no_form_offers_is_refused_and_what_was_typed_stays(owner, wrong):
     answer = await send(owner, f"/memories/{KEYBOARD}/edit", 422, statement="机械键盘坏了", **wrong)
     assert "机械键盘坏了" in answer.text
 
 
-async def test_the_later_of_two_corrections_sees_the_earlier_one(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_the_later_of_two_corrections_sees_the_earlier_one(owner, service):
     def seen(form: Markup) -> str:
         return form.all("input", name="seen")[0]["value"]
 
@@ -339,6 +414,9 @@ async def test_the_later_of_two_corrections_sees_the_earlier_one(
     assert "现在写着" in both.text
     assert "甲改的" in both.text
     assert "乙改的" in both.text
+    assert "不一样的： 应该是 可靠程度" not in both.text
+    assert "不一样的： 应该是" in both.text
+    assert "保留现在存着的" in both.text
     (form,) = both.all("form", **{"class": "edit"})
     second = await press(owner, form["action"], statement="乙改的", seen=seen(both))
     assert "此前是 甲改的" in second.text
@@ -367,9 +445,7 @@ async def whom(owner: httpx.AsyncClient, given: dict[str, str]) -> dict[str, str
     return {"about_node": chosen["value"]}
 
 
-async def test_who_is_told_of_is_shown_as_an_account(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_who_is_told_of_is_shown_as_an_account(owner, service):
     given = {"session": PRIVATE.id, "about": "张三", "statement": "张三会弹琴"}
     before = await service.journal.last_change()
     asked = Markup((await send(owner, "/memories/new", 422, **given)).text)
@@ -396,9 +472,7 @@ async def test_the_owner_tells_a_fact(owner: httpx.AsyncClient, service: MemoryS
     assert "没有变化" in lost.text
 
 
-async def test_a_sentence_that_names_something_else_asks_what(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_a_sentence_that_names_something_else_asks_what(owner, service):
     path, old = f"/memories/{KEYBOARD}/edit", (await service.library.fact(KEYBOARD)).line
     said, new = old.fact.statement, old.object.replace("机械", "静电容")
     fields = {"statement": said.replace(old.object, new), "object": old.object}
@@ -417,9 +491,7 @@ async def test_a_sentence_that_names_something_else_asks_what(
     await undo(owner, done)
 
 
-async def test_a_memory_about_nothing_else_makes_no_thing_of_its_sentence(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_a_memory_about_nothing_else_makes_no_thing_of_its_sentence(owner, service):
     line = (await service.library.fact(KEYBOARD)).line
     given = {"session": line.session.id, "about": "张三", "statement": "张三会弹琴"}
     before = {each.node: each.facts for each in await service.library.search("张三")}
@@ -433,9 +505,7 @@ async def test_a_memory_about_nothing_else_makes_no_thing_of_its_sentence(
     await undo(owner, done)
 
 
-async def test_somebody_known_elsewhere_is_no_second_person(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_somebody_known_elsewhere_is_no_second_person(owner, service):
     given = {"session": PRIVATE.id, "about": "小红", "statement": "小红会弹琴"}
     before = {each.node: each.facts for each in await service.library.search("小红")}
     asked = Markup((await send(owner, "/memories/new", 422, **given)).text)
@@ -464,9 +534,7 @@ async def test_somebody_known_elsewhere_is_no_second_person(
     assert {each.node: each.facts for each in await service.library.search("小红")} == before
 
 
-async def test_another_of_the_name_can_be_the_object(
-    owner: httpx.AsyncClient, service: MemoryService
-) -> None:
+async def test_another_of_the_name_can_be_the_object(owner, service):
     path = f"/memories/{KEYBOARD}/edit"
     fields = {"statement": "张三和小红合用一把键盘", "asked": "yes", "object": "小红"}
     asked = Markup((await send(owner, path, 422, **fields)).text)

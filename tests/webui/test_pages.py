@@ -1,7 +1,5 @@
 """The first page, the graph, and what all pages have in common."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 However many connect, and however slowly they speak, few are kept and not for long.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -16,7 +14,6 @@ from typing import Any
 
 import httpx
 import pytest
-import pytest_asyncio
 
 from graph_memory.errors import SettingError
 from webui import server as server_module
@@ -146,7 +143,7 @@ async def answering(scope: Any, receive: Any, send: Any) -> None:
         await send(piece | {"more_body": start + (1 << 20) < len(body)})
 
 
-@pytest_asyncio.fixture
+@pytest.fixture
 async def server() -> AsyncIterator[WebServer]:
     server = WebServer(answering)
     await server.start(0)
@@ -220,9 +217,7 @@ async def test_all_addresses_together_take_few_descriptors(server: WebServer) ->
 @pytest.mark.parametrize(
     "data", [b"", HALF, WHOLE + HALF, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1"]
 )
-async def test_who_does_not_finish_a_request_is_dropped(
-    server: WebServer, monkeypatch: pytest.MonkeyPatch, data: bytes
-) -> None:
+async def test_who_does_not_finish_a_request_is_dropped(server, monkeypatch, data):
     monkeypatch.setattr(server_module, "PATIENCE", 0.1)
     reader, writer = await connect(server, "127.0.0.1", data)
     async with asyncio.timeout(4):  # less than the server keeps an idle connection
@@ -235,9 +230,7 @@ async def test_who_does_not_finish_a_request_is_dropped(
     await empty(server)
 
 
-async def test_who_does_not_read_on_is_dropped(
-    server: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_does_not_read_on_is_dropped(server, monkeypatch):
     monkeypatch.setattr(server_module, "PATIENCE", 0.1)
     reader, writer = await connect(server, "127.0.0.1", WHOLE.replace(b"/ ", b"/large ", 1))
     await reader.readline()

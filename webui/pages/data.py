@@ -19,9 +19,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, Response
 
 from ..core import errors, files, model, service, transfer
-from ..guard import read_form
 from ..listing import Id
-from ..rendering import Memory, View, or_back
+from ..rendering import Memory, Visit, or_back
 
 LISTED = 20
 Name = Annotated[str, Field(max_length=200)]
@@ -30,13 +29,12 @@ routes = APIRouter()
 
 
 @routes.get("/data")
-async def data(request: Request, memory: Memory, pages: View) -> Response:
+async def data(memory: Memory, visit: Visit) -> Response:
     """Everything that can be kept, taken out and brought in."""
     backups = memory.backups
     # First: of an import that ends meanwhile the page is to show either this or the result.
     progress = memory.transfer.progress
-    return pages.render(
-        request,
+    return visit.render(
         "data.html",
         backups=await backups.list(),
         staged=await backups.staged(),
@@ -53,55 +51,55 @@ async def data(request: Request, memory: Memory, pages: View) -> Response:
 
 
 @routes.post("/data/checkup")
-async def checkup(request: Request, memory: Memory, pages: View) -> Response:
+async def checkup(memory: Memory, visit: Visit) -> Response:
     """What the doctor finds."""
-    return pages.render(request, "data_checkup.html", checkup=await memory.doctor())
+    return visit.render("data_checkup.html", checkup=await memory.doctor())
 
 
 # ------------------------------------------------------------------------ backups
 
 
 @routes.post("/data/backup")
-async def backup(memory: Memory, pages: View) -> Response:
+async def backup(memory: Memory, visit: Visit) -> Response:
     """Make a backup."""
     with or_back("/data"):
         await memory.backups.make()
-    return pages.redirect("/data", what="backup")
+    return visit.redirect("/data", what="backup")
 
 
 @routes.get("/data/restore")
-async def preview_restore(request: Request, memory: Memory, pages: View, name: Name) -> Response:
+async def preview_restore(memory: Memory, visit: Visit, name: Name) -> Response:
     """What restoring a backup would change."""
     with or_back("/data"):
         found = await memory.backups.preview(name)
-    return pages.render(request, "data_restore.html", preview=found)
+    return visit.render("data_restore.html", preview=found)
 
 
 @routes.post("/data/restore")
-async def restore(request: Request, memory: Memory, pages: View) -> Response:
+async def restore(memory: Memory, visit: Visit) -> Response:
     """Have a backup restored at the next start."""
     with or_back("/data"):
-        await memory.backups.restore((await read_form(request)).get("name", "")[:200])
-    return pages.redirect("/data", what="staged")
+        await memory.backups.restore(visit.form.get("name", "")[:200])
+    return visit.redirect("/data", what="staged")
 
 
 @routes.post("/data/unstage")
-async def unstage(memory: Memory, pages: View) -> Response:
+async def unstage(memory: Memory, visit: Visit) -> Response:
     """Call a restore off."""
     done = await memory.backups.unstage()
-    return pages.redirect("/data", what="unstaged" if done else "nothing")
+    return visit.redirect("/data", what="unstaged" if done else "nothing")
 
 
 # ------------------------------------------------------------------------ exports
 
 
 @routes.post("/data/export")
-async def export(request: Request, memory: Memory, pages: View) -> Response:
+async def export(memory: Memory, visit: Visit) -> Response:
     """Take out everything, or one person."""
-    person = (await read_form(request)).get("person", "")[:500]
+    person = visit.form.get("person", "")[:500]
     with or_back("/data"):
         done = await memory.transfer.export(person)
-    return pages.redirect("/data", what="export", count=done.lines)
+    return visit.redirect("/data", what="export", count=done.lines)
 
 
 @routes.get("/data/exports/{name}")
@@ -137,17 +135,14 @@ class Importing(BaseModel):
 
 
 @routes.get("/data/import")
-async def plan(
-    request: Request, memory: Memory, pages: View, wanted: Annotated[Importing, Query()]
-) -> Response:
+async def plan(memory: Memory, visit: Visit, wanted: Annotated[Importing, Query()]) -> Response:
     """What a file would bring; what is wrong with it is said beside what can be set."""
     found, wrong = None, ""
     try:
         found = await (await importer_of(memory, wanted)).preview()
     except (errors.FormatError, errors.NotFoundError) as error:
-        wrong = pages.explain(request, error)
-    return pages.render(
-        request,
+        wrong = visit.explain(error)
+    return visit.render(
         "data_import.html",
         200 if found else 422,
         plan=found,
@@ -160,9 +155,9 @@ async def plan(
 
 
 @routes.post("/data/import")
-async def bring(request: Request, memory: Memory, pages: View) -> Response:
+async def bring(memory: Memory, visit: Visit) -> Response:
     """Run an import in the background; the service keeps why it stopped."""
-    given = {key: value for key, value in (await read_form(request)).items() if key != "csrf"}
+    given = {key: value for key, value in visit.form.items() if key != "csrf"}
     try:
         wanted = Importing.model_validate(given)
     except ValidationError as error:
@@ -170,33 +165,33 @@ async def bring(request: Request, memory: Memory, pages: View) -> Response:
     with or_back("/data"):
         task = memory.transfer.begin(await importer_of(memory, wanted))
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return pages.redirect("/data", what="import")
+    return visit.redirect("/data", what="import")
 
 
 @routes.post("/data/import/undo")
-async def take_back(request: Request, memory: Memory, pages: View) -> Response:
+async def take_back(memory: Memory, visit: Visit) -> Response:
     """Undo an import."""
-    id = (await read_form(request)).get("run", "")[:200]
+    id = visit.form.get("run", "")[:200]
     with or_back("/data"):
         undone = await memory.transfer.undo(id)
-    return pages.redirect("/data", what="import_undo", count=undone.messages)
+    return visit.redirect("/data", what="import_undo", count=undone.messages)
 
 
 @routes.get("/data/import/delete")
-async def ask_to_delete(request: Request, memory: Memory, pages: View, name: Name) -> Response:
+async def ask_to_delete(memory: Memory, visit: Visit, name: Name) -> Response:
     """Ask whether a file that waits is to go."""
     sizes = _sizes(await memory.transfer.waiting())
     if name not in sizes:
         raise errors.NotFoundError(f"there is no file {name} in {files.IMPORTS}/")
-    return pages.render(request, "data_delete.html", name=name, size=sizes[name])
+    return visit.render("data_delete.html", name=name, size=sizes[name])
 
 
 @routes.post("/data/import/delete")
-async def delete(request: Request, memory: Memory, pages: View) -> Response:
+async def delete(memory: Memory, visit: Visit) -> Response:
     """Delete a file that waits."""
     with or_back("/data"):
-        await memory.transfer.discard((await read_form(request)).get("name", ""))
-    return pages.redirect("/data", what="file_deleted")
+        await memory.transfer.discard(visit.form.get("name", ""))
+    return visit.redirect("/data", what="file_deleted")
 
 
 @routes.get("/api/v1/imports")

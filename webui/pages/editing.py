@@ -9,13 +9,13 @@ from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path
 from starlette.responses import Response
 
 from ..core import errors, library, model
-from ..guard import local_path, read_form
+from ..guard import local_path
 from ..listing import Id, midnight
-from ..rendering import Memory, Pages, View, memory_url, or_back
+from ..rendering import Memory, Visit, memory_url, or_back
 
 LONGEST = {"statement": library.MAX_STATEMENT, "object": 100, "about": 100}
 """Characters that the fields of the form take."""
@@ -34,19 +34,35 @@ class FactForm:
     object: str = ""
     since: str = ""
     until: str = ""
+    expires: str = ""
     importance: str = "50"
     about: str = ""
     session: str = ""
     about_node: str = ""
     object_node: str = ""
+    hearsay: str = ""
 
     @classmethod
     def of(cls, line: library.FactLine, zone: tzinfo) -> FactForm:
         """What a fact states now."""
         fact = line.fact
-        days = (_day(fact.valid_from, zone), _day(fact.valid_to, zone))
+        last = None if fact.expires is None else fact.expires - 1
+        days = (_day(fact.valid_from, zone), _day(fact.valid_to, zone), _day(last, zone))
         percent = str(round(fact.importance * 100))
-        return cls(fact.statement, fact.predicate, line.object, *days, percent)
+        return cls(
+            fact.statement,
+            fact.predicate,
+            line.object,
+            *days,
+            percent,
+            line.subject,
+            hearsay="yes" if fact.hearsay else "",
+        )
+
+    def changed(self, old: FactForm) -> set[str]:
+        """The fields that say something else."""
+        was = asdict(old)
+        return {name for name, value in asdict(self).items() if value != was[name]}
 
     def filled(self, fields: Mapping[str, str]) -> FactForm:
         """The form with what was typed, which is cut where no fact is as long."""
@@ -65,16 +81,21 @@ class FactForm:
         begin = midnight(self.since, zone) if self.since else None
         end = midnight(self.until, zone) if self.until else None
         some = [at for at in (begin, end) if at is not None]
-        if not all(map(math.isfinite, some)) or some != sorted(some):
+        gone = midnight(self.expires, zone, 1) if self.expires else None
+        if not all(map(math.isfinite, (*some, gone or 0))) or some != sorted(some):
             raise ValueError("no such period")
         is_kept = old is not None and (old.since, old.until) == (self.since, self.until)
         is_same = old is not None and (self.object, self.object_node) == (old.object, "")
+        is_same_subject = old is not None and (self.about, self.about_node) == (old.about, "")
         return library.Amendment(
             self.statement,
             self.predicate,
             None if is_same else library.Meant(self.object, self.object_node),
             None if is_kept else (begin, end),
             None if old is not None and old.importance == self.importance else percent / 100,
+            None if old is not None and old.expires == self.expires else (gone,),
+            None if old is None or is_same_subject else library.Meant(self.about, self.about_node),
+            self.hearsay == "yes",
         )
 
 
@@ -107,82 +128,80 @@ def _day(at: float | None, zone: tzinfo) -> str:
 
 
 @routes.get("/memories/new")
-async def blank(request: Request, memory: Memory, pages: View) -> Response:
+async def blank(memory: Memory, visit: Visit) -> Response:
     """The form in which the owner tells a fact."""
-    given = request.query_params
-    return await _write(request, memory, pages, FactForm().filled(given), meant=given)
+    given = visit.query
+    return await _write(memory, visit, FactForm().filled(given), meant=given)
 
 
 @routes.post("/memories/new")
-async def tell(request: Request, memory: Memory, pages: View) -> Response:
+async def tell(memory: Memory, visit: Visit) -> Response:
     """Keep what the owner tells, once it is clear of whom."""
-    form = FactForm().filled(await read_form(request))
+    form = FactForm().filled(visit.form)
     try:
         wanted = form.amendment(memory.zone)
     except ValueError:
-        return await _write(request, memory, pages, form, 422, notice="invalid")
+        return await _write(memory, visit, form, 422, notice="invalid")
     if not (form.statement.strip() and form.about.strip()):
-        return await _write(request, memory, pages, form, 422, notice="invalid")
+        return await _write(memory, visit, form, 422, notice="invalid")
     about = library.Meant(form.about, form.about_node)
     try:
         with or_back("/memories/new", same=errors.NotFoundError):
             change = await memory.library.tell(form.session, about, wanted)
     except errors.UnclearError:
-        return await _write(request, memory, pages, form, 422, notice="unclear", meant=LONGEST)
+        return await _write(memory, visit, form, 422, notice="unclear", meant=LONGEST)
     new = next(op.id for op in change.ops if op.kind == "fact")
-    return pages.redirect(memory_url(new), what="tell", change=change.id, back="/memories")
+    return visit.redirect(memory_url(new), what="tell", change=change.id, back="/memories")
 
 
 @routes.get("/memories/{id}/edit")
-async def edit(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+async def edit(id: Id, memory: Memory, visit: Visit) -> Response:
     """The form in which a fact is corrected."""
-    found, given = await memory.library.fact(id), request.query_params
+    found, given = await memory.library.fact(id), visit.query
     form = FactForm.of(found.line, memory.zone).filled(given)
-    return await _write(request, memory, pages, form, detail=found, meant=given)
+    return await _write(memory, visit, form, detail=found, meant=given)
 
 
 @routes.post("/memories/{id}/edit")
-async def amend(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+async def amend(id: Id, memory: Memory, visit: Visit) -> Response:
     """Replace what a fact states; the old one stays as what was believed before.
 
     What was changed since the form was opened is shown beside what was typed.
     """
-    given = await read_form(request)
+    given = visit.form
     found = await memory.library.fact(id)
     stored = FactForm.of(found.line, memory.zone)
     form = stored.filled(given)
     try:
         wanted = form.amendment(memory.zone, stored)
     except ValueError:
-        return await _write(request, memory, pages, form, 422, detail=found, notice="invalid")
+        return await _write(memory, visit, form, 422, detail=found, notice="invalid")
     guess = renamed(stored, form) if "object" in given and "asked" not in given else None
     if guess is not None:
         form = replace(form, object=guess)
-        return await _write(request, memory, pages, form, 422, detail=found, notice="object")
+        return await _write(memory, visit, form, 422, detail=found, notice="object")
     mute, seen = "mute" in given, given.get("seen", "")[:100]
     try:
         with or_back(memory_url(id), same=errors.NotFoundError):
             change = await memory.library.amend(id, wanted, library.OWNER, seen=seen, mute=mute)
     except errors.StaleError:
         found = await _newest(memory, id)
-        return await _write(request, memory, pages, form, 409, detail=found, notice="stale")
+        return await _write(memory, visit, form, 409, detail=found, notice="stale")
     except errors.UnclearError:
-        return await _write(
-            request, memory, pages, form, 422, detail=found, notice="unclear", meant=LONGEST
-        )
+        return await _write(memory, visit, form, 422, detail=found, notice="unclear", meant=LONGEST)
     new = next((op.id for op in change.ops if op.kind == "fact" and op.id != id), id)
-    return pages.redirect(memory_url(new), what="amend", change=change.id, back=memory_url(id))
+    return visit.redirect(memory_url(new), what="amend", change=change.id, back=memory_url(id))
 
 
 @routes.post("/messages/{number}/recall")
 async def hear_again(
-    request: Request, number: Annotated[int, Path(ge=1, le=2**53)], memory: Memory, pages: View
+    number: Annotated[int, Path(ge=1, le=2**53)], memory: Memory, visit: Visit
 ) -> Response:
     """Let a message be recalled that was not to be."""
-    back = local_path((await read_form(request)).get("back", "/records"))
+    back = local_path(visit.form.get("back", "/records"))
     with or_back(back, nothing=errors.NotFoundError):
         change = await memory.library.hear_again(number, library.OWNER)
-    return pages.redirect(back, what="hear_again", change=change.id, back=back)
+    return visit.redirect(back, what="hear_again", change=change.id, back=back)
 
 
 async def _newest(memory: Memory, id: str) -> library.FactDetail:
@@ -196,9 +215,8 @@ async def _newest(memory: Memory, id: str) -> library.FactDetail:
 
 
 async def _write(
-    request: Request,
     memory: Memory,
-    pages: Pages,
+    visit: Visit,
     form: FactForm,
     status: int = 200,
     *,
@@ -213,6 +231,7 @@ async def _write(
         meant: The fields for which is listed whom they may mean.
     """
     session = detail.line.session.id if detail else form.session
+    stored = FactForm.of(detail.line, memory.zone) if detail else None
     choices = {
         field: await memory.library.search(text, LISTED, session)
         for field, text in (("about", form.about.strip()), ("object", form.object.strip()))
@@ -220,19 +239,21 @@ async def _write(
     }
     cards = await memory.library.cards(each.node for some in choices.values() for each in some)
     here = [each.node for each in choices.get("about", ()) if each.here]
-    if len(here) == 1 and form.about_node not in ("new", *(e.node for e in choices["about"])):
+    if (
+        not detail
+        and len(here) == 1
+        and form.about_node not in ("new", *(e.node for e in choices["about"]))
+    ):
         form = replace(form, about_node=here[0])
-    return pages.render(
-        request,
+    return visit.render(
         "memory_edit.html",
         status,
         form=form,
-        stored=FactForm.of(detail.line, memory.zone) if detail else None,
+        stored=stored,
+        differs=form.changed(stored) if stored else (),
         detail=detail,
         sessions=[] if detail else await memory.library.sessions(),
-        predicates=sorted(
-            model.PREDICATES, key=lambda name: pages.words(request).name("predicate", name)
-        ),
+        predicates=sorted(model.PREDICATES, key=lambda name: visit.words.name("predicate", name)),
         longest=LONGEST,
         choices=choices,
         cards={each.node: each for each in cards},

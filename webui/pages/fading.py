@@ -7,12 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from ..core import errors, retention, service, settings
-from ..guard import read_form
-from ..rendering import Memory, Pages, View, or_back
+from ..core import errors, retention, settings
+from ..rendering import Memory, Visit, or_back
 
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Keeps some settings for good and goes by them from now on."""
@@ -34,44 +33,43 @@ WIDTH, HEIGHT = 720.0, 260.0
 IMPORTANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 STEPS = 60
 
-Typed = Annotated[str, Query(max_length=20)]
-
 routes = APIRouter()
 
 
+async def _tune_of(request: Request) -> Any:
+    return request.app.state.tune
+
+
+Tuner = Annotated[Tune | None, Depends(_tune_of)]
+
+
 @routes.get("/tuning")
-async def tuning(
-    request: Request,
-    memory: Memory,
-    pages: View,
-    rate: Typed = "",
-    threshold: Typed = "",
-    interval: Typed = "",
-) -> Response:
+async def tuning(memory: Memory, visit: Visit, tune: Tuner) -> Response:
     """The settings in use, or others that are tried without being kept."""
-    given = {"rate": rate, "threshold": threshold, "interval": interval}
-    return await _show(request, memory, pages, {k: value for k, value in given.items() if value})
+    return await _show(memory, visit, tune, _given(visit.query))
 
 
 @routes.post("/tuning")
-async def save(request: Request, memory: Memory, pages: View) -> Response:
+async def save(memory: Memory, visit: Visit, tune: Tuner) -> Response:
     """Keep settings and go by them."""
-    tune: Tune | None = request.app.state.tune
-    form = await read_form(request)
-    given = {name: form[name][:20] for name in FIELDS if form.get(name)}
+    given = _given(visit.form)
     values, wrong = _read(given)
     if wrong or tune is None or not values:
-        return await _show(request, memory, pages, given, 422)
+        return await _show(memory, visit, tune, given, 422)
     before = {name: f"{value:g}" for name, value in _values(memory.settings).items()}
     with or_back("/tuning"):
         await tune({FIELDS[name]: value for name, value in values.items()})
-    return pages.redirect("/tuning", what="tuned", before=before)
+    return visit.redirect("/tuning", what="tuned", before=before)
+
+
+def _given(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name: fields[name][:20] for name in FIELDS if fields.get(name)}
 
 
 async def _show(
-    request: Request,
-    memory: service.MemoryService,
-    pages: Pages,
+    memory: Memory,
+    visit: Visit,
+    tune: Tune | None,
     given: Mapping[str, str],
     status: int = 200,
 ) -> Response:
@@ -79,8 +77,7 @@ async def _show(
     wanted, wrong = _read({**{k: str(v) for k, v in in_use.items()}, **given})
     tried = {**in_use, **wanted}
     rate, threshold = tried["rate"], tried["threshold"]
-    return pages.render(
-        request,
+    return visit.render(
         "tuning.html",
         status,
         lines=[fading_line(each, rate, threshold) for each in IMPORTANCES],
@@ -96,7 +93,7 @@ async def _show(
         typed={**{k: f"{v:g}" for k, v in tried.items()}, **given},
         wrong=wrong,
         is_changed=tried != in_use,
-        can_save=request.app.state.tune is not None,
+        can_save=tune is not None,
         names=FIELDS,
         last_run=await memory.upkeep.last_run(),
     )

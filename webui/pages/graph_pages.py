@@ -1,29 +1,33 @@
-"""Graph pages: a node and its neighbours, some nodes, and canned questions.
+"""Graph pages: the whole map, the surroundings of a node, and canned questions.
 
 ``/api/v1/graph`` answers the pages' scripts.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gzip
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Header, Query
 from pydantic import Field
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from ..core import errors, graph, model
+from ..core import errors, graph, model, retention
 from ..listing import MAX_TEXT, Id
-from ..rendering import Memory, View
+from ..rendering import Memory, Visit
+from .inspection import ViewAsQuery
 
 MAX_NODES = 300
 FIRST_NODES = 60
 """Neighbours shown at once."""
 MAX_AMONG = 60
-"""Nodes that one may ask for by their ids."""
+"""Nodes that one may ask for by their ids, and that a list without scripts has."""
 RESULTS = 24
 MOST = 50
 """Most answers to a question."""
@@ -43,6 +47,7 @@ ABOUT_ALL: dict[str, Callable[[graph.GraphQueries, int], graph.Subgraph]] = {
     "contradicted": graph.GraphQueries.contradicted,
     "orphans": graph.GraphQueries.orphans,
 }
+Depth = Annotated[int, Query(ge=1, le=graph.HOPS - 1)]
 Named = Annotated[str, Query(max_length=MAX_TEXT)]
 Ids = Annotated[list[Id], Query(min_length=1, max_length=MAX_AMONG)]
 Drawn = dict[str, Any]
@@ -68,50 +73,59 @@ class PathEnd:
 
 @routes.get("/graph")
 async def show(
-    request: Request,
     memory: Memory,
-    pages: View,
+    visit: Visit,
     node: Annotated[Id, Query()] = "",
     beside: Annotated[list[Id], Query(max_length=MAX_AMONG - 1)] = [],  # noqa: B006 - never altered
+    depth: Depth = 1,
     q: Named = "",
 ) -> Response:
-    """A node with its neighbours, some nodes, or a search."""
+    """The map, a node with its neighbours, some nodes, or a search."""
+    text = q.strip()
     try:
-        if not node:
-            return await _search(request, memory, pages, q.strip())
-        found = await memory.graph.ask(lambda graph: _around(graph, node, beside))
+        if text:
+            return await _search(memory, visit, text)
+        if node:
+            found = await memory.graph.ask(lambda graph: _around(graph, node, beside, depth))
+            drawn = _graph(found, memory.now())
+        else:
+            every = await memory.graph.ask(lambda graph: graph.nodes("", MAX_AMONG))
+            drawn = {"nodes": [_node(each) for each in every if each.kind != "session"]}
     except errors.NotFoundError:
-        return pages.render(request, "error.html", 404, code=404, detail="")
+        return visit.render("error.html", 404, code=404, detail="")
     except errors.GraphError:
-        return _away(request, memory, pages)
-    drawn = _graph(found, memory.now())
-    return pages.render(request, "graph.html", graph=drawn, q="", beside=bool(beside))
-
-
-async def _search(request: Request, memory: Memory, pages: View, text: str) -> Response:
-    found = await memory.graph.ask(lambda graph: graph.nodes(text, MAX_AMONG))
-    if text and len(found) == 1:
-        return RedirectResponse(graph_url(found[0].id), 303)
-    whole = [node.id for node in found if node.kind != "session"]
-    return pages.render(
-        request,
-        "graph_search.html",
-        results=[_node(node) for node in found[:RESULTS]],
-        overview=graph_url(*whole) if whole and not text else "",
-        q=text,
+        return _away(memory, visit)
+    return visit.render(
+        "graph.html",
+        graph=drawn,
+        q="",
+        beside=bool(node and beside),
+        depth=depth,
         questions=QUESTIONS,
         hops=graph.HOPS,
     )
 
 
-def _away(request: Request, memory: Memory, pages: View) -> Response:
-    return pages.render(request, "graph_away.html", 503, state=memory.graph.state.value)
+async def _search(memory: Memory, visit: Visit, text: str) -> Response:
+    found = await memory.graph.ask(lambda graph: graph.nodes(text, MAX_AMONG))
+    if len(found) == 1:
+        return RedirectResponse(graph_url(found[0].id), 303)
+    results = [_node(node) for node in found[:RESULTS]]
+    return visit.render(
+        "graph_search.html", results=results, q=text, questions=QUESTIONS, hops=graph.HOPS
+    )
 
 
-def _around(queries: graph.GraphQueries, node: str, beside: list[str]) -> graph.Subgraph:
-    """A node with its neighbours, or with those that were asked for."""
+def _away(memory: Memory, visit: Visit) -> Response:
+    return visit.render("graph_away.html", 503, state=memory.graph.state.value)
+
+
+def _around(
+    queries: graph.GraphQueries, node: str, beside: list[str], depth: int
+) -> graph.Subgraph:
+    """A node with its surroundings, or with those that were asked for."""
     if not beside:
-        return queries.neighbourhood(node, FIRST_NODES)
+        return queries.within(node, depth, FIRST_NODES if depth == 1 else MAX_NODES)
     centre = queries.neighbourhood(node, 0).nodes[0]
     some = queries.among([centre.id, *beside])
     return replace(some, nodes=[centre, *(each for each in some.nodes if each.id != centre.id)])
@@ -119,7 +133,7 @@ def _around(queries: graph.GraphQueries, node: str, beside: list[str]) -> graph.
 
 @routes.get("/graph/ask/{question}")
 async def ask(
-    request: Request, memory: Memory, pages: View, question: Question, a: Named = "", b: Named = ""
+    memory: Memory, visit: Visit, question: Question, a: Named = "", b: Named = ""
 ) -> Response:
     """A question with a form for its ends, and its answer."""
 
@@ -135,10 +149,9 @@ async def ask(
     try:
         ends, answer, names = await memory.graph.ask(work)
     except errors.GraphError:
-        return _away(request, memory, pages)
+        return _away(memory, visit)
     found = answer or graph.Subgraph([], [], 0)
-    return pages.render(
-        request,
+    return visit.render(
         "graph_question.html",
         question=question,
         questions=QUESTIONS,
@@ -176,23 +189,103 @@ def graph_url(*nodes: str) -> str:
 
 @routes.get("/api/v1/graph")
 async def around(
-    memory: Memory, node: Id, limit: Annotated[int, Field(ge=1, le=MAX_NODES)] = FIRST_NODES
+    memory: Memory,
+    node: Id,
+    limit: Annotated[int, Field(ge=1, le=MAX_NODES)] = FIRST_NODES,
+    relation: Annotated[str, Field(max_length=40)] = "",
+    depth: Depth = 1,
 ) -> Drawn:
-    """A node and what is one fact away from it."""
-    found = await memory.graph.ask(lambda graph: graph.neighbourhood(node, limit))
-    return _graph(found, memory.now())
+    """A node and what is one fact away from it, or some."""
+    found = await memory.graph.ask(lambda graph: graph.within(node, depth, limit, relation))
+    drawn = _graph(found, memory.now(), await memory.graph.map())
+    return drawn | {"relations": dict(found.counts)}
+
+
+@routes.get("/api/v1/graph/path")
+async def path(memory: Memory, a: Id, b: Id) -> Drawn:
+    """The shortest paths between two nodes."""
+    found = await memory.graph.ask(lambda graph: graph.path(a, b))
+    drawn = _graph(found, memory.now(), await memory.graph.map())
+    return drawn | {"paths": [{"nodes": way.nodes, "facts": way.facts} for way in found.paths]}
 
 
 @routes.get("/api/v1/graph/among")
 async def among(memory: Memory, node: Ids) -> Drawn:
     """Some nodes and all facts between them; unknown nodes are left out."""
     found = await memory.graph.ask(lambda graph: graph.among(node))
-    return _graph(found, memory.now())
+    return _graph(found, memory.now(), await memory.graph.map())
 
 
-def _graph(found: graph.Subgraph, now: float) -> Drawn:
+@routes.get("/api/v1/graph/map")
+async def whole(memory: Memory, accept_encoding: Annotated[str, Header()] = "") -> Response:
+    """The whole graph, or the best connected part of it, with a place for each node."""
+    found, now, rate = await memory.graph.map(), memory.now(), memory.settings.time_decay_rate
+    body = await asyncio.to_thread(_written, found, now, rate)
+    headers = {"Vary": "Accept-Encoding"}
+    if "gzip" in accept_encoding:  # it repeats nothing that was sent, so its length tells nothing
+        body = await asyncio.to_thread(gzip.compress, body, 4)
+        headers["Content-Encoding"] = "gzip"
+    return Response(body, headers=headers, media_type="application/json")
+
+
+@routes.get("/api/v1/graph/seen")
+async def seen(wanted: Annotated[ViewAsQuery, Query()], memory: Memory) -> Response:
+    """How each fact stands that somebody could be told at the end of a day, by its id."""
+    outlook = await memory.view_as.outlook(wanted.asker(memory), wanted.moment(memory))
+    return JSONResponse({each.fact.id: each.sign.value for each in outlook.seen})
+
+
+def _written(drawn: graph.GraphMap, now: float, rate: float) -> bytes:
+    """The map as JSON: rows without names of fields, and numbers for what is repeated."""
+    whole, words, sessions = drawn.whole, _Words(), _Words()
+    edges = [
+        (
+            each.id,
+            each.source,
+            each.target,
+            words.number(each.predicate),
+            round(each.importance, 3),
+            each.strength_count,
+            _state(each, now),
+            round(each.recorded_at),
+            None if each.until is None else round(each.until),
+            sessions.number(each.session),
+            round(_strength(each, now, rate), 3),
+        )
+        for each in whole.edges
+    ]
+    chats = [whole.sessions.get(id, (id, id, False, "")) for id in sessions]
+    nodes = [_node(node, drawn) for node in whole.nodes]
+    body = {
+        "nodes": nodes,
+        "edges": edges,
+        "predicates": list(words),
+        "sessions": [
+            {"circle": circle, "title": title, "group": is_group, "persona": persona}
+            for circle, title, is_group, persona in chats
+        ],
+        "now": now,
+        "total": whole.total,
+    }
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+class _Words(dict[str, int]):
+    """Numbers of texts, in the order of their first appearance."""
+
+    def number(self, text: str) -> int:
+        """The number of a text, a new one if it has none."""
+        return self.setdefault(text, len(self))
+
+
+def _strength(edge: graph.MapEdge, now: float, rate: float) -> float:
+    age = now - edge.last_used
+    return 1.0 if edge.pinned else retention.retention(age, edge.half_life, rate)
+
+
+def _graph(found: graph.Subgraph, now: float, drawn: graph.GraphMap | None = None) -> Drawn:
     """Nodes, the centre first, facts between them, and how many there are."""
-    nodes = [_node(node) for node in found.nodes]
+    nodes = [_node(node, drawn) for node in found.nodes]
     return {
         "centre": nodes[0],
         "nodes": nodes,
@@ -202,23 +295,26 @@ def _graph(found: graph.Subgraph, now: float) -> Drawn:
     }
 
 
-def _node(node: graph.GraphNode) -> Drawn:
+def _node(node: graph.GraphNode, drawn: graph.GraphMap | None = None) -> Drawn:
+    place = drawn.places.get(node.id) if drawn else None
     return {
         "id": node.id,
         "kind": node.kind,
         "shape": (node.type or "topic") if node.kind == "entity" else node.kind,
         "name": node.name or node.id,
         "degree": node.degree,
-    }
+    } | ({"x": place[0], "y": place[1], "group": place[2]} if place else {})
+
+
+def _state(edge: graph.GraphEdge | graph.MapEdge, now: float) -> str:
+    if edge.status != model.Status.ACTIVE:
+        return "archived"
+    if edge.superseded:
+        return "superseded"
+    return "ended" if edge.valid_to is not None and edge.valid_to <= now else "current"
 
 
 def _edge(edge: graph.GraphEdge, now: float) -> Drawn:
-    if edge.status != model.Status.ACTIVE:
-        state = "archived"
-    elif edge.superseded:
-        state = "superseded"
-    else:
-        state = "ended" if edge.valid_to is not None and edge.valid_to <= now else "current"
     return {
         "id": edge.id,
         "source": edge.source,
@@ -227,6 +323,6 @@ def _edge(edge: graph.GraphEdge, now: float) -> Drawn:
         "statement": edge.statement,
         "importance": edge.importance,
         "times": edge.strength_count,
-        "state": state,
+        "state": _state(edge, now),
         "at": edge.recorded_at,
     }

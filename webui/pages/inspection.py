@@ -9,13 +9,13 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
 from ..core import library, model, recall, service, view_as
 from ..listing import MAX_TEXT, Day, Id, PageQuery, midnight
-from ..rendering import Memory, View
+from ..rendering import Memory, Visit
 
 SHOWN = 20
 """Facts of each list on one page."""
@@ -64,6 +64,11 @@ class ViewAsQuery(PageQuery):
         persona = view_as.STRANGER if self.persona == NONE else self.persona
         return memory.view_as.asker(user, self.group, persona)
 
+    def moment(self, memory: service.MemoryService) -> float:
+        """When to look: at the end of the day, or now."""
+        now = memory.now()
+        return min(now, midnight(self.day, memory.zone, 1)) if self.day else now
+
 
 @dataclass(frozen=True, slots=True)
 class SightingPage:
@@ -106,23 +111,21 @@ def _days(memory: service.MemoryService, since: float, chosen: str) -> dict[str,
 
 @routes.get("/viewas")
 async def look_as(
-    request: Request, wanted: Annotated[ViewAsQuery, Query()], memory: Memory, pages: View
+    wanted: Annotated[ViewAsQuery, Query()], memory: Memory, visit: Visit
 ) -> Response:
     """What somebody could be reminded of, what not and why, and what was true when."""
     choices = await memory.view_as.choices()
     if not choices.people:
-        return pages.render(request, "viewas_empty.html")
+        return visit.render("viewas_empty.html")
     if not wanted.model_fields_set & {"user", "group", "persona"}:  # somebody to begin with
         somebody = {"user": choices.people[0][0], "persona": [*choices.personas, NONE][0]}
         wanted = wanted.model_copy(update=somebody)
     shown: dict[str, Any] = {"choices": choices, "none": NONE, "wanted": wanted, "q": wanted.q}
     if wanted.user == NONE and not wanted.group:
-        return pages.render(request, "viewas.html", **shown, outlook=None)
-    asker, text, now = wanted.asker(memory), wanted.q.strip(), memory.now()
-    at = min(now, midnight(wanted.day, memory.zone, 1)) if wanted.day else now
-    outlook = await memory.view_as.outlook(asker, at)
-    return pages.render(
-        request,
+        return visit.render("viewas.html", **shown, outlook=None)
+    asker, text = wanted.asker(memory), wanted.q.strip()
+    outlook = await memory.view_as.outlook(asker, wanted.moment(memory))
+    return visit.render(
         "viewas.html",
         **shown,
         outlook=outlook,
@@ -141,9 +144,8 @@ async def look_as(
 
 @routes.get("/why")
 async def why(
-    request: Request,
     memory: Memory,
-    pages: View,
+    visit: Visit,
     chat: Annotated[Id, Query()] = "",
     at: Annotated[float | None, Query(allow_inf_nan=False)] = None,
     unscoped: Annotated[bool, Query()] = False,
@@ -157,8 +159,7 @@ async def why(
         compared = await memory.view_as.compare(trace.asker, trace.query)
     candidates = trace.candidates if trace else []
     choices = await memory.view_as.choices()
-    return pages.render(
-        request,
+    return visit.render(
         "why.html",
         recent=traces,
         people=dict(choices.people),

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from ..auth import BROWSER_AGE, SESSION_AGE, Keyring
-from ..guard import Site, local_path, read_form
-from ..rendering import CHOICES, View
+from ..guard import Site, local_path
+from ..rendering import CHOICES, Visit
 
 _YEAR = 365 * 86_400
 
@@ -17,24 +17,24 @@ routes = APIRouter()
 
 
 @routes.get("/login")
-async def ask_key(request: Request, pages: View) -> Response:
+async def ask_key(request: Request, visit: Visit) -> Response:
     """Ask for the key, or go on if it was given before.
 
     A link from the chat is asked for a press: chats look at links before anybody opens them.
     """
-    wanted = local_path(request.query_params.get("next", "/"))
+    wanted = local_path(visit.query.get("next", "/"))
     if request.state.login:
         return RedirectResponse(wanted, status_code=303)
-    link = request.query_params.get("link", "")
-    return pages.render(request, "login.html", next=wanted, link=link, wrong="", wait=0)
+    link = visit.query.get("link", "")
+    return visit.render("login.html", next=wanted, link=link, wrong="", wait=0)
 
 
 @routes.post("/login")
-async def enter(request: Request, pages: View) -> Response:
+async def enter(request: Request, visit: Visit) -> Response:
     """Try a key or a link: in with cookies, or once more, perhaps later."""
     keyring: Keyring = request.app.state.keyring
     site: Site = request.app.state.site
-    given = await read_form(request)
+    given = visit.form
     wanted = local_path(given.get("next", "/"))
     browser = request.cookies.get(keyring.browser_cookie, "")
     address = site.address_of(request.scope)
@@ -56,9 +56,7 @@ async def enter(request: Request, pages: View) -> Response:
         return entered
     wait = math.ceil(pause)
     status = 429 if wait else 401
-    response = pages.render(
-        request, "login.html", status, next=wanted, link="", wrong=wrong, wait=wait
-    )
+    response = visit.render("login.html", status, next=wanted, link="", wrong=wrong, wait=wait)
     if wait:
         response.headers["Retry-After"] = str(wait)
     return response
@@ -77,11 +75,11 @@ async def leave(request: Request) -> Response:
 
 
 @routes.get("/preferences")
-async def prefer(request: Request, back: str = "/") -> Response:
+async def prefer(visit: Visit, back: str = "/") -> Response:
     """Keep a language or a theme in a cookie, without scripts or a login."""
     response = RedirectResponse(local_path(back), 303)
     for name, (cookie, accepted) in CHOICES.items():
-        value = request.query_params.get(name, "")
+        value = visit.query.get(name, "")
         if value in accepted:
             response.set_cookie(cookie, value, max_age=_YEAR, httponly=True, samesite="lax")
     return response

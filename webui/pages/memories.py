@@ -6,18 +6,22 @@ import hashlib
 from typing import get_args
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from ..core import errors, library
-from ..guard import local_path, read_choices, split
+from ..core import errors, library, queries
+from ..guard import local_path, split
 from ..listing import FactListing, FactQuery, Id
-from ..rendering import Memory, View, or_back
+from ..rendering import Memory, Visit, or_back
 
 SHOWN = 5
 """Facts that are named before something is done with them."""
+SOON = 30
+"""Days within which what fades is shown."""
+DOUBTS = ("disputed", "weak", "hearsay", "confidential")
+"""States of facts that are looked through, the most doubtful first."""
 MAX_EVERY = 2_000
 """Facts that something is done with at once, of all that were found."""
 ACTIONS: dict[str, library.Action] = {word: word for word in get_args(library.Action)}
@@ -26,12 +30,11 @@ routes = APIRouter()
 
 
 @routes.get("/memories")
-async def table(request: Request, wanted: FactQuery, memory: Memory, pages: View) -> Response:
+async def table(wanted: FactQuery, memory: Memory, visit: Visit) -> Response:
     """The table of facts."""
     page = await memory.library.browse(wanted.filter(memory.zone))
     choices = await memory.library.overview()
-    return pages.render(
-        request,
+    return visit.render(
         "memories.html",
         wanted=wanted,
         page=page,
@@ -41,10 +44,27 @@ async def table(request: Request, wanted: FactQuery, memory: Memory, pages: View
     )
 
 
+@routes.get("/review")
+async def review(memory: Memory, visit: Visit) -> Response:
+    """What the owner may want to look at: doubtful facts, what fades, who may be one."""
+    doubts = {
+        doubt: await memory.library.browse(queries.FactFilter(status=doubt, limit=SHOWN))
+        for doubt in DOUBTS
+    }
+    (forecast,) = await memory.upkeep.preview(days=(SOON,), limit=SHOWN)
+    return visit.render(
+        "review.html",
+        doubts=doubts,
+        forecast=forecast,
+        pairs=await memory.library.namesakes(),
+        learning=(await memory.health()).learning,
+    )
+
+
 @routes.post("/memories/act")
-async def act(request: Request, memory: Memory, pages: View) -> Response:
+async def act(memory: Memory, visit: Visit) -> Response:
     """Do something with some facts; what destroys, or is much, is shown first."""
-    given = await read_choices(request)
+    given = visit.choices
     back = local_path(given.get("back", ["/memories"])[-1])
     word, _, only = given.get("only", [""])[-1].partition(" ")
     action = ACTIONS.get(word or given.get("action", [""])[-1])
@@ -55,13 +75,12 @@ async def act(request: Request, memory: Memory, pages: View) -> Response:
     else:
         ids = [only] if only else list(dict.fromkeys(given.get("id", [])))
     if action is None or not ids:
-        return pages.redirect(back, what="nothing")
+        return visit.redirect(back, what="nothing")
     is_small = len(ids) == 1 and action != "forget"
     # Of all that is found only what was shown is touched, not what came since.
     seen = _digest(ids) if every else "yes"
     if not is_small and given.get("confirm", [""])[-1] != seen:
-        return pages.render(
-            request,
+        return visit.render(
             "memories_act.html",
             action=action,
             ids=ids,
@@ -77,13 +96,13 @@ async def act(request: Request, memory: Memory, pages: View) -> Response:
     # The page of what is forgotten is no more; an undo leads back there.
     gone = action == "forget" and any(back.startswith(f"/memories/{id}") for id in ids)
     target = "/memories" if gone else back
-    return pages.redirect(target, what=action, change=change.id, count=count, back=back)
+    return visit.redirect(target, what=action, change=change.id, count=count, back=back)
 
 
 @routes.get("/memories/{id}")
-async def detail(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+async def detail(id: Id, memory: Memory, visit: Visit) -> Response:
     """One fact with its sources and what came before and after."""
-    return pages.render(request, "memory.html", detail=await memory.library.fact(id))
+    return visit.render("memory.html", detail=await memory.library.fact(id))
 
 
 def _listed(address: str) -> FactListing:

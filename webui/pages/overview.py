@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
 from ..core import errors, library
-from ..guard import local_path, read_form
+from ..guard import local_path
 from ..listing import ChangeQuery, Id, RecordQuery
-from ..rendering import Memory, View, or_back
+from ..rendering import Memory, Visit, or_back
 
 DAYS = 60
 """Days of growth that are drawn."""
@@ -30,11 +30,10 @@ routes = APIRouter()
 
 
 @routes.get("/")
-async def overview(request: Request, memory: Memory, pages: View) -> Response:
+async def overview(memory: Memory, visit: Visit) -> Response:
     """Counts, growth, health, what fades soon."""
     (forecast,) = await memory.upkeep.preview(days=(SOON,), limit=5)
-    return pages.render(
-        request,
+    return visit.render(
         "overview.html",
         health=await memory.health(),
         growth=await memory.conversations.growth(DAYS),
@@ -46,16 +45,15 @@ async def overview(request: Request, memory: Memory, pages: View) -> Response:
 
 
 @routes.post("/retry")
-async def retry(memory: Memory, pages: View) -> Response:
+async def retry(memory: Memory, visit: Visit) -> Response:
     """Have what could not be learned tried again."""
-    return pages.redirect("/", what="revive", count=await memory.learning.revive())
+    return visit.redirect("/", what="revive", count=await memory.learning.revive())
 
 
 @routes.get("/records")
-async def records(request: Request, wanted: RecordQuery, memory: Memory, pages: View) -> Response:
+async def records(wanted: RecordQuery, memory: Memory, visit: Visit) -> Response:
     """Timeline of conversations and their summaries."""
-    return pages.render(
-        request,
+    return visit.render(
         "records.html",
         wanted=wanted,
         page=await memory.conversations.browse(wanted.filter(memory.zone)),
@@ -65,23 +63,21 @@ async def records(request: Request, wanted: RecordQuery, memory: Memory, pages: 
 
 
 @routes.get("/records/{id}")
-async def record(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+async def record(id: Id, memory: Memory, visit: Visit) -> Response:
     """One record with its messages, or with what it sums up."""
-    return pages.render(request, "record.html", reading=await memory.conversations.read(id))
+    return visit.render("record.html", reading=await memory.conversations.read(id))
 
 
 @routes.get("/messages/{number}")
 async def message(
-    request: Request,
     number: Number,
     memory: Memory,
-    pages: View,
+    visit: Visit,
     near: Annotated[int, Query(ge=0, le=MAX_NEAR)] = NEAR,
     fact: Annotated[Id, Query()] = "",
 ) -> Response:
     """A message with those before and after it."""
-    return pages.render(
-        request,
+    return visit.render(
         "message.html",
         scene=await memory.conversations.scene(number, near, near),
         number=number,
@@ -91,27 +87,25 @@ async def message(
 
 
 @routes.get("/changes")
-async def changes(request: Request, wanted: ChangeQuery, memory: Memory, pages: View) -> Response:
+async def changes(wanted: ChangeQuery, memory: Memory, visit: Visit) -> Response:
     """What was done to the memory, by whom and why, newest first."""
     actors, reasons = await memory.conversations.acts()
     page = await memory.conversations.changes(wanted.actor, wanted.reason, wanted.place)
-    return pages.render(
-        request, "changes.html", wanted=wanted, page=page, actors=actors, reasons=reasons
-    )
+    return visit.render("changes.html", wanted=wanted, page=page, actors=actors, reasons=reasons)
 
 
 @routes.get("/changes/{number}")
-async def change(request: Request, number: Number, memory: Memory, pages: View) -> Response:
+async def change(number: Number, memory: Memory, visit: Visit) -> Response:
     """One change and what became of each row."""
     found = await memory.conversations.change(number)
     more = max(0, len(found.ops) - MAX_OPS)
-    return pages.render(request, "change.html", change=found, ops=found.ops[:MAX_OPS], more=more)
+    return visit.render("change.html", change=found, ops=found.ops[:MAX_OPS], more=more)
 
 
 @routes.post("/changes/{number}/undo")
-async def undo(request: Request, number: Number, memory: Memory, pages: View) -> Response:
+async def undo(number: Number, memory: Memory, visit: Visit) -> Response:
     """Take a change back."""
-    back = local_path((await read_form(request)).get("back", "/memories"))
+    back = local_path(visit.form.get("back", "/memories"))
     with or_back(back, conflict=errors.ConflictError, undone=errors.NotFoundError):
         await memory.library.undo(number, library.OWNER)
-    return pages.redirect(back, what="undo")
+    return visit.redirect(back, what="undo")

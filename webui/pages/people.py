@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Annotated
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from ..core import errors, library, model, queries, retention
-from ..guard import read_form
 from ..listing import MAX_TEXT, Id
-from ..rendering import Memory, View, node_url, or_back
+from ..rendering import Memory, Visit, node_url, or_back
 
 LEAST = 1.2
 """Percent of the width that a bar has at least, to be seen."""
 MAX_TICKS = 7
 
 NEWEST = 8
-"""Facts that a persona's page shows."""
+"""Facts that a persona's page shows of each list."""
 
 routes = APIRouter()
 
 
 @routes.get("/people")
 async def people(
-    request: Request,
     memory: Memory,
-    pages: View,
+    visit: Visit,
     q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
 ) -> Response:
     """People who chat, things that are known, and personas; or who is called so."""
     text = q.strip()
-    return pages.render(
-        request,
+    return visit.render(
         "people.html",
         q=text,
         found=await memory.library.search(text, limit=60) if text else None,
@@ -47,36 +45,82 @@ async def people(
 
 
 @routes.get("/persona")
-async def persona(request: Request, name: Id, memory: Memory, pages: View) -> Response:
+async def persona(name: Id, memory: Memory, visit: Visit) -> Response:
     """What a persona knows: its chats, and its newest facts."""
     known = {each.persona: each for each in await memory.library.personas()}
     if not name or name not in known:
         raise errors.NotFoundError(f"there is no persona {name}")
     newest = queries.FactFilter(persona=name, limit=NEWEST)
-    return pages.render(
-        request,
+    own = replace(newest, is_own=True)
+    return visit.render(
         "persona.html",
         persona=known[name],
         sessions=[each for each in await memory.library.sessions() if each.persona == name],
         newest=(await memory.library.browse(newest)).items,
+        own=(await memory.library.browse(own)).items,
         mode=memory.settings.memory_sharing_mode,
     )
 
 
 @routes.get("/node")
-async def node(request: Request, id: Id, memory: Memory, pages: View) -> Response:
+async def node(id: Id, memory: Memory, visit: Visit) -> Response:
     """Everything about one person or thing."""
     portrait = await memory.library.node(id)
     timeline = Timeline.of(portrait.threads, memory.now(), memory.zone)
-    return pages.render(request, "node.html", portrait=portrait, timeline=timeline)
+    is_paused = memory.learning.pauses.holds("user", portrait.node)
+    return visit.render(
+        "node.html",
+        portrait=portrait,
+        sketch=Sketch.of(portrait, timeline),
+        timeline=timeline,
+        is_paused=is_paused,
+    )
+
+
+@routes.post("/node/pause")
+async def pause(memory: Memory, visit: Visit) -> Response:
+    """Remember nothing new that an account says, or remember it again."""
+    id, pauses = await _account(memory, visit.form), memory.learning.pauses
+    is_paused = pauses.holds("user", id)
+    await (pauses.resume if is_paused else pauses.pause)("user", id)
+    return visit.redirect(node_url(id), what="resume" if is_paused else "pause")
+
+
+@routes.get("/node/forget")
+async def leave(memory: Memory, visit: Visit) -> Response:
+    """What is deleted for good if an account is forgotten, and what stays."""
+    id = await _account(memory, visit.query)
+    name, messages, facts = await memory.journal.look(lambda db: queries.footprint(db, id))
+    others = sorted(memory.identities.accounts(id) - {id})
+    return visit.render(
+        "node_forget.html", id=id, name=name, messages=messages, facts=facts, others=others
+    )
+
+
+@routes.post("/node/forget")
+async def erase(memory: Memory, visit: Visit) -> Response:
+    """Delete an account and all that is known of it for good, if that is meant."""
+    id = await _account(memory, visit.form)
+    if visit.form.get("sure") != "yes":
+        return visit.redirect(f"/node/forget?{urlencode({'id': id})}", what="unsure")
+    if await memory.forget_me.due_in(id):
+        return visit.redirect(node_url(id), what="forgotten_now")
+    return visit.redirect("/people", what=f"forgotten_{await memory.forget_me.forget(id)}")
+
+
+async def _account(memory: Memory, given: Mapping[str, str]) -> str:
+    """The account that is asked about, or a ``NotFoundError``."""
+    id = given.get("id", "")[:500]
+    if model.is_entity(id) or not await memory.journal.look(lambda db: queries.is_known(db, id)):
+        raise errors.NotFoundError("nobody chats under this account")
+    return id
 
 
 @routes.get("/node/merge")
 async def choose(
-    request: Request,
     id: Id,
     memory: Memory,
-    pages: View,
+    visit: Visit,
     into: Annotated[Id, Query()] = "",
     q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
 ) -> Response:
@@ -91,8 +135,7 @@ async def choose(
         if _alike(each.node, id) and each.node not in own
     ]
     is_linking = other is not None and not model.is_entity(id)
-    return pages.render(
-        request,
+    return visit.render(
         "node_merge.html",
         portrait=portrait,
         other=other,
@@ -104,31 +147,81 @@ async def choose(
 
 
 @routes.post("/node/merge")
-async def merge(request: Request, memory: Memory, pages: View) -> Response:
+async def merge(memory: Memory, visit: Visit) -> Response:
     """Have one thing go under another, or two accounts be one person's."""
-    given = await read_form(request)
+    given = visit.form
     id, into = given.get("id", "")[:500], given.get("into", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
         edits = memory.identity_edits
         bond = edits.merge if model.is_entity(id) else edits.link
         change = await bond(id, into, library.OWNER)
-    return pages.redirect(node_url(into), what="merge", change=change.id, back=node_url(id))
+    return visit.redirect(node_url(into), what="merge", change=change.id, back=node_url(id))
 
 
 @routes.post("/node/split")
-async def split(request: Request, memory: Memory, pages: View) -> Response:
+async def split(memory: Memory, visit: Visit) -> Response:
     """Let a merged thing, or a linked account, be one of its own again."""
-    id = (await read_form(request)).get("id", "")[:500]
+    id = visit.form.get("id", "")[:500]
     with or_back(node_url(id), bond=errors.BondError):
         edits = memory.identity_edits
         part = edits.split if model.is_entity(id) else edits.unlink
         change = await part(id, library.OWNER)
-    return pages.redirect(node_url(id), what="split", change=change.id)
+    return visit.redirect(node_url(id), what="split", change=change.id)
 
 
 def _alike(node: str, other: str) -> bool:
     """Whether both are things, or both are accounts."""
     return model.is_entity(node) == model.is_entity(other)
+
+
+# ------------------------------------------------------------------ portrait
+
+SAID_FIRST = (
+    "works_as", "works_at", "studies", "from", "lives_in", "age", "birthday", "partner",
+    "family", "has_pet", "health", "allergic_to", "skilled_in",
+)  # fmt: skip
+"""Relations that say who somebody is, in the order in which one would tell them."""
+SENTENCES = 5
+TASTES = frozenset({"likes", "dislikes", "habit"})
+LISTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """Who somebody is in a few of the facts that are true now.
+
+    Attributes:
+        sentences: One fact for each of the first relations there are.
+        tastes: What they like, dislike and usually do, the important first.
+        known: Whom a fact joins them to: node, name, and the fact.
+    """
+
+    sentences: tuple[library.FactLine, ...]
+    tastes: tuple[library.FactLine, ...]
+    known: tuple[tuple[str, str, library.FactLine], ...]
+
+    @classmethod
+    def of(cls, portrait: library.EntityView, timeline: Timeline) -> Sketch:
+        """Choose from the facts of a timeline."""
+        own = {portrait.node, *(each.node for each in (*portrait.members, *portrait.accounts))}
+        lines = [row.thread.newest for row in timeline.now]
+        lines = [line for line in lines if line.state == "active"]
+        lines.sort(key=lambda line: (not line.fact.pinned, -line.fact.importance))
+        about = [line for line in lines if line.fact.subject in own]
+        said = {line.fact.predicate: line for line in reversed(about)}
+        known: dict[str, tuple[str, library.FactLine]] = {}
+        for line in lines:
+            fact = line.fact
+            ends = ((fact.subject, line.subject), (fact.object, line.object))
+            for node, name in ends:
+                is_person = not model.is_entity(node) or fact.predicate in model.SYMMETRIC
+                if node not in own and name and is_person:
+                    known.setdefault(node, (name, line))
+        return cls(
+            tuple(said[name] for name in SAID_FIRST if name in said)[:SENTENCES],
+            tuple(line for line in about if line.fact.predicate in TASTES)[:LISTED],
+            tuple((node, *found) for node, found in known.items())[:LISTED],
+        )
 
 
 # ------------------------------------------------------------------ timeline

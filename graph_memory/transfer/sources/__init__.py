@@ -13,7 +13,10 @@ from .chat_lines import read_chat_lines
 from .graphmemory_05 import read_graphmemory_05
 from .livingmemory import read_livingmemory
 from .qq_chat_exporter import read_qq_chat
-from .source import Options, Pieces, circle_meant, split_circle
+from .source import Options as Options
+from .source import Pieces
+from .source import circle_meant as circle_meant
+from .source import split_circle as split_circle
 
 OWN_FORMAT = "memory"
 SOURCES: dict[str, Callable[[Path, Options], Pieces]] = {
@@ -65,6 +68,3 @@ def _guess(path: Path) -> str:
     if '"chatInfo"' in text:
         return "qq"
     return "graphmemory" if '"entities"' in text else ""
-
-
-__all__ = ["OWN_FORMAT", "SOURCES", "Options", "circle_meant", "detect", "split_circle"]

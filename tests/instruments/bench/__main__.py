@@ -1,5 +1,5 @@
-"""``./dev bench [--items N …] [--dim D …] [--json]``, ``--years N [--plot FILE]``,
-``--web [--items N]``, ``--rebuild [--items N]``, ``--walks`` or ``--felt [--pairs N]``.
+"""``./dev bench [--items N …] [--json]``, ``--years N [--plot FILE]``,
+``--rebuild [--items N]``, ``--walks`` or ``--felt [--pairs N]``.
 
 Of each size: how long a question takes, without embedding it, if the asker sees all and if
 the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
@@ -8,8 +8,6 @@ until everything can be recalled after a start with vectors that are cached; res
 above that of an empty memory. A process of its own for each, so that none profits from
 what another left behind.
 """
-
-from __future__ import annotations
 
 import argparse
 import json
@@ -23,14 +21,12 @@ from .felt import measure_felt
 from .measure import Figures, ask, fill, say
 from .rebuild import measure_rebuild
 from .survey import PLOT, survey
-from .web import measure_web
 from .years import COMPARED, SCENARIOS
 
 QUESTIONS = 200
 PAIRS = 100
-WIDTH, WIDER = 384, 1024
+WIDTH = 384
 SIZES = (1_000, 10_000, 100_000)
-WIDER_SIZE = 10_000
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """Recall uses one in any case. Plain RRF is faster on few cores with one, and with more its
 idle threads would be in the way of whatever is measured next."""
@@ -39,13 +35,6 @@ idle threads would be in the way of whatever is measured next."""
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.instruments.bench", description=__doc__)
     parser.add_argument("--items", type=int, nargs="+", help=f"default: {SIZES}")
-    parser.add_argument(
-        "--dim",
-        type=int,
-        nargs="+",
-        help=f"default: {WIDTH}, and {WIDER} with {WIDER_SIZE} items",
-    )
-    parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--json", action="store_true", help="print figures only, as JSON")
     parser.add_argument(
         "--years", type=float, help="instead: live through so many years of chat, see years.py"
@@ -54,7 +43,6 @@ def main() -> None:
     parser.add_argument(
         "--scenario", nargs="+", choices=list(SCENARIOS), default=COMPARED, help="with --years"
     )
-    parser.add_argument("--web", action="store_true", help="instead: the web UI, see web.py")
     parser.add_argument(
         "--rebuild", action="store_true", help="instead: the graph built anew, see rebuild.py"
     )
@@ -80,31 +68,22 @@ def main() -> None:
             )
         )
         return
-    if options.web:
-        (facts,) = options.items or (SIZES[1],)
-        print(json.dumps(measure_web(facts, options.questions), indent=1))
-        return
     if options.rebuild:
         (facts,) = options.items or (SIZES[2],)
-        print(json.dumps(measure_rebuild(facts, options.questions), indent=1))
+        print(json.dumps(measure_rebuild(facts, QUESTIONS), indent=1))
         return
     if options.years:
         lived = survey(options.years, options.plot, options.scenario)
         print(json.dumps(lived, indent=1, ensure_ascii=False))
         return
-    found: dict[str, dict[str, Figures]] = {}
-    for items, width in _sizes(options.items, options.dim):
-        say(f"{items} items, {width} dimensions (load {os.getloadavg()[0]:.1f})")
-        found.setdefault(str(items), {})[str(width)] = measure(items, width, options.questions)
+    found: dict[int, Figures] = {}
+    for items in options.items or SIZES:
+        say(f"{items} items (load {os.getloadavg()[0]:.1f})")
+        found[items] = measure(items)
     print(json.dumps(_summary(found), indent=1) if options.json else _table(found))
 
 
-def _sizes(items: list[int] | None, widths: list[int] | None) -> list[tuple[int, int]]:
-    sizes = [(count, width) for count in items or SIZES for width in widths or (WIDTH,)]
-    return sizes if items or widths else [*sizes, (WIDER_SIZE, WIDER)]
-
-
-def measure(items: int, width: int, questions: int) -> Figures:
+def measure(items: int) -> Figures:
     """Figures of one size: milliseconds, seconds, MB."""
     for name in BLAS_THREADS:
         os.environ[name] = "1"
@@ -112,10 +91,10 @@ def measure(items: int, width: int, questions: int) -> Figures:
     found: Figures = {"load": os.getloadavg()[0]}
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "journal.sqlite3"
-        for work, extra in ((fill, ()), (ask, (questions,))):
+        for work, extra in ((fill, ()), (ask, (QUESTIONS,))):
             say(f"  {work.__name__}")
             with ProcessPoolExecutor(1, mp_context=context) as process:
-                found |= process.submit(work, path, items, width, *extra).result()
+                found |= process.submit(work, path, items, WIDTH, *extra).result()
     return _rounded(found)
 
 
@@ -126,10 +105,10 @@ def _rounded(figures: Figures) -> Figures:
     }
 
 
-def _summary(found: dict[str, dict[str, Figures]]) -> Figures:
+def _summary(found: dict[int, Figures]) -> Figures:
     """All figures, those of the largest size at hand, and the two that are compared most."""
-    largest = next(iter(found[max(found, key=int)].values()))
-    usual = next(iter(found.get("10000", found[max(found, key=int)]).values()))
+    largest = found[max(found)]
+    usual = found.get(10_000, largest)
     return {
         "items": found,
         "ready": largest["ready"],
@@ -139,21 +118,17 @@ def _summary(found: dict[str, dict[str, Figures]]) -> Figures:
     }
 
 
-def _table(found: dict[str, dict[str, Figures]]) -> str:
-    titles = "items | dim | sees all | sees 1/50 | while learning | plain RRF | ready, s | MB"
-    lines = [f"| {titles} |", "|" + "---|" * 8]
-    for items, widths in found.items():
-        for width, figures in widths.items():
-            whole, part, busy = figures["all"], figures["one_in_50"], figures["busy"]
-            times = " | ".join(
-                f"{each[f'{of}p50_ms']:.1f} / {each[f'{of}p95_ms']:.1f} / {each[f'{of}p99_ms']:.1f}"
-                for each, of in ((whole, ""), (part, ""), (busy, ""), (whole, "rrf_"))
-            )
-            ready = figures["ready"]
-            lines.append(
-                f"| {items} | {width} | {times} | {ready['lexical_s']:.1f}, "
-                f"{ready['dense_s']:.1f} | {figures['memory_mb']:.0f} |"
-            )
+def _table(found: dict[int, Figures]) -> str:
+    titles = "items | sees all | sees 1/50 | while learning | plain RRF | ready, s | MB"
+    lines = [f"| {titles} |", "|" + "---|" * 7]
+    for items, figures in found.items():
+        whole, part, busy = figures["all"], figures["one_in_50"], figures["busy"]
+        times = " | ".join(
+            f"{each[f'{of}p50_ms']:.1f} / {each[f'{of}p95_ms']:.1f} / {each[f'{of}p99_ms']:.1f}"
+            for each, of in ((whole, ""), (part, ""), (busy, ""), (whole, "rrf_"))
+        )
+        ready = f"{figures['ready']['lexical_s']:.1f}, {figures['ready']['dense_s']:.1f}"
+        lines.append(f"| {items} | {times} | {ready} | {figures['memory_mb']:.0f} |")
     note = "Milliseconds: p50 / p95 / p99, without embedding. Ready: words, then vectors."
     return "\n".join([*lines, "", note])
 

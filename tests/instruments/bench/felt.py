@@ -4,8 +4,6 @@ A pair is the same message to both, in random order and as close together as rep
 that a busy machine slows both; figures are of the differences within pairs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import os
@@ -14,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from pathlib import Path
@@ -106,8 +103,6 @@ class _Bot:
 
 
 async def _measure(root: Path, pairs: int, *, busy: bool, chatter: bool) -> Figures:
-    steps = root / "steps"
-    os.environ["GRAPH_MEMORY_STEPS"] = str(steps)
     async with AsyncExitStack() as stack:
         bots = []
         for name, install in (("with", True), ("without", False)):
@@ -123,12 +118,10 @@ async def _measure(root: Path, pairs: int, *, busy: bool, chatter: bool) -> Figu
         found["started_s"] = bots[0].started - bots[1].started
         texts = iter(_texts())
         for place, in_group in (("private", False), ("group", True)):
-            steps.unlink(missing_ok=True)
             with ExitStack() as load:
                 if busy:
                     load.enter_context(_busy())
                 found[place] = await _pairs(bots, texts, WARMING + pairs, in_group=in_group)
-            found[place]["steps_ms"] = _steps(steps)
             say(f"  {place}: {found[place]}")
         found["mb"] = bots[0].memory_mb() - bots[1].memory_mb()
         if chatter:
@@ -187,18 +180,6 @@ async def _pairs(bots: list[_Bot], texts: Iterator[str], count: int, *, in_group
         "felt_p99_ms": round(percentile(felt, 0.99), 1),
         "reply_ms": round(median(answered), 1),
         "cpu_ms": round(sum(spent) / len(spent), 1),
-    }
-
-
-def _steps(file: Path) -> dict[str, list[float]]:
-    """Median and 90th percentile of each step of a turn, in milliseconds."""
-    took: dict[str, list[float]] = defaultdict(list)
-    for line in file.read_text().splitlines():
-        name, _, milliseconds = line.rpartition(" ")
-        took[name].append(float(milliseconds))
-    return {
-        name: [round(median(all_), 2), round(percentile(all_, 0.9), 2)]
-        for name, all_ in took.items()
     }
 
 

@@ -4,20 +4,17 @@ Some facts change now and then and are said again in between, some stay and are 
 most are mentioned once. Everything else is small talk.
 """
 
-from __future__ import annotations
-
 import random
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from itertools import pairwise
-
-import numpy as np
+from typing import Any
 
 from graph_memory.inference.ports import Answer, ToolSchema, Vectors
 from graph_memory.model import BOT, Session, session_of, user_id
+from tests.prompts import Shown
+from tests.scripted import HashEmbedder, answer, hashed, said
 
 PLATFORM = "bench"
 NAMES = ("小红", "阿杰", "老王", "小雪", "大伟")
@@ -231,8 +228,6 @@ class Life:
         )
 
 
-_SAID = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+) ?(\S*): (.*)$")
-_KNOWN = re.compile(r"^(\d+)\. \S+ (U\d+) (\w+): (.*)$")
 _RULES = (
     (re.compile(r"^我现在住在(\w+)$"), "lives_in", "{0}住在{1}", 0.6),
     (re.compile(r"^我的工作是(\w+)$"), "works_as", "{0}的工作是{1}", 0.6),
@@ -255,76 +250,45 @@ class Rules:
             notes = [line.partition(": ")[2] for line in prompt.splitlines() if line[0] == "["]
             step = max(1, len(notes) // 4)
             return Answer("；".join(note[:40] for note in notes[::step][:4]), None)
-        return Answer("", self._learned(prompt.splitlines()))
+        return Answer("", self._learned(Shown(prompt)))
 
-    def _learned(self, lines: list[str]) -> dict[str, object]:
-        known = [match for line in lines if (match := _KNOWN.match(line))]
-        facts: list[dict[str, object]] = []
+    def _learned(self, shown: Shown) -> dict[str, Any]:
+        facts: list[dict[str, Any]] = []
         restated: list[str] = []
         topics: list[str] = []
-        names: dict[str, str] = {}
-        for line in lines:
-            if not (said := _SAID.match(line)):
-                continue
-            number, label, name, text = said.groups()
-            name = names.setdefault(label, name)
-            topics += [word for word in _TALK if word in text]
+        for line in shown.lines:
+            topics += [word for word in _TALK if word in line.text]
             for pattern, predicate, states, importance in _RULES:
-                if not (found := pattern.match(text)):
+                if not (found := pattern.match(line.text)):
                     continue
-                statement = states.format(name, *found.groups())
-                about = [k for k in known if (k[2], k[3]) == (label, predicate)]
-                same = [k[1] for k in about if k[4] == statement]
+                statement = states.format(line.name, *found.groups())
+                about = [
+                    each
+                    for each in shown.known
+                    if (each.subject, each.predicate) == (line.label, predicate)
+                ]
+                same = [str(each.number) for each in about if each.statement == statement]
                 if same:
                     restated += same
                     continue
-                facts.append(
-                    {
-                        "subject": label,
-                        "predicate": predicate,
-                        "object": found.groups()[-1],
-                        "statement": statement,
-                        "importance": importance,
-                        "evidence": number,
-                        "replaces": ",".join(k[1] for k in about if predicate in _CHANGING),
-                    }
+                older = ",".join(str(each.number) for each in about if predicate in _CHANGING)
+                fact = said(
+                    line.label, predicate, found[found.lastindex or 1], statement, line.number
                 )
-        told = [str(fact["statement"]) for fact in facts][:3]
+                facts.append(fact | {"importance": importance, "replaces": older})
+        told = [fact["statement"] for fact in facts][:3]
         summary = "，".join([*told, f"大家聊了{'、'.join(list(dict.fromkeys(topics))[:3])}"])
-        return {
-            "worth": True,
-            "summary": summary,
-            "entities": [],
-            "facts": facts,
-            "restated": ",".join(restated),
-        }
+        return answer(*facts, summary=summary, restated=",".join(restated))
 
 
-class Bigrams:
+class Bigrams(HashEmbedder):
     """Vectors in which shared pairs of characters mean similarity, as wide as a real model's."""
 
     name = "bench-bigrams"
-    floor = 0.1
     width = 384
 
-    async def query(self, text: str) -> Vectors:
-        return self._vector(text)
-
-    async def questions(self, texts: list[str]) -> Vectors:
-        return np.stack([self._vector(text) for text in texts])
-
-    async def passages(self, texts: list[str]) -> Vectors:
-        return np.stack([self._vector(text) for text in texts])
-
-    async def close(self) -> None:
-        pass
-
-    def _vector(self, text: str) -> Vectors:
-        vector = np.full(self.width, 1e-3, np.float32)
-        for a, b in pairwise(f"{text} "):
-            vector[zlib.crc32((a + b).encode()) % self.width] += 1.0
-        found: Vectors = vector / np.linalg.norm(vector)
-        return found
+    def vector(self, text: str) -> Vectors:
+        return hashed(text, self.width)
 
 
 def midnight(zone: tzinfo) -> datetime:

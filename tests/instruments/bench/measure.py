@@ -1,7 +1,5 @@
 """What one process of the benchmark does: fill a journal, or open it and ask."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import itertools
@@ -26,7 +24,7 @@ from tests.instruments.eval.plain import Plain
 from tests.instruments.eval.trial import resident_mb
 from tests.makers import context
 
-from .workload import BEGINNING, HashEmbedder, Workload
+from .workload import BEGINNING, RandomEmbedder, Workload
 
 ALL = {"audience": "off", "memory_sharing_mode": "shared"}
 """Settings under which everybody sees everything."""
@@ -58,11 +56,11 @@ def ask(path: Path, items: int, width: int, questions: int) -> Figures:
 async def _fill(path: Path, items: int, width: int) -> Figures:
     work = Workload(items)
     journal = await Journal.open(path)
-    embedder = CachedEmbedder(HashEmbedder(width), journal)
+    embedder = CachedEmbedder(RandomEmbedder(width), journal)
     async with _recaller(journal, ALL) as recaller:
         journal.listen(recaller.on_event)
         started = time.perf_counter()
-        stored = [(await journal.append(m, s)).message for s, m in work.messages()]
+        stored = [await journal.append(m, s) for s, m in work.messages()]
         for some in batched(work.facts(stored), 100):
             await journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))
         await recaller.settle()
@@ -79,7 +77,7 @@ async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
     asked = work.questions(questions + WARM_UP)
     empty = await _empty(path.with_name("empty.sqlite3"), width)
     journal = await Journal.open(path)
-    embedder = CachedEmbedder(HashEmbedder(width), journal, remembered=len(asked))
+    embedder = CachedEmbedder(RandomEmbedder(width), journal, remembered=len(asked))
     for _, text in asked:
         await embedder.query(text)
     found: Figures = {}
@@ -108,13 +106,13 @@ async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
 
 def embedder_vector(width: int, text: str) -> np.ndarray:
     """The vector of a text, without the cache."""
-    return HashEmbedder(width).vector(text)
+    return RandomEmbedder(width).vector(text)
 
 
 async def _empty(path: Path, width: int) -> float:
     """Resident memory of a memory that holds nothing, but has answered."""
     journal = await Journal.open(path)
-    embedder = CachedEmbedder(HashEmbedder(width), journal)
+    embedder = CachedEmbedder(RandomEmbedder(width), journal)
     session = Workload(2).sessions[0]
     async with _recaller(journal, ALL) as recaller:
         recaller.use(embedder)

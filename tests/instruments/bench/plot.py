@@ -1,7 +1,5 @@
 """A plot of some years as SVG, drawn by hand: panels of lines over months."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """How long the graph takes to be built anew with many facts, and whether the bot answers
 meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import tempfile
@@ -62,7 +60,7 @@ async def _measure(directory: Path, facts: int, questions: int) -> Figures:
 
 
 async def _fill(memory: MemoryService, work: Workload) -> None:
-    stored = [(await memory.journal.append(m, s)).message for s, m in work.messages()]
+    stored = [await memory.journal.append(m, s) for s, m in work.messages()]
     facts: list[Fact] = list(work.facts(stored))
     for some in batched(facts, 1_000):
         await memory.journal.commit(lambda _, some=some: Draft("bench", "learned", [*some]))

@@ -1,7 +1,5 @@
 """Years of chat under several settings, side by side, with a plot."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections.abc import Mapping, Sequence

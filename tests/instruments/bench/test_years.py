@@ -1,7 +1,5 @@
 """A few days of the simulation, and its plot."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

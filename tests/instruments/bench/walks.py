@@ -5,8 +5,6 @@ that nothing is counted that is done once. Nested functions count as the one the
 """
 
 # isort: skip_file
-from __future__ import annotations
-
 import asyncio
 import itertools
 import sys
@@ -24,8 +22,8 @@ from astrbot.api.provider import ProviderRequest
 from graph_memory.astrbot import Runtime, hooks
 from graph_memory.settings import Settings
 from tests.astrbot.test_host import Event, host
-from tests.companion.support import World, living
-from tests.learning.scripted import answer, said
+from tests.world import World, living
+from tests.scripted import answer, said
 from tests.scripted import HashEmbedder
 from tests.sources import ROOT
 

@@ -1,7 +1,5 @@
 """A made-up memory of many users, and questions about it."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections.abc import Iterator, Sequence
@@ -11,6 +9,7 @@ import numpy as np
 from graph_memory.inference.ports import Vectors
 from graph_memory.model import Fact, Message, Session, session_of, stable_id, user_id
 from graph_memory.retention import initial_half_life
+from tests.scripted import HashEmbedder
 
 PLATFORM = "bench"
 BEGINNING = 1_700_000_000.0
@@ -30,7 +29,7 @@ _EN = """
 ZH_WORDS, EN_WORDS = _ZH.split(), _EN.split()
 
 
-class HashEmbedder:
+class RandomEmbedder(HashEmbedder):
     """Gives every text a random direction at no cost.
 
     Args:
@@ -39,26 +38,12 @@ class HashEmbedder:
 
     def __init__(self, width: int) -> None:
         self.name = f"bench-{width}"
-        self.floor = 0.1
-        self._width = width
+        self.width = width
 
     def vector(self, text: str) -> Vectors:
-        """The direction of a text, shape ``(width,)``."""
         random_bits = np.random.default_rng(zlib.crc32(text.encode()))
-        found = random_bits.standard_normal(self._width).astype(np.float32)
+        found = random_bits.standard_normal(self.width).astype(np.float32)
         return found / np.linalg.norm(found)
-
-    async def query(self, text: str) -> Vectors:
-        return self.vector(text)
-
-    async def questions(self, texts: list[str]) -> Vectors:
-        return np.stack([self.vector(text) for text in texts])
-
-    async def passages(self, texts: list[str]) -> Vectors:
-        return np.stack([self.vector(text) for text in texts])
-
-    async def close(self) -> None:
-        pass
 
 
 class Workload:

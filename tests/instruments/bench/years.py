@@ -6,8 +6,6 @@ by the processor's time that it takes, all of this process, which is what it wou
 machine that does nothing else.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

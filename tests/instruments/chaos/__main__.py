@@ -1,12 +1,9 @@
 """``./dev chaos``: kills, damages and surges, with progress and a result in JSON."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from . import damages, kills, surges
@@ -16,14 +13,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev chaos", description=__doc__)
     parser.add_argument("--kills", type=int, default=50, help="processes to kill (50)")
     parser.add_argument("--damages", type=int, default=20, help="graph files to damage (20)")
-    parser.add_argument(
-        "--surges", nargs="*", choices=surges.WORKS, default=[*surges.WORKS],
-        help="long works to do while people chat (all)",
-    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=1, help="of what is chosen; not of the clock")
     parser.add_argument("--host", choices=("bare", "astrbot"), default="bare")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON only")
-    parser.add_argument("--output", type=Path, help="write the result to this file, too")
     options = parser.parse_args()
     began = time.monotonic()
 
@@ -44,7 +35,7 @@ def main() -> int:
         result["kills"] = kills.Campaign(options.seed, killed).run(options.kills).result()
         toll = damages.Campaign(options.seed, damaged).run(options.damages)
         result["damages"] = toll.result()
-        for name in options.surges:
+        for name in surges.WORKS:
             say(f"{name}: {surges.WORKS[name][1]:,} lines")
             result[name] = surges.run(name).result()
     else:
@@ -52,10 +43,7 @@ def main() -> int:
 
         result["kills"] = astrbot.Campaign(options.seed, killed).run(options.kills).result()
     result["seconds"] = round(time.monotonic() - began)
-    text = json.dumps(result, ensure_ascii=False, indent=2)
-    if options.output:
-        options.output.write_text(f"{text}\n", encoding="utf-8")
-    print(text)
+    print(json.dumps(result, ensure_ascii=False, indent=2))
     parts = [part for part in result.values() if isinstance(part, dict)]
     return 1 if any(part["problems"] for part in parts) else 0
 

@@ -5,8 +5,6 @@ stores it returned before that. Not so while AstrBot reloads the plugin: for tha
 it has none, and replies without asking it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import random

@@ -5,8 +5,6 @@ it, where, and whether it is worth learning: so a line that was not acknowledged
 sent again by the next process, and what must be in the journal can be told from outside.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re

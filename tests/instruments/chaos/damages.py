@@ -3,10 +3,7 @@
 The graph must say what the journal says, whatever was done to its files.
 """
 
-from __future__ import annotations
-
 import asyncio
-import logging
 import random
 import shutil
 import tempfile
@@ -16,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +21,12 @@ from graph_memory.service import MemoryService
 
 from ...graph.support import differences
 from .chatter import Line, Model, word
-from .kills import SILENCE, spawner, start
+from .kills import SILENCE
 from .victim import SETTINGS
 
 LINES = 400
 """Lines of chat that the graph to be damaged is made of."""
 PAGE = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """What a process is to do with a data directory.
-
-    Attributes:
-        lines: How many lines of chat to hear and learn first.
-    """
-
-    directory: Path
-    lines: int
 
 
 @dataclass
@@ -59,7 +43,6 @@ class Toll:
             "damages": sum(self.damages.values()),
             "damages_by_kind": dict(self.damages.most_common()),
             "hangs": self._count("hang"),
-            "process_crashes": self._count("crash"),
             "failed_starts": self._count("failed"),
             "graph_differences": self._count("graph"),
             "slowest_seconds": round(self.slowest, 2),
@@ -132,13 +115,12 @@ class Campaign:
         self.toll = Toll()
         self._rng = random.Random(seed)
         self._report = report
-        self._context = spawner()
 
     def run(self, damages: int) -> Toll:
         """Do so many damages, each to a fresh copy."""
         with tempfile.TemporaryDirectory(prefix="damage-") as temporary:
             model = Path(temporary) / "whole"
-            self._visit(Visit(model, LINES), "building")
+            self._visit(model, LINES, "building")
             for number in range(damages):
                 if self.toll.problems:
                     break
@@ -147,50 +129,34 @@ class Campaign:
                 done = damage(self._rng, copy)
                 self.toll.damages[done] += 1
                 began = time.monotonic()
-                self._visit(Visit(copy, 3), done)
+                self._visit(copy, 3, done)
                 self.toll.slowest = max(self.toll.slowest, time.monotonic() - began)
                 shutil.rmtree(copy)
                 self._report(self.toll)
         return self.toll
 
-    def _visit(self, visit: Visit, done: str) -> None:
-        process, pipe = start(self._context, main, visit)
+    def _visit(self, directory: Path, lines: int, done: str) -> None:
         try:
-            if not pipe.poll(SILENCE):
-                self.toll.problems.append(f"hang: {SILENCE:g} s after {done}")
-                return
-            self.toll.problems += [f"{problem} after {done}" for problem in pipe.recv()]
-        except EOFError:
-            process.join()
-            self.toll.problems.append(f"crash: exit code {process.exitcode} after {done}")
-        finally:
-            process.kill()
-            process.join()
-            pipe.close()
+            problems = asyncio.run(asyncio.wait_for(_inspect(directory, lines), SILENCE))
+        except TimeoutError:
+            problems = [f"hang: {SILENCE:g} s"]
+        except Exception:
+            problems = [f"failed: {traceback.format_exc()}"]
+        self.toll.problems += [f"{problem} after {done}" for problem in problems]
 
 
-def main(visit: Visit, pipe: Connection) -> None:
-    """Runs in a process of its own: open, chat, compare, close; tells what went wrong."""
-    logging.disable(logging.ERROR)
-    try:
-        problems = asyncio.run(_inspect(visit))
-    except Exception:
-        problems = [f"failed: {traceback.format_exc()}"]
-    pipe.send(problems)
-
-
-async def _inspect(visit: Visit) -> list[str]:
-    rng = random.Random(visit.lines)
-    model = Model(rng, failing=0.0, slowness=0.0)
-    service = await MemoryService.open(visit.directory, SETTINGS, zone=UTC, model=model)
-    for number in range(visit.lines):
-        line = Line(word(len(str(visit.directory)), visit.lines, number))
+async def _inspect(directory: Path, lines: int) -> list[str]:
+    """Open, chat, compare, close; what is wrong."""
+    model = Model(random.Random(lines), failing=0.0, slowness=0.0)
+    service = await MemoryService.open(directory, SETTINGS, zone=UTC, model=model)
+    for number in range(lines):
+        line = Line(word(len(str(directory)), lines, number))
         await service.learning.hear(Turn(line.session, line.sender, line.account, line.text))
     await service.learning.flush()
     await service.graph.settle(SILENCE / 2)
     problems = [f"graph: {difference}" for difference in await differences(service.graph)]
-    graph, left = visit.directory / "graph", visit.directory / "left"
-    if visit.lines == LINES:
+    graph, left = directory / "graph", directory / "left"
+    if lines == LINES:
         shutil.copytree(graph, left)
     await service.close()
     if left.exists():  # as if the process had been killed

@@ -5,8 +5,6 @@ on what the one before left; at the end of a life one process is let finish, and
 everything that was ever acknowledged must be there, learned once, in graph and journal.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import random
 import re
@@ -154,7 +152,7 @@ class Round:
         self._task = task
         self._ledger = ledger
         self._rng = random.Random(task.seed)
-        self._process, self._pipe = start(campaign._context, victim.main, task)
+        self._process, self._pipe = start(campaign._context, task)
         self._begun: dict[str, float] = {}
         self._open = self._done = False
         self._kill_at = float("inf")
@@ -249,18 +247,14 @@ def spawner() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["tests.instruments.chaos.victim", "tests.instruments.chaos.damages"]
-    )
+    context.set_forkserver_preload(["tests.instruments.chaos.victim"])
     return context
 
 
-def start(
-    context: Any, target: Callable[[Any, Connection], None], task: object
-) -> tuple[BaseProcess, Connection]:
-    """A process and the end of the pipe from it."""
+def start(context: Any, task: Task) -> tuple[BaseProcess, Connection]:
+    """A victim's process and the end of the pipe from it."""
     listening, talking = context.Pipe(duplex=False)
-    process = context.Process(target=target, args=(task, talking), daemon=True)
+    process = context.Process(target=victim.main, args=(task, talking), daemon=True)
     process.start()
     talking.close()
     return process, listening

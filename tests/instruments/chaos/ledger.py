@@ -3,8 +3,6 @@
 Reads the file with SQLite alone: none of the code under test is asked whether it is right.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections import Counter

@@ -1,7 +1,5 @@
 """A small slice of the campaigns, and that they would notice what they look for."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 from contextlib import closing

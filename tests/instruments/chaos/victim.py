@@ -29,6 +29,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import copies, schema
 
 from ...graph.support import differences
+from ...makers import undo_last
 from ...scripted import HashEmbedder
 from .chatter import Line, Model, word
 
@@ -263,7 +264,7 @@ class Victim:
         library, id = self.service.library, self._rng.choice(facts).id
         with self.phase("forgetting"), contextlib.suppress(NotFoundError):
             await library.act("archive", [id], "owner")
-            await library.undo(None, "owner")
+            await undo_last(library, "owner")
             await library.forget(id, None, "owner")
 
     async def _remember(self) -> None:

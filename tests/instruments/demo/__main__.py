@@ -1,7 +1,5 @@
 """The program behind ``./dev up``; runs in the environment that AstrBot is installed in."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os
@@ -13,7 +11,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
-from graph_memory.data_directory import DirectoryLock
+from graph_memory.data_directory import lock
 from graph_memory.errors import LockedError
 from tests.e2e.harness import DASHBOARD_USER
 from tests.instruments.dev.steps import WORK, tail
@@ -57,9 +55,8 @@ class Demo:
     async def run(self) -> int:
         """Start everything, wait for Ctrl-C, stop everything; returns the exit code."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        lock = DirectoryLock(self._folder)
         try:
-            lock.acquire()
+            handle = lock(self._folder)
         except LockedError:
             say("\n./dev up is running already in this folder / 已经在运行：\n")
             say(self._panel.read_text(encoding="utf-8") if self._panel.exists() else "starting ...")
@@ -72,7 +69,7 @@ class Demo:
             return 0
         finally:
             self._panel.unlink(missing_ok=True)
-            lock.release()
+            os.close(handle)
 
     async def _serve(self) -> int:
         if self._fresh and self._root.exists():

@@ -1,7 +1,5 @@
 """The AstrBot that ``./dev up`` runs: kept between runs, ended with its parent."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import json
@@ -10,18 +8,14 @@ import secrets
 import signal
 import socket
 import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aiohttp import ClientSession, ClientTimeout
-
 from tests.e2e.harness import (
     CHAT_PROVIDER_ID,
-    DASHBOARD_USER,
     AstrBotInstance,
     FakeOpenAI,
     free_port,
@@ -77,7 +71,12 @@ class DemoAstrBot(AstrBotInstance):
     """An AstrBot root below ``.dev`` and the process that runs in it."""
 
     def __init__(self, root: Path, llm: FakeOpenAI, model: Model) -> None:
-        super().__init__(root, llm, [release.install], block_network=False)
+        super().__init__(
+            root, llm, [release.install], block_network=False, start_timeout=START_TIMEOUT
+        )
+        # A session of its own, so that Ctrl-C reaches it once: from us.
+        end = _end_with_parent if sys.platform == "linux" else None
+        self.spawning = {"start_new_session": True, "preexec_fn": end}
         self.model = model
         self.plugin = release.metadata("name")
         self.dashboard_port = port_near(DASHBOARD_PORT)
@@ -91,7 +90,7 @@ class DemoAstrBot(AstrBotInstance):
             self._secrets.write_text(json.dumps(keys), encoding="utf-8")
             self._secrets.chmod(0o600)
         kept = json.loads(self._secrets.read_text(encoding="utf-8"))
-        self.password: str = kept["password"]
+        self.password = kept["password"]
         self.key: str = kept["key"]
 
     @property
@@ -105,6 +104,7 @@ class DemoAstrBot(AstrBotInstance):
     def prepare(self) -> None:
         """Write configuration and the plugin; keeps what was learned and set before."""
         super().prepare()
+        self.log_path.unlink(missing_ok=True)
         path = self.data_dir / "config" / f"{self.plugin}_config.json"
         values: dict[str, Any] = dict(PLUGIN_SETTINGS)
         if path.exists():
@@ -123,48 +123,6 @@ class DemoAstrBot(AstrBotInstance):
             "provider_settings": {"datetime_system_prompt": True},
             "log_level": "INFO",
         }
-
-    async def start(self) -> None:
-        """Start AstrBot in a session of its own, so that Ctrl-C reaches it once: from us.
-
-        Raises:
-            RuntimeError: It ended instead of starting.
-            TimeoutError: It did not start in time.
-        """
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("ASTRBOT_", "OPENAI_"))}
-        env |= {
-            "ASTRBOT_DASHBOARD_INITIAL_PASSWORD": self.password,
-            "ASTRBOT_DISABLE_METRICS": "1",
-            "HOME": str(self.root),
-            "PYTHONUNBUFFERED": "1",
-            "NO_COLOR": "1",
-        }
-        begun = time.monotonic()
-        with self.log_path.open("wb") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "astrbot.cli",
-                "run",
-                cwd=self.root,
-                env=env,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
-            )
-        self._http = ClientSession(
-            f"http://127.0.0.1:{self.dashboard_port}", timeout=ClientTimeout(total=180)
-        )
-        await wait_until(self._is_up, START_TIMEOUT, "AstrBot to start")
-        self.startup_seconds = time.monotonic() - begun
-        await self.login()
-
-    async def login(self) -> None:
-        """Log in to the dashboard and keep the token."""
-        account = {"username": DASHBOARD_USER, "password": self.password}
-        self._token = (await self.api("POST", "/api/v1/auth/login", json=account))["token"]
 
     async def memory_page_answers(self, timeout: float = 30.0) -> bool:
         """Whether the plugin's web UI comes up."""

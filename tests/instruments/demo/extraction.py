@@ -4,17 +4,14 @@ A real model understands; this only matches sentences like 我喜欢…, so that
 plugin does around the model can be seen without one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-LINE = re.compile(r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+) ?(.*?): (.*)$", re.MULTILINE)
-"""A human's line in the prompt of ``learning/prompt.py``: number, label, name (once), text."""
-KNOWN = re.compile(r"^(\d+)\. \d{4}-\d\d-\d\d \w+ \w+: (.*)$", re.MULTILINE)
-"""A known fact there: number and statement."""
+from tests.prompts import Shown
+from tests.scripted import said
+
 CLAUSES = re.compile(r"[，。！!？?；;,.\n]+|但是|不过|而且")
 QUESTION = re.compile(
     r"[？?]|什么|吗|呢|谁|哪|怎么|\b(?:what|who|where|how|do you)\b", re.IGNORECASE
@@ -93,14 +90,14 @@ class _Notes:
     """Facts and entities found so far."""
 
     def __init__(self, prompt: str) -> None:
-        known, _, chat = prompt.rpartition("<chat>")
-        self._known = {statement: int(number) for number, statement in KNOWN.findall(known)}
+        shown = Shown(prompt)
+        self._known = {fact.statement: fact.number for fact in shown.known}
         self._entities: dict[str, dict[str, str]] = {}
         self._facts: list[dict[str, Any]] = []
         self._restated: list[int] = []
         self._names: dict[str, str] = {}
-        for number, label, name, text in LINE.findall(chat):
-            self._read(int(number), label, name, text)
+        for line in shown.lines:
+            self._read(line.number, line.label, line.name, line.text)
 
     def arguments(self) -> dict[str, Any]:
         """What is answered."""
@@ -146,15 +143,9 @@ class _Notes:
         if statement in self._known:
             self._restated.append(self._known[statement])
             return
+        thing = self._entity(object, type)
         self._facts.append(
-            {
-                "subject": subject,
-                "predicate": predicate,
-                "object": self._entity(object, type),
-                "statement": statement,
-                "importance": importance,
-                "evidence": [number],
-            }
+            said(subject, predicate, thing, statement, number, importance=importance)
         )
 
     def _entity(self, name: str, type: str) -> str:

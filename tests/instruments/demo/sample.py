@@ -4,8 +4,6 @@ Three people in a group, and one of them in private with two personas. It shows 
 a fact that replaces another, layered sharing, and who is reminded of what.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any
@@ -47,10 +45,7 @@ IN_GROUP = (
     (70012, "我不喜欢早起，集合能不能晚一点"),
     (ZHANG_SAN, "我们组用 Python 写脚本，可以帮大家订票"),
 )
-QUESTIONS = (
-    (70012, "小明现在住在哪里？"),
-    (70011, "国庆去哪里爬山好？"),
-)
+QUESTIONS = ((70012, "小明现在住在哪里？"), (70011, "国庆去哪里爬山好？"))
 
 
 class SampleAccount(OneBotClient):

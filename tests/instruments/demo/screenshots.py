@@ -1,17 +1,13 @@
-"""``python -m tests.instruments.demo.screenshots [--all] [--folder DIR]``: pictures of the web UI.
+"""``./dev screenshots``: the README's pictures of the web UI, in ``docs/images/``.
 
-The README's, in ``docs/images/``; with ``--all`` every main page in both languages, light
-and dark, wide and narrow. They show the made-up memory of the web UI's tests.
+They show the made-up memory of the web UI's tests.
 """
 
-from __future__ import annotations
-
-import argparse
 import asyncio
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -22,39 +18,22 @@ from graph_memory.recall import RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.instruments.dev.steps import ROOT
-from tests.webui.seed import NOW, fact_id, seed
+from tests.webui.seed import NOW, seed
 from tests.webui.story import LI, ZHANG, talks
 from webui import WebServer, create_app
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
 
 KEY = "correct-horse-battery"
 IMAGES = ROOT / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
 LIFE, GROUP = list(talks())[1:3]
-FACT = fact_id(LIFE.session, "张三肠胃不好，现在不吃辣了")
-README = {
+PAGES = {
     "memories": "/memories",
-    "graph": f"/graph?node={ZHANG}",
+    "graph": "/graph",
     "viewas": f"/viewas?user={LI}&group={quote(GROUP.session.circle)}&persona=tech_assistant",
     "why": "/why",
 }
-OTHERS = {
-    "overview": "/",
-    "memory": f"/memories/{FACT}",
-    "edit": f"/memories/{FACT}/edit",
-    "node": f"/node?id={ZHANG}",
-    "records": "/records",
-    "changes": "/changes",
-    "data": "/data",
-    "tuning": "/tuning",
-    "path": f"/graph/ask/path?a={LI}&b={ZHANG}",
-    "nothing": "/memories?q=火星",
-}
-DRESSES = [("zh", "light", 1280), ("zh", "dark", 360), ("en", "light", 1280)]
-HEIGHT = 800
+SIZE = {"width": 1280, "height": 800}
 QUESTIONS = (
     (LIFE, ZHANG, "我现在还能吃辣吗？"),
     (GROUP, LI, "十一月谁想去黄山？"),
@@ -62,7 +41,7 @@ QUESTIONS = (
 )
 
 
-async def take(folder: Path, *, everything: bool) -> list[Path]:
+async def take() -> list[Path]:
     """Take the pictures and say where they are.
 
     Raises:
@@ -73,7 +52,6 @@ async def take(folder: Path, *, everything: bool) -> list[Path]:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise RuntimeError("Chromium is not installed")
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         memory = await MemoryService.open(
             Path(directory),
@@ -98,10 +76,7 @@ async def take(folder: Path, *, everything: bool) -> list[Path]:
         try:
             async with async_playwright() as driver:
                 browser = await driver.chromium.launch(executable_path=found, args=FLAGS)
-                pages = README | OTHERS if everything else README
-                taken = []
-                for dress in DRESSES if everything else DRESSES[:1]:
-                    taken += await _dressed(browser, base, folder, pages, dress, everything)
+                taken = await _taken(await browser.new_page(viewport=SIZE), base)
                 await browser.close()
         finally:
             await server.stop()
@@ -109,48 +84,23 @@ async def take(folder: Path, *, everything: bool) -> list[Path]:
     return taken
 
 
-async def _dressed(
-    browser: Browser,
-    base: str,
-    folder: Path,
-    pages: dict[str, str],
-    dress: tuple[str, str, int],
-    is_whole: bool,
-) -> list[Path]:
-    """Pictures in one language, theme and width; of the whole page or of what is seen first."""
-    language, scheme, width = dress
-    context = await browser.new_context(
-        viewport={"width": width, "height": HEIGHT},
-        color_scheme=scheme,  # type: ignore[arg-type]
-        reduced_motion="reduce",
-    )
-    await context.add_cookies([{"name": "gm_language", "value": language, "url": base}])
-    page = await context.new_page()
+async def _taken(page: Any, base: str) -> list[Path]:
+    await page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    await page.context.add_cookies([{"name": "gm_language", "value": "zh", "url": base}])
     await page.goto(base + "/login")
     await page.fill("#key", KEY)
     await page.press("#key", "Enter")
     await page.wait_for_url(base + "/")
     taken = []
-    for name, address in pages.items():
+    for name, address in PAGES.items():
         await page.goto(base + address)
-        if address.startswith("/graph?"):
+        if address == "/graph":
             await page.wait_for_selector("#graph[data-ready]")
-        suffix = f"-{language}-{scheme}-{width}" if is_whole else ""
-        path = folder / f"{name}{suffix}.png"
-        await page.screenshot(path=path, full_page=is_whole)
-        taken.append(path)
-    await context.close()
+        taken.append(IMAGES / f"{name}.png")
+        await page.screenshot(path=taken[-1])
     return taken
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev screenshots", description=__doc__)
-    parser.add_argument("--all", action="store_true", help="every main page, in every dress")
-    parser.add_argument("--folder", type=Path, default=IMAGES, help="where to put them")
-    chosen = parser.parse_args()
-    for path in asyncio.run(take(chosen.folder, everything=chosen.all)):
-        print(f"{path}: {path.stat().st_size // 1024} kB")
-
-
 if __name__ == "__main__":
-    main()
+    for path in asyncio.run(take()):
+        print(f"{path}: {path.stat().st_size // 1024} kB")

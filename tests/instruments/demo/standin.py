@@ -4,8 +4,6 @@ It makes visible what a real model would only make use of: the memories that the
 put into the request.
 """
 
-from __future__ import annotations
-
 import re
 
 from graph_memory.learning.prompt import TOOL

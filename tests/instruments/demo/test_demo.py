@@ -1,7 +1,5 @@
 """``./dev up``, as a person uses it: start it, chat, look, stop it with Ctrl-C."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

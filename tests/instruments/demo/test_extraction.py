@@ -1,7 +1,5 @@
 """The stand-in's patterns, on the very prompt that the plugin shows to a model."""
 
-from __future__ import annotations
-
 from datetime import UTC
 
 import pytest

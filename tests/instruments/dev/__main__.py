@@ -1,7 +1,5 @@
 """The commands of ``./dev``."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ An environment is installed again only when its requirement files, or the files 
 refer to, or its Python changed: a stamp inside it says what it was installed from.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

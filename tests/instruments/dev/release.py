@@ -1,7 +1,5 @@
 """The plugin as AstrBot installs it: which files belong to it, and the zip of them."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import zipfile

@@ -1,11 +1,8 @@
 """Running the commands behind a step: what is shown while they run and when they fail."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +12,6 @@ WORK = ROOT / ".dev"
 """Logs, reports and the demo's AstrBot; never committed."""
 TAIL = 25
 """Lines of a failed command's log that are shown."""
-HEARTBEAT = 30.0
-"""Seconds between signs of life where the output is not a terminal."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -54,54 +49,23 @@ def step(title: str, command: Sequence[str | Path], log: str) -> None:
     """
     path = WORK / "logs" / f"{log}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
+    print(f"   {title} ...", flush=True)
     begun = time.monotonic()
-    terminal = sys.stdout.isatty()
-    if not terminal:
-        print(f"   {title} ...", flush=True)
-    with path.open("w", encoding="utf-8") as output:
+    with path.open("wb") as output:
         try:
-            process = subprocess.Popen(
+            code = subprocess.run(
                 [str(part) for part in command],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-            )
+                check=False,
+            ).returncode
         except OSError as error:
             raise StepError(f"{title}: {command[0]} cannot be run: {error}") from error
-        try:
-            code = _watch(process, title, begun, terminal)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-    seconds = time.monotonic() - begun
-    if code != 0:
-        _clear(terminal)
+    if code:
         raise StepError(f"{title} failed (exit code {code}).\n{tail(path)}")
-    if terminal:
-        _clear(terminal)
-        print(f"   {title}: done in {seconds:.0f} s", flush=True)
-    elif seconds >= 1:
-        print(f"   done in {seconds:.0f} s", flush=True)
-
-
-def _watch(process: subprocess.Popen[bytes], title: str, begun: float, terminal: bool) -> int:
-    pause = 0.2 if terminal else HEARTBEAT
-    while True:
-        try:
-            return process.wait(timeout=pause)
-        except subprocess.TimeoutExpired:
-            seconds = time.monotonic() - begun
-            if terminal:
-                print(f"\r   {title} ... {seconds:.0f} s ", end="", flush=True)
-            else:
-                print(f"   ... {seconds:.0f} s", flush=True)
-
-
-def _clear(terminal: bool) -> None:
-    if terminal:
-        print("\r\x1b[2K", end="", flush=True)
+    print(f"   done in {time.monotonic() - begun:.0f} s", flush=True)
 
 
 def tail(path: Path, about: str = "") -> str:

@@ -1,7 +1,5 @@
 """The script in front of everything: it finds a Python or says what to do."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Environments are made once and brought up to date when their requirements change."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

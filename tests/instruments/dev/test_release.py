@@ -1,7 +1,5 @@
 """What is installed with the plugin, and nothing else."""
 
-from __future__ import annotations
-
 import struct
 import zipfile
 from pathlib import Path
@@ -51,9 +49,7 @@ def test_the_same_files_give_the_same_zip(tmp_path: Path) -> None:
     assert release.package(tmp_path / "b").read_bytes() == first
 
 
-def test_a_zip_that_is_too_large_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_that_is_too_large_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "MAX_SIZE", 1000)
     with pytest.raises(ValueError, match="larger"):
         release.package(tmp_path)

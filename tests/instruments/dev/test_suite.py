@@ -1,7 +1,5 @@
 """What ``./dev test`` counts and concludes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -24,18 +22,14 @@ name="pytest" errors="{errors}" failures="{failures}" skipped="{skipped}" tests=
         ({"tests": 0}, 5, Outcome(ok=False, problem="no test was found")),
     ],
 )
-def test_a_report_is_counted(
-    tmp_path: Path, counts: dict[str, int], code: int, expected: Outcome
-) -> None:
+def test_a_report_is_counted(tmp_path, counts, code, expected):
     numbers = dict.fromkeys(("tests", "errors", "failures", "skipped"), 0) | counts
     report = tmp_path / "report.xml"
     report.write_text(REPORT.format(**numbers), encoding="utf-8")
     assert suite.count(report, code) == expected
 
 
-def test_all_parts_run_and_one_failure_fails_the_whole(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_all_parts_run_and_one_failure_fails_the_whole(monkeypatch, capsys, tmp_path):
     def broken(_: Environment) -> Outcome:
         """Fails."""
         return Outcome(3, 1, 0, ok=False)

@@ -4,8 +4,6 @@ A file of conversations and questions is asked; the folder of PrecisionMemBench 
 what must and what must not be shown. docs/evaluation.md has the figures.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -4,8 +4,6 @@ A rule is taken out of the running product by putting something in its place tha
 nothing; everything else stays as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
@@ -82,8 +80,7 @@ def _none(*_: object) -> float:
 
 RULES = {
     "splitting": Rule(
-        ("several", "point"),
-        _replace((query, "split", _unsplit), (recaller, "split", _unsplit)),
+        ("several", "point"), _replace((query, "split", _unsplit), (recaller, "split", _unsplit))
     ),
     "coming to the point": Rule(
         ("point",), _replace((query, "_to_the_point", lambda topic: topic))

@@ -5,8 +5,6 @@ the recording. They are put right by what they stand for; what is not shown any 
 referred to. Chats without an answer are written to a folder, for a model to answer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -6,8 +6,6 @@ gold: [mem ids][, gold_any: [[ids] …]][, previous]} a question with its eviden
 slot, the messages that state it. ``ns`` is one person's memory.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -9,8 +9,6 @@ A question is worth the evidence among the first ten and in a default reminder, 
 recorded world 1 if its answer is in the block, or if nothing is where nothing was to be said.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager

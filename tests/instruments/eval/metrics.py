@@ -7,8 +7,6 @@ slots covered by what the default reminder shows, whose tokens and lines are cou
 retrieval, by what fits into as many tokens, or takes as many lines.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -42,11 +40,7 @@ class Scores:
     _rows: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
 
     def add(
-        self,
-        query: Query,
-        ranked: Sequence[Shown],
-        fitting: Iterable[Shown],
-        used: Used,
+        self, query: Query, ranked: Sequence[Shown], fitting: Iterable[Shown], used: Used
     ) -> None:
         """Enter one answer: everything in order, what fits the token budget, what is used."""
         row = {f"er@{k}": covered(query, within(ranked, k)) for k in PLACES}

@@ -1,7 +1,5 @@
 """Plain hybrid retrieval, to compare with: BM25 and dense vectors, reciprocal rank fusion."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 

@@ -14,8 +14,6 @@ in any of these, *only include* that of the relevant beliefs none but those list
 and *must exclude* that nothing forbidden is.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -38,9 +36,9 @@ from graph_memory.model import (
 from graph_memory.recall import Recaller
 from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings
-from graph_memory.store import Draft, Journal
+from graph_memory.store import Journal
 from graph_memory.text import normalise
-from tests.makers import context
+from tests.makers import context, put
 
 from .trial import PLATFORM, Progress, nobody
 
@@ -132,7 +130,7 @@ class Precision:
         report = Precise()
         try:
             rows = [row for belief in self._beliefs for row in self._rows(belief)]
-            await self._journal.commit(lambda _: Draft("learn", "learned", rows))
+            await put(self._journal, *rows)
             if self._embedder:
                 recaller.use(self._embedder)
             await recaller.settle()

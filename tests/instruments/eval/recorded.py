@@ -5,8 +5,6 @@
 Judged is the text of the block that is put before the model.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 import time
@@ -123,7 +121,9 @@ class Recorded:
     async def _pass(self, service: MemoryService, until: float) -> None:
         """Let time go by; what is due meanwhile is learned when it is due."""
         buffers = service.learning._buffers
-        while (wait := buffers.next(self._now, time.monotonic())) < until - self._now:
+        while waits := buffers.waits(self._now, time.monotonic()):
+            if (wait := min(waits.values())) >= until - self._now:
+                break
             self._now += max(wait, 0.0) + 1.0
             await service.recall.settle()  # what is alike depends on what is embedded
             await service.learning.settle()

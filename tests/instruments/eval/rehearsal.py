@@ -1,7 +1,5 @@
 """An embedder whose vectors are kept between runs."""
 
-from __future__ import annotations
-
 from graph_memory.embedding import CachedEmbedder, text_hash
 from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.store import Journal
@@ -16,7 +14,7 @@ class Rehearsal:
 
     def __init__(self, inner: Embedder, store: Journal) -> None:
         self.name = inner.name
-        self.floor = inner.floor
+        self.floor, self.width = inner.floor, inner.width
         self._inner = inner
         self._store = store
         self._passages = CachedEmbedder(inner, store)

@@ -8,8 +8,6 @@ first page has to show the message if it can show everything that says the word;
 page. Left out is what nobody is told (confidences before others) or says nothing (greetings).
 """
 
-from __future__ import annotations
-
 import random
 import re
 import time

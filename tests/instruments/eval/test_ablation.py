@@ -5,8 +5,6 @@ English, and what they ask later: several things at once, after breaking off, fo
 kind, over two steps, by date, in a follow-up.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

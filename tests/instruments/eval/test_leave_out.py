@@ -1,7 +1,5 @@
 """Numbers are chosen on some sources, and judged on another."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

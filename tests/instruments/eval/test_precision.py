@@ -1,7 +1,5 @@
 """What must and what must not be shown, asked of a folder of beliefs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """That the worlds can be read, and that the judge notices what it is for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

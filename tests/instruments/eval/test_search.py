@@ -1,10 +1,6 @@
 """That what is searched for is drawn by rule, and that a search which misses is noticed."""
 
-from __future__ import annotations
-
 from pathlib import Path
-
-import pytest
 
 from graph_memory.recall import keyword
 from graph_memory.store import Journal
@@ -41,9 +37,7 @@ async def test_all_that_was_said_is_found(tmp_path: Path) -> None:
     assert found["beside"] <= 0.2
 
 
-async def test_a_search_with_a_floor_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_search_with_a_floor_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(keyword, "_holding", lambda *_: iter(()))
     found = (await searched(tmp_path)).summary()
     assert found["reached"] < 1

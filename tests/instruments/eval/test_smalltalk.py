@@ -1,7 +1,5 @@
 """Whether recall keeps quiet when nothing matters, with the bundled model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -40,9 +38,7 @@ async def answered(recaller: Recaller, owner: str, texts: list[str]) -> float:
 
 
 @pytest.mark.parametrize(("model", "talk", "real"), [("bundled", 0.14, 0.97), ("none", 0.3, 0.94)])
-async def test_small_talk_is_told_from_questions(
-    tmp_path: Path, model: str, talk: float, real: float
-) -> None:
+async def test_small_talk_is_told_from_questions(tmp_path, model, talk, real):
     read = corpus.read(DATA / "own.jsonl")
     embedder = await load(model)
     journal = await Journal.open(tmp_path / "journal.sqlite3")

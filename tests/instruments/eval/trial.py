@@ -1,7 +1,5 @@
 """One run: a corpus goes through the product's own journal and recall, and is asked for."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,21 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from graph_memory.inference.ports import Embedder, Vectors
-from graph_memory.model import (
-    Fact,
-    Message,
-    Session,
-    asker_of,
-    session_of,
-    stable_id,
-    user_id,
-)
+from graph_memory.model import Fact, Message, Session, asker_of, session_of, stable_id, user_id
 from graph_memory.recall import Item, Recaller, RecallOptions
 from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings
-from graph_memory.store import Draft, Journal
+from graph_memory.store import Journal
 from graph_memory.text import tokens
-from tests.makers import context
+from tests.makers import context, put
 
 from .corpus import OWNER, Corpus, Person, Query
 from .metrics import Scores, Shown, Used, covered, percentile, within
@@ -153,7 +143,7 @@ class Trial:
             for line in person.lines:
                 name = owner if line.speaker == OWNER else line.speaker
                 said = Message(0, session.id, sender(owner, line.speaker), name, line.text, line.at)
-                stored[line.id] = (await self._journal.append(said, session)).message
+                stored[line.id] = await self._journal.append(said, session)
                 self._ids[stored[line.id].id] = line.id
             await self._learn(owner, person, stored)
             progress("ingesting", number + 1, len(self._corpus.people))
@@ -182,7 +172,7 @@ class Trial:
             facts.append(fact)
             self._facts[fact.id] = frozenset(each.sources)
         if facts:
-            await self._journal.commit(lambda _: Draft("learn", "learned", [*facts]))
+            await put(self._journal, *facts)
 
     async def _ask(self, recaller: Recaller, query: Query, report: Report) -> None:
         session = private_chat(query.owner)

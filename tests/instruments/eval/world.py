@@ -4,8 +4,6 @@
 answer of a model was seen.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ OPENAI_BASE_URL, OPENAI_MODEL) learns from the same conversations and is scored 
 Precision is a lower bound: a true fact that no scene expects counts as surplus.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -29,6 +27,9 @@ from .live import LiveModel
 from .score import Score, as_json, play
 from .stage import Scene
 
+JOBS = 4
+"""Scenes at the same time."""
+
 
 def main(arguments: Sequence[str] | None = None, env: Mapping[str, str] = os.environ) -> int:
     """Exit code: 0, 1 if something failed, 2 if the scenes could not be played at all."""
@@ -37,7 +38,6 @@ def main(arguments: Sequence[str] | None = None, env: Mapping[str, str] = os.env
     )
     parser.add_argument("--live", action="store_true", help="ask a real model")
     parser.add_argument("--only", nargs="+", metavar="WORD", help="scenes whose names have WORD")
-    parser.add_argument("--jobs", type=int, default=4, help="scenes at the same time")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--output", type=Path, help="write the JSON to this file, too; stories: folder of the pages"
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None, env: Mapping[str, str] = os.env
     if not scenes:
         print("No scene has such a name.", file=sys.stderr)
         return 2
-    report = asyncio.run(_play(scenes, server, max(1, options.jobs)))
+    report = asyncio.run(_play(scenes, server))
     text = json.dumps(report, ensure_ascii=False, indent=1)
     if options.output:
         options.output.write_text(text + "\n", encoding="utf-8")
@@ -72,9 +72,9 @@ def main(arguments: Sequence[str] | None = None, env: Mapping[str, str] = os.env
     return 1 if failed else 0
 
 
-async def _play(scenes: list[Scene], server: Endpoint | None, jobs: int) -> dict[str, Any]:
+async def _play(scenes: list[Scene], server: Endpoint | None) -> dict[str, Any]:
     started = time.monotonic()
-    slots = asyncio.Semaphore(jobs)
+    slots = asyncio.Semaphore(JOBS)
     async with AsyncExitStack() as stack:
         model = await stack.enter_async_context(LiveModel(server)) if server else None
         root = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -1,7 +1,5 @@
 """Answers as models give them on bad days; the conversation itself is plain."""
 
-from __future__ import annotations
-
 import json
 
 from .stage import NOTHING, Ask, Expected, Scene, Shown, Sitting, fact, save, thing

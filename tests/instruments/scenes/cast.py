@@ -1,28 +1,193 @@
-"""All scenes."""
+"""All scenes, and the form they are written in.
 
-from __future__ import annotations
+``written/*.txt`` has them, one after the other. Its lines (`` | `` stands between values, ``; ``
+between several in one, ``\\n`` for the end of a line, ``«300×text»`` for a text 300 times over):
 
-from . import (
-    broken,
-    en_daily,
-    en_people,
-    hostile,
-    zh_chatter,
-    zh_dates,
-    zh_history,
-    zh_people,
-    zh_scope,
+- ``# name title`` begins a scene
+- ``== 2026-03-02 20:00 group 100``: a :class:`Sitting`; ``as ruo`` is another persona, ``later``
+  is learned together with the next sitting there. ``remember`` is one line by the command.
+  Below it ``who: text`` in order, ``account/what they are called: text``, ``BOT`` is the bot
+- ``< subject | predicate | object | statement | evidence`` and ``< E1 | name | type | aliases``:
+  what the model answers, with the labels of the prompt (``U1`` is who speaks first, ``E1`` what
+  the answer itself introduces, numbers of messages). Further values ``key=value`` are of the
+  fact, alone on the line of the answer (``< restated=~text``). Labels and numbers of what was
+  remembered before are not written out: ``@name`` and ``~text`` find them in the prompt, and
+  fail if they were not shown. ``< nothing`` is that there is nothing worth remembering,
+  ``< down`` a model that fails; ``< then`` begins the answer to a second question
+- ``+ text``, ``- text``: what the model is and is not shown
+- ``! leave 2026-03-05 12:00 | who | group``, ``! pause who``, ``! pause group 100``, ``! resume``
+- ``= subject | predicate | object | says``: a fact that stands afterwards (**all** are written),
+  with further values of :class:`Expected`
+- ``? who: text | + gets; gets | - lacks | ~ outdated | group=100``: an :class:`Ask`
+- ``never:``, ``nobody:``, ``names who:``, ``nodes name:``, ``setting name:``, ``waiting:``,
+  ``live: no``: what else :class:`Scene` has
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from . import broken
+from .stage import (
+    NOTHING,
+    Ask,
+    Expected,
+    Label,
+    Leave,
+    Pause,
+    Remember,
+    Resume,
+    Scene,
+    Shown,
+    Sitting,
+    fact,
+    save,
+    thing,
 )
-from .stage import Scene
+
+NUMBERS = ("importance", "past", "uses", "worth")
+"""Values that are no text."""
+
+
+REPEATED = re.compile("«(\\d+)×(.+?)»")
+
+
+def read(text: str) -> Iterator[Scene]:
+    """The scenes of a file."""
+    for part in text.split("\n# ")[1:]:
+        head, *lines = filter(str.strip, part.splitlines())
+        name, _, title = head.partition(" ")
+        scene = Scene(name, title, ())
+        for line in lines:
+            line = REPEATED.sub(lambda found: int(found[1]) * found[2], line)
+            scene = _with(scene, line.replace("\\n", "\n"))
+        yield scene
+
+
+def _with(scene: Scene, line: str) -> Scene:
+    """A scene and one more line of it."""
+    mark, _, rest = line.partition(" ")
+    values = rest.split(" | ")
+    match mark:
+        case "==" | "!":
+            step = _sitting(rest) if mark == "==" else _event(rest)
+            return replace(scene, steps=(*scene.steps, step))
+        case "<":
+            return _answered(scene, values)
+        case "+" | "-":
+            return _more(scene, "shown" if mark == "+" else "hidden", rest)
+        case "=":
+            return replace(scene, facts=(*scene.facts, _expected(values)))
+        case "?":
+            return replace(scene, asks=(*scene.asks, _ask(values)))
+        case "never:" | "nobody:":
+            return replace(scene, **{mark[:-1]: _list(rest)})
+        case "names" | "nodes" | "setting":
+            key, _, value = rest.partition(": ")
+            if mark == "names":
+                return replace(scene, names={**scene.names, key: _list(value)})
+            name = "nodes" if mark == "nodes" else "settings"
+            return replace(scene, **{name: {**getattr(scene, name), key: json.loads(value)}})
+        case "waiting:":
+            return replace(scene, waiting=int(rest))
+        case "live:":
+            return replace(scene, live=False)
+    if isinstance(scene.steps[-1], Remember):
+        return _last(scene, line=line)
+    return _more(scene, "lines", line)
+
+
+def _last(scene: Scene, **changes: Any) -> Scene:
+    """A scene with its last step changed."""
+    return replace(scene, steps=(*scene.steps[:-1], replace(scene.steps[-1], **changes)))
+
+
+def _more(scene: Scene, key: str, value: str) -> Scene:
+    return _last(scene, **{key: (*getattr(scene.steps[-1], key), value)})
+
+
+def _sitting(text: str) -> Sitting | Remember:
+    day, hour, *words = text.split(" ")
+    more = iter(words)
+    told: dict[str, Any] = {}
+    kind = Remember if "remember" in words else Sitting
+    for word in more:
+        if word == "later":
+            told["learn"] = False
+        elif word != "remember":
+            told[{"group": "group", "as": "persona"}[word]] = next(more)
+    return kind(f"{day} {hour}", "" if kind is Remember else (), **told)
+
+
+def _event(text: str) -> Leave | Pause | Resume:
+    act, _, about = text.partition(" ")
+    if act == "leave":
+        return Leave(*about.split(" | "))
+    kind = {"pause": Pause, "resume": Resume}[act]
+    return kind(group=about[6:]) if about.startswith("group ") else kind(about)
+
+
+def _answered(scene: Scene, values: list[str]) -> Scene:
+    """A scene with one line more of what the model answers."""
+    answers = scene.steps[-1].answers
+    match values:
+        case ["then"]:
+            return _last(scene, answers=(*answers, save()))
+        case ["nothing"]:
+            return _last(scene, answers=(*answers[:-1], NOTHING))
+        case ["down"]:
+            return _last(scene, answers=(*answers, None))
+    answer = answers[-1] if answers else save()
+    match values:
+        case [mark]:
+            answer = answer | _named([mark])
+        case [subject, predicate, object, statement, evidence, *more]:
+            made = fact(_known(subject), predicate, _known(object), statement, evidence)
+            answer = {**answer, "facts": [*answer["facts"], made | _named(more)]}
+        case _:
+            answer = {**answer, "entities": [*answer["entities"], thing(*values)]}
+    return _last(scene, answers=(*answers[:-1], answer))
+
+
+def _expected(values: list[str]) -> Expected:
+    subject, predicate, object, says, *more = values
+    named = {
+        key: _list(v) if key in ("alike", "replaces") else v for key, v in _named(more).items()
+    }
+    return Expected(subject, predicate, object, _list(says), **named)
+
+
+def _ask(values: list[str]) -> Ask:
+    who, _, text = values[0].partition(": ")
+    marks = {"+": "gets", "-": "lacks", "~": "outdated"}
+    said = {marks[v[0]]: _list(v[2:]) for v in values[1:] if v[0] in marks}
+    return Ask(who, text, **said, **_named([v for v in values[1:] if v[0] not in marks]))
+
+
+def _named(values: list[str]) -> dict[str, Any]:
+    """Values that are written ``key=value``."""
+    pairs = [value.partition("=")[::2] for value in values]
+    return {key: json.loads(text) if key in NUMBERS else _known(text) for key, text in pairs}
+
+
+def _known(text: str) -> Any:
+    """A label or number that is looked up in the prompt, or what is written."""
+    kind = {"@": Label, "~": Shown}.get(text[:1])
+    return kind(text[1:]) if kind else text
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(text.split("; "))
+
 
 SCENES: tuple[Scene, ...] = (
-    *zh_history.SCENES,
-    *zh_dates.SCENES,
-    *zh_people.SCENES,
-    *zh_chatter.SCENES,
-    *zh_scope.SCENES,
-    *en_daily.SCENES,
-    *en_people.SCENES,
-    *hostile.SCENES,
+    *(
+        scene
+        for path in sorted((Path(__file__).parent / "written").glob("*.txt"))
+        for scene in read("\n" + path.read_text(encoding="utf-8"))
+    ),
     *broken.SCENES,
 )

@@ -1,7 +1,5 @@
 """Whether what is remembered is what a scene expects."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,11 @@ from graph_memory.privacy.scope import Attendance
 from graph_memory.recall import Recall, Recaller
 from graph_memory.settings import Settings
 from graph_memory.store import Event, Journal
-from tests.makers import context
+from tests.makers import CHINA, context
 
 from .stage import BOT, Ask, Label, Leave, Pause, Remember, Resume, Scene, Shown, Sitting
 
 QQ = "aiocqhttp"
-CHINA = timezone(timedelta(hours=8))
 PACE = 30.0
 """Seconds between two lines."""
 PATIENT = {"buffer_size_private": 200, "buffer_size_group": 200, "recall_deadline": 10_000}

@@ -1,7 +1,5 @@
 """How near a memory comes to what a scene expects, for models whose words are their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

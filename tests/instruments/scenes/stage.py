@@ -1,7 +1,5 @@
 """The words scenes are written in. How to add a scene: see the package."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

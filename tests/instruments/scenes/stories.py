@@ -18,8 +18,6 @@ what, what was put before the model with it, the answer, what was learned. Its l
 - ``! act``: what the owner does besides (:meth:`Stage.act`)
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -39,6 +37,7 @@ from tests.e2e.harness import ADMIN_ID, ChatCall, ToolCall, segment, wait_until
 from tests.e2e.test_packaging import older, update
 from tests.e2e.world import PLUGIN, World, living
 from tests.instruments.dev import release
+from tests.prompts import Shown
 
 from .play import PACE, moment
 
@@ -47,12 +46,6 @@ PEOPLE, GROUPS = 1001, 3001
 """Numbers of the first account and the first group."""
 SILENCE = "嗯嗯。"
 """What the model answers where the story does not say."""
-_SAID = re.compile(
-    r"^\[(\d+)\] (?:\d\d:\d\d )?(U\d+|BOT) ?([^:\n]*?)(?: / [^:\n]*)?: (.*)$", re.MULTILINE
-)
-_PERSON = re.compile(r"^(?:前文 |Before )?(U\d+) ([^:/\n]+?)(?: / [^:\n]*)?(?=:|$)", re.MULTILINE)
-_THING = re.compile(r"^(E\d+) (.+?)(?: \(\w+\))?$", re.MULTILINE)
-_KNOWN = re.compile(r"^(\d+)\. \d{4}-\d\d-\d\d \w+ \w+: (.*)$", re.MULTILINE)
 _BACKUP = re.compile(r"[\w.-]*\d{8}[\w.-]*")
 
 
@@ -143,13 +136,11 @@ class Learner:
         self.asked: list[tuple[str, str]] = []
 
     def __call__(self, call: ChatCall) -> ToolCall:
-        known, _, chat = call.last_user.rpartition("<chat>")
-        said = [(number, text) for number, who, _, text in _SAID.findall(chat) if who != "BOT"]
-        people = {name: label for label, name in _PERSON.findall(known)}
-        people |= {name: label for _, label, name, _ in _SAID.findall(chat) if name}
-        self._labels = {name: label for label, names in _THING.findall(known)
-                        for name in names.split(" / ")} | people  # fmt: skip
-        self._known = {statement: number for number, statement in _KNOWN.findall(known)}
+        shown = Shown(call.last_user)
+        said = [(str(line.number), line.text) for line in shown.lines]
+        people = {name: label for label, name in shown.people.items()}
+        self._labels = {n: label for label, names in shown.things.items() for n in names} | people
+        self._known = {fact.statement: str(fact.number) for fact in shown.known}
         self._things: list[str] = []
         lines = [(line, self._line(line.split("|"), said)) for line in self.pending]
         self.pending = [line for line, written in lines if not written]

@@ -5,8 +5,6 @@ scope, recall), **not** how well a model extracts: what the model answers is wri
 hand, well-formed or broken. ``./dev scenes --live`` puts the same scenes to a real model.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 """The stories can be played: what is learned rests on what is said. ``./dev scenes --stories``
 plays them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,6 +1,9 @@
-// The list beside the picture: the same nodes and facts, for every input device.
+// The list beside the picture: the same nodes and facts, for every input device. Of thousands
+// it shows a page at a time.
 
 const SVG = "http://www.w3.org/2000/svg";
+const PAGE = 100; // nodes that are listed at once
+const FACTS = 60; // facts of one node that are listed
 const PRESENCE = new Set(["participated_in", "mentioned_in"]);
 
 function make(name, properties = {}, ...children) {
@@ -25,6 +28,8 @@ export class List extends EventTarget {
   constructor(element, model, { outlines, words, types, predicates, states }) {
     super();
     Object.assign(this, { element, model, outlines, words, types, predicates, states });
+    this.length = PAGE;
+    this.start = null; // id of the node at which a way begins
     element.addEventListener("keydown", (event) => this.#step(event));
     for (const [type, on] of [["focusin", true], ["focusout", false], ["pointerover", true], ["pointerout", false]]) {
       element.addEventListener(type, (event) => {
@@ -37,12 +42,31 @@ export class List extends EventTarget {
   draw(selected) {
     const focused = document.activeElement?.closest?.("#neighbours [data-key]")?.dataset.key;
     const top = this.element.scrollTop;
+    const all = this.model.ordered();
+    const page = all.slice(0, this.length);
+    // What was picked far down stands first.
+    const far = all.slice(this.length).filter(({ node }) => node.id === selected);
     this.element.replaceChildren(
-      ...this.model.ordered().map(({ node, depth }) => this.#item(node, depth, selected)),
-      ...this.#rest(this.model.centre),
+      ...[...far, ...page].map(({ node, depth }) => this.#item(node, depth, selected)),
+      ...(all.length > this.length ? [this.#further(all.length - this.length, selected)] : []),
+      ...(this.model.centre === null ? [] : this.#rest(this.model.centre)),
     );
     this.element.scrollTop = top;
     if (focused !== undefined) this.#find(focused)?.focus({ preventScroll: true });
+  }
+
+  // The next page of the list.
+  #further(left, selected) {
+    const text = this.words.more.replace("{count}", String(left));
+    const button = make("button", { type: "button", className: "more-button", textContent: text });
+    button.dataset.key = "further";
+    button.addEventListener("click", () => {
+      const next = this.length;
+      this.length += PAGE;
+      this.draw(selected);
+      this.element.querySelectorAll(".neighbour")[next]?.focus();
+    });
+    return make("li", { className: "rest" }, button);
   }
 
   reveal(id) {
@@ -74,23 +98,27 @@ export class List extends EventTarget {
     return item;
   }
 
-  // Asks for neighbours that are not shown.
+  // Asks for neighbours that are not shown, by relation if there are several.
   #rest(id) {
     const left = this.model.rest(id);
     if (left === 0) return [];
-    return [make("li", { className: "rest" }, this.#more(id, left))];
+    const groups = this.model.rests(id);
+    const buttons = groups.length > 1
+      ? groups.map(([relation, count]) => this.#more(id, count, relation)) : [];
+    return [make("li", { className: "rest" }, this.#more(id, left, ""), ...buttons)];
   }
 
-  #more(id, left) {
-    const text = this.words.more.replace("{count}", String(left));
+  #more(id, left, relation) {
+    const word = relation ? `${this.predicates[relation] ?? relation} +${left}` : this.words.more;
+    const text = word.replace("{count}", String(left));
     const button = make("button", { type: "button", className: "more-button", textContent: text });
-    button.dataset.key = `more ${id}`;
-    button.addEventListener("click", () => this.#tell("more", id));
+    button.dataset.key = `more ${id} ${relation}`;
+    button.addEventListener("click", () => this.#tell("more", { id, relation }));
     return button;
   }
 
   #note(node) {
-    if (node.id === this.model.centre) return this.types[node.shape] ?? "";
+    if (this.model.centre === null || node.id === this.model.centre) return this.types[node.shape] ?? "";
     const joined = this.model.edgesOf(node.id)
       .filter((edge) => edge.source === this.model.centre || edge.target === this.model.centre)
       .map((edge) => this.predicates[edge.predicate] ?? edge.predicate);
@@ -101,7 +129,15 @@ export class List extends EventTarget {
 
   #inspector(node) {
     const isCentre = node.id === this.model.centre;
-    const facts = this.model.edgesOf(node.id).map((edge) => this.#fact(edge));
+    const edges = this.model.edgesOf(node.id);
+    // What is said in words first: of a map's facts the text is asked for when it is needed.
+    const told = edges.toSorted((a, b) => Boolean(b.statement) - Boolean(a.statement));
+    const facts = told.slice(0, FACTS).map((edge) => this.#fact(edge, node.id));
+    if (edges.length > FACTS) {
+      const address = `/memories?${new URLSearchParams({ node: node.id })}`;
+      const text = this.words.all_facts.replace("{count}", String(edges.length));
+      facts.push(make("li", {}, make("a", { href: address, textContent: text })));
+    }
     const actions = make("div", { className: "actions" });
     const open = !isCentre && this.model.expanded.has(node.id);
     if (open || this.model.hasMore(node.id)) {
@@ -113,8 +149,9 @@ export class List extends EventTarget {
       button.addEventListener("click", () => this.#tell(open ? "collapse" : "expand", node.id));
       actions.append(button);
       const left = open ? this.model.rest(node.id) : 0;
-      if (left > 0) actions.append(this.#more(node.id, left));
+      if (left > 0) actions.append(this.#more(node.id, left, ""));
     }
+    if (node.kind !== "session") actions.append(this.#way(node.id));
     if (!isCentre) {
       const address = `/graph?${new URLSearchParams({ node: node.id })}`;
       actions.append(make("a", { className: "button", href: address, textContent: this.words.centre }));
@@ -127,18 +164,32 @@ export class List extends EventTarget {
     return make("div", { className: "inspector" }, list, actions);
   }
 
-  #fact(edge) {
+  // A way begins at one node and ends at another one.
+  #way(id) {
+    const from = this.start !== null && this.start !== id && this.model.nodes.get(this.start);
+    const text = from ? this.words.path_to.replace("{name}", from.name) : this.words.path_from;
+    const button = make("button", { type: "button", textContent: text });
+    button.dataset.key = `way ${id}`;
+    button.addEventListener("click", () => this.#tell("way", id));
+    return button;
+  }
+
+  #fact(edge, from) {
     const kind = this.predicates[edge.predicate] ?? edge.predicate;
     if (PRESENCE.has(edge.predicate)) return make("li", { textContent: `${kind} ×${edge.times}` });
     const link = make("a", { href: `/memories/${encodeURIComponent(edge.id)}` },
-      make("bdi", { textContent: edge.statement || kind }));
+      make("bdi", { textContent: edge.statement || `${kind} · ${this.#other(edge, from)}` }));
     const item = make("li", {}, link);
     item.dataset.edge = edge.id;
-    if (!edge.current) {
+    if (edge.seen !== "current") {
       item.className = "ended";
-      item.append(make("small", { textContent: this.states[edge.state] ?? edge.state }));
+      item.append(make("small", { textContent: this.states[edge.seen] ?? edge.seen }));
     }
     return item;
+  }
+
+  #other({ source, target }, from) {
+    return this.model.nodes.get(source === from ? target : source).name;
   }
 
   #step(event) {

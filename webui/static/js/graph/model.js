@@ -1,56 +1,85 @@
 // What is in the picture: nodes, edges, who brought whom, and how many there are besides.
 
-export const MOST = 300; // nodes in one picture
-
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
-const HUB = 8; // edges in view from which a person who chats is faded
-const SMALLEST = 6; // radius of what matters least
-const LARGEST = 17;
+const SMALLEST = 5; // radius of what nothing is known of
+const LARGEST = 20;
+const SCALE = 6; // pixels of one unit of the server's places
+const FAN = 34; // pixels between nodes that have no place of their own
 
 export class Model {
   constructor() {
-    this.nodes = new Map(); // id -> node with x, y, vx, vy, radius, owners, held
+    this.nodes = new Map(); // id -> node with x, y, radius, owners, edges
     this.edges = new Map(); // id -> edge
-    this.expanded = new Map(); // id -> how many neighbours there are
-    this.ghosts = new Map(); // id -> what stands for its neighbours that are not shown
-    this.centre = null;
+    this.expanded = new Map(); // id -> how many neighbours there are, in all and by relation
+    this.route = new Set(); // ids of edges that are shown whatever the filters say
+    this.centre = null; // id; null: everything is shown
+    this.total = 0; // nodes of the whole graph
+    this.judge = (edge) => edge.state; // how an edge stands; null: it is not shown
+    this.hides = false; // whether nodes without any edge that is shown are hidden
+    this.atlas = new Map(); // id -> what the map knows of an edge
+    this.#changed();
   }
 
-  // Everything that has a place.
-  get bodies() {
-    return [...this.nodes.values(), ...this.ghosts.values()];
+  // Everything there is: nodes with places, edges as rows.
+  map(drawn) {
+    this.total = drawn.total;
+    this.#join(drawn.nodes, null);
+    this.know(drawn);
+    this.#link([...this.atlas.values()]);
   }
 
-  get isFull() {
-    return this.nodes.size >= MOST;
+  // Learns from the map where and when was said what is in the picture, and how strong it is.
+  know({ nodes, edges, predicates, sessions }) {
+    for (const row of edges) {
+      const [id, source, target, predicate, importance, times, state, at, until, session, strength] = row;
+      this.atlas.set(id, {
+        id,
+        source: nodes[source].id,
+        target: nodes[target].id,
+        predicate: predicates[predicate],
+        importance,
+        times,
+        state,
+        at,
+        until,
+        session: sessions[session],
+        strength,
+      });
+    }
+    for (const edge of this.edges.values()) Object.assign(edge, this.atlas.get(edge.id));
   }
 
   // Some nodes and what is between them; the first is the centre.
   begin({ nodes, edges }) {
-    this.#join(nodes, edges, nodes[0].id);
-    this.#measure();
+    this.#join(nodes, nodes[0].id);
+    this.#link(edges);
   }
 
-  // Adds a node's neighbourhood around it; returns how many nodes are new. What was there
-  // keeps its place.
-  add(graph) {
-    const from = graph.centre.id;
-    this.hold(true);
-    const added = this.#join(graph.nodes, graph.edges, from);
-    this.expanded.set(from, graph.total);
-    this.#measure();
+  // Adds a node's neighbourhood around it; returns how many nodes are new.
+  add({ centre, nodes, edges, total, relations }) {
+    const added = this.#join(nodes, centre.id);
+    this.#link(edges);
+    this.expanded.set(centre.id, { total, relations });
     return added;
   }
 
-  hold(held) {
-    for (const node of this.nodes.values()) node.held = held;
+  // Adds a way from one node to another one, which stays.
+  lead({ nodes, edges }) {
+    this.#join(nodes, this.centre, nodes[0].id);
+    this.#link(edges);
   }
 
-  #join(nodes, edges, from) {
-    const parent = this.nodes.get(from);
-    const heart = this.nodes.get(this.centre);
-    // New nodes open like a fan, away from the centre.
-    const away = parent && parent !== heart ? Math.atan2(parent.y - heart.y, parent.x - heart.x) : 0;
+  // What is said by edges that are in the picture.
+  tell(edges) {
+    for (const { id, statement } of edges) {
+      const known = this.edges.get(id);
+      if (known) known.statement = statement;
+    }
+  }
+
+  // Each has a place that never changes; what has none stands around who brought it.
+  #join(nodes, from, near = from) {
+    const whole = from === null;
     let added = 0;
     for (const node of nodes) {
       const known = this.nodes.get(node.id);
@@ -58,78 +87,107 @@ export class Model {
         if (node.id !== from && node.id !== this.centre) known.owners.add(from);
         continue;
       }
-      if (this.isFull) continue;
-      const fan = parent && parent !== heart ? away + (((added * GOLDEN) % 2.4) - 1.2) : added * GOLDEN;
-      const far = node.id === from ? 0 : 58 + 14 * Math.sqrt(added);
+      const parent = this.nodes.get(near);
+      const far = parent ? FAN * Math.sqrt(2 + added) : 0;
       this.nodes.set(node.id, {
         ...node,
-        x: (parent?.x ?? 0) + far * Math.cos(fan),
-        y: (parent?.y ?? 0) + far * Math.sin(fan),
-        vx: 0,
-        vy: 0,
-        radius: SMALLEST,
-        owners: new Set(node.id === from ? [] : [from]),
-        pinned: false,
-        held: false,
+        x: node.x === undefined ? (parent?.x ?? 0) + far * Math.cos(added * GOLDEN) : node.x * SCALE,
+        y: node.y === undefined ? (parent?.y ?? 0) + far * Math.sin(added * GOLDEN) : node.y * SCALE,
+        radius: Math.min(LARGEST, SMALLEST + 1.8 * Math.log2(1 + node.degree)),
+        owners: new Set(whole || node.id === from ? [] : [from]),
+        edges: new Set(),
       });
-      this.centre ??= node.id;
+      if (!whole) this.centre ??= node.id;
       if (node.id !== from) added += 1;
     }
-    for (const edge of edges) {
-      if (this.nodes.has(edge.source) && this.nodes.has(edge.target)) {
-        this.edges.set(edge.id, { ...edge, current: edge.state === "current" });
-      }
-    }
+    this.#changed();
     return added;
   }
 
-  // As large as the most important thing that is known of it.
-  #measure() {
-    for (const node of this.nodes.values()) node.radius = SMALLEST;
-    for (const edge of this.edges.values()) {
-      const radius = SMALLEST + (LARGEST - SMALLEST) * Math.min(1, Math.max(0, edge.importance));
-      for (const id of [edge.source, edge.target]) {
-        const node = this.nodes.get(id);
-        node.radius = Math.max(node.radius, radius);
-      }
-    }
-    const centre = this.nodes.get(this.centre);
-    if (centre) centre.radius = Math.max(centre.radius, LARGEST);
-    this.#haunt();
-  }
-
-  #haunt() {
-    for (const id of this.ghosts.keys()) if (!this.expanded.has(id)) this.ghosts.delete(id);
-    for (const id of this.expanded.keys()) {
-      const count = this.rest(id);
-      if (count === 0) {
-        this.ghosts.delete(id);
+  #link(edges) {
+    for (const edge of edges) {
+      const ends = [this.nodes.get(edge.source), this.nodes.get(edge.target)];
+      if (!ends[0] || !ends[1]) continue;
+      const known = this.edges.get(edge.id);
+      if (known) {
+        known.statement = edge.statement ?? known.statement;
         continue;
       }
-      const node = this.nodes.get(id);
-      const ghost = this.ghosts.get(id)
-        ?? { of: id, x: node.x + 40, y: node.y + 52, vx: 0, vy: 0, radius: 15, degree: 1 };
-      this.ghosts.set(id, { ...ghost, count });
+      const kept = { ...this.atlas.get(edge.id), ...edge };
+      kept.seen = this.#judged(kept);
+      this.edges.set(edge.id, kept);
+      for (const end of ends) end.edges.add(kept);
     }
+    this.#changed();
   }
 
   // Takes away what only this node brought.
   collapse(id) {
     this.expanded.delete(id);
     for (const node of [...this.nodes.values()]) {
-      node.owners.delete(id);
-      if (node.owners.size === 0 && node.id !== this.centre && this.nodes.delete(node.id)) {
-        if (this.expanded.has(node.id)) this.collapse(node.id);
+      if (!node.owners.delete(id) || node.owners.size > 0 || node.id === this.centre) continue;
+      this.nodes.delete(node.id);
+      for (const edge of node.edges) {
+        this.edges.delete(edge.id);
+        for (const end of [edge.source, edge.target]) this.nodes.get(end)?.edges.delete(edge);
       }
+      if (this.expanded.has(node.id)) this.collapse(node.id);
     }
-    for (const edge of [...this.edges.values()]) {
-      if (!this.nodes.has(edge.source) || !this.nodes.has(edge.target)) this.edges.delete(edge.id);
-    }
-    this.#measure();
+    this.#changed();
   }
 
+  // ------------------------------------------------------------------ filters
+
+  #judged(edge) {
+    return this.judge(edge) ?? (this.route.has(edge.id) ? edge.state : null);
+  }
+
+  // Shows edges as they are judged to stand, and nodes that have one of them.
+  filter(judge, hides) {
+    this.judge = judge;
+    this.hides = hides;
+    for (const edge of this.edges.values()) edge.seen = this.#judged(edge);
+    this.#changed();
+  }
+
+  #changed() {
+    this.drawn = null;
+    this.joined = null;
+  }
+
+  // Nodes in the picture, the best connected first.
+  get visible() {
+    this.drawn ??= [...this.nodes.values()]
+      .filter((node) => !this.hides || node.id === this.centre || this.edgesOf(node.id).length > 0)
+      .sort((a, b) => b.degree - a.degree);
+    return this.drawn;
+  }
+
+  // Lines of the picture: one for all edges between the same two nodes.
+  get lines() {
+    if (this.joined) return this.joined;
+    const found = new Map();
+    for (const edge of this.edges.values()) {
+      if (edge.source === edge.target || edge.seen === null) continue;
+      const [a, b] = [edge.source, edge.target].sort();
+      const key = `${a}\n${b}`;
+      const line = found.get(key);
+      if (line) {
+        line.edges.push(edge);
+        line.times += edge.times;
+        line.current ||= edge.seen === "current";
+      } else {
+        found.set(key, { a: this.nodes.get(a), b: this.nodes.get(b), edges: [edge], times: edge.times, current: edge.seen === "current" });
+      }
+    }
+    this.joined = [...found.values()];
+    return this.joined;
+  }
+
+  // ---------------------------------------------------------------- questions
+
   edgesOf(id) {
-    return [...this.edges.values()].filter((edge) => edge.source === id || edge.target === id);
+    return [...this.nodes.get(id).edges].filter((edge) => edge.seen !== null);
   }
 
   neighbours(id) {
@@ -138,50 +196,57 @@ export class Model {
     return found;
   }
 
-  isHub(id) {
-    return this.nodes.get(id).kind === "user" && this.neighbours(id).size > HUB;
-  }
-
   // Whether expanding it would show something new.
   hasMore(id) {
     const node = this.nodes.get(id);
-    return !this.expanded.has(id) && node.degree > this.edgesOf(id).length;
+    return !this.expanded.has(id) && node.degree > node.edges.size;
   }
 
   // How many neighbours of an expanded node are not in the picture.
   rest(id) {
-    return Math.max(0, (this.expanded.get(id) ?? 0) - this.neighbours(id).size);
+    if (!this.expanded.has(id)) return 0;
+    return Math.max(0, this.expanded.get(id).total - this.#joinedWith(id, null));
   }
 
-  // Edges between the same two nodes, so that they can be drawn side by side.
-  bundles() {
-    const found = new Map();
-    for (const edge of this.edges.values()) {
-      const key = JSON.stringify([edge.source, edge.target].sort());
-      if (!found.has(key)) found.set(key, []);
-      found.get(key).push(edge);
+  // The same by relation, the most first.
+  rests(id) {
+    return Object.entries(this.expanded.get(id)?.relations ?? {})
+      .map(([relation, total]) => [relation, total - this.#joinedWith(id, relation)])
+      .filter(([, left]) => left > 0)
+      .sort(([, a], [, b]) => b - a);
+  }
+
+  #joinedWith(id, relation) {
+    const near = new Set();
+    for (const { source, target, predicate } of this.nodes.get(id).edges) {
+      if (relation === null || predicate === relation) near.add(source === id ? target : source);
     }
-    return found.values();
+    near.delete(id);
+    return near.size;
   }
 
-  // The centre, what it brought, and below each of those what it brought in turn.
+  // The centre, what it brought, and below each of those what it brought in turn; of the
+  // whole map all, the best connected first.
   ordered() {
+    if (this.centre === null) return this.visible.map((node) => ({ node, depth: 0 }));
+    const shown = new Set(this.visible);
     const seen = new Set();
     const list = [];
-    const walk = (id, depth) => {
-      if (seen.has(id)) return;
-      seen.add(id);
-      list.push({ node: this.nodes.get(id), depth });
-      if (id !== this.centre && this.expanded.has(id)) children(id, depth + 1);
+    const walk = (node, depth) => {
+      if (seen.has(node) || !shown.has(node)) return;
+      seen.add(node);
+      list.push({ node, depth });
+      if (node.id !== this.centre && this.expanded.has(node.id)) children(node.id, depth + 1);
     };
     const children = (id, depth) => {
       for (const node of this.nodes.values()) {
-        if (node.owners.has(id) && [...node.owners][0] === id) walk(node.id, depth);
+        const [first] = node.owners;
+        if (first === id) walk(node, depth);
       }
     };
-    walk(this.centre, 0);
+    walk(this.nodes.get(this.centre), 0);
     children(this.centre, 0);
-    for (const id of this.nodes.keys()) walk(id, 0);
+    for (const node of this.nodes.values()) walk(node, 0);
     return list;
   }
 }

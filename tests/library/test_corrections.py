@@ -1,14 +1,9 @@
 """Correcting: what is said now replaces what was, which stays as history."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.library import Library
@@ -27,9 +22,22 @@ from graph_memory.model import (
 )
 from graph_memory.privacy.scope import Attendance
 from graph_memory.retention import DAY
-from graph_memory.store import Draft, Journal, Rows
+from graph_memory.store import Journal, Rows
 
-from .makers import T0, context, entity, fact, group, message, name, private, user
+from ..makers import (
+    T0,
+    Clock,
+    context,
+    entity,
+    fact,
+    group,
+    message,
+    name,
+    private,
+    put,
+    undo_last,
+    user,
+)
 
 ZHANG, LI = user("zhang"), user("li")
 HOME, ROOM = private("zhang"), group("1")
@@ -37,11 +45,9 @@ NOW = T0 + 10 * DAY
 SPICY, BEIJING = entity("辣"), entity("北京")
 
 
-@pytest_asyncio.fixture
-async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    opened = await Journal.open(tmp_path / "journal.sqlite3", lambda: NOW)
-    yield opened
-    await opened.close()
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(NOW)
 
 
 @pytest.fixture
@@ -52,10 +58,6 @@ def attendance(journal: Journal) -> Attendance:
 @pytest.fixture
 def library(journal: Journal, attendance: Attendance) -> Library:
     return Library(context(journal, attendance=attendance, now=lambda: NOW))
-
-
-async def put(journal: Journal, *rows: Row) -> None:
-    await journal.commit(lambda _rows: Draft("learn", "learned", list(rows)))
 
 
 async def rows(journal: Journal, cls: type[Row]) -> list[Row]:
@@ -125,16 +127,14 @@ async def test_undo_brings_everything_back(journal: Journal, library: Library) -
     before = [await rows(journal, cls) for cls in (Fact, Episode, Name)]
     await library.correct(*correction(old, "我对海鲜感兴趣，别的都行"))
     (said,) = [m for m in await journal.newest_messages(9) if "海鲜" in m.text]
-    await library.undo(None, ZHANG)
+    await undo_last(library, ZHANG)
     assert [await rows(journal, cls) for cls in (Fact, Episode, Name)] == before
     assert await muted_in(journal) == {said.id}, "the command's words were never chat"
     with pytest.raises(NotFoundError):
-        await library.undo(None, ZHANG)
+        await undo_last(library, ZHANG)
 
 
-async def test_what_is_not_named_any_more_is_not_the_object(
-    journal: Journal, library: Library
-) -> None:
+async def test_what_is_not_named_any_more_is_not_the_object(journal, library):
     """Or moving back to Beijing would be taken for the same as living in Shanghai."""
     old = fact(HOME, ZHANG, BEIJING, "张三住在北京", predicate="lives_in")
     await put(journal, HOME, old, name(HOME, BEIJING, "北京"))
@@ -144,15 +144,13 @@ async def test_what_is_not_named_any_more_is_not_the_object(
     assert await journal.read(lambda them: them.find(Name, b="张三住在上海")) == []
 
 
-async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(
-    journal: Journal, library: Library, attendance: Attendance
-) -> None:
+async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(journal, library, attendance):
     """For who corrects; the group goes on seeing its own, and its messages."""
     old = await world(journal)
-    appended = await journal.append(message(ROOM, ZHANG, "我爱吃辣", T0), ROOM)
-    assert appended.presence
-    attendance.add(appended.presence)
-    there = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", evidence=(appended.message.id,))
+    said = await journal.append(message(ROOM, ZHANG, "我爱吃辣", T0), ROOM)
+    (presence,) = await journal.presences()
+    attendance.add(presence)
+    there = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", evidence=(said.id,))
     await put(journal, there)
     new = await newest(journal, await library.correct(*correction(old, "我不吃辣")))
     assert set(new.supersedes) == {old.id, there.id}
@@ -160,7 +158,7 @@ async def test_rows_of_other_chats_that_say_the_same_are_replaced_too(
     assert [line.fact.id for line in in_private] == [new.id]
     assert [line.fact for line in await library.mine(asker_of(ROOM, ZHANG))] == [there]
     muted = await muted_in(journal)
-    assert appended.message.id not in muted
+    assert said.id not in muted
 
 
 async def test_the_past_is_corrected_as_the_past(journal: Journal, library: Library) -> None:
@@ -200,14 +198,12 @@ async def test_nobody_corrects_what_is_not_theirs_or_what_they_cannot_see(
     assert "辣" not in str(hidden.value)
 
 
-async def test_others_word_about_others_may_be_corrected_by_either(
-    journal: Journal, library: Library
-) -> None:
+async def test_others_word_about_others_may_be_corrected_by_either(journal, library):
     rumour = fact(ROOM, ZHANG, SPICY, "张三爱吃辣", speaker=LI)
     await put(journal, ROOM, rumour, name(ROOM, SPICY, "辣"))
     by_zhang = await newest(journal, await library.correct(*correction(rumour, "我怕辣", ROOM)))
     assert (by_zhang.statement, by_zhang.speaker) == ("张三：我怕辣", ZHANG)
-    await library.undo(None, ZHANG)
+    await undo_last(library, ZHANG)
     by_li = await newest(
         journal, await library.correct(*correction(rumour, "是王五爱吃辣", ROOM, LI))
     )
@@ -216,7 +212,7 @@ async def test_others_word_about_others_may_be_corrected_by_either(
 
 async def test_evidence_that_is_in_the_journal(journal: Journal, library: Library) -> None:
     old = await world(journal)
-    said = (await journal.append(message(HOME, ZHANG, "不对，我怕辣", T0 + 60), HOME)).message
+    said = await journal.append(message(HOME, ZHANG, "不对，我怕辣", T0 + 60), HOME)
     new = await newest(
         journal, await library.correct(*correction(old, "张三怕辣", message=said.id))
     )
@@ -227,9 +223,7 @@ async def test_evidence_that_is_in_the_journal(journal: Journal, library: Librar
         await library.correct(*correction(new, "还是爱吃辣", message=99))
 
 
-async def test_taking_the_command_back_takes_the_correction_back(
-    journal: Journal, library: Library
-) -> None:
+async def test_taking_the_command_back_takes_the_correction_back(journal, library):
     old = await world(journal)
     change = await library.correct(*correction(old, "我不吃辣", ref="77@1"))
     new = await newest(journal, change)
@@ -241,8 +235,8 @@ async def test_taking_the_command_back_takes_the_correction_back(
 
 
 async def test_own_words_alone_are_unsaid(journal: Journal, library: Library) -> None:
-    mine = (await journal.append(message(HOME, ZHANG, "钥匙在花盆下"), HOME)).message
-    theirs = (await journal.append(message(ROOM, LI, "我迟到了"), ROOM)).message
+    mine = await journal.append(message(HOME, ZHANG, "钥匙在花盆下"), HOME)
+    theirs = await journal.append(message(ROOM, LI, "我迟到了"), ROOM)
     me = asker_of(HOME, ZHANG)
     await library.unsay(mine.id, me, ZHANG)
     assert await muted_in(journal) == {mine.id}
@@ -257,10 +251,8 @@ async def test_own_words_alone_are_unsaid(journal: Journal, library: Library) ->
     await refused(mine, me)
 
 
-async def test_what_rests_on_unsaid_words_alone_goes_with_them(
-    journal: Journal, library: Library
-) -> None:
-    said = [(await journal.append(message(HOME, ZHANG, f"我吃素{n}"), HOME)).message for n in "12"]
+async def test_what_rests_on_unsaid_words_alone_goes_with_them(journal, library):
+    said = [await journal.append(message(HOME, ZHANG, f"我吃素{n}"), HOME) for n in "12"]
     first, second = (each.id for each in said)
     alone = fact(HOME, ZHANG, SPICY, "张三吃素", evidence=(first,))
     twice = fact(HOME, ZHANG, SPICY, "张三不吃肉", evidence=(first, second))
@@ -272,13 +264,9 @@ async def test_what_rests_on_unsaid_words_alone_goes_with_them(
     assert {f.id for f in await rows(journal, Fact)} == {alone.id, twice.id}
 
 
-async def test_only_summaries_that_tell_of_it_are_looked_at(
-    journal: Journal, library: Library
-) -> None:
+async def test_only_summaries_that_tell_of_it_are_looked_at(journal, library):
     """Forgetting does not read through all there ever was: here one could not be read."""
-    said = [
-        (await journal.append(message(HOME, ZHANG, f"第{n}句"), HOME)).message for n in range(4)
-    ]
+    said = [await journal.append(message(HOME, ZHANG, f"第{n}句"), HOME) for n in range(4)]
 
     def summed_up(id: str, first: int, last: int, level: str = "episode") -> Episode:
         begun, over = said[first].id, said[last].id

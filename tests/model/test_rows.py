@@ -1,20 +1,10 @@
 """Rows survive the journal, ids mean what they say."""
 
-from __future__ import annotations
-
 import json
 
-from graph_memory.model import (
-    Episode,
-    Layer,
-    decode,
-    encode,
-    is_entity,
-    session_of,
-    stable_id,
-)
+from graph_memory.model import Episode, Layer, decode, encode, is_entity, session_of, stable_id
 
-from .makers import entity, fact, group, name, private, user
+from ..makers import entity, fact, group, name, private, user
 
 
 def test_rows_survive_json():

@@ -1,7 +1,7 @@
-"""Commands and tools for conversation records, and commands for core facts.
+"""Commands and tools of the companion: records, core facts, inner state, care.
 
-Records are searched with the rights of whoever asks; core facts are the speaker's own, of
-this chat.
+Records are searched with the rights of whoever asks. Everything else is about the chat in
+which it is asked and its persona; core facts are the speaker's own, follow-ups private.
 """
 
 from __future__ import annotations
@@ -9,12 +9,23 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ..companion import MAX_TEXT, CoreFact, Hit, TranscriptQuery
+from ..companion import (
+    MAX_TEXT,
+    CoreFact,
+    FollowUp,
+    Hit,
+    InnerState,
+    TranscriptQuery,
+    bring_back,
+    inner_id,
+    seed,
+)
 from ..errors import NotFoundError
 from ..library import worded
-from ..model import Asker, Episode, Turn
+from ..model import Asker, Episode, Turn, decode
 from ..recall import CLOSE, OPEN
 from ..references import Reference
+from ..store import queries
 from ..text import clean, clean_name, escape, fenced, one_line, tokens
 from .usage import Answers, misused
 
@@ -26,16 +37,23 @@ BEFORE = 40
 """Characters of them that stand before the first word that was searched for."""
 MAX_SUMMARY = 120
 MAX_NAME = 40
+LISTED = 10
+"""Versions of the inner state that are listed."""
+MAX_PART = 200
+"""Characters of a part of the inner state, and of a reason to speak first."""
 _ACTS = {
     "pinned": {"pin", "固定", "置顶", "钉住"},
     "unpinned": {"unpin", "取消固定", "取消置顶"},
     "edited": {"edit", "改", "修改"},
     "dropped": {"drop", "删", "删除", "去掉"},
 }
+_HISTORY = frozenset({"history", "历史", "从前"})
+_BACK = frozenset({"back", "换回", "恢复"})
+_CANCEL = frozenset({"cancel", "取消"})
 
 
-class RecordCommands(Answers):
-    """Conversation records and core facts, for people and for the chat model."""
+class CompanionCommands(Answers):
+    """The companion's commands, and what the chat model looks up in records."""
 
     async def search(self, turn: Turn, keyword: str, person: str = "", time: str = "") -> str:
         """Messages of any age that have words in them, fenced as data, with their records."""
@@ -195,6 +213,112 @@ class RecordCommands(Answers):
             for row in found
         ]
         return "\n".join([self._say("core_title"), *lines, self._say("core_hint")])
+
+    async def inner(self, turn: Turn, what: str = "") -> str:
+        """Show the inner state or its history, or bring an earlier one back."""
+        if not self.memory.companion.has("inner_state"):
+            return self._say("part_off", part="inner_state")
+        verb, _, number = what.strip().casefold().partition(" ")
+        if not verb:
+            return await self._inner(turn)
+        if verb in _HISTORY and not number:
+            return await self._history(turn)
+        if verb in _BACK and number.strip().isdecimal():
+            return await self._back(turn, number.strip()[:6])
+        return self._say("inner_what")
+
+    async def _inner(self, turn: Turn) -> str:
+        id = inner_id(turn.session.id)
+        found = await self.memory.journal.read(lambda rows: rows.get(InnerState, id))
+        title = self._say("inner_title_seed")
+        if found:
+            title = self._say("inner_title", version=found.version, when=self._moment(found.at))
+        parts = self._parts(found or seed(turn.session.id, self._language))
+        return "\n".join([title, *parts, self._say("inner_hint")])
+
+    def _parts(self, row: InnerState) -> list[str]:
+        parts = {"itself": row.itself, "other": row.other, "bond": row.bond}
+        return [
+            self._say(f"inner_part_{part}", text=one_line(text, MAX_PART))
+            for part, text in parts.items()
+            if text
+        ]
+
+    async def _versions(self, turn: Turn) -> list[InnerState]:
+        """Every text there was, newest first."""
+        id = inner_id(turn.session.id)
+        found = await self.memory.journal.look(
+            lambda db: queries.versions(db, InnerState.kind, id, 4 * LISTED)
+        )
+        rows: dict[InnerState, InnerState] = {}
+        for data in found:
+            row = decode(InnerState.kind, data)
+            if not isinstance(row, InnerState) or row.session != turn.session.id:
+                continue
+            if row.itself or row.other or row.bond:  # what was taken back has no words
+                rows.setdefault(replace(row, version=0, at=0.0), row)
+        return list(rows.values())[:LISTED]
+
+    async def _history(self, turn: Turn) -> str:
+        lines = [self._say("inner_history")]
+        for number, row in enumerate(await self._versions(turn), 1):
+            when = self._moment(row.at)
+            lines.append(self._say("inner_version", number=number, version=row.version, when=when))
+            lines += self._parts(row)
+        return "\n".join(lines) if len(lines) > 1 else self._say("inner_none")
+
+    async def _back(self, turn: Turn, number: str) -> str:
+        if turn.session.is_group and not turn.is_admin:
+            return self._say("inner_admins")
+        found = await self._versions(turn)
+        unknown = self._say("inner_number", number=number)
+        if not 0 < int(number) <= len(found):
+            return unknown
+        wanted, now = found[int(number) - 1], self.memory.now()
+        try:
+            await self.memory.journal.commit(
+                lambda rows: bring_back(rows, turn.session.id, wanted, turn.user, now)
+            )
+        except NotFoundError:
+            return unknown
+        return self._say("inner_back")
+
+    async def proactive(self, turn: Turn, what: str = "") -> str:
+        """List or cancel when the persona means to speak first in this chat."""
+        care = self.memory.companion.proactive
+        if not care.is_on:
+            return self._say("part_off", part="proactive")
+        if turn.session.is_group:
+            return self._say("care_private")
+        verb, _, number = what.strip().casefold().partition(" ")
+        number = number.strip()[:6]
+        if verb and not (verb in _CANCEL and number.isdecimal()):
+            return self._say("care_what")
+        found = await care.standing(turn.session)
+        if not verb:
+            return self._plans(found)
+        if not 0 < int(number) <= len(found):
+            return self._say("care_number", number=number)
+        row = found[int(number) - 1]
+        try:
+            await care.cancel(row, turn.user)
+        except NotFoundError:
+            return self._say("care_number", number=number)
+        return self._say("care_cancelled", reason=one_line(row.reason, MAX_PART))
+
+    def _plans(self, plans: list[FollowUp]) -> str:
+        if not plans:
+            return self._say("care_none")
+        lines = [
+            self._say(
+                "care_line",
+                number=number,
+                when=self._moment(row.due_at),
+                reason=one_line(row.reason, MAX_PART),
+            )
+            for number, row in enumerate(plans, 1)
+        ]
+        return "\n".join([self._say("care_title"), *lines, self._say("care_hint")])
 
 
 def _around(text: str, keyword: str) -> str:

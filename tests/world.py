@@ -1,26 +1,25 @@
 """A memory with a companion, people who talk to it, and a clock that a test sets."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta, timezone
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.commands.tools import Tools
 from graph_memory.companion.parts import Lead
+from graph_memory.inference.ports import LanguageModel
 from graph_memory.model import Message, Row, Session, Turn
 from graph_memory.recall import Recall, RecallOptions
 from graph_memory.service import MemoryService
 from graph_memory.settings import PARTS, Settings
 
-from ..learning.scripted import ScriptedModel
-from ..makers import T0, group, private, user
+from .makers import CHINA, T0, group, private, user
+from .scripted import ScriptedModel
 
-CHINA = timezone(timedelta(hours=8))
 ZHANG, LI = user("zhang"), user("li")
 HOME, OTHER, CLUB, HERS = private("zhang"), private("zhang", "lan"), group("100"), private("li")
 zhang = Turn(HOME, ZHANG, "张三")
@@ -28,7 +27,8 @@ zhang_to_lan = Turn(OTHER, ZHANG, "张三")
 zhang_in_club = Turn(CLUB, ZHANG, "张三")
 li_in_club = Turn(CLUB, LI, "李四")
 li = Turn(HERS, LI, "李四")
-SETTINGS = replace(Settings(), companion=PARTS, recall_deadline=10_000)
+DEFAULTS = Settings()
+SETTINGS = replace(DEFAULTS, companion=PARTS, recall_deadline=10_000)
 
 
 @dataclass
@@ -102,20 +102,30 @@ class World:
 
 
 @asynccontextmanager
+async def opened(
+    directory: Path,
+    settings: Settings = DEFAULTS,
+    *,
+    zone: tzinfo = UTC,
+    model: LanguageModel | None = None,
+    now: Callable[[], float] = time.time,
+) -> AsyncIterator[MemoryService]:
+    """A memory, until it is not needed any more."""
+    memory = await MemoryService.open(directory, settings, zone=zone, model=model, now=now)
+    try:
+        yield memory
+    finally:
+        await memory.close()
+
+
+@asynccontextmanager
 async def living(
     path: Path, settings: Settings = SETTINGS, clock: list[float] | None = None
 ) -> AsyncIterator[World]:
     """A memory that learns when it is told to."""
     time, model = clock or [T0], ScriptedModel()
-    memory = await MemoryService.open(
-        path,
-        replace(settings, buffer_size_private=200, buffer_size_group=200, buffer_timeout=86_400),
-        zone=CHINA,
-        model=model,
-        now=lambda: time[0],
-    )
-    try:
+    patient = {"buffer_size_private": 200, "buffer_size_group": 200, "buffer_timeout": 86_400}
+    settings = replace(settings, **patient)  # type: ignore[arg-type]
+    async with opened(path, settings, zone=CHINA, model=model, now=lambda: time[0]) as memory:
         await memory.settle()
         yield World(memory, model, time)
-    finally:
-        await memory.close()

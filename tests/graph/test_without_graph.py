@@ -1,13 +1,10 @@
 """Without Kùzu and without its fork: the memory works, and says why there is no graph."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -18,10 +15,11 @@ from graph_memory.errors import GraphError
 from graph_memory.graph import GraphState, database
 from graph_memory.model import Turn
 from graph_memory.service import MemoryService
-from graph_memory.settings import Settings
 from tests.makers import private, user
 from tests.sources import ROOT
 from tests.webui.conftest import application, entered
+
+from ..world import opened
 
 ZHANG = user("zhang")
 ADMIN = Turn(private("zhang"), ZHANG, "张三", is_admin=True)
@@ -31,11 +29,10 @@ HIDDEN = {"PYTHONPATH": str(ROOT / "tests" / "hiding"), "GRAPH_MEMORY_HIDDEN": "
 @pytest.fixture
 async def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MemoryService]:
     monkeypatch.setattr(database, "kuzu", None)
-    memory = await MemoryService.open(tmp_path, Settings(), zone=UTC)
-    await memory.learning.hear(replace(ADMIN, text="我家的猫叫豆包", ref="1@1"))
-    await memory.settle()
-    yield memory
-    await memory.close()
+    async with opened(tmp_path) as memory:
+        await memory.learning.hear(replace(ADMIN, text="我家的猫叫豆包", ref="1@1"))
+        await memory.settle()
+        yield memory
 
 
 async def test_everything_else_works(memory: MemoryService) -> None:
@@ -50,9 +47,7 @@ async def test_everything_else_works(memory: MemoryService) -> None:
 
 
 @pytest.mark.parametrize(("language", "said"), [("zh", "没有图谱"), ("en", "There is no graph")])
-async def test_whoever_asks_the_graph_is_told_why(
-    memory: MemoryService, language: str, said: str
-) -> None:
+async def test_whoever_asks_the_graph_is_told_why(memory, language, said):
     memory.live.current = replace(memory.settings, language=language)
     commands = Commands(memory)
     tools = Tools(commands)

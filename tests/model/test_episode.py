@@ -1,9 +1,7 @@
 """Where one episode ends and the next begins."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from hypothesis import given
@@ -13,9 +11,8 @@ from graph_memory.learning.batching import upcoming
 from graph_memory.model import GAP, Episode, continues, episode_id
 from graph_memory.model.conversation import MAX_MESSAGES
 
-from .makers import message, private, user
+from ..makers import CHINA, message, private, user
 
-SHANGHAI = timezone(timedelta(hours=8))
 SESSION = private("zhang")
 
 
@@ -35,9 +32,9 @@ def test_two_hundred_messages_end_it():
 
 
 def test_local_midnight_ends_it():
-    midnight = datetime(2026, 9, 22, tzinfo=SHANGHAI).timestamp()
+    midnight = datetime(2026, 9, 22, tzinfo=CHINA).timestamp()
     late, early = midnight - 30, midnight + 30
-    assert not continues(late, late, 1, early, SHANGHAI)
+    assert not continues(late, late, 1, early, CHINA)
     assert continues(late, late, 1, early, UTC)
 
 
