@@ -38,6 +38,7 @@ from .recall import EMBEDDING_SHARE, Recaller
 from .references import References
 from .settings import LiveSettings, Settings
 from .store import Event, Rows, copies
+from .store.instances import Instances
 from .supervisor import Supervisor
 from .transfer import TransferService
 
@@ -63,6 +64,7 @@ class MemoryService:
         self.live, self.journal = context.live, context.journal
         self.attendance, self.identities = context.attendance, context.identities
         self.zone, self.now, self.spending = context.zone, context.now, context.budget
+        self.instances = Instances(context.journal, context.now)
         self.library = Library(context)
         self.conversations = Conversations(context)
         self.recall = Recaller(context, model)
@@ -142,6 +144,7 @@ class MemoryService:
     async def _start(self, stack: contextlib.AsyncExitStack) -> None:
         """Start every part; they are closed in the reverse order."""
         self.journal.listen(self._on_event)
+        await self.instances.load()
         stack.push_async_callback(self._close_embedder)
         stack.push_async_callback(self.graph.close)
         await self.graph.start()

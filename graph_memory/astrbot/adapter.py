@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -81,7 +81,8 @@ class Host:
 
     Attributes:
         accounts: All accounts of the person whose account a user id is; who opens a memory
-            puts its ``Identities.accounts`` here.
+            puts its ``Identities.accounts`` here, and its ``Instances.accounts`` into ``ours``.
+        ours: Accounts of bots that share the memory, by platform type.
         tools: What chat models are offered, the one that AstrBot lists first.
 
     Args:
@@ -91,6 +92,7 @@ class Host:
     def __init__(self, context: Any) -> None:
         self._context = context
         self.accounts: Callable[[str], frozenset[str]] = lambda user: frozenset((user,))
+        self.ours: Mapping[str, Collection[str]] = {}
         self.tools: list[FunctionTool] = []
         self._loaded = asyncio.Event()
         if context.get_all_providers() or context.get_all_embedding_providers():
@@ -129,7 +131,7 @@ class Host:
             text: The part of what is said that counts (behind a command, say).
 
         Returns:
-            ``None`` if nobody speaks: the bot itself, or a sender without an account.
+            ``None`` if nobody speaks: a bot of ours, or a sender without an account.
         """
         turn = state_of(event).turn or await self._turn(event, request, text)
         if turn and request:
@@ -140,11 +142,12 @@ class Host:
         return turn
 
     async def _turn(self, event: Any, request: Any, text: str | None) -> Turn | None:
-        account = event.get_sender_id()
-        if not account or account == str(event.get_self_id() or ""):
+        account, platform = event.get_sender_id(), event.get_platform_name()
+        ours = self.ours.get(platform, ())
+        if not account or account == str(event.get_self_id() or "") or account in ours:
             return None
-        user = user_id(event.get_platform_name(), account)
-        said = speech(event, text)
+        user = user_id(platform, account)
+        said = speech(event, text, ours)
         return Turn(
             self._session(event, await self.persona(event, request)),
             user,
@@ -209,12 +212,12 @@ class Host:
         umo = f"{event.get_platform_id()}:FriendMessage:"
         persona, _, _ = await self._resolve(umo, event.get_platform_name(), None)
         path = Path(get_astrbot_data_path()) / DATABASE
-        own = str(event.get_self_id() or "")
+        own = {str(event.get_self_id() or ""), *self.ours.get(event.get_platform_name(), ())}
         return ImportEnvironment(
             astrbot=path if path.is_file() else None,
             platforms={str(meta.id): str(meta.name) for meta in metas},
             persona=persona,
-            bots=frozenset({own} if own else ()),
+            bots=frozenset(own - {""}),
         )
 
     def is_command(self, event: Any) -> bool:
@@ -249,8 +252,9 @@ class Host:
         """What a message of the bot's said, if the platform still knows."""
         try:
             async with asyncio.timeout(GET_TIMEOUT):
-                found = await event.bot.call_action("get_msg", message_id=id)
-            if str(found["sender"]["user_id"]) != str(event.get_self_id()):
+                own = str(event.get_self_id())
+                found = await event.bot.call_action("get_msg", message_id=id, self_id=own)
+            if str(found["sender"]["user_id"]) != own:
                 return ""
             segments = [part for part in found["message"] if part.get("type") == "text"]
             return "".join(str(part["data"]["text"]) for part in segments)

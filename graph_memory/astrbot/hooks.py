@@ -25,6 +25,7 @@ from ..locales import say
 from ..model import Turn
 from ..recall import RecallOptions
 from ..service import MemoryService
+from ..store.instances import DAY
 from .adapter import EventState, Host, state_of
 from .speech import speech
 
@@ -39,13 +40,17 @@ LOOK_TIMEOUT = 1.0
 
 async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     """Keep a message that is neither a command nor a notice."""
+    own = event.get_platform_name(), str(event.get_self_id() or "")
+    if memory.now() - memory.instances.seen.get(own, 0.0) > DAY:
+        with contextlib.suppress(JournalError):  # which is no reason not to hear
+            await memory.instances.register(*own)
     if retracted := await host.retracted(event):
         await memory.library.retract(*retracted)
         return
     if host.is_command(event):
         return
     if event.is_at_or_wake_command:
-        memory.recall.expect(speech(event).text)
+        memory.recall.expect(speech(event, ours=host.ours.get(own[0], ())).text)
     turn = await host.turn(event)
     if turn is None:
         return

@@ -204,6 +204,7 @@ class Runtime:
         self.problem = ""
         self.commands, self.memory = Commands(memory), memory
         self.host.accounts = memory.identities.accounts
+        self.host.ours = memory.instances.accounts
         for problem in self._wrong:
             memory.problems[problem.name] = explain(self.settings.language, problem)
         self._load_embedder()

@@ -6,7 +6,7 @@ it reads ``@`` and a name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,14 +35,15 @@ class Speech:
     quote: Quote | None = None
 
 
-def speech(event: Any, text: str | None = None) -> Speech:
+def speech(event: Any, text: str | None = None, ours: Collection[str] = ()) -> Speech:
     """What is said in ``event``.
 
     Args:
         text: The part of it that counts (behind a command, say); all of it by default.
+        ours: Other accounts that are the bot as well.
     """
     platform = event.get_platform_name()
-    own = {str(event.get_self_id() or _OWN), _OWN}
+    own = {str(event.get_self_id() or _OWN), _OWN, *ours}
     line = _Line(event.message_str if text is None else text)
     to: dict[str, Addressee] = {}
     quote: Quote | None = None

@@ -127,9 +127,11 @@ class Journal:
 
         return await self._writer.run(transaction, None if self._patient else patience)
 
-    async def alter(self, work: Callable[[sqlite3.Connection, Tell], T]) -> T:
+    async def alter(
+        self, work: Callable[[sqlite3.Connection, Tell], T], patience: float | None = None
+    ) -> T:
         """Run ``work`` in a transaction, with what tells listeners."""
-        return await self._transact(lambda db: work(db, self._outbox.append))
+        return await self._transact(lambda db: work(db, self._outbox.append), patience)
 
     async def in_slices(self, work: Callable[[sqlite3.Connection, Tell], Slices[T]]) -> T:
         """Run long work in short transactions, between which others write.

@@ -192,6 +192,17 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
         ANALYZE sqlite_schema;
         """,
     ),
+    (
+        "0013_instances",
+        """
+        CREATE TABLE instance (
+            platform TEXT NOT NULL,
+            account TEXT NOT NULL,
+            seen_at REAL NOT NULL,
+            PRIMARY KEY (platform, account)
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 """0007 tells the planner what a large memory looks like; left to its guesses it
 reads every row of a kind. The figures are only told, never measured: plans stay the same."""

@@ -141,9 +141,12 @@ async def test_half_of_a_character_in_an_id_keeps_nobody_from_being_heard(tmp_pa
     await journal.close()
 
 
-@pytest.mark.parametrize("sender", ["", "999"])
+@pytest.mark.parametrize("sender", ["", "999", "998"])
 async def test_nobody_speaks(sender: str) -> None:
-    assert await host().turn(Event(sender=sender)) is None
+    found = host()
+    found.ours = {"aiocqhttp": {"998"}, "telegram": {"10001"}}
+    assert await found.turn(Event(sender=sender)) is None
+    assert await found.turn(Event())
 
 
 async def test_the_requests_persona_wins() -> None:
@@ -183,8 +186,8 @@ def test_departure() -> None:
 def notice(kind: str, author: str, *, group: str = "", known: Any = None) -> Any:
     """A notice that a message was taken back, from a platform that still knows it or not."""
 
-    async def get_msg(action: str, *, message_id: int) -> Any:
-        assert (action, message_id) == ("get_msg", 7)
+    async def get_msg(action: str, *, message_id: int, self_id: str) -> Any:
+        assert (action, message_id, self_id) == ("get_msg", 7, "999")
         if known is None:
             raise RuntimeError("retcode 1404")
         return known

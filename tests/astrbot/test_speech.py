@@ -47,6 +47,15 @@ def test_mentions_in_the_middle_keep_their_places() -> None:
     assert [one.user for one in heard.to] == ["aiocqhttp:10002", "aiocqhttp:10003"]
 
 
+def test_another_bot_of_ours_is_the_bot() -> None:
+    chain = (Plain("问"), At(qq="998", name="小白"), Plain("吧"))
+    heard = speech(said("问 @小白(998) 吧", *chain), ours={"998"})
+    assert (heard.text, heard.to) == ("问 吧", (Addressee(BOT),))
+    quoted = Reply(id="5", sender_id="998", sender_nickname="小白", message_str="好的")
+    heard = speech(said("为什么", quoted), ours={"998"})
+    assert heard.quote == Quote(BOT, "小白", "5", "好的")
+
+
 def test_a_platform_that_leaves_mentions_out_of_the_text() -> None:
     chain = (Plain("明天和 "), At(qq="U7", name="Alice Li"), Plain(" 开会"))
     heard = speech(said("明天和  开会", *chain, platform="slack"))

@@ -1,0 +1,44 @@
+"""Accounts of ours, in a real journal."""
+
+from pathlib import Path
+
+import pytest
+
+from graph_memory.store import Journal
+from graph_memory.store.instances import DAY, SILENT, Instances
+
+from ..makers import T0
+
+
+async def test_accounts_are_known_after_a_restart_until_they_fall_silent(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    first = Instances(journal, lambda: T0)
+    await first.register("aiocqhttp", "1")
+    await first.register("discord", "1")
+    later = Instances(journal, lambda: T0 + SILENT - DAY)
+    await later.load()
+    assert later.accounts == {"aiocqhttp": {"1"}, "discord": {"1"}}
+    assert later.seen["aiocqhttp", "1"] == T0
+    await later.register("discord", "1")
+    last = Instances(journal, lambda: T0 + SILENT + 1)
+    await last.load()
+    assert last.accounts == {"discord": {"1"}}
+    await journal.close()
+
+
+@pytest.mark.parametrize(
+    ("platform", "account"),
+    [
+        ("aiocqhttp", ""),
+        ("telegram", "None"),
+        ("qq_official", "10001"),
+        ("qq_official_webhook", "10001"),
+    ],
+)
+async def test_nobody_becomes_a_bot_by_mistake(platform: str, account: str, tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    instances = Instances(journal, lambda: T0)
+    await instances.register(platform, account)
+    assert not instances.accounts
+    assert instances.seen[platform, account] == T0  # it is not tried with every message
+    await journal.close()
