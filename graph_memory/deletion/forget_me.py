@@ -37,15 +37,15 @@ from ..errors import (
     StorageError,
     brief,
 )
-from ..model import Change, Data, Entity, Episode, Erased, Fact, Merge, Op, Session, registered
+from ..model import Change, Data, Entity, Erased, Merge, Op, Session, kind_named, registered
 from ..store import Journal, copies
 from ..store.connection import failing, open_to_read
 from ..store.journal import Slices, finished, forget_vectors
-from ..store.messages import by_ids
-from ..store.rows import Tell
+from ..store.rows import Tell, note, notes
 from ..store.schema import APPLICATION_ID, MIGRATIONS, migrate, migrations_of
 from ..supervisor import Supervisor
 from . import retraction
+from .message_retention import delete_messages
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user, rewrite_log
 
 logger = logging.getLogger("graph_memory.deletion")
@@ -168,13 +168,12 @@ class Tombstones:
 
 def erasures(db: sqlite3.Connection) -> dict[str, float]:
     """Whom (salted hashes) was erased from a journal, and when."""
-    found = db.execute("SELECT key, value FROM meta WHERE key LIKE ?", (f"{_MARK}%",))
-    return {key.removeprefix(_MARK): float(value) for key, value in found}
+    return {stone: float(at) for stone, at in notes(db, _MARK).items()}
 
 
 def mark(db: sqlite3.Connection, stone: str, at: float) -> None:
     """Say that somebody was erased."""
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{_MARK}{stone}", repr(at)))
+    note(db, f"{_MARK}{stone}", repr(at))
 
 
 def users(db: sqlite3.Connection) -> set[str]:
@@ -221,14 +220,14 @@ def erase(
         Hashes of the texts that are gone; vectors being computed may still turn up under
         them (see ``journal.forget_vectors``).
     """
-    note = f"{_NOTE}{key}"
-    gone = DeletionPlan.noted(db, note)
+    name = f"{_NOTE}{key}"
+    gone = DeletionPlan.noted(db, name)
     if gone is None:
         gone = known if known and _holds(db, known) else plan_for_user(db, user)
         # A change without contents: what was erased is nobody's to read or to undo.
         query = "INSERT INTO change (at, actor, reason, ops) VALUES (?, ?, ?, '[]')"
         gone.newest = db.execute(query, (at, ACTOR, REASON)).lastrowid or 0
-        gone.note(db, note)
+        gone.note(db, name)
     work = _Erasure(db, gone, at, tell)
     work.begin()
     yield
@@ -236,7 +235,7 @@ def erase(
     yield from work.log()
     yield from work.messages()
     work.end()
-    gone.done(db, note)
+    gone.done(db, name)
     if key:
         mark(db, key, at)
     return work.hashes
@@ -272,7 +271,8 @@ class _Erasure:
             "SELECT id FROM message WHERE batch IS NULL UNION ALL SELECT m.id FROM batch b"
             " JOIN message m ON m.batch = b.id WHERE b.state != 'learned'"
         ).fetchall()
-        self._delete([id for (id,) in open_messages if id in self._gone.ids])
+        going = [id for (id,) in open_messages if id in self._gone.ids]
+        self.hashes += delete_messages(self._db, going)
         self._db.execute("DELETE FROM presence WHERE user = ?", (self._gone.user,))
         self._db.execute("DELETE FROM gap WHERE user = ?", (self._gone.user,))
         self._tell(Erased(tuple(sorted(self._gone.ids)), self._gone.user))
@@ -326,15 +326,9 @@ class _Erasure:
     def _left(self, kind: str, id: str, state: Data | None, _change: int = 0) -> Data | None:
         """What is left of a state of a row, taking note of what goes."""
         left = self._gone.left(kind, id, state)
-        if state is None or left == state:
-            return left
-        if kind == Fact.kind:
-            self._texts.add(state["statement"])
-            self._touched |= {state["subject"], state["object"]}
-        elif kind == Episode.kind:
-            self._texts.add(state["summary"])
-        else:
-            self._touched |= {state[key] for key in ("node", "entity") if key in state}
+        if state and left != state and (cls := kind_named(kind)):
+            self._texts |= {state.get(field, "") for field in cls.words}
+            self._touched |= {state.get(field, "") for field in cls.nodes}
         return left
 
     def log(self) -> Slices[None]:
@@ -349,22 +343,13 @@ class _Erasure:
     def messages(self) -> Slices[None]:
         """Delete messages, and whom messages turn to."""
         for ids in batched(sorted(self._gone.ids), STEP):
-            self._delete(ids)
+            self.hashes += delete_messages(self._db, ids)
             yield
         for id, told in _addressees(self._db, self._gone.user).items():
             others = [each for each in told if each[0] != self._gone.user]
             body = json.dumps(others, ensure_ascii=False)
             self._db.execute("UPDATE message SET addressees = ? WHERE id = ?", (body, id))
             yield
-
-    def _delete(self, ids: Collection[int]) -> None:
-        said = by_ids(self._db, ids)
-        self._texts |= {text for m in said for text in (m.text, f"{m.name}: {m.text}")}
-        # What a model answered may be quoted there.
-        batches = {(message.batch,) for message in said}
-        self._db.executemany("UPDATE batch SET error = '' WHERE id = ?", batches)
-        self._db.executemany("DELETE FROM message WHERE id = ?", [(m.id,) for m in said])
-        self._flush()
 
     def end(self) -> None:
         """Delete the user's private chats, unless they were begun anew."""

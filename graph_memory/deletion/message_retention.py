@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 
 from ..embedding import text_hash
@@ -16,7 +16,7 @@ from ..retention import DAY
 from ..store import Journal
 from ..store.journal import forget_vectors, models_of
 from ..store.messages import by_ids
-from ..store.rows import THINNED_COUNT, Tell, noted
+from ..store.rows import THINNED_COUNT, Tell, note, noted
 
 THINNED = "thinned"
 """Note: the newest batch of which messages were deleted because they were old."""
@@ -91,7 +91,7 @@ def thin_some(
         and id not in cited
         and any(a <= id <= b and since <= at <= until for a, b, since, until in told)
     }
-    _delete(db, going, tell)
+    _thin(db, going, tell)
     return len(going), last if len(old) == SLICE else 0
 
 
@@ -110,23 +110,37 @@ def _told(
         yield row["first_message"], row["last_message"], row["started_at"], row["ended_at"]
 
 
-def _delete(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
+def _thin(db: sqlite3.Connection, going: dict[int, int], tell: Tell) -> None:
     if not going:
         return
-    texts: set[str] = set()
-    for message in by_ids(db, going):
-        texts |= {message.text, f"{message.name}: {message.text}"}
-    forget_vectors(db, [text_hash(text) for text in sorted(texts)])
-    db.executemany("DELETE FROM message WHERE id = ?", [(id,) for id in going])
-    newest = max(noted(db, THINNED), *going.values())
-    counted = [(THINNED, str(newest)), (THINNED_COUNT, str(noted(db, THINNED_COUNT) + len(going)))]
-    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", counted)
+    delete_messages(db, going)
+    note(db, THINNED, str(max(_number(db, THINNED), *going.values())))
+    note(db, THINNED_COUNT, str(_number(db, THINNED_COUNT) + len(going)))
     tell(Erased(tuple(going)))
+
+
+def _number(db: sqlite3.Connection, key: str) -> int:
+    return int(noted(db, key) or 0)
+
+
+def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> list[bytes]:
+    """Delete messages, their vectors, and what a model answered, which may quote them.
+
+    Returns the hashes of their texts.
+    """
+    said = by_ids(db, ids)
+    texts = {text for each in said for text in (each.text, f"{each.name}: {each.text}")}
+    hashes = [text_hash(text) for text in sorted(texts)]
+    forget_vectors(db, hashes)
+    batches = {(each.batch,) for each in said}
+    db.executemany("UPDATE batch SET error = '' WHERE id = ? AND error != ''", batches)
+    db.executemany("DELETE FROM message WHERE id = ?", [(each.id,) for each in said])
+    return hashes
 
 
 def trimmed(db: sqlite3.Connection) -> int:
     """The newest change of which the log keeps only counts; 0 if there is none."""
-    return noted(db, _TRIMMED)
+    return _number(db, _TRIMMED)
 
 
 async def trim_log(journal: Journal, now: float) -> int:
@@ -150,7 +164,7 @@ def _trim(before: float, db: sqlite3.Connection, _tell: Tell) -> int:
         counted = json.dumps([[kind, "", None, None] for kind, *_ in json.loads(ops)])
         db.execute("UPDATE change SET ops = ? WHERE id = ?", (counted, number))
     if old:
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_TRIMMED, str(old[-1][0])))
+        note(db, _TRIMMED, str(old[-1][0]))
     return len(old)
 
 

@@ -31,7 +31,7 @@ from ..model import (
     kind_named,
 )
 from ..store.messages import answers
-from ..store.rows import PAGE, Rows, noted, retold
+from ..store.rows import PAGE, Rows, note, noted, notes, retold, unnote
 from ..text import CJK, normalise, significance, terms
 from .message_retention import THINNED
 
@@ -92,16 +92,15 @@ class DeletionPlan:
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         # Bit by bit: in one go no other thread would run meanwhile.
         body = "".join(json.JSONEncoder(default=plain).iterencode(data))
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{_NOTE}{key}", body))
+        note(db, f"{_NOTE}{key}", body)
 
     @classmethod
     def noted(cls, db: sqlite3.Connection, key: str) -> DeletionPlan | None:
         """The plan that was noted, if what it says is not done."""
-        query = "SELECT value FROM meta WHERE key = ?"
-        found = db.execute(query, (f"{_NOTE}{key}",)).fetchone()
+        found = noted(db, f"{_NOTE}{key}")
         if found is None:
             return None
-        data = json.loads(found[0])
+        data = json.loads(found)
         for name in ("lines", "people", "rows"):
             data[name] = {tuple(each) for each in data[name]}
         for session, known in data["patterns"].items():
@@ -112,14 +111,12 @@ class DeletionPlan:
     @staticmethod
     def all_noted(db: sqlite3.Connection, prefix: str) -> list[str]:
         """The keys of plans that are noted, of those with a prefix."""
-        query = "SELECT substr(key, ?) FROM meta WHERE key LIKE ?"
-        found = db.execute(query, (len(_NOTE) + 1, f"{_NOTE}{prefix}%"))
-        return [key for (key,) in found]
+        return [f"{prefix}{key}" for key in notes(db, f"{_NOTE}{prefix}")]
 
     @staticmethod
     def done(db: sqlite3.Connection, key: str) -> None:
         """Delete the note: nothing is left to do."""
-        db.execute("DELETE FROM meta WHERE key = ?", (f"{_NOTE}{key}",))
+        unnote(db, f"{_NOTE}{key}")
 
     def take(self, messages: Iterable[tuple[str, int]]) -> None:
         """Let more messages, ``(session, id)``, go."""
@@ -289,7 +286,7 @@ def _spans_of(db: sqlite3.Connection, user: str) -> Spans:
             " coalesce((SELECT min(at) FROM message m WHERE m.session = p.session"
             " AND m.batch > :thinned), json_extract(data, '$.last_at') + :gap) FROM row p"
             " WHERE kind = 'participation' AND a = :user AND a != '' AND :thinned",
-            {"user": user, "gap": GAP, "thinned": noted(db, THINNED)},
+            {"user": user, "gap": GAP, "thinned": int(noted(db, THINNED) or 0)},
         )
     )
 

@@ -38,12 +38,16 @@ from ..store.rows import (
     Rows,
     Tell,
     inverse,
+    note,
+    noted,
+    notes,
     read_change,
     undoable,
+    unnote,
     unsaid,
     write,
 )
-from .message_retention import trimmed
+from .message_retention import delete_messages, trimmed
 from .plan import DeletionPlan, Key, Origin, plan_for_messages, rewrite_log, with_answers
 
 _MARK = "withdrawn:"
@@ -56,61 +60,57 @@ _WORDS = "message:"
 _DERIVED = (Basis.LEARNED, Basis.MOMENT)
 
 
-def _mark(sender: str, ref: str, at: float) -> str:
+def mark_of(sender: str, ref: str, at: float) -> str:
+    """The mark of what somebody said at a time."""
     said = "\x1f".join((sender, ref, repr(at)))
-    return f"{_MARK}{hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}"
+    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
-def note(db: sqlite3.Connection, message: Message, at: float) -> None:
-    """Mark a message as retracted, inside the open transaction."""
-    mark = _mark(message.sender, message.ref, message.at)
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (mark, repr(at)))
+def put_marks(db: sqlite3.Connection, marks: Iterable[str], value: str) -> None:
+    """Note when messages were retracted, or :data:`_CLOSED`."""
+    for mark in marks:
+        note(db, f"{_MARK}{mark}", value)
 
 
 def all_marks(db: sqlite3.Connection) -> set[str]:
     """The marks of all messages that were ever retracted."""
-    return {key for (key,) in db.execute("SELECT key FROM meta WHERE key LIKE ?", (f"{_MARK}%",))}
+    return set(notes(db, _MARK))
 
 
 def open_marks(db: sqlite3.Connection) -> dict[str, float]:
     """Marks of messages that a backup may hold, and when each was retracted."""
-    found = db.execute(
-        "SELECT key, value FROM meta WHERE key LIKE ? AND value != ?", (f"{_MARK}%", _CLOSED)
-    )
-    return {key: float(value) for key, value in found}
+    return {mark: float(at) for mark, at in notes(db, _MARK).items() if at != _CLOSED}
 
 
 def close(db: sqlite3.Connection, marks: Collection[str]) -> None:
     """Note that no other file holds these messages any more."""
-    rows = [(_CLOSED, mark) for mark in marks]
-    db.executemany("UPDATE meta SET value = ? WHERE key = ?", rows)
+    put_marks(db, marks, _CLOSED)
 
 
 def held(db: sqlite3.Connection, marks: Collection[str]) -> list[int]:
     """Ids of the messages that marks stand for, in a journal of any version."""
     said = db.execute("SELECT id, sender, ref, at FROM message ORDER BY id") if marks else ()
-    return [id for id, *about in said if _mark(*about) in marks]
+    return [id for id, *about in said if mark_of(*about) in marks]
 
 
 def carry(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
     """Put the marks of a journal into an older one."""
-    query = "SELECT key, value FROM meta WHERE key LIKE ? ORDER BY key"
-    if found := old.execute(query, (f"{_MARK}%",)).fetchall():
-        new.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", [*found, (_DUE, "1")])
+    if found := notes(old, _MARK):
+        for mark in found.keys() - all_marks(new):
+            put_marks(new, [mark], found[mark])
+        note(new, _DUE, "1")
 
 
 def carried(db: sqlite3.Connection) -> set[str]:
     """The marks that were carried here and by which nothing was deleted yet."""
-    is_due = db.execute("SELECT 1 FROM meta WHERE key = ?", (_DUE,)).fetchone()
-    return all_marks(db) if is_due else set()
+    return all_marks(db) if noted(db, _DUE) else set()
 
 
 def retract_again(db: sqlite3.Connection, marks: Collection[str], at: float) -> None:
     """Delete the messages that marks stand for, inside the open transaction."""
-    rows = [(mark, repr(at)) for mark in sorted(marks)]
-    db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", rows)
+    put_marks(db, set(marks) - all_marks(db), repr(at))
     retract_all(db, lambda _event: None, held(db, marks), at)
-    db.execute("DELETE FROM meta WHERE key = ?", (_DUE,))
+    unnote(db, _DUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,12 +272,11 @@ def retract(
     gone, draft = found.gone, Draft("chat", RETRACTED)
     found.enter(db, draft, at)
     change = write(db, draft, at, tell)
-    for each in by_ids(db, sorted(gone.ids)):
-        db.execute("UPDATE batch SET error = '' WHERE id = ?", (each.batch,))
-        db.execute("DELETE FROM message WHERE id = ?", (each.id,))
-        note(db, each, at)
+    for each in by_ids(db, gone.ids):
+        put_marks(db, [mark_of(each.sender, each.ref, each.at)], repr(at))
         if session := Rows(db).get(Session, each.session):
             leave_gap(db, session.circle, each.sender, each.at, each.at)
+    delete_messages(db, gone.ids)
     tell(Erased(tuple(sorted(gone.ids))))
     gone.newest = change.id if change else 0
     gone.note(db, key := f"{_WORDS}{found.messages[0].id}")

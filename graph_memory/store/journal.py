@@ -24,7 +24,7 @@ from . import copies, presence, queries
 from . import messages as mail
 from .connection import Storage, Watch, Worker, failing, open_to_read, open_to_write, reading
 from .messages import Buffered, QueuedBatch
-from .rows import Draft, Event, Rows, Tell, read_change, select_messages, write
+from .rows import Draft, Event, Rows, Tell, note, noted, read_change, select_messages, write
 from .schema import migrate, open_tables
 
 T = TypeVar("T")
@@ -359,13 +359,10 @@ class Journal:
 
     async def note(self, key: str) -> str | None:
         """A small value kept beside the memory (``webui_key``, …)."""
-        query = "SELECT value FROM meta WHERE key = ?"
-        found = await self.look(lambda db: db.execute(query, (key,)).fetchone())
-        return found[0] if found else None
+        return await self.look(lambda db: noted(db, key))
 
     async def set_note(self, key: str, value: str, patience: float | None = None) -> None:
-        query = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-        await self._transact(lambda db: db.execute(query, (key, value)), patience)
+        await self._transact(lambda db: note(db, key, value), patience)
 
     async def probe(self) -> None:
         """Raise ``JournalError`` if it could not be written and still cannot be."""

@@ -690,4 +690,4 @@ def counts(db: sqlite3.Connection) -> dict[str, int]:
     )
     lengths = levels(db)
     found[EPISODE] = lengths.pop(EPISODE, 0)
-    return found | {"records": sum(lengths.values()), "thinned": noted(db, THINNED_COUNT)}
+    return found | {"records": sum(lengths.values()), "thinned": int(noted(db, THINNED_COUNT) or 0)}

@@ -274,10 +274,29 @@ def readable(page: Iterable[tuple[str, str, str]]) -> Iterator[Row]:
             logger.warning("the %s %s cannot be read and is left out: %s", kind, id, error)
 
 
-def noted(db: sqlite3.Connection, key: str) -> int:
-    """A number that was noted; 0 if none was."""
+# ---------------------------------------------------------------------------- notes
+
+
+def note(db: sqlite3.Connection, key: str, value: str) -> None:
+    """Keep a small value beside the memory."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+
+def noted(db: sqlite3.Connection, key: str) -> str | None:
+    """A value that was noted, if any was."""
     found = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return int(found[0]) if found else 0
+    return str(found[0]) if found else None
+
+
+def notes(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
+    """The notes whose keys begin with a prefix, by what follows it."""
+    query = "SELECT substr(key, ?), value FROM meta WHERE key LIKE ? ORDER BY key"
+    return dict(db.execute(query, (len(prefix) + 1, f"{prefix}%")).fetchall())
+
+
+def unnote(db: sqlite3.Connection, key: str) -> None:
+    """Delete a note."""
+    db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
 
 # -------------------------------------------------------------------------- changes

@@ -46,7 +46,6 @@ MAX_TEXT = 20_000
 """Characters of one text."""
 MAX_KEY = 500
 """Characters of an id."""
-_CLEANED = ("text", "statement", "summary", "title")
 
 Piece = Row | Message | Claim | Presence | Pause
 Data = dict[str, Any]
@@ -207,9 +206,9 @@ def _row(data: Data) -> Row:
     return row
 
 
-def _cleaned(cls: type, data: Data) -> Data:
+def _cleaned(cls: type[Row], data: Data) -> Data:
     """Fields whose texts and names are as they would be, had they been heard here."""
-    found = {key: clean(v, MAX_TEXT) if key in _CLEANED else v for key, v in data.items()}
+    found = {key: clean(v, MAX_TEXT) if key in cls.words else v for key, v in data.items()}
     if cls is Name:
         text = found["text"] if is_entity(data["node"]) else clean_name(data["text"])
         found.update(text=text, norm=normalise(text))

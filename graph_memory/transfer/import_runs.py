@@ -12,12 +12,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from itertools import batched
 
+from ..deletion.message_retention import delete_messages
 from ..deletion.plan import NOBODY, DeletionPlan, Key
 from ..errors import NotFoundError
 from ..model import Entity, Episode, Erased, Row, Session, User, decode, encode
-from ..store import Draft, Rows, presence
+from ..store import Draft, contents, presence
 from ..store.journal import Slices
-from ..store.rows import Tell, read_change, readable, write
+from ..store.rows import Tell, note, notes, read_change, write
 
 STEP = 200
 """Messages or rows of one transaction: a message that is heard meanwhile waits no longer
@@ -69,14 +70,13 @@ class Run:
 
     def save(self, db: sqlite3.Connection) -> None:
         """Write it down, in the transaction that is open."""
-        values = f"{_PREFIX}{self.id}", json.dumps(asdict(self))
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
+        note(db, f"{_PREFIX}{self.id}", json.dumps(asdict(self)))
 
 
 def saved(db: sqlite3.Connection) -> list[Run]:
     """All imports, oldest first."""
-    found = db.execute("SELECT value FROM meta WHERE key LIKE ?", (f"{_PREFIX}%",))
-    return sorted((_read(value) for (value,) in found), key=lambda run: (run.at, run.id))
+    found = map(_read, notes(db, _PREFIX).values())
+    return sorted(found, key=lambda run: (run.at, run.id))
 
 
 def _read(text: str) -> Run:
@@ -115,7 +115,6 @@ def plan_undo(db: sqlite3.Connection, id: str) -> tuple[Run, DeletionPlan]:
         NOBODY,
         ids={n for (n,) in db.execute("SELECT id FROM message WHERE import = ?", (run.id,))},
         rows={key for key in carried if key[0] == Episode.kind},
-        newest=Rows(db).last_change(),
     )
 
 
@@ -133,13 +132,11 @@ def undo(
     yield
     undoing = _Undoing(db, tell, run, plan, at)
     kept = yield from undoing.take_back_rows()
-    yield from undoing.forget_words(0)
     for ids in batched(sorted(plan.ids), STEP):
-        db.executemany("DELETE FROM message WHERE id = ?", zip(ids, strict=True))
+        delete_messages(db, ids)
         tell(Erased(ids))
         yield
-    # What was learned meanwhile; from now on nothing can be.
-    yield from undoing.forget_words(plan.newest)
+    yield from undoing.forget_words()
     db.execute(
         "DELETE FROM batch WHERE import = ?"
         " AND NOT EXISTS (SELECT 1 FROM message WHERE batch = batch.id)",
@@ -189,19 +186,14 @@ class _Undoing:
             yield
         return kept
 
-    def forget_words(self, since: int) -> Slices[None]:
+    def forget_words(self) -> Slices[None]:
         """Take messages out of rows that rest on them; those without another basis go.
 
-        Args:
-            since: Only rows that changed after this change are looked at.
+        They are deleted by now, so that nothing more is learned from them.
         """
-        plan, last = self.plan, ("", "")
+        plan = self.plan
         episodes: list[Episode] = []
-        query = "SELECT kind, id, data FROM row WHERE change > ? AND (kind, id) > (?, ?)"
-        query += " ORDER BY kind, id LIMIT ?"
-        while page := self.db.execute(query, (since, *last, STEP)).fetchall():
-            last = page[-1][:2]
-            rows = list(readable(page))
+        for rows in batched(contents.rows(self.db), STEP):
             episodes += [row for row in rows if isinstance(row, Episode)]
             cut = [row for row in rows if not plan.ids.isdisjoint(row.cited)]
             left = {(row.kind, row.id): plan.left(row.kind, row.id, encode(row)) for row in cut}

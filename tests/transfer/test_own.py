@@ -280,7 +280,8 @@ async def test_what_was_retracted_does_not_come_back(journal: Journal, tmp_path:
     path = put(tmp_path / "x.jsonl", await exported(journal))
 
     def retract(db: sqlite3.Connection, _tell: object) -> None:
-        retraction.note(db, wrong, T0)
+        mark = retraction.mark_of(wrong.sender, wrong.ref, wrong.at)
+        retraction.put_marks(db, [mark], repr(T0))
         db.execute("DELETE FROM message WHERE id = ?", (wrong.id,))
 
     await journal.alter(retract)
