@@ -20,8 +20,6 @@ from .guard import problem
 
 MOST = 32
 """Pages that are told at the same time."""
-LIFETIME = 300.0
-"""Seconds after which a page has to ask again, with a login that still holds."""
 HEARTBEAT = 20.0
 PACE = 0.3
 """Least seconds between two events."""
@@ -31,6 +29,9 @@ routes = APIRouter()
 
 class Live:
     """Counts what happens to a memory, and tells the pages that are open."""
+
+    lifetime = 300.0
+    """Seconds after which a page has to ask again, with a login that still holds."""
 
     def __init__(self, memory: service.MemoryService) -> None:
         self._counts = {"messages": 0, "changes": 0, "recalls": 0}
@@ -54,17 +55,17 @@ class Live:
         changed = asyncio.Event()
         self._pages.add(changed)
         loop = asyncio.get_running_loop()
-        end = loop.time() + LIFETIME
+        end = loop.time() + self.lifetime
         try:
             yield "retry: 1000\n"
             while not self._closed and may_know():
                 changed.clear()
                 yield f"data: {json.dumps({'run': self._run, **self._counts})}\n\n"
                 while not changed.is_set():
-                    if loop.time() >= end:
+                    if (left := end - loop.time()) <= 0:
                         return
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(changed.wait(), HEARTBEAT)
+                        await asyncio.wait_for(changed.wait(), min(HEARTBEAT, left))
                     yield ": still here\n\n"
                 if not self._closed and may_know():
                     await asyncio.sleep(PACE)

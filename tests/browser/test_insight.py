@@ -14,7 +14,7 @@ from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 from tests.webui.browsing import HOSTILE
 from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
-from webui import create_app
+from webui import create_app, live
 from webui.server import WebServer
 
 from .conftest import KEY, Opener, expect
@@ -449,14 +449,55 @@ async def test_a_page_outlives_the_server(visit: Opener, service: MemoryService)
     seen = await visit()
     seen.base = f"http://127.0.0.1:{port}"
     await seen.log_in()
-    await seen.go("/why")
+    async with seen.page.expect_response("**/api/v1/events"):
+        await seen.go("/why")
     await server.stop()
     lost = seen.page.locator("[data-lost]")
     await expect(lost).to_be_visible()
+    asker = service.view_as.asker(ZHANG, "", "life_advisor")
+    await service.recall.remind(asker, "猫叫什么？")  # which the page is not told of
     server = WebServer(create_app(service, Access.open(service.directory, KEY), Settings()))
     await server.start(port)
     await expect(lost).to_be_hidden(timeout=15_000)
-    await service.recall.remind(service.view_as.asker(ZHANG, "", "life_advisor"), "猫叫什么？")
     await expect(seen.page.get_by_text("猫叫什么？").first).to_be_visible()
+    await service.recall.remind(asker, "猫几岁？")
+    await expect(seen.page.get_by_text("猫几岁？").first).to_be_visible()
+    await seen.page.close()  # else it asks on, and what fails then is told too late
     await server.stop()
     seen.wrong = [each for each in seen.wrong if "ERR_" not in each]
+
+
+async def test_a_page_that_missed_its_first_event_catches_up(visit, service):
+    seen = await visit(at="/memories")
+    await seen.page.route("**/api/v1/events", lambda route: route.abort())
+    asker, asked = service.view_as.asker(ZHANG, "", "life_advisor"), "狗叫什么？"
+    async with seen.page.expect_event("requestfailed", lambda each: "events" in each.url):
+        await seen.go("/why")
+    await service.recall.remind(asker, asked)
+    await seen.page.unroute("**/api/v1/events")
+    await expect(seen.page.get_by_text(asked).first).to_be_visible()
+    seen.wrong = [each for each in seen.wrong if "ERR_" not in each]
+
+
+async def test_a_stream_that_ends_in_time_is_no_interruption(visit, monkeypatch):
+    seen = await visit()
+    monkeypatch.setattr(live.Live, "lifetime", 0.1)
+    await seen.log_in()
+    lost = seen.page.locator("[data-lost]")
+    for _ in range(3):
+        async with seen.page.expect_response("**/api/v1/events"):
+            await expect(lost).to_be_hidden()
+
+
+async def test_a_login_that_ends_is_said(visit: Opener) -> None:
+    seen = await visit()
+    await seen.log_in()
+    async with seen.page.expect_response("**/api/v1/events"):
+        await seen.go("/why")
+    other = await seen.page.context.new_page()
+    await other.goto(seen.base)
+    await other.get_by_role("button", name="退出登录").click()
+    link = seen.page.get_by_role("link", name="重新登录")
+    await expect(link).to_have_attribute("href", "/login?next=%2Fwhy")
+    await expect(seen.page.locator("[data-lost]")).to_be_hidden()
+    seen.wrong = [each for each in seen.wrong if "401" not in each]

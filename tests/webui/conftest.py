@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from graph_memory.access import Access
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from webui import create_app, live
+from webui import create_app
 
 from .seed import NOW, seed
 
@@ -73,10 +73,11 @@ async def owner(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 def application(memory: MemoryService, key: str = KEY, **more: Any) -> FastAPI:
     """The application of a memory that a key opens; its streams end at once."""
-    live.LIFETIME = 0.0
     access = Access.open(memory.directory, key)
     tune = more.pop("tune", None)
-    return create_app(memory, access, Settings(**{"webui_public_url": BASE} | more), tune)
+    app = create_app(memory, access, Settings(**{"webui_public_url": BASE} | more), tune)
+    app.state.live.lifetime = 0.0
+    return app
 
 
 def client(app: FastAPI, address: str = "203.0.113.5") -> httpx.AsyncClient:

@@ -23,10 +23,7 @@ Counts = dict[str, object]
 
 
 @pytest.fixture
-async def server(
-    memory: MemoryService, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[WebServer]:
-    monkeypatch.setattr(live, "LIFETIME", 60.0)
+async def server(memory: MemoryService) -> AsyncIterator[WebServer]:
     access = Access.open(memory.directory, KEY)
     served = WebServer(create_app(memory, access, Settings()))
     await served.start(0)

@@ -10,10 +10,13 @@ const news = document.querySelector("[data-news]");
 const lost = document.querySelector("[data-lost]");
 const WAIT = 300; // milliseconds; what comes together is shown together
 const REST = 2000; // from one time to the next, or until a reader may be done with a field
+const GRACE = 2500; // a stream that ends in time is asked for again before that
 let source = null;
 let known = null;
+let stale = false; // whether something may have been missed
 let timer = 0;
 let next = 0;
+let cut = 0;
 
 const isBusy = () => part().querySelector(":focus:is(input, select, textarea), [aria-busy=true]") || !getSelection().isCollapsed;
 
@@ -27,21 +30,48 @@ async function show() {
   try {
     replace(await read(location.href), ["live"]);
   } catch {
-    return; // logged out, or stopped again: the next event tries anew
+    stale = true; // stopped again: shown when the server is next heard of
+    return;
   }
   if (focus) document.querySelector(`#live a[href="${CSS.escape(focus)}"]`)?.focus();
 }
 
 function heard({ data }) {
+  clearTimeout(cut);
+  cut = 0;
   lost.hidden = true;
   const now = JSON.parse(data);
-  const differs = (names) => names.split(" ").some((name) => now.run !== known.run || now[name] !== known[name]);
-  if (known && part()?.dataset.live && differs(part().dataset.live)) {
+  const differs = (names) => stale || (known && names.split(" ").some((name) => now.run !== known.run || now[name] !== known[name]));
+  if (part()?.dataset.live && differs(part().dataset.live)) {
     clearTimeout(timer);
     timer = setTimeout(show, Math.max(WAIT, next - Date.now()));
   }
-  if (known && news && differs(news.dataset.news)) news.hidden = false;
+  if (news && differs(news.dataset.news)) news.hidden = false;
   known = now;
+  stale = false;
+}
+
+// Whether pages ask for the key again.
+async function isLoggedOut() {
+  try {
+    return (await fetch(location.href, { redirect: "manual" })).type === "opaqueredirect";
+  } catch {
+    return false;
+  }
+}
+
+async function interrupted() {
+  stale ||= known === null;
+  cut ||= setTimeout(() => { lost.hidden = false; }, GRACE);
+  if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+  source = null;
+  if (await isLoggedOut()) {
+    clearTimeout(cut);
+    lost.hidden = true;
+    document.querySelector("[data-ended]").hidden = false;
+  } else {
+    setTimeout(listen, REST);
+  }
 }
 
 function listen() {
@@ -51,11 +81,7 @@ function listen() {
   } else if (!source) {
     source = new EventSource("/api/v1/events");
     source.addEventListener("message", heard);
-    source.addEventListener("error", () => {
-      lost.hidden = false;
-      // A login that has ended is no interruption: the browser does not try again by itself.
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => { source = null; listen(); }, REST);
-    });
+    source.addEventListener("error", interrupted);
   }
 }
 
