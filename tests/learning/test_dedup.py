@@ -6,12 +6,9 @@ from hypothesis import strategies as st
 
 from graph_memory.learning.dedup import gist, same_value
 from graph_memory.learning.prompt import ranked
-from graph_memory.model import PREDICATES, Fact
-from graph_memory.store import Journal
+from graph_memory.model import PREDICATES
 
-from ..makers import T0, fact, group, private, user
-from ..scripted import answer, said, thing
-from .chat import Chat
+from ..makers import T0, fact, private, user
 
 
 @pytest.mark.parametrize(
@@ -99,141 +96,6 @@ def test_nothing_hostile_breaks_comparing(predicate: str, one: str, other: str) 
 ZHANG, HOME = user("zhang"), private("zhang")
 
 
-@pytest.fixture
-async def chat(journal: Journal) -> Chat:
-    return Chat(journal, HOME)
-
-
-async def standing(chat: Chat) -> list[tuple[str, int]]:
-    """The statements that hold, with how often each was told."""
-    facts = await chat.rows(Fact)
-    old = {id for fact in facts for id in fact.supersedes}
-    return sorted((f.statement, f.use_count) for f in facts if f.id not in old)
-
-
-COLLEAGUE = thing("E1", "同事", "person")
-
-
-async def test_a_statement_by_another_name_of_the_same_person(chat: Chat) -> None:
-    both = {**COLLEAGUE, "aliases": ["周晓"]}
-    await chat.told("我同事叫周晓", said("E1", "is_named", "周晓", "张三的同事叫周晓", 1),
-                    entities=[both])  # fmt: skip
-    await chat.told("我同事喜欢打羽毛球",
-                    said("E1", "other", "打羽毛球", "张三的同事常去打羽毛球", 1),
-                    entities=[COLLEAGUE])  # fmt: skip
-    await chat.told("周晓常去打羽毛球",
-                    said("E1", "other", "羽毛球馆", "周晓常去打羽毛球", 1),
-                    entities=[{**COLLEAGUE, "name": "周晓"}])  # fmt: skip
-    assert await standing(chat) == [("张三的同事叫周晓", 1), ("张三的同事常去打羽毛球", 2)]
-
-
-def person(name: str, *aliases: str) -> dict[str, object]:
-    return {**thing("E1", name, "person"), "aliases": list(aliases)}
-
-
-@pytest.mark.parametrize(
-    ("text", "entity"),
-    [("周晓是我同事", person("同事", "周晓")), ("周晓是我同事", person("周晓", "同事"))],
-)
-async def test_who_was_known_by_name_before_is_no_new_person(chat, text, entity):
-    await chat.told("周晓会弹琴", said("E1", "skilled_in", "弹琴", "周晓会弹琴", 1),
-                    entities=[person("周晓")])  # fmt: skip
-    await chat.told(text, said("E1", "other", "同事", "周晓是张三的同事", 1), entities=[entity])
-    await chat.say("zhang", "我同事今天又弹琴了", "张三")
-    known = await chat.show()
-    assert "周晓会弹琴" in [fact.statement for fact in known.facts.values()]
-    await chat.learn(answer(said("同事", "skilled_in", "弹琴", "张三的同事会弹琴", 1)))
-    assert await standing(chat) == [("周晓会弹琴", 2), ("周晓是张三的同事", 1)]
-    assert len({fact.subject for fact in await chat.rows(Fact)}) == 1
-
-
-async def test_two_of_one_name_are_nobodys_colleague(journal: Journal) -> None:
-    """Who is meant is not clear: the colleague is a person of their own, as before."""
-    room = Chat(journal, group("100"))
-    await room.told("周晓会弹琴", said("周晓", "skilled_in", "弹琴", "周晓会弹琴", 1),
-                    entities=[person("周晓")])  # fmt: skip
-    await room.told(
-        "我同事会弹琴",
-        said("同事", "skilled_in", "弹琴", "李四的同事会弹琴", 1),
-        account="li",
-        name="李四",
-    )
-    assert len({fact.subject for fact in await room.rows(Fact)}) == 2
-
-
-async def test_two_colleagues_with_names_are_two(chat: Chat) -> None:
-    for called in ("周晓", "李梅"):
-        await chat.told(f"我同事{called}会弹琴",
-                        said("E1", "skilled_in", "弹琴", f"{called}会弹琴", 1),
-                        entities=[person("同事", called)])  # fmt: skip
-    first, second = await chat.rows(Fact)
-    assert first.subject != second.subject
-    assert {first.statement, second.statement} == {"周晓会弹琴", "李梅会弹琴"}
-
-
-async def test_a_mother_with_two_names_is_one(chat: Chat) -> None:
-    for called in ("王梅", "阿梅"):
-        await chat.told(f"我妈妈也叫{called}",
-                        said("E1", "other", "名字", f"张三的妈妈也叫{called}", 1),
-                        entities=[person("妈妈", called)])  # fmt: skip
-    assert len({fact.subject for fact in await chat.rows(Fact)}) == 1
-
-
-@pytest.mark.parametrize(
-    ("predicate", "first", "again"),
-    [
-        ("age", "31岁", "三十一"),
-        ("birthday", "3月5日", "三月五号"),
-        ("lives_in", "浙江杭州", "杭州"),
-        ("from", "四川省成都市", "成都"),
-    ],
-)
-async def test_one_value_told_in_two_ways_is_kept_once(chat, predicate, first, again):
-    for value in (first, again):
-        await chat.told(f"我：{value}", said("U1", predicate, value, f"张三：{value}", 1))
-    assert await standing(chat) == [(f"张三：{first}", 2)]
-
-
-@pytest.mark.parametrize(("one", "other"), [("妈妈", "母亲"), ("下属", "手下")])
-async def test_a_relative_by_two_words_is_one(chat: Chat, one: str, other: str) -> None:
-    for word in (one, other):
-        told_of = said(word, "skilled_in", "二胡", f"张三的{word}会拉二胡", 1)
-        await chat.told(f"我{word}会拉二胡", told_of)
-    assert await standing(chat) == [(f"张三的{one}会拉二胡", 2)]
-
-
-@pytest.mark.parametrize("word", ["婶婶", "手下"])
-async def test_others_have_theirs(journal: Journal, word: str) -> None:
-    room = Chat(journal, group("100"))
-    for account, called in (("zhang", "张三"), ("li", "李四")):
-        await room.say(account, f"我{word}会修车", called)
-        await room.learn(answer(said(word, "skilled_in", "修车", f"{called}的{word}会修车", 1)))
-    assert len({fact.subject for fact in await room.rows(Fact)}) == 2
-
-
-async def test_a_relative_is_shown_with_what_they_are_to_whom(chat: Chat) -> None:
-    """Or 我同事 could not be recognised as whom the model is shown as 周晓."""
-    both = {**COLLEAGUE, "aliases": ["周晓"]}
-    await chat.told("我同事叫周晓", said("E1", "is_named", "周晓", "张三的同事叫周晓", 1),
-                    entities=[both])  # fmt: skip
-    await chat.told("周晓会弹琴", said("E1", "skilled_in", "弹琴", "周晓会弹琴", 1),
-                    entities=[{**COLLEAGUE, "name": "周晓"}])  # fmt: skip
-    await chat.say("zhang", "我同事又弹琴了", "张三")
-    known = await chat.show()
-    assert "周晓 / 张三的同事" in [thing.name for thing in known.things.values()]
-    assert "周晓会弹琴" in [fact.statement for fact in known.facts.values()]
-
-
-async def test_what_is_restated_rests_on_what_was_said_of_the_same_person(chat: Chat) -> None:
-    await chat.told("我表姐是护士", said("表姐", "works_as", "护士", "张三的表姐是护士", 1))
-    for text in ("我嫂子是护士，在儿科当护士", "我表姐还在医院里做护士"):
-        await chat.say("zhang", text, "张三")
-    await chat.show()
-    await chat.learn({"worth": False, "restated": [chat.number("张三的表姐是护士")]})
-    (kept,) = await chat.rows(Fact)
-    assert kept.evidence == (1, 3)
-
-
 def test_every_message_has_its_turn() -> None:
     """Much that is known about one matter does not take the place of all others."""
     trains = [
@@ -245,48 +107,3 @@ def test_every_message_has_its_turn() -> None:
     found = ranked([*trains, tea], ends, messages, {}, {})
     assert tea in found[:2]
     assert sorted(f.id for f in found) == sorted(f.id for f in [*trains, tea])
-
-
-@pytest.mark.parametrize(
-    ("place", "home"),
-    [
-        ("San Francisco", "a dorm on my own"),
-        ("San Francisco", "dorm"),
-        ("Boston", "with my parents"),
-        ("London", "on the 4th floor"),
-        ("London", "a shared two-bedroom flat"),
-        ("上海", "学校宿舍"),
-        ("上海", "和父母一起"),
-        ("北京", "3号楼502室"),
-        ("北京", "租的房子"),
-    ],
-)
-async def test_a_home_within_a_place_does_not_replace_the_place(chat: Chat, place, home) -> None:
-    for value in (place, home):
-        chat.at += 7 * 86_400
-        fact = said("U1", "lives_in", value, f"zhang lives in {value}", 1)
-        await chat.told(f"I live in {value}", fact, name="zhang")
-    assert [f.supersedes for f in await chat.rows(Fact)] == [(), ()]
-    chat.at += 86_400
-    moved = said("U1", "lives_in", "Tokyo", "zhang lives in Tokyo", 1)
-    await chat.told("I moved to Tokyo", moved, name="zhang")
-    last = (await chat.facts())["zhang lives in Tokyo"]
-    assert len(last.supersedes) == 2  # who moves leaves the home, too
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("San Francisco", "a flat in Berlin"),
-        ("上海", "杭州的公寓"),
-        ("上海", "北京"),
-        ("Boston", "The Hague"),
-        ("a dorm", "with my parents"),
-    ],
-)
-async def test_another_place_replaces_the_first(chat: Chat, old: str, new: str) -> None:
-    for value in (old, new):
-        chat.at += 7 * 86_400
-        fact = said("U1", "lives_in", value, f"zhang lives in {value}", 1)
-        await chat.told(f"I live in {value}", fact, name="zhang")
-    assert len((await chat.facts())[f"zhang lives in {new}"].supersedes) == 1

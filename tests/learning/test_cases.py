@@ -1,0 +1,16 @@
+"""What the learner makes of answers: cases that ``cases/`` holds and ``story.py`` plays."""
+
+import pytest
+
+from graph_memory.store import Journal
+
+from .story import Story, cases
+
+FILES = ("resolving", "attribution", "addressing", "namesakes", "merging", "deduplicating")
+CASES = {f"{file}: {name}": lines for file in FILES for name, lines in cases(file).items()}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_comes_of_a_conversation(journal: Journal, name: str) -> None:
+    assert any(line.startswith("= ") for line in CASES[name])
+    await Story(journal).play(CASES[name])
