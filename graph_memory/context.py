@@ -45,3 +45,13 @@ class Context:
     def learnable(self, rows: Rows, session: Session) -> LearnerRows:
         """The rows that may be seen when something is learned in a Session."""
         return LearnerRows(rows, session, self.settings.policy, self.attendance)
+
+
+class Part:
+    """A part of one memory, with what it shares with the others."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._journal = context.journal
+        self._zone = context.zone
+        self._now = context.now

@@ -15,7 +15,6 @@ from ..companion import (
     FollowUp,
     Hit,
     InnerState,
-    TranscriptQuery,
     bring_back,
     inner_id,
     seed,
@@ -57,15 +56,13 @@ class CompanionCommands(Answers):
 
     async def search(self, turn: Turn, keyword: str, person: str = "", time: str = "") -> str:
         """Messages of any age that have words in them, fenced as data, with their records."""
-        wanted = TranscriptQuery(
-            one_line(keyword, 200),
-            one_line(person, MAX_NAME),
-            one_line(time, MAX_NAME),
-            (turn.message.id,) if turn.message else (),
-        )
-        if not (wanted.keyword or wanted.person or wanted.time):
+        keyword, person = one_line(keyword, 200), one_line(person, MAX_NAME)
+        if not (keyword or person or time.strip()):
             return self._say("found_what")
-        found = await self.memory.companion.transcripts.search(turn.asker, wanted)
+        exclude = (turn.message.id,) if turn.message else ()
+        found = await self.memory.companion.transcripts.search(
+            turn.asker, keyword, person, one_line(time, MAX_NAME), exclude
+        )
         if not found.is_known:
             return self._say("found_nobody")
         notes = [] if found.is_dated else [self._say("found_undated")]
@@ -74,8 +71,7 @@ class CompanionCommands(Answers):
             return "\n".join([self._say("history_none"), *notes])
         said = await self.memory.lookup.signed(turn.asker, [hit.message for hit in found.hits])
         lines = [
-            self._hit(turn, hit, who, wanted.keyword)
-            for hit, who in zip(found.hits, said, strict=True)
+            self._hit(turn, hit, who, keyword) for hit, who in zip(found.hits, said, strict=True)
         ]
         return "\n".join([OPEN, self._say("history_note"), *lines, CLOSE, *notes])
 

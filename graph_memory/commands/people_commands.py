@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
 
 from ..errors import BondError, NotFoundError
 from ..identity import Identities
 from ..library import Called
-from ..model import Entity, Name, Session, Turn, is_entity
+from ..model import Entity, Name, Turn, is_entity
 from ..store import Rows
 from ..text import normalise, one_line
 from .usage import CONFIRM, Answers
@@ -32,20 +31,6 @@ _VERBS = {"合并": "merge", "拆分": "split", "关联": "link", "取消关联"
 
 Choose = Callable[[Identities, Iterable[str]], Iterable[str]]
 """Which entities are meant by those of a name."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """An entity as the owner is told of it.
-
-    ``circle`` is where it was named last, ``newest`` the newest of so many ``facts`` about it.
-    """
-
-    node: str
-    name: str
-    circle: str
-    facts: int
-    newest: str
 
 
 class _Unclear(Exception):  # noqa: N818 - an answer, not an error
@@ -87,16 +72,7 @@ class PeopleCommands(Answers):
     async def _list(self) -> str:
         merges = await self.memory.identity_edits.merges()
         links = await self.memory.identity_edits.links()
-        lines = [
-            self._say(
-                "people_merge_line",
-                node=_labelled(one.name, one.node),
-                facts=one.facts,
-                into=_labelled(into.name, into.node),
-                others=into.facts,
-            )
-            for one, into in merges[-LISTED:]
-        ]
+        lines = [self._say("people_merge_line", **_pair(*each)) for each in merges[-LISTED:]]
         lines += [
             self._say("people_link_line", accounts=_joined(accounts)) for accounts in links[:LISTED]
         ]
@@ -107,25 +83,22 @@ class PeopleCommands(Answers):
         node = (await self._one(word, _absorbed)).node
         change = await self.memory.identity_edits.split(node, turn.user)
         into = next(op.before["into"] for op in change.ops if op.before and "into" in op.before)
-        apart, survivor = await self.memory.journal.read(
-            lambda rows: [_describe(rows, rows.identities(), each) for each in (node, into)]
-        )
+        apart, survivor = await self.memory.library.cards([node, into])
         return self._say("people_split", **_pair(apart, survivor))
 
-    async def _one(self, word: str, choose: Choose) -> _Found:
+    async def _one(self, word: str, choose: Choose) -> Called:
         """The entity that is meant by a name or by the beginning of an id."""
         is_id = word.startswith("e:") and len(word) >= LEAST_ID
 
-        def look(rows: Rows) -> tuple[list[_Found], bool]:
+        def look(rows: Rows) -> tuple[list[str], bool]:
             identities = rows.identities()
             names = [] if is_id else rows.find(Name, b=normalise(word))
             nodes = rows.ids(Entity, word, LISTED) if is_id else [name.node for name in names]
             things = {node for node in nodes if is_entity(node)}
-            meant = sorted(set(choose(identities, things)))[:LISTED]
-            found = [_describe(rows, identities, node) for node in meant]
-            return found, bool(things or not nodes)
+            return sorted(set(choose(identities, things)))[:LISTED], bool(things or not nodes)
 
-        found, has_things = await self.memory.journal.read(look)
+        meant, has_things = await self.memory.journal.read(look)
+        found = await self.memory.library.cards(meant)
         if len(found) == 1:
             return found[0]
         word = one_line(word, MAX_NAME)
@@ -137,8 +110,16 @@ class PeopleCommands(Answers):
         lines = map(self._candidate, found)
         raise _Unclear("\n".join([self._say("people_which", name=word), *lines]))
 
-    def _candidate(self, found: _Found) -> str:
-        return self._say("people_candidate", id=found.node[:SHORT_ID], **asdict(found))
+    def _candidate(self, each: Called) -> str:
+        where = each.places[0].session.title if each.places else "?"
+        return self._say(
+            "people_candidate",
+            id=each.node[:SHORT_ID],
+            name=one_line(each.name, MAX_NAME),
+            circle=one_line(where, MAX_NAME),
+            facts=each.facts,
+            newest=one_line(each.newest, MAX_FACT) or "–",
+        )
 
     async def _link(self, turn: Turn, first: str, second: str, *, is_sure: bool) -> str:
         one, other = _user(turn, first), _user(turn, second)
@@ -177,23 +158,7 @@ def _absorbed(identities: Identities, nodes: Iterable[str]) -> Iterable[str]:
     return named or {one for one in members if identities.absorbed(one)}
 
 
-def _describe(rows: Rows, identities: Identities, node: str) -> _Found:
-    members = sorted(identities.nodes(node)) if identities.canonical(node) == node else [node]
-    facts = {fact.id: fact for each in members for fact in rows.about(each)}
-    names = [name for each in members for name in rows.find(Name, a=each)]
-    called = max(names, key=lambda name: name.order, default=None)
-    session = rows.get(Session, called.session) if called else None
-    newest = max(facts.values(), key=lambda fact: (fact.said_at, fact.id), default=None)
-    return _Found(
-        node,
-        one_line(called.text, MAX_NAME) if called else node[:SHORT_ID],
-        one_line(session.title or session.circle, MAX_NAME) if session else "?",
-        len(facts),
-        one_line(newest.statement, MAX_FACT) if newest else "–",
-    )
-
-
-def _pair(node: _Found, into: _Found) -> dict[str, object]:
+def _pair(node: Called, into: Called) -> dict[str, object]:
     return {
         "node": _labelled(node.name, node.node),
         "facts": node.facts,
@@ -204,8 +169,8 @@ def _pair(node: _Found, into: _Found) -> dict[str, object]:
 
 def _labelled(name: str, node: str) -> str:
     """A name with the id by which it can be meant."""
-    short = node[:SHORT_ID]
-    return f"{one_line(name, MAX_NAME)} [{short}]" if name and name != short else f"[{short}]"
+    short = f"[{node[:SHORT_ID]}]"
+    return short if name in ("", node) else f"{one_line(name, MAX_NAME)} {short}"
 
 
 def _joined(accounts: Mapping[str, str]) -> str:

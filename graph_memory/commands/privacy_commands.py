@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 
 from ..model import Turn
 from ..service import MemoryService
 from ..store.queries import footprint, is_known
 from ..text import one_line
 from .usage import CONFIRM as _YES
-from .usage import Answers, misused, nearest
+from .usage import Answers, Wishes, misused, nearest
 
 MAX_LINE = 120
 CONFIRM = 600.0
 """Seconds within which a wish to be forgotten has to be confirmed."""
-MAX_WISHES = 500
 _GROUP = {"group", "群", "本群", "全群"}
 
 
@@ -24,7 +22,7 @@ class PrivacyCommands(Answers):
 
     def __init__(self, memory: MemoryService) -> None:
         super().__init__(memory)
-        self._wishes: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
+        self._wishes = Wishes[str](memory.now, CONFIRM)
 
     async def why(self, turn: Turn) -> str:
         """What the last reply in this chat recalled, and why, as far as it may be shown."""
@@ -74,7 +72,6 @@ class PrivacyCommands(Answers):
 
     async def forget_me(self, turn: Turn, what: str = "") -> str:
         """Erase the speaker for good (or an owner, an account), once that is confirmed."""
-        place = (turn.user, turn.session.circle)
         *named, last = what.split() or [""]
         is_confirmed = last.casefold() in _YES
         account = " ".join(named) if is_confirmed else what
@@ -83,18 +80,15 @@ class PrivacyCommands(Answers):
             platform = turn.user.partition(":")[0]
             user = account if ":" in account else f"{platform}:{account}"
         if is_confirmed:
-            wished, asked = self._wishes.pop(place, ("", 0.0))
-            is_meant = wished and (not account or wished == user)
-            if not is_meant or self.memory.now() - asked > CONFIRM:
+            wished = self._wishes.take(turn)
+            if wished is None or (account and wished != user):
                 return self._say("forgetme_first", account=typed)
             return self._say(f"forgetme_{await self.memory.forget_me.forget(wished)}")
         if refusal := await self._refusal(turn, user, what):
             return refusal
         if wait := await self.memory.forget_me.due_in(user):
             return self._say("forgetme_soon", minutes=math.ceil(wait / 60))
-        self._wishes[place] = (user, self.memory.now())
-        while len(self._wishes) > MAX_WISHES:
-            self._wishes.popitem(last=False)
+        self._wishes.put(turn, user)
         is_self = user == turn.user
         who = self._say("forgetme_you") if is_self else self._say("forgetme_user", user=user)
         ask = self._say("forgetme_ask", who=who, account=typed, minutes=round(CONFIRM / 60))

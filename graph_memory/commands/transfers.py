@@ -29,7 +29,7 @@ from ..transfer import (
     rename_chat,
 )
 from .usage import CONFIRM as _YES
-from .usage import EVERYTHING, Answers, misused, nearest
+from .usage import EVERYTHING, Answers, Wishes, misused, nearest
 
 MAX_TEXT = 3_000
 """Characters of a file that is shown as a message, where files cannot be sent."""
@@ -82,7 +82,7 @@ class TransferCommands(Answers):
         super().__init__(memory)
         self._last: OrderedDict[str, float] = OrderedDict()
         self._writing: set[str] = set()
-        self._wishes: OrderedDict[str, tuple[float, Importer | _Move]] = OrderedDict()
+        self._wishes = Wishes[Importer | _Move](memory.now, CONFIRM)
 
     # --------------------------------------------------------------------- out
 
@@ -185,7 +185,7 @@ class TransferCommands(Answers):
             name, format = str(around.astrbot), "astrbot"
         importer = await self.memory.transfer.importer(name, options, format=format, learns=learns)
         plan = await importer.preview()
-        self._wish(turn, importer)
+        self._wishes.put(turn, importer)
         return self._plan(plan, learns=learns)
 
     def _options(self, turn: Turn, given: Mapping[str, str], around: ImportEnvironment) -> Options:
@@ -202,7 +202,7 @@ class TransferCommands(Answers):
         )
 
     async def _confirm(self, turn: Turn) -> str:
-        wish = self._wished(turn)
+        wish = self._wishes.take(turn)
         if not isinstance(wish, Importer):
             return self._say("import_first")
         task = self.memory.transfer.begin(wish)
@@ -267,7 +267,7 @@ class TransferCommands(Answers):
         words = what.split()
         try:
             if len(words) == 1 and words[0].casefold() in _YES:
-                wish = self._wished(turn)
+                wish = self._wishes.take(turn)
                 if not isinstance(wish, tuple):
                     return self._say("move_first")
                 change = await rename_chat(self.memory.journal, *wish, self.memory.now())
@@ -281,23 +281,12 @@ class TransferCommands(Answers):
             return self._say("move_wrong", reason=explain(self._language, error))
         if not plan:
             return self._say("move_none")
-        self._wish(turn, meant)
+        self._wishes.put(turn, meant)
         circles = dict(plan)
         lines = [self._say("move_plan", circles=len(circles), sessions=len(plan))]
         for old, new in list(circles.items())[:LISTED]:
             lines.append(self._say("move_line", old=old, new=new))
         return "\n".join([*lines, self._say("move_confirm")])
-
-    # ------------------------------------------------------------------ wishes
-
-    def _wish(self, turn: Turn, wish: Importer | _Move) -> None:
-        self._wishes[turn.user] = self.memory.now(), wish
-        while len(self._wishes) > LISTED:
-            self._wishes.popitem(last=False)
-
-    def _wished(self, turn: Turn) -> Importer | _Move | None:
-        at, wish = self._wishes.pop(turn.user, (0.0, None))
-        return wish if self.memory.now() - at <= CONFIRM else None
 
 
 def _read(words: list[str]) -> tuple[dict[str, str], str, bool]:

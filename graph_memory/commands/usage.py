@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Callable, Collection
 from datetime import datetime
+from math import inf
+from typing import Generic, TypeVar
 
 from ..locales import TEXTS, say
+from ..model import Turn
 from ..service import MemoryService
 from ..settings import PARTS
 from ..text import one_line
@@ -15,7 +19,8 @@ CONFIRM = frozenset({"confirm", "yes", "确认", "确定"})
 """Words by which something that was shown before is confirmed."""
 EVERYTHING = frozenset({"all", "everything", "全部", "所有"})
 MAX_GIVEN = 40
-
+MAX_WISHES = 500
+T = TypeVar("T")
 
 FOR_ADMINS = "help_admins"
 """Begins the lines that are for admins, which another for all may follow."""
@@ -59,6 +64,25 @@ def misused(language: str, command: str, given: str, known: Collection[str] = ()
     key = "misused_like" if meant else "misused"
     told = say(language, key, given=one_line(given, MAX_GIVEN), meant=meant)
     return f"{told}\n{say(language, f'help_{command}')}"
+
+
+class Wishes(Generic[T]):
+    """What people asked for and have to confirm within so many seconds, by who asked."""
+
+    def __init__(self, now: Callable[[], float], seconds: float) -> None:
+        self._now, self._seconds = now, seconds
+        self._kept: OrderedDict[tuple[str, str], tuple[float, T]] = OrderedDict()
+
+    def put(self, turn: Turn, wish: T) -> None:
+        """Note what somebody asked for in a chat, in place of what they asked before."""
+        self._kept[turn.user, turn.session.circle] = self._now(), wish
+        while len(self._kept) > MAX_WISHES:
+            self._kept.popitem(last=False)
+
+    def take(self, turn: Turn) -> T | None:
+        """What somebody asked for there, once, unless it was too long ago."""
+        at, wish = self._kept.pop((turn.user, turn.session.circle), (-inf, None))
+        return wish if self._now() - at <= self._seconds else None
 
 
 class Answers:

@@ -21,4 +21,3 @@ from .parts import register_rows as register_rows
 from .proactive import FollowUp as FollowUp
 from .proactive import FollowUpStatus as FollowUpStatus
 from .transcripts import Hit as Hit
-from .transcripts import TranscriptQuery as TranscriptQuery

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from ..context import Context
+from ..context import Context, Part
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import ExtractionExtension, PromptContext
 from ..locales import say
@@ -86,16 +86,14 @@ class SessionState:
     is_opening: bool
 
 
-class Companion:
+class Companion(Part):
     """The companion of one memory, with the parts (``settings.PARTS``) that are on."""
 
     def __init__(self, context: Context, recall: Recaller) -> None:
         self.parts = frozenset(context.settings.companion)
-        self._journal = context.journal
+        super().__init__(context)
         self._language = context.settings.language
         self._visible = recall.visible
-        self._zone = context.zone
-        self._now = context.now
         self.transcripts = Transcripts(context, recall)
         self.proactive = Proactive(context)
 

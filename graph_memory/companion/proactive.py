@@ -15,7 +15,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
-from ..context import Context
+from ..context import Context, Part
 from ..dates import midnight, quiet_hours
 from ..errors import GraphMemoryError, NotFoundError
 from ..inference.ports import LanguageModel
@@ -92,7 +92,7 @@ class Voice(Protocol):
         """Send a message as part of the conversation; whether it was sent."""
 
 
-class Proactive:
+class Proactive(Part):
     """The follow-ups of one memory."""
 
     _voice: Voice
@@ -102,14 +102,10 @@ class Proactive:
     def __init__(self, context: Context) -> None:
         settings = context.settings
         self.is_on = "proactive" in settings.companion
-        self._context = context
-        self._journal = context.journal
-        self._budget = context.budget
+        super().__init__(context)
         self._language = settings.language
         self._quiet = quiet_hours(settings.quiet_hours)
         self._limit = settings.proactive_daily_limit
-        self._zone = context.zone
-        self._now = context.now
         self._job = Supervisor(
             "gm-proactive",
             self._step,
@@ -124,7 +120,7 @@ class Proactive:
         if not self.is_on or self._job.is_running:
             return
         self._voice, self._learning = voice, learning
-        self._model = self._budget.metered(model, PURPOSE)
+        self._model = self._context.budget.metered(model, PURPOSE)
         self._journal.listen(self._follow)
         self._job.start()
 
@@ -241,7 +237,7 @@ class Proactive:
         done = [each.due_at for each in sent if each.status == FollowUpStatus.DONE]
         if sum(at >= since for at in done) >= self._limit:
             return midnight(now, self._zone, days=1)
-        return now + self._budget.blocked_for if self._budget.blocked_for else None
+        return now + self._context.budget.blocked_for if self._context.budget.blocked_for else None
 
     async def _words(self, session: Session, row: FollowUp) -> str:
         """What the persona wants to say; empty if nothing."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import TypeVar
 
-from ..context import Context
+from ..context import Context, Part
 from ..dates import periods
 from ..errors import NotFoundError
 from ..learning.batching import upcoming
@@ -36,23 +36,6 @@ MAX_WORD = 60
 LISTED = 10
 MOST_LINES = 1_000
 """Lines of a record that are read."""
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptQuery:
-    """What is searched for.
-
-    Attributes:
-        keyword: Words, all of which occur.
-        person: Name of who said it, or who is spoken of.
-        time: As in ``dates.periods``.
-        exclude: Ids of messages not to show.
-    """
-
-    keyword: str = ""
-    person: str = ""
-    time: str = ""
-    exclude: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,41 +69,53 @@ class Transcript:
     missing: int
 
 
-class Transcripts:
+class Transcripts(Part):
     """Looks through the records of one memory."""
 
     def __init__(self, context: Context, recall: Recaller) -> None:
-        self._journal = context.journal
+        super().__init__(context)
         self._recall = recall
-        self._zone = context.zone
-        self._now = context.now
 
-    async def search(self, asker: Asker, wanted: TranscriptQuery) -> TranscriptHits:
-        """What people said, as far as the asker may see it."""
-        spans = periods(wanted.time, self._now(), self._zone) if wanted.time else []
-        is_dated = bool(spans) or not wanted.time
+    async def search(
+        self,
+        asker: Asker,
+        keyword: str,
+        person: str = "",
+        time: str = "",
+        exclude: Collection[int] = (),
+    ) -> TranscriptHits:
+        """What people said, as far as the asker may see it.
+
+        Args:
+            keyword: Words, all of which occur.
+            person: Name of who said it, or who is spoken of.
+            time: As in ``dates.periods``.
+            exclude: Ids of messages not to show.
+        """
+        spans = periods(time, self._now(), self._zone) if time else []
+        is_dated = bool(spans) or not time
         nodes: set[str] = set()
-        if wanted.person:
+        if person:
             nodes = await self._recall.inspect(
-                asker, lambda index, visible: called(index, visible, asker, wanted.person)
+                asker, lambda index, visible: called(index, visible, asker, person)
             )
             if not nodes:
                 return TranscriptHits(is_known=False, is_dated=is_dated)
         is_self = nodes == asker.accounts
         search = Search(
-            [word[:MAX_WORD] for word in wanted.keyword.split()],
+            [word[:MAX_WORD] for word in keyword.split()],
             sorted(node for node in nodes if not is_entity(node)),
-            [] if is_self or not wanted.person else [wanted.person[:MAX_WORD]],
+            [] if is_self or not person else [person[:MAX_WORD]],
             spans,
             FOUND,
         )
         pace = Deadline(PATIENCE)
-        hits = await self._read(asker, lambda found: found.search(search, wanted.exclude, pace))
+        hits = await self._read(asker, lambda found: found.search(search, exclude, pace))
         return TranscriptHits(tuple(hits), is_dated=is_dated, is_whole=not pace.is_late)
 
-    async def recent(self, asker: Asker, session: Session, limit: int = LISTED) -> list[Episode]:
+    async def recent(self, asker: Asker, session: Session) -> list[Episode]:
         """The last records of a Session, newest first."""
-        return await self._read(asker, lambda found: found.newest(session.id, limit))
+        return await self._read(asker, lambda found: found.newest(session.id))
 
     def goes_on(self, record: Episode) -> bool:
         """Whether what is said now would belong to a record."""
@@ -159,9 +154,9 @@ class _Reading:
             self._rows, asker, lambda session: views.get(session.id), Rank.OWN
         )
 
-    def newest(self, session: str, limit: int) -> list[Episode]:
+    def newest(self, session: str) -> list[Episode]:
         """The last records of a Session."""
-        found = newest_records(self._db, session, limit, self._zone, self._visible.shows)
+        found = newest_records(self._db, session, LISTED, self._zone, self._visible.shows)
         return [each for each in found if self._visible.shows(each)]
 
     def search(self, search: Search, exclude: Collection[int], pace: Deadline) -> list[Hit]:

@@ -22,10 +22,12 @@ from ..learning import LearningStatus
 from ..locales import TEXTS, explain, say
 from ..maintenance import Report
 from ..recall import Recaller
-from ..store import Journal, examine, mend
+from ..store import MENDABLE, Journal, examine, mend
 
 logger = logging.getLogger("graph_memory.inspect")
 
+EXAMPLES = 5
+"""Cases of a fault that are named in the log."""
 REBUILT_AFTER = 120.0
 """Seconds that building a view anew may take."""
 
@@ -214,15 +216,14 @@ async def check_up(journal: Journal, graph: GraphStore, recall: Recaller) -> Che
 async def _examine_journal(journal: Journal) -> list[Finding]:
     try:
         faults = left = await journal.survey(examine)
-        if any(fault.is_mendable for fault in faults):
+        if faults.keys() & MENDABLE:
             await journal.alter(lambda db, _: mend(db))
             left = await journal.survey(examine)
     except JournalError as error:
         return [Finding("journal_away", 1, str(error), is_mended=False)]
-    codes = {fault.code for fault in left}
     return [
-        Finding(f.code, f.count, ", ".join(f.examples), is_mended=f.code not in codes)
-        for f in faults
+        Finding(code, len(cases), ", ".join(cases[:EXAMPLES]), is_mended=code not in left)
+        for code, cases in faults.items()
     ]
 
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from ..context import Context
+from ..context import Context, Part
 from ..errors import NotFoundError
 from ..model import Asker, Fact, Message, Session, SessionRow, Status, User, session_of
 from ..privacy.scope import Attendance, Policy, Rank, View, rank_of, view
@@ -148,11 +148,11 @@ class Comparison:
     kept: list[tuple[Item, Barrier]]
 
 
-class ViewAs:
+class ViewAs(Part):
     """Views of one memory as each of its askers has them; used on the event loop."""
 
     def __init__(self, context: Context, recall: Recaller) -> None:
-        self._context = context
+        super().__init__(context)
         self._recall = recall
 
     async def choices(self) -> Choices:
@@ -169,7 +169,7 @@ class ViewAs:
                 sorted({session.persona for session in sessions}),
             )
 
-        return await self._context.journal.look(work)
+        return await self._journal.look(work)
 
     def asker(self, user: str, group: str, persona: str) -> Asker:
         """Who asks, in the group of a circle or, if that is empty, in private.
@@ -190,7 +190,7 @@ class ViewAs:
         """What an asker sees of what is known at ``at``, seconds since the epoch."""
         # What is archived is not in recall any more, but goes by the same views.
         views = self._recall.visible(asker)
-        archived, sessions = await self._context.journal.look(
+        archived, sessions = await self._journal.look(
             lambda db: (queries.archived(db, float("inf"), -1), contents.sessions(db).values())
         )
         ranked = await self._recall.inspect(asker, _ranked)

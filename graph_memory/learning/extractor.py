@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..context import Context
+from ..context import Context, Part
 from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
 from ..model import Batch, Fact, Message
@@ -63,7 +63,7 @@ IN_VAIN = 2
 """Letters in a row that show a fact without use, after which others come before it."""
 
 
-class Extractor:
+class Extractor(Part):
     """Learns batches, one call of the model for each.
 
     Args:
@@ -81,8 +81,7 @@ class Extractor:
         likeness: Likeness | None = None,
         extend: Extend | None = None,
     ) -> None:
-        self._context = context
-        self._journal = context.journal
+        super().__init__(context)
         self._model = context.budget.metered(model, PURPOSE, breaker) if model else None
         self._likeness = likeness
         self._extend = extend

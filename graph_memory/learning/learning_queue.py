@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
 
-from ..context import Context
+from ..context import Context, Part
 from ..errors import (
     ClosedError,
     Failure,
@@ -87,7 +87,7 @@ class LearningStatus:
     tokens_out: int
 
 
-class Learning:
+class Learning(Part):
     """Hears, buffers and learns.
 
     Attributes:
@@ -110,9 +110,7 @@ class Learning:
         likeness: Likeness | None = None,
         extend: Extend | None = None,
     ) -> None:
-        self._context = context
-        self._journal = context.journal
-        self._now = context.now
+        super().__init__(context)
         self._has_model = model is not None
         self.pauses = Pauses(context.journal, context.now)
         self.breaker = breaker or Breaker("the language model that learns")

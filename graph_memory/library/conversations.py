@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from ..context import Context
+from ..context import Part
 from ..errors import NotFoundError
 from ..model import Change, Episode, Fact, Message, Session
 from ..privacy.redaction import disclosed
@@ -68,13 +68,8 @@ class Day:
     messages: int
 
 
-class Conversations:
+class Conversations(Part):
     """Reads conversations and the change log, for the owner; secrets are masked."""
-
-    def __init__(self, context: Context) -> None:
-        self._journal = context.journal
-        self._zone = context.zone
-        self._now = context.now
 
     async def browse(self, wanted: RecordFilter | None = None) -> Page[Record]:
         """One page of episodes and summaries, newest first."""

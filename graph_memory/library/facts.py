@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from ..context import Context
+from ..context import Context, Part
 from ..deletion import forget_me, retraction
 from ..errors import ConflictError, NotFoundError, StaleError
 from ..model import (
@@ -93,7 +93,8 @@ class Called:
 
     Attributes:
         here: Whether it is known in the Session that was asked about.
-        places: Where it was, if it is to be told from its namesakes.
+        places, newest: Where it was, and what was said last about it, if it is to be told from
+            its namesakes.
     """
 
     node: str
@@ -101,6 +102,7 @@ class Called:
     facts: int
     here: bool = False
     places: tuple[Whereabouts, ...] = ()
+    newest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +218,11 @@ class NamedChange:
     words: str
 
 
-class Library:
+class Library(Part):
     """Facts as people see them."""
 
     def __init__(self, context: Context) -> None:
-        self._context = context
-        self._journal = context.journal
-        self._now = context.now
+        super().__init__(context)
         self._seen: tuple[object, FilterOptions] | None = None
 
     # ------------------------------------------------------------------ owner
@@ -707,19 +707,17 @@ def _called(db: sqlite3.Connection, found: Sequence[queries.Counted]) -> list[Ca
 
 
 def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[Called]:
-    rows = Rows(db)
+    rows, found = Rows(db), list[Called]()
     identities = rows.identities()
-    some = {node: sorted(identities.nodes(node)) for node in nodes}
-    names = queries.names(db, some)
-    return [
-        Called(
-            node,
-            names.get(node, node),
-            len({fact.id for each in one for fact in rows.about(each)}),
-            places=tuple(_places(rows, one)),
-        )
-        for node, one in some.items()
-    ]
+    for node in nodes:
+        # A merged one by itself; the survivor with all of them.
+        one = sorted(identities.nodes(node)) if identities.canonical(node) == node else [node]
+        facts = {fact.id: fact for each in one for fact in rows.about(each)}
+        newest = max(facts.values(), key=lambda fact: (fact.said_at, fact.id), default=None)
+        told, places = newest.statement if newest else "", tuple(_places(rows, one))
+        name = rows.called(*one) or node
+        found.append(Called(node, name, len(facts), places=places, newest=told))
+    return found
 
 
 def _places(rows: Rows, nodes: Iterable[str]) -> list[Whereabouts]:

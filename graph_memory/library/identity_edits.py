@@ -108,7 +108,7 @@ class IdentityEdits:
                     raise NotFoundError(f"there is no user {each}")
             if rows.identities().is_one(account, other):
                 raise BondError("linked_already", f"{account} and {other} are linked already")
-            return Draft(actor, "link", put=[_link(account, other)])
+            return Draft(actor, "link", put=[Link.of(account, other)])
 
         return await self._commit(resolve)
 
@@ -131,7 +131,7 @@ class IdentityEdits:
             first, *others = sorted(members - {account})
             for other in others:  # they may have been linked by way of the account alone
                 if not identities.is_one(first, other):
-                    put.append(link := _link(first, other))
+                    put.append(link := Link.of(first, other))
                     identities.put(link)
             put += _apart(rows, identities, members)
             return Draft(actor, "unlink", put=[*put], drop=[(Link.kind, link.id) for link in gone])
@@ -155,11 +155,6 @@ class IdentityEdits:
         change = await self._journal.commit(resolve)
         assert change is not None  # each of them writes or deletes a row, or raises
         return change
-
-
-def _link(account: str, other: str) -> Link:
-    a, b = sorted((account, other))
-    return Link(stable_id("k", a, b), a, b)
 
 
 def _apart(rows: Rows, identities: Identities, members: frozenset[str]) -> list[Fact]:

@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from ..context import Context
+from ..context import Context, Part
 from ..data_directory import reserve, settle, sync
 from ..deletion import Tombstones, forget_me, message_retention, retraction
 from ..errors import (
@@ -153,7 +153,7 @@ def surplus(backups: Iterable[Backup]) -> list[Backup]:
     return [backup for backup in reversed(ordered) if backup not in kept]
 
 
-class Backups:
+class Backups(Part):
     """The backups of one open journal, in ``backups/`` inside the data directory.
 
     Args:
@@ -168,8 +168,7 @@ class Backups:
         rebuild: Callable[[], Awaitable[object]],
     ) -> None:
         self._directory = directory
-        self._journal = context.journal
-        self._now = context.now
+        super().__init__(context)
         self._tombstones = tombstones
         self._rebuild = rebuild
         self._unpurged = ""

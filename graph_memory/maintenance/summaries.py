@@ -19,7 +19,7 @@ from enum import StrEnum
 from functools import partial
 from itertools import batched
 
-from ..context import Context
+from ..context import Context, Part
 from ..errors import ExtractionError
 from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
@@ -90,7 +90,7 @@ LENGTHS = {Level.DAY: 120, Level.WEEK: 180, Level.MONTH: 240, Level.YEAR: 320}
 """Characters of a record; of an English one :data:`ENGLISH` times as many."""
 
 
-class SummaryWriter:
+class SummaryWriter(Part):
     """Writes the summaries that are due.
 
     Args:
@@ -105,10 +105,8 @@ class SummaryWriter:
         breaker: Breaker,
         pause: Callable[[], Awaitable[object]],
     ) -> None:
-        self._journal = context.journal
+        super().__init__(context)
         self._model = context.budget.metered(model, PURPOSE, breaker) if model else None
-        self._zone = context.zone
-        self._now = context.now
         self._pause = pause
         self._asked = 0
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from ..context import Context
+from ..context import Context, Part
 from ..dates import midnight
 from ..deletion import message_retention
 from ..inference.breaker import Breaker
@@ -101,7 +101,7 @@ class Forecast:
     lines: list[FactLine]
 
 
-class Upkeep:
+class Upkeep(Part):
     """The periodic run and what it would do; ``last``: what it did last.
 
     Args:
@@ -120,9 +120,7 @@ class Upkeep:
         gate: IdleGate,
     ) -> None:
         self.last: Report | None = None
-        self._context = context
-        self._journal = context.journal
-        self._now = context.now
+        super().__init__(context)
         self._library = library
         self._embedding = embedding
         self._gate = gate

@@ -112,6 +112,11 @@ class Link(Row):
     a: str
     b: str
 
+    @classmethod
+    def of(cls, account: str, other: str) -> Link:
+        a, b = sorted((account, other))
+        return cls(stable_id("k", a, b), a, b)
+
 
 @dataclass(frozen=True, slots=True)
 class Name(SessionRow):

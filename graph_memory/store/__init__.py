@@ -3,6 +3,7 @@
 It is the truth; the graph and the recall index are views of it.
 """
 
+from .contents import MENDABLE as MENDABLE
 from .contents import examine as examine
 from .contents import mend as mend
 from .journal import Journal as Journal

@@ -123,8 +123,8 @@ def reserve(db: sqlite3.Connection, message: int, batch: int) -> None:
 
 # ---------------------------------------------------------------------------- faults
 
-EXAMPLES = 5
-"""Cases that are named for each fault."""
+MENDABLE = frozenset({"stray_batches", "lost_batches", "done_batches"})
+"""Faults of which :func:`mend` knows what to do."""
 _LOST: Final = (
     "SELECT m.id FROM message m LEFT JOIN batch b ON b.id = m.batch"
     " WHERE m.batch IS NOT NULL AND b.id IS NULL"
@@ -154,32 +154,14 @@ _REMEDIES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something that is wrong.
+def examine(db: sqlite3.Connection) -> dict[str, list[str]]:
+    """Faults of a whole journal: ids of what is wrong, or SQLite's words.
 
-    Attributes:
-        code: ``damaged`` (SQLite finds the file damaged), ``unreadable`` (rows),
-            ``stray_messages`` and ``stray_batches`` (of no known Session), ``lost_batches``
-            (messages claimed by a batch that is not there), ``done_batches`` (learned, but
-            still queued).
-        count: How many cases.
-        examples: Ids of the first of them, or SQLite's words.
+    They are ``damaged`` (SQLite finds the file damaged), ``unreadable`` (rows),
+    ``stray_messages`` and ``stray_batches`` (of no known Session), ``lost_batches`` (messages
+    claimed by a batch that is not there), ``done_batches`` (learned, but still queued).
     """
-
-    code: str
-    count: int
-    examples: tuple[str, ...]
-
-    @property
-    def is_mendable(self) -> bool:
-        """Whether :func:`mend` knows what to do."""
-        return self.code in ("stray_batches", "lost_batches", "done_batches")
-
-
-def examine(db: sqlite3.Connection) -> list[Fault]:
-    """Look through a whole journal."""
-    return [Fault(code, len(c), tuple(c[:EXAMPLES])) for code, c in _faults(db) if c]
+    return {code: cases for code, cases in _faults(db) if cases}
 
 
 def _faults(db: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
@@ -202,7 +184,7 @@ def _is_row(kind: str, id: str, data: str) -> bool:
 
 
 def mend(db: sqlite3.Connection) -> None:
-    """Mend what can be mended, inside the open transaction; see ``Fault.is_mendable``.
+    """Mend what can be mended (:data:`MENDABLE`), inside the open transaction.
 
     Messages of a lost batch wait in the buffer again, unless they were learned. A batch
     of no known Session is given up: nobody could be told what was learned from it.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..errors import FormatError
-from ..model import GROUP, PRIVATE, Change, Link, Row, Session, stable_id, user_id
+from ..model import GROUP, PRIVATE, Change, Link, Row, Session, user_id
 from ..store import Draft, Journal, contents
 from ..store.rows import Tell, write
 from .import_runs import OWNER
@@ -94,6 +94,5 @@ def _rename(
         # Where to write to is not known until somebody speaks there.
         rows.append(replace(session, circle=circle, owner=owner, umo=""))
         if owner and owner != session.owner:
-            a, b = sorted((session.owner, owner))
-            rows.append(Link(stable_id("k", a, b), a, b))
+            rows.append(Link.of(session.owner, owner))
     return write(db, Draft(OWNER, _REASON, rows), at, tell)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ..context import Context
+from ..context import Context, Part
 from ..errors import JournalError, brief
 from ..learning import Learning
 from ..model import Asker
@@ -47,12 +47,11 @@ class Undone:
         kept: How many rows stayed because they were altered since.
     """
 
-    run: Run
     messages: int
     kept: int
 
 
-class TransferService:
+class TransferService(Part):
     """Brings memories in and takes them out.
 
     Attributes:
@@ -61,10 +60,8 @@ class TransferService:
 
     def __init__(self, directory: Path, context: Context, learning: Learning) -> None:
         self._directory = directory
-        self._context = context
-        self._journal = context.journal
+        super().__init__(context)
         self._learning = learning
-        self._now = context.now
         self._began = time.time()
         self._stop = Stop()
         self._lock = asyncio.Lock()
@@ -232,7 +229,7 @@ class TransferService:
         run, plan = await self._journal.survey(lambda db: import_runs.plan_undo(db, id))
         work = partial(import_runs.undo, run=run, plan=plan, at=self._now())
         kept = await self._journal.in_slices(work)
-        return Undone(run, len(plan.ids), kept)
+        return Undone(len(plan.ids), kept)
 
     async def _finish_undoing(self) -> None:
         """Go on with what a kill, or a full disk, left half taken back."""

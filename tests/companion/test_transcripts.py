@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from graph_memory.companion import transcripts
-from graph_memory.companion.transcripts import TranscriptQuery
 from graph_memory.model import Episode, Fact
 from graph_memory.store import Draft
 from graph_memory.text import tokens
@@ -99,7 +98,7 @@ async def test_by_person_and_time(world: World) -> None:
 async def test_ten_of_them_the_newest_first(world: World) -> None:
     for number in range(14):
         await world.say(zhang, f"第{number}杯咖啡")
-    found = await world.memory.companion.transcripts.search(zhang.asker, TranscriptQuery("咖啡"))
+    found = await world.memory.companion.transcripts.search(zhang.asker, "咖啡")
     assert [hit.message.text for hit in found.hits] == [
         f"第{number}杯咖啡" for number in range(13, 3, -1)
     ]
@@ -227,9 +226,7 @@ async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: W
     await world.say(zhang_in_club, "我带帐篷")
     await world.say(nobody, "我带帐篷")
     await world.say(nobody, "我带帐篷的钉子")
-    found = await world.memory.companion.transcripts.search(
-        zhang_in_club.asker, TranscriptQuery("帐篷")
-    )
+    found = await world.memory.companion.transcripts.search(zhang_in_club.asker, "帐篷")
     assert [(hit.message.name, hit.message.text) for hit in found.hits] == [
         ("", "我带帐篷的钉子"),
         ("张三", "我带帐篷"),

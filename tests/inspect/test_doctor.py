@@ -122,7 +122,7 @@ async def test_a_journal_is_mended_without_losing_anything(service: MemoryServic
         "lost_batches": (4, True),
         "done_batches": (1, True),
     }
-    assert await service.journal.survey(examine) == []
+    assert await service.journal.survey(examine) == {}
     waiting = await service.journal.pending(HOME.id)
     assert [m.text for m in waiting] == ["还没学到的一句"], "what was learned stays learned"
 
