@@ -8,15 +8,12 @@ A case begins with ``# name`` and goes on with
 - ``> `` and a line of the model's answer: ``{M}`` is a label, ``{some statement}`` the number of
   a known fact;
 - ``= `` and what is there then, see :meth:`Story.check`;
-- ``* `` and the values of ``$1``, ``$2`` …: the case is played with each such line.
-
-``\\u{200d}`` is a character that cannot be seen.
+- ``* `` and values, see :func:`tests.cases.cases`.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from graph_memory.companion.core_facts import CoreFact, CoreFactExtension
@@ -41,6 +38,7 @@ from graph_memory.model import (
 from graph_memory.store import Draft, Journal
 from graph_memory.text import normalise
 
+from ..cases import words
 from ..makers import CHINA, entity, group, private, user
 from .chat import Chat
 
@@ -54,37 +52,6 @@ PEOPLE = {
 SHOWN = ("shown", "hidden", "things", "people", "line", "prompt")
 CORE = ("type", "text", "about", "evidence", "replaces")
 _SPOKEN = re.compile(r"(?:\^(\d+) )?(?:->([A-Z]+) )?(.*)", re.DOTALL)
-
-
-def cases(name: str) -> dict[str, list[str]]:
-    """The lines of each case of a file, by its name and its row of values."""
-    text = (Path(__file__).parent / "cases" / f"{name}.txt").read_text("utf-8")
-    text = re.sub(r"\\u\{(\w+)\}", lambda found: chr(int(found[1], 16)), text)
-    blocks = (block.splitlines() for block in text.split("\n\n"))
-    return {
-        title: lines
-        for head, *body in blocks
-        if head.startswith("# ") and body and not body[0].startswith("#")
-        for title, lines in _played(head[2:], body)
-    }
-
-
-def _played(title: str, body: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """A case once, or with each of its rows of values."""
-    rows = [line[2:] for line in body if line.startswith("* ")]
-    lines = [line for line in body if not line.startswith("* ")]
-    if not rows:
-        yield title, lines
-    for row in rows:
-        values = [value.strip() for value in row.split(";")]
-        filled = "\n".join(lines)
-        for number, value in enumerate(values, 1):
-            filled = filled.replace(f"${number}", value)
-        yield f"{title}: {row}", filled.splitlines()
-
-
-def _words(text: str) -> list[str]:
-    return [] if text == "-" else [word.strip() for word in text.split(";")]
 
 
 class Story:
@@ -204,16 +171,16 @@ class Story:
                 assert bool(holds) is (what == "stands")
             case "standing":
                 counted = [f"{f.statement} {f.use_count}" for f in found if f.id not in gone]
-                assert sorted(counted) == sorted(_words(text))
+                assert sorted(counted) == sorted(words(text))
             case "facts":
-                assert subjects.keys() == set(_words(text))
+                assert subjects.keys() == set(words(text))
             case "fact":
                 statement, *fields = text.split(" | ")
                 await self._check_fact((await self.chat.facts())[statement], fields)
             case "rows" | "subjects":
                 assert len(found if what == "rows" else {*subjects.values()}) == int(text)
             case "alike" | "unlike":
-                first, *others = (subjects[statement] for statement in _words(text))
+                first, *others = (subjects[statement] for statement in words(text))
                 assert all((first == other) is (what == "alike") for other in others)
             case "same":
                 assert found == self._left[self.chat.session.id]
@@ -231,7 +198,7 @@ class Story:
         lines = compose(chat.batch, known, CHINA).prompt.splitlines()
         match what:
             case "shown":
-                assert shown == set(_words(text))
+                assert shown == set(words(text))
             case "hidden":
                 assert text not in shown
             case "things" | "people":
@@ -285,13 +252,13 @@ class Story:
                 case "subject" | "object" | "speaker":
                     wanted = self._node(value)
                 case "evidence" | "added" | "claimed":
-                    wanted = tuple(int(number) for number in _words(value.replace(" ", ";")))
+                    wanted = tuple(int(number) for number in words(value.replace(" ", ";")))
                 case "valid_from" | "valid_to" | "due" | "expires":
                     is_said, at = value == "said", kept and datetime.fromtimestamp(kept, CHINA)
                     kept = kept if is_said else at and at.isoformat(" ").removesuffix(":00+08:00")
                     wanted = fact.said_at if is_said else f"{value} 00:00" if value != "-" else None
                 case "supersedes" | "awaits":
-                    kept, wanted = sorted(texts[id] for id in kept), sorted(_words(value))
+                    kept, wanted = sorted(texts[id] for id in kept), sorted(words(value))
                 case "is_over":
                     kept, wanted = fact.is_over(self.chat.at), value == "yes"
                 case "use_count":

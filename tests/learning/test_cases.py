@@ -1,13 +1,21 @@
 """What the learner makes of answers: cases that ``cases/`` holds and ``story.py`` plays."""
 
+from pathlib import Path
+
 import pytest
 
 from graph_memory.store import Journal
 
-from .story import Story, cases
+from ..cases import cases
+from .story import Story
 
+FOLDER = Path(__file__).with_name("cases")
 FILES = ("resolving", "attribution", "addressing", "namesakes", "merging", "deduplicating")
-CASES = {f"{file}: {name}": lines for file in FILES for name, lines in cases(file).items()}
+CASES = {
+    f"{file}: {name}": lines
+    for file in FILES
+    for name, lines in cases(FOLDER / f"{file}.txt").items()
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -18,11 +18,12 @@ from graph_memory.learning.attribution import share
 from graph_memory.model import Fact, Name, is_entity
 from graph_memory.store import Journal
 
-from .story import Story, cases
+from ..cases import cases
+from .story import Story
 
 ALSO = ["May", "小美", "阿美"]
 """What 林小美 is called besides."""
-CASES = cases("obeying")
+CASES = cases(Path(__file__).with_name("cases") / "obeying.txt")
 
 
 def test_there_are_enough() -> None:

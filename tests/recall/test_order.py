@@ -6,7 +6,7 @@ import pytest
 from graph_memory.model import Message, asker_of
 from graph_memory.recall import query, ranking, selection
 from graph_memory.recall.documents import document
-from tests.makers import T0, entity, fact, group, name, private, user
+from tests.makers import T0, entity, fact, group, private, user
 
 from .conftest import Memory
 
@@ -172,99 +172,6 @@ def test_the_questions_of_a_message_take_turns() -> None:
 def candidate(position: int) -> ranking.Candidate:
     said = document(fact(HOME, ME, entity("猫"), "张三有只猫"))
     return ranking.Candidate(position, said, 0, 1.0, 1.0, False, ())
-
-
-@pytest.mark.parametrize("asked", ["聚餐在哪儿吃？", "聚餐去哪家店？"])
-async def test_a_message_that_says_more_stands_beside_its_fact(memory: Memory, asked: str) -> None:
-    await memory.open()
-    told = "各位，年底聚餐定在周五晚上六点，老地方川渝人家"
-    said = await memory.say(HOME, ME, told)
-    stated = fact(HOME, ME, entity("聚餐"), "聚餐定在周五晚上六点", evidence=(said.id,))
-    await memory.know(stated)
-    found = await memory.ask(HOME, asked)
-    assert {item.id for item in found.items} == {stated.id, str(said.id)}
-
-
-async def test_a_message_that_says_no_more_gives_way_to_its_fact(memory: Memory) -> None:
-    await memory.open()
-    said = await memory.say(HOME, ME, "我对花生过敏啊")
-    stated = fact(HOME, ME, entity("花生"), "我对花生过敏", evidence=(said.id,))
-    await memory.know(stated)
-    found = await memory.ask(HOME, "我对什么过敏？")
-    assert [item.id for item in found.items] == [stated.id]
-
-
-async def test_a_message_gives_way_to_its_facts_together(memory: Memory) -> None:
-    await memory.open()
-    said = await memory.say(HOME, ME, "我吃素，对海鲜过敏")
-    facts = [
-        fact(HOME, ME, entity("素"), "我吃素", predicate="habit", evidence=(said.id,)),
-        fact(
-            HOME, ME, entity("海鲜"), "我对海鲜过敏", predicate="allergic_to", evidence=(said.id,)
-        ),
-    ]
-    await memory.know(*facts)
-    found = await memory.ask(HOME, "我吃素吗？我对海鲜过敏吗？")
-    assert {item.id for item in found.items} == {each.id for each in facts}
-
-
-async def test_who_speaks_of_a_relative_is_not_named(memory: Memory) -> None:
-    await memory.open()
-    await memory.know(HOME, name(HOME, ME, "知夏"))
-    await memory.know(fact(HOME, ME, entity("杭州"), "知夏住在杭州", predicate="lives_in"))
-    found = await memory.ask(HOME, "我周六跟闺蜜约了看展")
-    assert (found.trace.named, found.items) == ({}, ())
-    asked = "我闺蜜是干嘛的"
-    assert (await memory.ask(HOME, asked)).trace.named == {}  # of whom nothing is known
-    await memory.know(fact(HOME, ME, entity("展"), "知夏和闺蜜去看展"))
-    found = await memory.ask(HOME, asked)  # may be known of the speaker only
-    assert found.trace.named == {ME: "知夏"}
-
-
-@pytest.mark.parametrize(
-    ("said", "predicate", "asked"),
-    [
-        ("果果是知夏的小女儿，三岁", "family", "周末带女儿出去野餐，准备点什么吃的好？"),
-        ("Guo is 知夏's little daughter", "family", "what can I cook for my daughter?"),
-        ("果果和知夏结婚了", "partner", "我老公爱吃什么菜，帮我想想"),
-    ],
-)
-async def test_a_relative_is_known_by_a_fact_that_says_so(
-    memory: Memory, said: str, predicate: str, asked: str
-) -> None:
-    await memory.open()
-    kin, other = entity("果果"), entity("阿明")
-    names = name(HOME, ME, "知夏"), name(HOME, kin, "果果"), name(HOME, other, "阿明")
-    await memory.know(HOME, *names, fact(HOME, ME, kin, said, predicate=predicate))
-    await memory.know(fact(HOME, ME, other, "阿明是知夏的弟弟", predicate="family"))
-    for who in (kin, other):
-        ill = fact(HOME, who, entity(f"牛奶{who}"), f"牛奶过敏{who}", predicate="allergic_to")
-        await memory.know(ill)
-    found = await memory.ask(HOME, asked)
-    assert kin in found.trace.named
-    assert other not in found.trace.named
-    assert f"牛奶过敏{kin}" in found.block
-    assert f"牛奶过敏{other}" not in found.block
-
-
-@pytest.mark.parametrize("whose", ["", "我"])
-async def test_a_relative_of_nobody_in_particular_is_the_askers(memory: Memory, whose: str) -> None:
-    await memory.open()
-    girl, what = entity("知夏的女儿", "person"), entity("牛奶蛋白")
-    await memory.know(HOME, name(HOME, ME, "知夏"), name(HOME, girl, "知夏的女儿"))
-    ill = fact(HOME, girl, what, "果果牛奶蛋白过敏", predicate="allergic_to")
-    await memory.know(ill)
-    found = await memory.ask(HOME, f"周末带{whose}女儿出去野餐，准备点什么吃的好？")
-    assert "牛奶蛋白" in found.block
-
-
-@pytest.mark.parametrize("asked", ["我家猫叫什么？", "我的猫叫什么名字", "what's my cat's name?"])
-async def test_the_name_of_what_somebody_owns_is_not_theirs(memory: Memory, asked: str) -> None:
-    await memory.open()
-    pet = fact(HOME, ME, entity("年糕"), "知夏的猫叫年糕，a cat", predicate="has_pet")
-    await memory.know(HOME, pet, fact(HOME, ME, entity("慧"), "知夏本名林慧", predicate="is_named"))
-    assert "林慧" not in (await memory.ask(HOME, asked)).block
-    assert "林慧" in (await memory.ask(HOME, "我的名字叫什么？")).block
 
 
 ROOM = group("7")

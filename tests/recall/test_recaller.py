@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 from graph_memory.embedding import CachedEmbedder
-from graph_memory.model import Episode, Forgotten, Presence, Status, asker_of
+from graph_memory.model import Episode, Forgotten, Presence, asker_of
 from graph_memory.recall import Reason, Recall, ranking
 from graph_memory.text import tokens
-from tests.makers import T0, entity, fact, group, name, private, undo, user
+from tests.makers import T0, entity, fact, group, private, undo, user
 
 from .conftest import Memory
 from .hashing import HashingEmbedder
@@ -15,33 +15,6 @@ HOME, OTHER, CLASS = private("10001"), private("10002"), group("77")
 
 def texts(found: Recall) -> str:
     return "\n".join(item.text for item in found.items)
-
-
-async def test_reminds_of_a_message_and_of_a_fact(memory: Memory) -> None:
-    recaller = await memory.open()
-    await memory.say(HOME, ZHANG, "我对花生过敏，吃了会起疹子", name="张三")
-    await memory.say(HOME, ZHANG, "周末去爬了黄山", T0 + 9_000, name="张三")
-    cat = fact(HOME, ZHANG, entity("豆包"), "张三养了一只叫豆包的橘猫", at=T0 + 10_000)
-    await memory.know(cat)
-    found = await memory.ask(HOME, "花生过敏严重吗？")
-    assert [item.kind for item in found.items] == ["message"]
-    assert found.items[0].messages == (1,)
-    assert found.items[0].text == "2026-09-21 〔张三〕我对花生过敏，吃了会起疹子"
-    assert "2026-09-21\n〔对方〕我对花生过敏，吃了会起疹子" in found.block
-    assert "黄山" not in found.block
-    found = await memory.ask(HOME, "我的橘猫叫什么名字来着")
-    assert [(item.kind, item.id) for item in found.items] == [("fact", cat.id)]
-    assert "关于正在说话的人:\n2026-09-22\n〔对方〕张三养了一只叫豆包的橘猫" in found.block
-    assert (recaller.items, recaller.vectors) == (3, 0)
-
-
-async def test_a_word_is_found_by_one_of_its_characters(memory: Memory) -> None:
-    await memory.open()
-    for at, text in enumerate(("小红喜欢喝乌龙茶", "小红身高一米六", "小红在杭州上班")):
-        await memory.say(HOME, ZHANG, text, T0 + 90_000 * at)
-    found = await memory.ask(HOME, "小红有多高？")
-    assert found.items[0].text.endswith("小红身高一米六")
-    assert texts(await memory.ask(HOME, "高？")).count("小红") == 1
 
 
 async def test_a_character_that_many_have_is_not_looked_for(memory, monkeypatch):
@@ -59,22 +32,6 @@ async def test_a_character_that_many_have_is_not_looked_for(memory, monkeypatch)
     assert texts(await memory.ask(HOME, "高？")).count("身高") == 1, "it is no large share"
 
 
-async def test_who_said_it_stands_before_a_copy_that_does_not_know(memory: Memory) -> None:
-    """As imports brought them before they recognised it."""
-    await memory.open()
-    text, nobody = "下次读书会读的是《呼兰河传》", user("?")
-    await memory.say(CLASS, nobody, text, T0 + 9_000, name="")
-    await memory.say(CLASS, HONG, text, T0, name="小红")
-    await memory.say(CLASS, nobody, "读书会改到周六了", T0 + 9_100, name="")
-    await memory.say(group("78"), nobody, text, T0, name="")
-    found = await memory.ask(CLASS, "下次读书会读什么？", ZHANG)
-    assert [item.text for item in found.items if "呼兰河传" in item.text] == [
-        f"2026-09-21 〔小红〕{text}"
-    ]
-    assert "〔有人〕读书会改到" in texts(await memory.ask(CLASS, "读书会改到周几？", ZHANG))
-    assert "呼兰河传" in texts(await memory.ask(group("78"), "下次读书会读什么？", ZHANG))
-
-
 async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
     memory.embedder = HashingEmbedder()
     await memory.open()
@@ -84,18 +41,6 @@ async def test_small_talk_reminds_of_nothing(memory: Memory) -> None:
     for text in ("哈哈", "今天天气真好", "你好呀", "lol", "good morning", "？？？", "  "):
         found = await memory.ask(HOME, text)
         assert (text, found.items, found.block) == (text, (), "")
-
-
-async def test_private_memories_stay_private(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(HOME, ZHANG, "我的门牌是八六四二")
-    await memory.know(fact(HOME, ZHANG, entity("门牌"), "张三的门牌是八六四二"))
-    question = "门牌是多少"
-    assert "八六四二" in texts(await memory.ask(HOME, question))
-    for session, asker in ((OTHER, HONG), (CLASS, ZHANG), (CLASS, HONG)):
-        found = await memory.ask(session, question, asker)
-        assert found.items == ()
-        assert "八六四二" not in repr(found)
 
 
 async def test_group_memory_reaches_only_those_who_were_there(memory: Memory) -> None:
@@ -110,20 +55,6 @@ async def test_group_memory_reaches_only_those_who_were_there(memory: Memory) ->
     assert (await memory.ask(HOME, "考场在哪一号楼")).items == ()
 
 
-async def test_what_is_known_about_a_user_is_shared_and_the_rest_is_not(memory: Memory) -> None:
-    await memory.open()
-    tech, life = private("10001", "tech_assistant"), private("10001", "life_advisor")
-    await memory.say(tech, ZHANG, "微服务用Docker部署失败了")
-    await memory.know(
-        fact(tech, ZHANG, entity("Python"), "张三擅长写Python"),
-        fact(tech, entity("Docker"), entity("微服务"), "Docker用来部署微服务"),
-    )
-    assert "张三擅长写Python" in texts(await memory.ask(life, "张三擅长写Python吗"))
-    assert (await memory.ask(life, "微服务用Docker部署")).items == ()
-    found = await memory.ask(tech, "微服务用Docker部署")
-    assert {item.kind for item in found.items} == {"fact", "message"}
-
-
 async def test_other_personas_follow_and_are_marked(memory: Memory) -> None:
     await memory.open(cross_persona_search=True)
     tech, life = private("10001", "tech"), private("10001", "life")
@@ -134,32 +65,6 @@ async def test_other_personas_follow_and_are_marked(memory: Memory) -> None:
     assert found.block.index("周四") < found.block.index("蓝色")
     assert "另一个人格的记忆" in found.items[1].text
     assert "人格" not in found.items[0].text
-
-
-async def test_a_replaced_fact_is_marked_and_comes_later(memory: Memory) -> None:
-    await memory.open()
-    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京朝阳区", at=T0)
-    new = fact(HOME, ZHANG, entity("上海"), "张三住在上海朝阳路", at=T0 + 90, supersedes=(old.id,))
-    await memory.know(HOME, old, new)
-    found = await memory.ask(HOME, "张三住在朝阳吗", limit=8)
-    assert [item.id for item in found.items] == [new.id, old.id]
-    assert "现在不是了" in found.items[1].text
-    assert "到2026-09-21为止" in found.items[1].text
-    assert "现在不是了" not in found.items[0].text
-
-
-async def test_what_began_in_a_month_is_dated_by_the_month(memory: Memory) -> None:
-    """Until when the other one was so, and from when on; whatever an import calls it."""
-    await memory.open()
-    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京朝阳区", at=T0)
-    new = fact(HOME, ZHANG, entity("上海"), "张三住在上海朝阳路", at=T0 + 90, supersedes=(old.id,))
-    await memory.know(HOME, old, replace(new, valid_from=T0, precision="month"))
-    trip = fact(HOME, ZHANG, entity("朝阳"), "张三出差去朝阳市", at=T0)
-    ahead = {"valid_from": T0 + 400 * 86_400, "precision": "year"}
-    await memory.know(replace(trip, **ahead))
-    found = texts(await memory.ask(HOME, "张三住在朝阳吗", limit=8))
-    assert "〔到2026-09为止，现在不是了〕" in found
-    assert "〔2027起〕" in found
 
 
 async def test_a_plan_that_was_settled_long_ago_is_told_to_who_asks_how_it_was(memory):
@@ -173,49 +78,6 @@ async def test_a_plan_that_was_settled_long_ago_is_told_to_who_asks_how_it_was(m
     assert not texts(await memory.ask(HOME, "我骑行川藏线的打算怎么样了？"))
     assert "川藏线" in texts(await memory.ask(HOME, "我以前打算骑行川藏线吗？"))
     assert "川藏线" in texts(await recaller.search(asker_of(HOME, ZHANG), "川藏线"))
-
-
-async def test_what_replaces_a_fact_comes_with_it_whatever_its_words(memory: Memory) -> None:
-    await memory.open()
-    old = fact(HOME, ZHANG, entity("字节"), "张三在字节工作", at=T0)
-    mid = fact(HOME, ZHANG, entity("美团"), "张三入职美团", at=T0 + 90, supersedes=(old.id,))
-    new = fact(HOME, ZHANG, entity("开店"), "张三开了家面馆", at=T0 + 180, supersedes=(mid.id,))
-    await memory.know(HOME, old, mid, new)
-    found = await memory.ask(HOME, "我现在在哪里工作？", limit=8)
-    assert found.items[0].id == new.id
-    assert {item.id for item in found.items} == {old.id, mid.id, new.id}
-
-
-async def test_a_replacement_that_cannot_be_seen_replaces_nothing(memory: Memory) -> None:
-    await memory.open()
-    old = fact(CLASS, HONG, entity("北京"), "小红住在北京朝阳区", at=T0)
-    new = fact(OTHER, HONG, entity("上海"), "小红搬去上海了", at=T0 + 90, supersedes=(old.id,))
-    await memory.know(CLASS, OTHER, old, new)
-    found = await memory.ask(CLASS, "小红住在北京朝阳区吗", HONG)
-    assert [item.id for item in found.items] == [old.id]
-    assert "现在不是了" not in found.block
-
-
-async def test_archiving_the_newer_fact_does_not_make_the_older_one_true(memory: Memory) -> None:
-    await memory.open()
-    old = fact(HOME, ZHANG, entity("北京"), "张三住在北京朝阳区", at=T0)
-    new = fact(HOME, ZHANG, entity("上海"), "张三住在上海", at=T0 + 90, supersedes=(old.id,))
-    await memory.know(HOME, old, new)
-    await memory.know(replace(new, status=Status.ARCHIVED.value), reason="archive")
-    found = await memory.ask(HOME, "张三住在北京朝阳区吗")
-    assert [item.id for item in found.items] == [old.id]
-    assert "现在不是了" in found.block
-
-
-async def test_a_fact_stands_for_the_message_it_rests_on(memory: Memory) -> None:
-    await memory.open()
-    said = await memory.say(HOME, ZHANG, "下个月我要搬去成都啦")
-    learned = fact(HOME, ZHANG, entity("成都"), "张三下个月搬去成都", evidence=(said.id,))
-    await memory.know(learned)
-    found = await memory.ask(HOME, "我搬去成都是什么时候")
-    assert [item.id for item in found.items] == [learned.id]
-    dropped = [(each.id, each.dropped) for each in found.trace.candidates if each.dropped]
-    assert dropped == [(f"m{said.id}", Reason.DUPLICATE)]
 
 
 async def test_what_the_model_has_in_front_of_it_is_not_repeated(memory: Memory) -> None:
@@ -237,14 +99,6 @@ async def test_what_the_model_has_in_front_of_it_is_not_repeated(memory: Memory)
     assert reasons[f"m{now.id}"] is Reason.EXCLUDED
 
 
-async def test_what_was_just_said_is_no_memory(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(HOME, ZHANG, "我对什么过敏？")
-    found = await memory.ask(HOME, "我对什么过敏？")
-    assert found.items == ()
-    assert [each.dropped for each in found.trace.candidates] == [Reason.ECHO]
-
-
 async def test_forgetting_and_undoing_reach_recall(memory: Memory) -> None:
     await memory.open()
     said = await memory.say(HOME, ZHANG, "我偷偷报名了马拉松")
@@ -254,20 +108,6 @@ async def test_forgetting_and_undoing_reach_recall(memory: Memory) -> None:
     assert change is not None
     await undo(memory.journal, change.id, "owner")
     assert "马拉松" in texts(await memory.ask(HOME, "马拉松报名"))
-
-
-async def test_an_alias_leads_to_the_facts(memory: Memory) -> None:
-    await memory.open()
-    who = entity("李小明", HOME.circle)
-    await memory.know(
-        HOME,
-        fact(HOME, who, entity("吉他"), "李小明在学吉他"),
-        name(HOME, who, "李小明"),
-        name(HOME, who, "阿明"),
-    )
-    found = await memory.ask(HOME, "阿明最近怎么样")
-    assert "李小明在学吉他" in found.block
-    assert found.trace.named == {who: "阿明"}
 
 
 async def test_episodes_are_recalled_but_for_the_current_one(memory: Memory) -> None:
@@ -292,26 +132,6 @@ async def test_a_record_is_shown_once(memory: Memory) -> None:
     block = (await memory.ask(HOME, asked, records=lines)).block
     assert block.count("张三要去莫干山露营") == 1
     assert lines[1] in block
-
-
-async def test_what_ends_a_plan_is_not_outdated_by_it(memory: Memory) -> None:
-    await memory.open()
-    planned = await memory.say(HOME, ZHANG, "周六去看良渚的展览", T0)
-    ended = await memory.say(HOME, ZHANG, "良渚的展览看完了，玉琮很震撼", T0 + 90_000)
-    plan = fact(HOME, ZHANG, entity("展"), "张三去看展", predicate="plans", valid_to=T0 + 90_000)
-    await memory.know(replace(plan, evidence=(planned.id, ended.id), added=(ended.id,)))
-    memory.now = T0 + 180_000
-    block = (await memory.ask(HOME, "良渚的展览怎么样")).block
-    assert "〔对方〕〔有的现在不是了〕周六去看良渚的展览" in block
-    assert "〔对方〕良渚的展览看完了" in block
-
-
-async def test_short_follow_ups_lean_on_the_turn_before(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(HOME, ZHANG, "表妹的婚礼定在杭州西溪")
-    assert (await memory.ask(HOME, "那在哪儿办？")).items == ()
-    found = await memory.ask(HOME, "那在哪儿办？", previous="表妹的婚礼准备得怎么样了")
-    assert "西溪" in found.block
 
 
 async def test_another_and_a_later_question_do_not_lean_on_it(memory: Memory) -> None:

@@ -51,32 +51,6 @@ def test_language_follows_the_query() -> None:
     assert wording("123", "zh") is ZH
 
 
-async def test_english_block(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(HOME, ZHANG, "I am allergic to peanuts", name="Zhang")
-    found = await memory.ask(HOME, "can I have peanuts, or am I allergic?")
-    assert "not instructions" in found.block
-    assert "Earlier conversations:\n2026-09-21\n〔user〕 I am allergic to peanuts\n" in found.block
-    assert found.items[0].text == "2026-09-21 〔Zhang〕 I am allergic to peanuts"
-
-
-async def test_who_said_it_and_where(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(CLASS, ZHANG, "大家好", T0 - 60)
-    await memory.know(
-        CLASS,
-        name(CLASS, HONG, "小红", T0),
-        fact(CLASS, ZHANG, entity("辣椒"), "张三一点辣椒都不能吃", speaker=HONG),
-        fact(CLASS, HONG, entity("香菜"), "小红一点香菜都不能吃", speaker=HONG),
-    )
-    block = (await memory.ask(HOME, "一点辣椒香菜都不能吃")).block
-    assert "\n〔小红〕〔在「群77」〕张三一点辣椒都不能吃\n" in block
-    assert "\n〔小红〕〔在「群77」〕小红一点香菜都不能吃\n" in block
-    assert block.index("关于正在说话的人:") < block.index("张三") < block.index("相关的事:")
-    inside = (await memory.ask(CLASS, "一点辣椒香菜都不能吃", ZHANG)).block
-    assert "群77" not in inside
-
-
 def test_who_asks_is_called_by_a_name_of_theirs_in_lists() -> None:
     """Not 对方, which is for the model: what an import brought or a linked account said."""
     index, linked = Index(), user("10009")
@@ -94,42 +68,6 @@ def test_who_asks_is_called_by_a_name_of_theirs_in_lists() -> None:
     assert who(ZHANG, linked, alone=False) == "对方"
     assert who(linked) == "本人"
     assert who(ZHANG) == "有人"
-
-
-async def test_no_name_is_said_twice(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(CLASS, ZHANG, "大家好", T0 - 60, name="张三")
-    told = fact(CLASS, HONG, entity("香菜"), "小红：我一点香菜都不吃", speaker=HONG)
-    await memory.know(CLASS, name(CLASS, HONG, "小红", T0), told)
-    block = (await memory.ask(CLASS, "谁一点香菜都不吃", ZHANG)).block
-    assert "〔小红〕我一点香菜都不吃" in block
-
-
-async def test_order_of_the_block_does_not_depend_on_the_question(memory: Memory) -> None:
-    await memory.open()
-    for number, what in enumerate(("帐篷买了双层的", "帐篷地钉买了二十根", "帐篷天幕买了卡其色")):
-        await memory.say(HOME, ZHANG, what, T0 + 900 * number)
-    blocks = {
-        (await memory.ask(HOME, text, limit=3)).block
-        for text in ("帐篷地钉和天幕买了吗", "买了天幕和帐篷地钉吗", "帐篷双层地钉天幕买了")
-    }
-    assert len(blocks) == 1
-
-
-async def test_a_list_needs_no_full_stops_and_one_year(memory: Memory) -> None:
-    await memory.open()
-    later = {"帐篷买了双层的。": 0, "帐篷地钉丢了两根……": 1, "帐篷破了。": 365}
-    for text, days in later.items():
-        await memory.say(HOME, ZHANG, text, T0 + days * 86_400)
-    found = await memory.ask(HOME, "帐篷的事")
-    *_, first, tent, second, pegs, third, torn, _ = found.block.split("\n")
-    assert (first, second, third) == ("2026-09-21", "09-22", "2027-09-21")
-    assert (tent, pegs, torn) == (
-        "〔对方〕帐篷买了双层的",
-        "〔对方〕帐篷地钉丢了两根……",
-        "〔对方〕帐篷破了",
-    )
-    assert found.items[0].text.endswith("。")
 
 
 @given(st.lists(st.tuples(st.integers(0, 900), st.text(min_size=1, max_size=30)), max_size=8))

@@ -52,16 +52,6 @@ def test_what_is_a_task(text: str, expected: bool) -> None:
     assert is_task(text) is expected
 
 
-async def test_it_is_neither_answered_nor_recalled(memory: Memory) -> None:
-    await memory.open()
-    await memory.say(HOME, ZHANG, "早上好呀")
-    await memory.say(HOME, ZHANG, "我早上喝豆浆")
-    for text in ("早上好", "早", "good morning"):
-        assert (await memory.ask(HOME, text)).block == ""
-    found = await memory.ask(HOME, "我早上喝什么")
-    assert [item.text[-6:] for item in found.items] == ["我早上喝豆浆"]
-
-
 async def test_earlier_questions_are_no_memories(memory: Memory) -> None:
     await memory.open()
     await memory.say(HOME, ZHANG, "我对什么药过敏？")
@@ -73,17 +63,6 @@ async def test_earlier_questions_are_no_memories(memory: Memory) -> None:
     assert memory.recaller
     found = await memory.recaller.find(asker_of(HOME, ZHANG), "药过敏")
     assert [item.text.endswith("我对什么药过敏？") for item in found.items] == [True]
-
-
-@pytest.mark.parametrize("asked", ["昨天我跟你说了什么？", "我昨天去了哪里？"])
-async def test_a_question_with_a_time_gets_that_time_or_nothing(memory: Memory, asked: str) -> None:
-    await memory.open()
-    await memory.say(HOME, ZHANG, "我去了哪里都要跟你说，比如动物园", T0 - 9 * 86_400)
-    assert (await memory.ask(HOME, asked)).block == ""
-    await memory.say(HOME, ZHANG, "我昨天跟你说过，我去了植物园", T0)
-    block = (await memory.ask(HOME, asked)).block
-    assert "植物园" in block
-    assert "动物园" not in block
 
 
 async def test_what_names_another_time_is_of_that_time(memory: Memory) -> None:

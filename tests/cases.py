@@ -1,0 +1,40 @@
+"""Cases that are written as text, for the tests that play them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def cases(path: Path) -> dict[str, list[str]]:
+    r"""The lines of each case of a file, by its name and its row of values.
+
+    A case begins with ``# name``. Lines of ``* `` and values play it with each of them as ``$1``,
+    ``$2`` …; ``\u{200d}`` is a character that cannot be seen.
+    """
+    text = re.sub(r"\\u\{(\w+)\}", lambda found: chr(int(found[1], 16)), path.read_text("utf-8"))
+    blocks = (block.splitlines() for block in text.split("\n\n"))
+    return {
+        title: lines
+        for head, *body in blocks
+        if head.startswith("# ") and body and not body[0].startswith("#")
+        for title, lines in _played(head[2:], body)
+    }
+
+
+def _played(title: str, body: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """A case once, or with each of its rows of values."""
+    rows = [line[2:] for line in body if line.startswith("* ")]
+    lines = [line for line in body if not line.startswith("* ")]
+    if not rows:
+        yield title, lines
+    for row in rows:
+        values = [value.strip() for value in row.split(";")]
+        filled = "\n".join(lines)
+        for number, value in enumerate(values, 1):
+            filled = filled.replace(f"${number}", value)
+        yield f"{title}: {row}", filled.splitlines()
+
+
+def words(text: str) -> list[str]:
+    """What stands between semicolons; nothing for a dash."""
+    return [] if text == "-" else [word.strip() for word in text.split(";")]
