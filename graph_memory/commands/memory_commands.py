@@ -187,7 +187,7 @@ class Commands(Answers):
         checkup = await self.memory.doctor()
         lines = [self._say("doctor_title", seconds=round(checkup.seconds, 1))]
         for finding in checkup.findings:
-            what = self._say(f"doctor_{finding.code}", count=finding.count)
+            what = self._say(f"doctor.{finding.code}", count=finding.count)
             lines.append(
                 self._say("doctor_mended" if finding.is_mended else "doctor_left", what=what)
             )

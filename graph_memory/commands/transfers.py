@@ -241,7 +241,7 @@ class TransferCommands(Answers):
         say = self._say
         about = {"facts": plan.rows.get("fact", 0), "summaries": plan.rows.get("episode", 0)}
         about |= {"messages": plan.messages, "new": plan.new, "chats": len(plan.chats)}
-        lines = [say("import_plan", format=say(f"import_format_{plan.format}"), **about)]
+        lines = [say("import_plan", format=say(f"format.{plan.format}"), **about)]
         if plan.since is not None and plan.until is not None:
             since, until = self._date(plan.since), self._date(plan.until)
             lines.append(say("import_span", since=since, until=until))

@@ -28,7 +28,6 @@ from itertools import batched, chain
 from pathlib import Path
 
 from ..data_directory import reserve, settle, writing
-from ..embedding import text_hash
 from ..errors import (
     ClosedError,
     DamagedError,
@@ -45,7 +44,7 @@ from ..store.rows import Tell, note, notes
 from ..store.schema import APPLICATION_ID, MIGRATIONS, migrate, migrations_of
 from ..supervisor import Supervisor
 from . import retraction
-from .message_retention import delete_messages
+from .message_retention import delete_messages, forget_texts
 from .plan import DeletionPlan, changes_about, orphans, plan_for_user, rewrite_log
 
 logger = logging.getLogger("graph_memory.deletion")
@@ -316,9 +315,7 @@ class _Erasure:
 
     def _flush(self) -> None:
         """End a piece of the work."""
-        hashes = [text_hash(text) for text in sorted(self._texts) if text]
-        forget_vectors(self._db, hashes)
-        self.hashes += hashes
+        self.hashes += forget_texts(self._db, self._texts)
         if self._ops:
             self._tell(Change(self._gone.newest, self._at, ACTOR, REASON, tuple(self._ops)))
         self._ops, self._texts, self._touched = [], set(), set()

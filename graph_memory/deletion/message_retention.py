@@ -129,12 +129,17 @@ def delete_messages(db: sqlite3.Connection, ids: Iterable[int]) -> list[bytes]:
     Returns the hashes of their texts.
     """
     said = by_ids(db, ids)
-    texts = {text for each in said for text in (each.text, f"{each.name}: {each.text}")}
-    hashes = [text_hash(text) for text in sorted(texts)]
-    forget_vectors(db, hashes)
+    hashes = forget_texts(db, (t for m in said for t in (m.text, f"{m.name}: {m.text}")))
     batches = {(each.batch,) for each in said}
     db.executemany("UPDATE batch SET error = '' WHERE id = ? AND error != ''", batches)
     db.executemany("DELETE FROM message WHERE id = ?", [(each.id,) for each in said])
+    return hashes
+
+
+def forget_texts(db: sqlite3.Connection, texts: Iterable[str]) -> list[bytes]:
+    """Delete the cached vectors of some texts; returns the hashes of the texts."""
+    hashes = [text_hash(text) for text in sorted(set(texts)) if text]
+    forget_vectors(db, hashes)
     return hashes
 
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..model import (
@@ -47,7 +47,7 @@ from ..store.rows import (
     unsaid,
     write,
 )
-from .message_retention import delete_messages, trimmed
+from .message_retention import delete_messages, forget_texts, trimmed
 from .plan import DeletionPlan, Key, Origin, plan_for_messages, rewrite_log, with_answers
 
 _MARK = "withdrawn:"
@@ -277,6 +277,7 @@ def retract(
         if session := Rows(db).get(Session, each.session):
             leave_gap(db, session.circle, each.sender, each.at, each.at)
     delete_messages(db, gone.ids)
+    forget_texts(db, _lost_words(change))
     tell(Erased(tuple(sorted(gone.ids))))
     gone.newest = change.id if change else 0
     gone.note(db, key := f"{_WORDS}{found.messages[0].id}")
@@ -284,6 +285,15 @@ def retract(
     yield from found.blank(db, change)
     gone.done(db, key)
     return change
+
+
+def _lost_words(change: Change | None) -> Iterator[str]:
+    """What rows said before a change that do not say it any more."""
+    for op in change.ops if change else ():
+        before, after, cls = op.before or {}, op.after or {}, kind_named(op.kind)
+        for name in cls.words if cls else ():
+            if before.get(name) != after.get(name):
+                yield before.get(name, "")
 
 
 def unfinished(db: sqlite3.Connection) -> list[str]:

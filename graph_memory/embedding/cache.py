@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import OrderedDict
-from collections.abc import Callable
 
 import numpy as np
 
@@ -39,25 +37,14 @@ class CachedEmbedder:
     Args:
         inner: The embedder; closed together with this one.
         store: Must outlive this.
-        remembered: Query vectors that are kept.
-        clock: Of the breaker.
     """
 
-    def __init__(
-        self,
-        inner: Embedder,
-        store: VectorStore,
-        *,
-        remembered: int = REMEMBERED,
-        late: float = GIVE_UP,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.breaker = Breaker("the embedding model", clock=clock)
+    def __init__(self, inner: Embedder, store: VectorStore, *, late: float = GIVE_UP) -> None:
+        self.breaker = Breaker("the embedding model")
         self.name = inner.name
         self.floor, self.width = inner.floor, inner.width
         self._inner = inner
         self._store = store
-        self._remembered = remembered
         self._queries: OrderedDict[bytes, Vectors] = OrderedDict()
         self._asked: dict[str, asyncio.Task[Vectors]] = {}
         self._late: set[str] = set()
@@ -168,7 +155,7 @@ class CachedEmbedder:
             raise EmbeddingError(f"{self.name} did not answer", Failure.TIMEOUT) from None
         answer.flags.writeable = False
         self._queries[text_hash(text)] = answer
-        while len(self._queries) > self._remembered:
+        while len(self._queries) > REMEMBERED:
             self._queries.popitem(last=False)
         return answer
 

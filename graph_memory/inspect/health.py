@@ -117,7 +117,7 @@ def behind(language: str, recall: str, graph: str, backup: str, *, forgetting: i
 
 def learning_failure(learning: LearningStatus, language: str) -> str:
     """Which batch failed last, and why."""
-    error = say(language, f"failure_{learning.failure}")
+    error = say(language, f"failure.{learning.failure}")
     return say(language, "health_error", batch=learning.failed, error=error)
 
 
@@ -126,7 +126,7 @@ def _spending(account: Account, language: str) -> str:
     tell = partial(say, language)
     purposes = []
     for key, cost in sorted(account.costs.items()):
-        purpose = TEXTS[language].get(f"purpose_{key}", key)
+        purpose = TEXTS[language].get(f"purpose.{key}", key)
         purposes.append(
             tell("health_purpose", purpose=purpose, calls=cost.calls, tokens=cost.tokens)
         )
@@ -151,10 +151,10 @@ def _troubles(health: Health, language: str) -> list[str]:
             lines.append(
                 tell(
                     "breaker",
-                    what=tell(f"breaker_{key}"),
+                    what=tell(f"breaker.{key}"),
                     failures=breaker.failures,
                     seconds=math.ceil(breaker.retry_in),
-                    reason=tell(f"failure_{Failure.read(breaker.reason)}"),
+                    reason=tell(f"failure.{Failure.read(breaker.reason)}"),
                 )
             )
     return lines

@@ -1,7 +1,7 @@
 """Texts for people, in Chinese and English: one JSON file for each language.
 
 Both have the same keys and the same placeholders; a test asserts it. Keys with a dot are the
-web UI's, the others are said in chat.
+web UI's, a few of them said in chat as well; the others are said in chat only.
 """
 
 from __future__ import annotations

@@ -9,9 +9,11 @@ from datetime import UTC
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pytest
 
 from graph_memory.deletion import forget_me, retraction
+from graph_memory.embedding import text_hash
 from graph_memory.errors import ConflictError, NotFoundError
 from graph_memory.maintenance import stage
 from graph_memory.maintenance.backup import saved
@@ -91,6 +93,16 @@ async def test_nothing_is_left_of_it(memory: MemoryService, chat: Chat):
     assert len(await chat.rows(Mention)) == 1
     (episode,) = await chat.rows(Episode)
     assert (episode.summary, episode.messages) == ("李四: 我喜欢爬山", 1)
+
+
+async def test_no_vector_is_left_of_it(memory: MemoryService, chat: Chat):
+    """A vector tells what a text is about, though not its words."""
+    secret = await learned(chat)
+    (fact,) = [each for each in await chat.rows(Fact) if PLANTED in each.statement]
+    hashes = [text_hash(text) for text in (secret.text, fact.statement, "我喜欢爬山")]
+    await memory.journal.put_vectors("模型", dict.fromkeys(hashes, np.ones(4, np.float32)))
+    assert await memory.library.retract(CLUB.circle, "1")
+    assert [*await memory.journal.vectors("模型", hashes)] == hashes[2:]
 
 
 async def test_states_of_the_past_go_too(memory: MemoryService, chat: Chat):

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graph_memory.embedding import SLICE, CachedEmbedder, text_hash
+from graph_memory.embedding import SLICE, CachedEmbedder, cache, text_hash
 from graph_memory.errors import ClosedError, EmbeddingError, Failure, JournalError
-from graph_memory.inference.breaker import BreakerState
+from graph_memory.inference.breaker import Breaker, BreakerState
 from graph_memory.inference.ports import Vectors
 from graph_memory.store import Journal
 
@@ -72,8 +72,11 @@ async def model() -> Counting:
 
 
 @pytest.fixture
-async def cached(model: Counting, journal: Journal) -> AsyncIterator[CachedEmbedder]:
-    embedder = CachedEmbedder(model, journal, remembered=3)
+async def cached(
+    model: Counting, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[CachedEmbedder]:
+    monkeypatch.setattr(cache, "REMEMBERED", 3)
+    embedder = CachedEmbedder(model, journal)
     yield embedder
     await embedder.close()
 
@@ -289,7 +292,8 @@ async def test_closing_ends_what_is_under_way(cached: CachedEmbedder, model: Cou
 
 async def test_what_fails_is_not_asked_until_the_pause_is_over(model: Counting, journal: Journal):
     clock = [0.0]
-    cached = CachedEmbedder(model, journal, clock=lambda: clock[0])
+    cached = CachedEmbedder(model, journal)
+    cached.breaker = Breaker("向量模型", clock=lambda: clock[0])
     model.broken = EmbeddingError("连接被拒绝", Failure.UNREACHABLE)
     for number in range(50):
         with pytest.raises(EmbeddingError, match="连接被拒绝" if number < 3 else "unreachable"):
@@ -303,7 +307,8 @@ async def test_what_fails_is_not_asked_until_the_pause_is_over(model: Counting, 
 
 
 async def test_a_late_answer_is_a_failure_but_is_kept(model: Counting, journal: Journal):
-    cached = CachedEmbedder(model, journal, late=0.02, clock=lambda: 0.0)
+    cached = CachedEmbedder(model, journal, late=0.02)
+    cached.breaker = Breaker("向量模型", clock=lambda: 0.0)
     model.go.clear()
     waiting = [asyncio.create_task(cached.query(text)) for text in ("一", "二", "三")]
     while cached.breaker.state is BreakerState.CLOSED:

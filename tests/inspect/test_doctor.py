@@ -160,6 +160,6 @@ def test_there_are_words_for_everything(language: str):
         "damaged", "unreadable", "stray_messages", "stray_batches", "lost_batches",
         "done_batches", "journal_away", "graph_away", "index_away",
     }  # fmt: skip
-    assert {f"doctor_{code}" for code in known} <= TEXTS[language].keys()
+    assert {f"doctor.{code}" for code in known} <= TEXTS[language].keys()
     kinds = ("full", "read_only", "busy", "slow", "damaged", "broken")
     assert {f"storage_{kind}" for kind in kinds} <= TEXTS[language].keys()

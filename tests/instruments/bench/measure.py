@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graph_memory.embedding import CachedEmbedder
+from graph_memory.embedding import CachedEmbedder, cache
 from graph_memory.model import Fact, Message, Session, Status, asker_of
 from graph_memory.recall import Recaller
 from graph_memory.settings import Settings
@@ -77,7 +77,8 @@ async def _ask(path: Path, items: int, width: int, questions: int) -> Figures:
     asked = work.questions(questions + WARM_UP)
     empty = await _empty(path.with_name("empty.sqlite3"), width)
     journal = await Journal.open(path)
-    embedder = CachedEmbedder(RandomEmbedder(width), journal, remembered=len(asked))
+    cache.REMEMBERED = len(asked)
+    embedder = CachedEmbedder(RandomEmbedder(width), journal)
     for _, text in asked:
         await embedder.query(text)
     found: Figures = {}
