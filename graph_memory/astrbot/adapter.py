@@ -38,6 +38,8 @@ GET_TIMEOUT = 5.0
 """Seconds for asking the platform what a message said."""
 PROVIDERS_TIMEOUT = 90.0
 """Seconds after the plugin's start in which AstrBot has its providers ready."""
+COMMON_IDS = ("discord", "kook", "mattermost", "slack")
+"""Platforms on which a message has one id, whichever account hears it."""
 DATABASE = "data_v4.db"
 READS_SYSTEM_PROMPT = ("deerflow",)
 """Runners besides AstrBot's own whose model is shown the system prompt of every request.
@@ -143,19 +145,22 @@ class Host:
 
     async def _turn(self, event: Any, request: Any, text: str | None) -> Turn | None:
         account, platform = event.get_sender_id(), event.get_platform_name()
-        ours = self.ours.get(platform, ())
-        if not account or account == str(event.get_self_id() or "") or account in ours:
+        own, ours = str(event.get_self_id() or ""), self.ours.get(platform, ())
+        if not account or account == own or account in ours:
             return None
         user = user_id(platform, account)
         said = speech(event, text, ours)
+        session = self._session(event, await self.persona(event, request))
         return Turn(
-            self._session(event, await self.persona(event, request)),
+            session,
             user,
             clean_name(event.get_sender_name() or account),
             said.text,
             said.to,
             said.quote,
             self.reference(event),
+            own if own in ours and platform not in COMMON_IDS else "",
+            session.is_group and len(ours) > 1,
             event.is_admin(),
             self.accounts(user),
         )
@@ -229,12 +234,13 @@ class Host:
         raw = getattr(event.message_obj, "raw_message", None)
         return isinstance(raw, Mapping) and raw.get("notice_type") == "group_decrease"
 
-    async def retracted(self, event: Any) -> tuple[str, str, str] | None:
+    async def retracted(self, event: Any) -> tuple[str, str, str, str] | None:
         """The message that a notice (撤回) says was taken back.
 
         Returns:
             Its chat window, the platform's id of it, and what it said if it was the
-            bot's own, whose ids nobody knows; ``None`` if this is no such notice.
+            bot's own, whose ids nobody knows; and whose id it is (see :class:`Turn`).
+            ``None`` if this is no such notice.
         """
         raw = getattr(event.message_obj, "raw_message", None)
         if not isinstance(raw, Mapping):
@@ -245,8 +251,10 @@ class Host:
         group = str(event.get_group_id() or "") if kind == "group_recall" else ""
         account = event.get_sender_id()
         circle = session_of(event.get_platform_name(), group, account, NO_PERSONA).circle
-        is_own = kind == "friend_recall" or account == str(event.get_self_id())
-        return circle, whole(str(id)), await self._own_words(event, id) if is_own else ""
+        own, ours = str(event.get_self_id()), self.ours.get(event.get_platform_name(), ())
+        is_own = kind == "friend_recall" or account == own
+        words = await self._own_words(event, id) if is_own else ""
+        return circle, whole(str(id)), words, own if own in ours else ""
 
     async def _own_words(self, event: Any, id: Any) -> str:
         """What a message of the bot's said, if the platform still knows."""

@@ -77,19 +77,28 @@ class Unclaimed(CustomFilter):  # type: ignore[misc]
     """Passes a command that no other plugin provides as well."""
 
     def filter(self, event: Any, cfg: Any) -> bool:
-        text = " ".join(event.message_str.split())
-        handlers = star_handlers_registry.get_handlers_by_event_type(
-            EventType.AdapterMessageEvent, plugins_name=event.plugins_name
-        )
-        others = {
-            name
-            for handler in handlers
-            if not handler.handler_module_path.startswith(PLUGIN)
-            for rule in handler.event_filters
-            if isinstance(rule, CommandFilter | CommandGroupFilter)
-            for name in rule.get_complete_command_names()
-        }
-        return not any(text == name or text.startswith(f"{name} ") for name in others)
+        return not is_command(event, event.message_str, but=PLUGIN)
+
+
+def is_command(event: Any, text: str, *, but: str | None = None) -> bool:
+    """Whether a text begins like a command, whoever it is for.
+
+    Args:
+        but: Beginning of the modules whose commands do not count.
+    """
+    text = " ".join(text.split())
+    handlers = star_handlers_registry.get_handlers_by_event_type(
+        EventType.AdapterMessageEvent, plugins_name=event.plugins_name
+    )
+    names = {
+        name
+        for handler in handlers
+        if but is None or not handler.handler_module_path.startswith(but)
+        for rule in handler.event_filters
+        if isinstance(rule, CommandFilter | CommandGroupFilter)
+        for name in rule.get_complete_command_names()
+    }
+    return any(text == name or text.startswith(f"{name} ") for name in names)
 
 
 class Never(CustomFilter):  # type: ignore[misc]

@@ -22,11 +22,12 @@ from astrbot.core.agent.message import TextPart
 from ..companion import Reply, Word, neutral, read
 from ..errors import JournalError
 from ..locales import say
-from ..model import Turn
+from ..model import BOT, Turn
 from ..recall import RecallOptions
 from ..service import MemoryService
 from ..store.instances import DAY
 from .adapter import EventState, Host, state_of
+from .handlers import is_command
 from .speech import speech
 
 logger = logging.getLogger("graph_memory.plugin")
@@ -52,7 +53,9 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     if event.is_at_or_wake_command:
         memory.recall.expect(speech(event, ours=host.ours.get(own[0], ())).text)
     turn = await host.turn(event)
-    if turn is None:
+    if turn is None or (
+        turn.is_shared and _is_for_another(event, turn) and is_command(event, turn.text)
+    ):
         return
     prepare(host, memory, event, turn)
     if host.is_departure(event):
@@ -60,6 +63,11 @@ async def hear(host: Host, memory: MemoryService, event: Any) -> None:
     elif event.message_str.strip():
         message = await memory.learning.hear(turn)
         state_of(event).turn = replace(turn, message=message)
+
+
+def _is_for_another(event: Any, turn: Turn) -> bool:
+    """Whether another bot of ours is mentioned, and not the one that hears it."""
+    return not event.is_at_or_wake_command and any(one.user == BOT for one in turn.to)
 
 
 async def remind(host: Host, memory: MemoryService, event: Any, request: Any) -> None:

@@ -57,9 +57,25 @@ REMEMBER_TIMEOUT = 20.0
 CONCURRENCY = 2
 RETRY_AFTER = (30.0, 120.0, 600.0, 3_600.0)
 """Seconds to wait after each failed attempt; after the next one the batch is dead."""
+EAR = 60.0
+"""Seconds after which the bot that listens to a group is replaced, if it misses what others
+hear."""
 _PAUSE = 30.0
 """Seconds to wait when the journal itself fails."""
 HELD_UP = "learning pauses, it goes on by itself"
+
+
+@dataclass(slots=True)
+class _Ear:
+    """The bot that listens to a group; its account and where it writes to name it.
+
+    Attributes:
+        missed_at: Since when others hear something and it does not.
+    """
+
+    own: tuple[str, str]
+    session: Session
+    missed_at: float = inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +132,7 @@ class Learning(Part):
         self.breaker = breaker or Breaker("the language model that learns")
         self._extractor = Extractor(context, model, self.breaker, likeness, extend)
         self._buffers = Buffers(context.settings, grace)
+        self._ears: dict[str, _Ear] = {}
         self._people: set[str] = set()
         self._waiting: list[QueuedBatch] = []
         self._is_stale = True
@@ -188,8 +205,27 @@ class Learning(Part):
         if self.pauses.covers(session, whose):
             return None
         name, said = clean_name(turn.name), self._now() if at is None else at
+        if turn.is_shared or self._ears:
+            session = self._listen(turn)
         message = Message(0, session.id, turn.user, name, text, said, turn.ref, to=turn.to)
-        return await self._journal.append(message, session, turn.quote)
+        return await self._journal.append(
+            message, session, turn.quote, account=turn.account, is_shared=turn.is_shared
+        )
+
+    def _listen(self, turn: Turn) -> Session:
+        """Where something is kept that several bots hear: with the one that listens there.
+
+        Otherwise the bots of two personas in one group would cut each other's batches short.
+        """
+        circle, now = turn.session.circle, self._now()
+        ear, own = self._ears.get(circle), (turn.account, turn.session.umo)
+        if not turn.is_shared:
+            is_same = ear is not None and ear.session.id == turn.session.id
+            return ear.session if ear and is_same else turn.session
+        if ear is None or own == ear.own or now > ear.missed_at + EAR:
+            ear = self._ears[circle] = _Ear(own, turn.session)
+        ear.missed_at = min(ear.missed_at, inf if own == ear.own else now)
+        return ear.session
 
     async def reply(
         self, session: Session, text: str, *, at: float | None = None, to: str = ""

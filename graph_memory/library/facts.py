@@ -496,16 +496,17 @@ class Library(Part):
         )
         return _done(change, id)
 
-    async def retract(self, circle: str, ref: str, said: str = "") -> bool:
+    async def retract(self, circle: str, ref: str, said: str = "", account: str = "") -> bool:
         """Delete a message that its platform took back, and what rests on it alone.
 
         Args:
             ref: The platform's own id of it, the part before ``@``.
             said: What the bot had said, if it was the bot's: its lines have no id.
+            account: Whose id it is; see :class:`Turn`.
         """
 
         def look(db: sqlite3.Connection) -> retraction.Retraction | None:
-            found = messages.by_platform_id(db, circle, ref)
+            found = messages.by_platform_id(db, circle, ref, account)
             if found is None and said:
                 found = messages.by_words(db, circle, said)
             return None if found is None else retraction.Retraction.of(db, [found])

@@ -155,6 +155,8 @@ class Turn:
         to: Whom it mentions, each once; the bot as well, if it is spoken to in a group.
         quote: What it quotes.
         ref: The platform's id of it; empty if it has none.
+        account: The account of ours that hears it, where each has ids of its own for messages.
+        is_shared: Whether other accounts of ours may hear it as well, in the same group.
         accounts: Other accounts of the person, as far as the owner linked them.
         message: It as it is stored, if it is.
     """
@@ -166,6 +168,8 @@ class Turn:
     to: tuple[Addressee, ...] = ()
     quote: Quote | None = None
     ref: str = ""
+    account: str = ""
+    is_shared: bool = False
     is_admin: bool = False
     accounts: frozenset[str] = field(default_factory=frozenset)
     message: Message | None = None

@@ -219,19 +219,30 @@ class Journal:
     # --------------------------------------------------------------- messages
 
     async def append(
-        self, message: Message, session: Session, quote: Quote | None = None
+        self,
+        message: Message,
+        session: Session,
+        quote: Quote | None = None,
+        *,
+        account: str = "",
+        is_shared: bool = False,
     ) -> Message:
         """Store a message, its Session if that is new, and its sender's presence.
 
         Of what it quotes, only who said it and where it is are stored. Returns it with its
-        id; the one that was stored earlier if the platform sent it twice.
+        id; the one that was stored earlier if it was sent twice, or to two accounts of ours.
+
+        Args:
+            account, is_shared: See :class:`Turn`.
         """
 
         def work(db: sqlite3.Connection) -> Message:
+            if is_shared and (known := mail.copied(db, message, account)):
+                return known
             self._write(db, Draft("chat", "session", [session]))
-            to = (mail.addressee(db, session.circle, quote),) if quote else ()
+            to = (mail.addressee(db, session.circle, quote, account),) if quote else ()
             told = replace(message, to=to + message.to)
-            said, is_new, entered = mail.add(db, told, session)
+            said, is_new, entered = mail.add(db, told, session, account)
             self._outbox += [entered] if entered else []
             self._outbox += [said, *mail.confide(db, said, self._now())] if is_new else []
             return said

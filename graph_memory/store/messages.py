@@ -35,6 +35,8 @@ HEARD = 20
 """Messages whose secrets a line of the bot may repeat."""
 BOT_LINES = 500
 """The newest lines of the bot that are compared with what it took back."""
+LATE = 90.0
+"""Seconds within which all bots in a group hear a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,33 +86,71 @@ def pending(db: sqlite3.Connection, session: str) -> list[Message]:
     return select_messages(db, "WHERE session = ? AND batch IS NULL ORDER BY id", (session,))
 
 
-def insert(db: sqlite3.Connection, message: Message, source: str = "") -> Message:
+def insert(
+    db: sqlite3.Connection, message: Message, source: str = "", account: str = ""
+) -> Message:
     """Store a message of an import, or of none; without an id it gets the next one."""
     to = json.dumps([astuple(each) for each in message.to], ensure_ascii=False)
     cursor = db.execute(
-        f"INSERT INTO message ({FIELDS}, import) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO message ({FIELDS}, import, account)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(message.id or None, message.session, message.sender, message.name, message.text),
-            *(message.at, message.ref, message.batch, to, message.confided, source),
+            *(message.at, message.ref, message.batch, to, message.confided, source, account),
         ),
     )
     return replace(message, id=int(cursor.lastrowid or 0))
 
 
 def add(
-    db: sqlite3.Connection, message: Message, session: Session
+    db: sqlite3.Connection, message: Message, session: Session, account: str = ""
 ) -> tuple[Message, bool, Presence | None]:
-    """Store a message, unless it is there, and open its sender's presence in a group."""
+    """Store a message, unless it is there, and open its sender's presence in a group.
+
+    Args:
+        account: See :class:`Turn`.
+    """
     if message.ref:
-        values = (message.session, message.sender, message.ref)
-        if found := select_messages(db, "WHERE session = ? AND sender = ? AND ref = ?", values):
+        query = "WHERE session = ? AND sender = ? AND ref = ? AND account IN ('', ?)"
+        values = (message.session, message.sender, message.ref, account)
+        if found := select_messages(db, query, values):
             return found[0], False, None
     presence = None
     if not message.is_human:
         message = replace(message, text=redacted(message.text, _told(db, message)))
     if session.is_group and message.is_human:
         presence = enter(db, Presence(session.circle, message.sender, message.at))
-    return insert(db, message), True, presence
+    return insert(db, message, account=account), True, presence
+
+
+def copied(db: sqlite3.Connection, message: Message, account: str) -> Message | None:
+    """The line of a group that another account of ours heard before, if one did.
+
+    It is the one with the same reference where those are common to all accounts. Elsewhere
+    it has the same words, and the oldest that ``account`` has not heard yet: so two lines
+    that say the same stay two. That it heard this one is noted.
+    """
+    query = "WHERE id = (SELECT message FROM copy WHERE account = ? AND ref = ?) AND sender = ?"
+    values = (account, message.ref, message.sender)
+    if account and message.ref and (again := select_messages(db, query, values)):
+        return again[0]
+    found, place, words = None, message.session.partition("#")[0], message.text.split()
+    for id, session, sender, text, ref, heard_by, at in db.execute(
+        "SELECT id, session, sender, text, ref, account, at FROM message"
+        " WHERE import = '' ORDER BY id DESC"
+    ):
+        if at < message.at - LATE:
+            break
+        if sender != message.sender or session.partition("#")[0] != place:
+            continue
+        if not account and ref == message.ref:
+            found = id
+        elif heard_by not in ("", account) and "".join(text.split()) == "".join(words):
+            query = "SELECT 1 FROM copy WHERE message = ? AND account = ?"
+            found = found if db.execute(query, (id, account)).fetchone() else id
+    if found and account:
+        db.execute("INSERT INTO copy VALUES (?, ?, ?)", (account, message.ref, found))
+    return by_ids(db, [found])[0] if found else None
 
 
 def _told(db: sqlite3.Connection, line: Message) -> set[str]:
@@ -166,14 +206,23 @@ def answers(db: sqlite3.Connection, message: Message) -> list[int]:
     return found
 
 
-def by_platform_id(db: sqlite3.Connection, circle: str, id: str) -> int | None:
-    """The newest message of a chat window whose reference is ``id``, up to the ``@``."""
+def by_platform_id(db: sqlite3.Connection, circle: str, id: str, account: str = "") -> int | None:
+    """The newest message of a chat window whose reference is ``id``, up to the ``@``.
+
+    Args:
+        account: Whose reference; see :class:`Turn`.
+    """
     (found,) = db.execute(
-        "SELECT max(m.id) FROM row s CROSS JOIN message m"
+        "SELECT max(id) FROM (SELECT m.id FROM row s CROSS JOIN message m"
         " ON m.session = s.id WHERE s.kind = 'session'"
         " AND json_extract(s.data, '$.circle') = :circle"
-        " AND m.ref > :first AND m.ref < :last AND m.ref != ''",
-        {"circle": circle, "first": f"{id}@", "last": f"{id}A"},  # A follows @
+        " AND m.ref > :first AND m.ref < :last AND m.ref != ''"
+        " AND (:account = '' OR m.account IN ('', :account))"
+        " UNION ALL SELECT m.id FROM copy c CROSS JOIN message m ON m.id = c.message"
+        " CROSS JOIN row s ON s.kind = 'session' AND s.id = m.session"
+        " WHERE c.account = :account AND c.ref > :first AND c.ref < :last"
+        " AND json_extract(s.data, '$.circle') = :circle)",
+        {"circle": circle, "first": f"{id}@", "last": f"{id}A", "account": account},  # A follows @
     ).fetchone()
     return int(found) if found else None
 
@@ -191,9 +240,9 @@ def by_words(db: sqlite3.Connection, circle: str, text: str) -> int | None:
     return next(same, None) or next((id for id, line in lines if text and text in line), None)
 
 
-def addressee(db: sqlite3.Connection, circle: str, quote: Quote) -> Addressee:
+def addressee(db: sqlite3.Connection, circle: str, quote: Quote, account: str = "") -> Addressee:
     """Whom a message quotes that is said in a chat window, and which words of theirs."""
-    found = by_platform_id(db, circle, quote.ref) if quote.ref else None
+    found = by_platform_id(db, circle, quote.ref, account) if quote.ref else None
     if found is None and quote.user == BOT and quote.text:
         found = by_words(db, circle, quote.text)
     user = quote.user

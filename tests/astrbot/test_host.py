@@ -205,14 +205,17 @@ USERS = {"sender": {"user_id": 10001}, "message": [{"type": "text", "data": {"te
 @pytest.mark.parametrize(
     ("event", "meant"),
     [
-        (notice("group_recall", "10001", group="42"), ("aiocqhttp:group:42", "7", "")),
-        (notice("friend_recall", "10001", known=USERS), ("aiocqhttp:private:10001", "7", "")),
+        (notice("group_recall", "10001", group="42"), ("aiocqhttp:group:42", "7", "", "")),
+        (notice("friend_recall", "10001", known=USERS), ("aiocqhttp:private:10001", "7", "", "")),
         (
             notice("group_recall", "999", group="42", known=BOTS),
-            ("aiocqhttp:group:42", "7", "你好"),
+            ("aiocqhttp:group:42", "7", "你好", ""),
         ),
-        (notice("group_recall", "999", group="42"), ("aiocqhttp:group:42", "7", "")),
-        (notice("friend_recall", "10001", known=BOTS), ("aiocqhttp:private:10001", "7", "你好")),
+        (notice("group_recall", "999", group="42"), ("aiocqhttp:group:42", "7", "", "")),
+        (
+            notice("friend_recall", "10001", known=BOTS),
+            ("aiocqhttp:private:10001", "7", "你好", ""),
+        ),
         (notice("group_decrease", "10001", group="42"), None),
         (Event(), None),
     ],

@@ -3,15 +3,22 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from astrbot.api.message_components import At, Reply
 from astrbot.api.provider import ProviderRequest
 from astrbot.core.provider.entities import LLMResponse
+from astrbot.core.star.filter.command import CommandFilter
+from astrbot.core.star.star_handler import star_handlers_registry
 
 from graph_memory.astrbot import Host, hooks
-from graph_memory.model import BOT, User
+from graph_memory.astrbot.adapter import state_of
+from graph_memory.learning.learning_queue import EAR
+from graph_memory.model import BOT, Session, User
 from graph_memory.store.instances import DAY
+from graph_memory.store.messages import LATE
 
 from ..world import World, living
 from .test_host import Event, host
@@ -86,6 +93,174 @@ async def test_bots_that_answer_each_other_leave_nothing_in_the_memory(club: Gro
         event = await club.hears(hearer, speaker, f"你说得对，第{turn}次", asked=True)
         await club.answers(event, f"不，你说得更对，第{turn}次")
     assert await club.stored() == before
+
+
+async def texts(club: Group) -> list[str]:
+    return [text for sender, text in await club.stored() if sender != BOT]
+
+
+async def acquainted(club: Group) -> None:
+    """Both accounts are known."""
+    for own in (ONE, OTHER):
+        await club.world.memory.instances.register("aiocqhttp", own)
+
+
+async def test_a_line_that_two_bots_hear_is_stored_once(club: Group) -> None:
+    for number, (first, second) in enumerate([(ONE, OTHER), (OTHER, ONE)] * 3):
+        said = await club.hears(first, "10001", f"第 {number} 句")
+        heard = await club.hears(second, "10001", f"第 {number}  句")
+        assert state_of(said).turn.message == state_of(heard).turn.message
+    assert await texts(club) == [f"第 {number} 句" for number in range(6)]
+
+
+async def test_the_very_first_line_is_stored_once_too(club: Group) -> None:
+    await club.hears(ONE, "10001", "大家好")
+    await club.hears(OTHER, "10001", "大家好")
+    assert await texts(club) == ["大家好"]
+
+
+@pytest.mark.parametrize("order", ["ABAB", "AABB", "ABBA", "BAAB", "AAB", "ABA", "AA"])
+async def test_two_lines_that_say_the_same_stay_two(order: str, club: Group) -> None:
+    await acquainted(club)
+    for each in order:
+        await club.hears({"A": ONE, "B": OTHER}[each], "10001", "哈哈")
+    assert await texts(club) == ["哈哈", "哈哈"]
+
+
+async def test_who_says_the_same_later_or_elsewhere_or_is_another_says_it_anew(club: Group) -> None:
+    await acquainted(club)
+    await club.hears(ONE, "10001", "早")
+    await club.hears(OTHER, "10002", "早")
+    elsewhere = club.event(OTHER, "10001", "早", group="43")
+    await hooks.hear(club.host, club.world.memory, elsewhere)
+    club.world.later(LATE + 1)
+    await club.hears(OTHER, "10001", "早")
+    assert await texts(club) == ["早"] * 4
+
+
+async def test_what_is_said_to_each_in_private_are_two_lines(club: Group) -> None:
+    await acquainted(club)
+    for own in (ONE, OTHER):
+        alone = club.event(own, "10001", "你好", group="")
+        await hooks.hear(club.host, club.world.memory, alone)
+    assert await texts(club) == ["你好"] * 2
+
+
+async def test_a_line_that_is_sent_again_to_either_is_stored_once(club: Group) -> None:
+    await acquainted(club)
+    heard = [await club.hears(own, "10001", "哈哈") for own in (ONE, OTHER)]
+    club.world.later(LATE + 1)
+    for own, first in zip((ONE, OTHER), heard, strict=True):
+        again: Any = club.event(own, "10001", "哈哈")
+        again.message_obj.message_id = first.message_obj.message_id  # type: ignore[attr-defined]
+        await hooks.hear(club.host, club.world.memory, again)
+    assert await texts(club) == ["哈哈"]
+
+
+async def test_ids_that_are_common_to_all_accounts_tell_lines_apart(club: Group) -> None:
+    for own in (ONE, OTHER):
+        await club.world.memory.instances.register("discord", own)
+    for own, id in ((ONE, "1"), (OTHER, "2"), (OTHER, "1"), (ONE, "3"), (ONE, "2")):
+        event: Any = club.event(own, "10001", "哈哈")
+        event.get_platform_name = lambda: "discord"
+        event.message_obj.message_id = id
+        await hooks.hear(club.host, club.world.memory, event)
+    assert await texts(club) == ["哈哈"] * 3
+
+
+async def test_each_account_takes_back_and_quotes_by_its_own_ids(club: Group) -> None:
+    await acquainted(club)
+    await club.hears(ONE, "10001", "一")  # 1
+    await club.hears(OTHER, "10001", "一")  # 2
+    second = await club.hears(ONE, "10002", "二")  # 3
+    await club.hears(OTHER, "10002", "二")  # 4
+    notice: Any = club.event(OTHER, "10001", "")
+    notice.message_obj.raw_message = {"notice_type": "group_recall", "message_id": 3}
+    await hooks.hear(club.host, club.world.memory, notice)
+    assert await texts(club) == ["一", "二"]  # 3 is none of that account's
+    asked: Any = club.event(OTHER, "10001", "为什么")
+    asked.get_messages = lambda: [Reply(id="4", sender_id="10002", message_str="二")]
+    await hooks.hear(club.host, club.world.memory, asked)
+    (addressee,) = state_of(asked).turn.message.to
+    assert addressee.quoted == state_of(second).turn.message.id
+    notice.message_obj.raw_message = {"notice_type": "group_recall", "message_id": 2}
+    await hooks.hear(club.host, club.world.memory, notice)
+    assert await texts(club) == ["二", "为什么"]
+    copies = "SELECT count(*) FROM copy"
+    left = await club.world.memory.journal.look(lambda db: db.execute(copies).fetchone())
+    assert left == (1,)
+
+
+async def test_what_both_hear_is_learned_in_one_call(club: Group) -> None:
+    await acquainted(club)
+    for number in range(4):
+        order = (ONE, OTHER) if number % 2 else (OTHER, ONE)
+        for own in order:
+            await club.hears(own, "10001", f"我周末去爬了第{number}座山")
+        club.world.later(20)
+    await club.world.learn()
+    (call,) = club.world.model.calls
+    assert [call.prompt.count(f"第{number}座山") for number in range(4)] == [1] * 4
+
+
+async def test_bots_of_two_personas_do_not_cut_each_others_batches_short(club: Group) -> None:
+    await acquainted(club)
+    names = {ONE: "mei", OTHER: "lan"}
+
+    async def persona(event: Any, request: Any = None) -> str:
+        return names[event.get_self_id()]
+
+    club.host.persona = persona  # type: ignore[method-assign]
+    for number in range(6):
+        for own in ((ONE, OTHER), (OTHER, ONE))[number % 2]:
+            await club.hears(own, "10001", f"第{number}句")
+    assert {row.persona for row in await club.world.rows(Session)} == {"mei"}
+    asked = await club.hears(OTHER, "10001", "小兰，你怎么看", asked=True)
+    await club.hears(ONE, "10001", "小兰，你怎么看")
+    await club.answers(asked, "我也这么看。")
+    held = await club.world.memory.journal.buffers()
+    assert {each.session.rpartition("#")[2]: each.count for each in held} == {"mei": 6, "lan": 2}
+
+
+async def test_who_does_not_hear_any_more_does_not_listen(club: Group) -> None:
+    await acquainted(club)
+    umo = {ONE: "qq", OTHER: "zwei"}
+
+    async def say(own: str, text: str) -> None:
+        event = club.event(own, "10001", text)
+        event.unified_msg_origin = f"{umo[own]}:GroupMessage:42"
+        await hooks.hear(club.host, club.world.memory, event)
+
+    async def origin() -> str:
+        (row,) = await club.world.rows(Session)
+        return str(row.umo).partition(":")[0]
+
+    await say(ONE, "一")
+    await say(OTHER, "二")
+    await say(ONE, "二")
+    club.world.later(3_600)
+    await say(OTHER, "三")
+    assert await origin() == "qq"  # an hour of silence is no hour of deafness
+    club.world.later(EAR + 1)
+    await say(OTHER, "四")
+    assert await origin() == "zwei"
+
+
+async def test_a_command_to_one_bot_is_no_talk_to_the_other(
+    club: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await acquainted(club)
+    rule = CommandFilter("记忆 状态")
+    handler = SimpleNamespace(handler_module_path="data.plugins.x", event_filters=[rule])
+    monkeypatch.setattr(
+        star_handlers_registry, "get_handlers_by_event_type", lambda *_, **__: [handler]
+    )
+    for said, to in (("记忆 状态", ONE), ("记忆 状态 怎么样", "10003"), ("记得去爬山", ONE)):
+        event: Any = club.event(OTHER, "10001", f"@小雪({to}) {said}")
+        event.get_messages = lambda to=to: [At(qq=to, name="小雪")]
+        event.plugins_name = None
+        await hooks.hear(club.host, club.world.memory, event)
+    assert await texts(club) == ["@小雪 记忆 状态 怎么样", "记得去爬山"]
 
 
 async def test_an_account_is_noted_once_a_day(club: Group) -> None:
