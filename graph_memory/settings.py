@@ -60,6 +60,7 @@ class Settings:
     memory_sharing_mode: str = _choice("layered", "layered", "isolated", "shared")
     cross_persona_search: bool = False
     audience: str = _choice("participants", "participants", "off")
+    private_chats: str = _choice("shared", "shared", "by_account")
     llm_provider_id: str = ""
     daily_llm_tokens: int = _number(2_000_000, 10_000, 1_000_000_000, zero=True)
     remember_only: tuple[str, ...] = ()

@@ -40,9 +40,9 @@ T0 = 1_790_000_000.0
 """A moment in September 2026; tests count from it."""
 
 
-def private(account: str, persona: str = "mei") -> Session:
-    """The private chat of an account."""
-    return session_of(QQ, "", account, persona, umo=f"qq:FriendMessage:{account}")
+def private(account: str, persona: str = "mei", bot: str = "") -> Session:
+    """The private chat of an account, with one of our accounts if with it alone."""
+    return session_of(QQ, "", account, persona, bot, umo=f"qq:FriendMessage:{account}")
 
 
 def group(number: str, persona: str = "mei") -> Session:

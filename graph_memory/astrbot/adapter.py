@@ -89,10 +89,12 @@ class Host:
 
     Args:
         context: AstrBot's ``Context``.
+        by_account: Whether each account of ours has its private chats for itself.
     """
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: Any, *, by_account: bool = False) -> None:
         self._context = context
+        self._by_account = by_account
         self.accounts: Callable[[str], frozenset[str]] = lambda user: frozenset((user,))
         self.ours: Mapping[str, Collection[str]] = {}
         self.tools: list[FunctionTool] = []
@@ -166,12 +168,14 @@ class Host:
         )
 
     def _session(self, event: Any, persona: str) -> Session:
-        group = str(event.get_group_id() or "")
+        group, platform = str(event.get_group_id() or ""), event.get_platform_name()
+        own = str(event.get_self_id() or "")
         return session_of(
-            event.get_platform_name(),
+            platform,
             group,
             event.get_sender_id(),
             persona,
+            own if self._by_account and own in self.ours.get(platform, ()) else "",
             title=_title(event, group),
             umo=_origin(event, group),
         )
@@ -248,9 +252,7 @@ class Host:
         kind, id = raw.get("notice_type"), raw.get("message_id")
         if kind not in ("group_recall", "friend_recall") or id is None:
             return None
-        group = str(event.get_group_id() or "") if kind == "group_recall" else ""
-        account = event.get_sender_id()
-        circle = session_of(event.get_platform_name(), group, account, NO_PERSONA).circle
+        account, circle = event.get_sender_id(), self._session(event, NO_PERSONA).circle
         own, ours = str(event.get_self_id()), self.ours.get(event.get_platform_name(), ())
         is_own = kind == "friend_recall" or account == own
         words = await self._own_words(event, id) if is_own else ""

@@ -114,7 +114,7 @@ class Runtime:
     ) -> None:
         self._context, self._config = context, config
         self.settings, self._wrong = read(config)
-        self.host = Host(context)
+        self.host = Host(context, by_account=self.settings.private_chats == "by_account")
         self._personas = PersonaCommands(self.host, self.settings.language)
         PersonaNamed.known = staticmethod(lambda: (UNSET, *self.host.personas()))
         self.memory: MemoryService | None = None

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..context import Context, Part
 from ..errors import NotFoundError
-from ..model import Asker, Fact, Message, Session, SessionRow, Status, User, session_of
+from ..model import Asker, Fact, Message, Session, SessionRow, Status, User, home_of, session_of
 from ..privacy.scope import Attendance, Policy, Rank, View, rank_of, view
 from ..recall import Index, Item, Recall, Recaller, VisibleSet
 from ..recall.documents import Kind, message_key
@@ -109,10 +109,15 @@ def barriers(
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Users, groups and personas to view as: ids and names, in order of names."""
+    """Users, groups and personas to view as: ids and names, in order of names.
+
+    Attributes:
+        homes: What accounts of ours have private chats for themselves; see :func:`home_of`.
+    """
 
     people: list[tuple[str, str]]
     groups: list[tuple[str, str]]
+    homes: list[str]
     personas: list[str]
 
 
@@ -166,25 +171,26 @@ class ViewAs(Part):
             return Choices(
                 sorted(((id, names.get(id, id)) for id in users), key=lambda each: each[1]),
                 sorted(groups.items(), key=lambda each: each[1]),
+                sorted({home_of(s.circle) for s in sessions} - {""}),
                 sorted({session.persona for session in sessions}),
             )
 
         return await self._journal.look(work)
 
     def asker(self, user: str, group: str, persona: str) -> Asker:
-        """Who asks, in the group of a circle or, if that is empty, in private.
+        """Who asks, in the group of a circle or, if that is empty or a home, in private.
 
         Raises:
             NotFoundError: :data:`NOBODY` asks in private.
         """
         accounts = self._context.identities.accounts(user) if user else frozenset[str]()
-        if group:
+        if group.count(":") > 1:
             return Asker(user or None, group, True, persona, accounts)
         if not user:
             raise NotFoundError("nobody in particular asks in groups only")
         platform, _, account = user.partition(":")
-        home = session_of(platform, "", account, persona)
-        return Asker(user, home.circle, False, persona, accounts)
+        circle = session_of(platform, "", account, persona).circle
+        return Asker(user, f"{group}:{account}" if group else circle, False, persona, accounts)
 
     async def outlook(self, asker: Asker, at: float) -> Outlook:
         """What an asker sees of what is known at ``at``, seconds since the epoch."""

@@ -29,6 +29,7 @@ from .kinds import Participation as Participation
 from .kinds import Session as Session
 from .kinds import User as User
 from .kinds import episode_id as episode_id
+from .kinds import home_of as home_of
 from .kinds import session_of as session_of
 from .row import BOT as BOT
 from .row import GROUP as GROUP

@@ -33,7 +33,8 @@ class Session(Row):
     """A chat window under one persona.
 
     Attributes:
-        circle: ``platform:group:id`` or ``platform:private:account``.
+        circle: ``platform:group:id`` or ``platform:private:account``; with ``private@bot``
+            where each account of ours has its private chats for itself.
         owner: User id of a private chat's user; empty for groups.
         umo: Where AstrBot would send a message to (last seen).
     """
@@ -53,15 +54,25 @@ class Session(Row):
         return not self.owner
 
 
-def session_of(platform: str, group: str, account: str, persona: str, **about: str) -> Session:
+def home_of(circle: str) -> str:
+    """Account of ours that alone has a private chat; empty if every one does."""
+    platform, kind, _ = circle.split(":", 2)
+    return f"{platform}:{kind}" if "@" in kind else ""
+
+
+def session_of(
+    platform: str, group: str, account: str, persona: str, bot: str = "", **about: str
+) -> Session:
     """The Session of a chat window under a persona.
 
     Args:
         platform: Platform type, e.g. ``aiocqhttp``.
         group: Empty in a private chat, which ``account`` identifies.
+        bot: The account of ours whose alone a private chat is; empty: it is every bot's.
         about: ``title`` and ``umo``.
     """
-    kind, key = (GROUP, group) if group else (PRIVATE, account)
+    bot = bot.replace("%", "%25").replace(":", "%3A")
+    kind, key = (GROUP, group) if group else (f"{PRIVATE}@{bot}" if bot else PRIVATE, account)
     circle, persona = whole(f"{platform}:{kind}:{key}"), whole(persona)
     about = {field: whole(text) for field, text in about.items()}
     owner = "" if group else user_id(platform, account)

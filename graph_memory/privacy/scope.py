@@ -1,8 +1,9 @@
 """Scope of rows: who may be reminded of what, by audience and persona.
 
 Pure and fail-closed; a row has to pass both tests. *Audience*: only before people who were
-there. A group is its own; in a private chat, the user's own private chats and the groups
-where the user was when it was said. *Persona*: under layered sharing what is known about a
+there. A group is its own; in a private chat, the user's own private chats (one that an account
+of ours has for itself with that account only) and the groups where the user was when it was
+said. *Persona*: under layered sharing what is known about a
 user (:attr:`Layer.KNOWS`) is shared by all personas, everything else is its Session's own.
 What was told in confidence is shown to nobody but its teller, in private, by the persona that
 was told.
@@ -16,7 +17,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from ..model import Asker, Layer, Message, Presence, Row, Session
+from ..model import Asker, Layer, Message, Presence, Row, Session, home_of
 from .confidence import asks_to_keep
 
 Window = tuple[float, float]
@@ -119,7 +120,9 @@ def view(session: Session, asker: Asker, policy: Policy, attendance: Attendance)
 
 def standpoint(asker: Asker, policy: Policy) -> Hashable:
     """All that :func:`view` looks at in an asker: who share it see the same."""
-    audience: Hashable = asker.circle if asker.is_group else asker.accounts
+    audience: Hashable = asker.circle
+    if not asker.is_group:
+        audience = asker.accounts, home_of(asker.circle)
     if policy.confidences or (asker.is_group and not policy.participants_only):
         audience = None
     persona = None if policy.sharing is Sharing.SHARED else asker.persona
@@ -135,7 +138,10 @@ def _audience(
         return ALWAYS if session.is_group and session.circle == asker.circle else ()
     if session.is_group:
         return attendance.windows(session.circle, asker.accounts)
-    return ALWAYS if session.owner in asker.accounts else ()
+    if session.owner not in asker.accounts:
+        return ()
+    home = home_of(session.circle)
+    return ALWAYS if not home or home == home_of(asker.circle) else ()
 
 
 def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:

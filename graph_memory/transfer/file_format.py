@@ -220,6 +220,7 @@ def _check_session(row: Session) -> None:
     if not row.id.endswith(f"#{row.persona}"):  # the chat itself may have moved
         raise FormatError("is not that of its persona", 0, "id")
     platform, kind, key = [*row.circle.split(":", 2), "", ""][:3]
+    kind = PRIVATE if kind.startswith(f"{PRIVATE}@") else kind
     owner = user_id(platform, key) if kind == PRIVATE else ""
     if not platform or not key or kind not in (PRIVATE, GROUP):
         raise FormatError("is neither a group nor a private chat", 0, "circle")

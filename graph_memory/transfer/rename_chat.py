@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..errors import FormatError
-from ..model import GROUP, PRIVATE, Change, Link, Row, Session, user_id
+from ..model import GROUP, Change, Link, Row, Session, user_id
 from ..store import Draft, Journal, contents
 from ..store.rows import Tell, write
 from .import_runs import OWNER
@@ -45,8 +45,8 @@ async def preview_renaming(journal: Journal, old: str, new: str) -> list[tuple[s
             platforms (all chats there); anything else raises ``FormatError``.
     """
     way = _way(old, new)
-    sessions = await journal.look(partial(_sessions, old=way[0]))
-    return [(each.circle, way[1] + each.circle.removeprefix(way[0])) for each in sessions]
+    moved = await journal.look(partial(_moved, way=way))
+    return [(each.circle, circle) for each, circle in moved]
 
 
 async def rename_chat(journal: Journal, old: str, new: str, at: float) -> Change | None:
@@ -63,8 +63,6 @@ def _way(old: str, new: str) -> tuple[str, str]:
     kinds = [_kind(each) for each in (old, new)]
     if kinds[0] != kinds[1] or old == new:
         raise FormatError("old and new must be of a kind, and not the same").told("way")
-    if kinds[0] == "user":
-        old, new = (each.replace(":", f":{PRIVATE}:", 1) for each in (old, new))
     return old, new
 
 
@@ -78,17 +76,24 @@ def _kind(place: str) -> str:
     return "user" if colons == 1 else split_circle(place)[1]
 
 
-def _sessions(db: sqlite3.Connection, old: str) -> list[Session]:
-    found = contents.sessions(db).values()
-    return [each for each in found if f"{each.circle}:".startswith(f"{old}:")]
+def _moved(db: sqlite3.Connection, way: tuple[str, str]) -> list[tuple[Session, str]]:
+    """The Sessions that are renamed, and the circle that each is in then."""
+    old, new = way
+    found: list[tuple[Session, str]] = []
+    for each in contents.sessions(db).values():
+        if _kind(old) == "user" and each.owner == old:
+            kind = each.circle.split(":", 2)[1]
+            found.append((each, new.replace(":", f":{kind}:", 1)))
+        elif _kind(old) != "user" and f"{each.circle}:".startswith(f"{old}:"):
+            found.append((each, new + each.circle.removeprefix(old)))
+    return found
 
 
 def _rename(
     db: sqlite3.Connection, tell: Tell, *, way: tuple[str, str], at: float
 ) -> Change | None:
     rows: list[Row] = []
-    for session in _sessions(db, way[0]):
-        circle = way[1] + session.circle.removeprefix(way[0])
+    for session, circle in _moved(db, way):
         platform, kind, key = split_circle(circle)
         owner = "" if kind == GROUP else user_id(platform, key)
         # Where to write to is not known until somebody speaks there.

@@ -15,7 +15,9 @@ from graph_memory.model import NO_PERSONA, Message
 from graph_memory.store import Journal
 
 
-def host(config: dict[str, Any] | None = None, providers: tuple[str, ...] = ("p",)) -> Host:
+def host(
+    config: dict[str, Any] | None = None, providers: tuple[str, ...] = ("p",), **more: Any
+) -> Host:
     async def resolve(**asked: Any) -> tuple[Any, ...]:
         return asked["conversation_persona_id"] or "default", None, None, False
 
@@ -31,7 +33,8 @@ def host(config: dict[str, Any] | None = None, providers: tuple[str, ...] = ("p"
             conversation_manager=SimpleNamespace(
                 get_curr_conversation_id=nothing, get_conversation=nothing
             ),
-        )
+        ),
+        **more,
     )
 
 
@@ -95,6 +98,23 @@ async def test_private_chat() -> None:
     assert caller.session.circle == "aiocqhttp:private:10001"
     assert caller.session.owner == caller.user
     assert (caller.session.persona, caller.session.title) == ("default", "小红")
+
+
+async def test_each_account_of_ours_has_its_private_chats_for_itself() -> None:
+    found = host(by_account=True)
+    caller = await found.turn(Event())
+    assert caller
+    assert caller.session.circle == "aiocqhttp:private:10001"  # whose account is not known
+    found.ours = {"aiocqhttp": {"999", "998"}}
+    caller = await found.turn(Event())
+    assert caller
+    assert caller.session.circle == "aiocqhttp:private@999:10001"
+    assert caller.session.owner == caller.user == "aiocqhttp:10001"
+    in_group = await found.turn(Event(group="42"))
+    assert in_group
+    assert in_group.session.circle == "aiocqhttp:group:42"
+    taken_back = await found.retracted(notice("friend_recall", "10001"))
+    assert taken_back == ("aiocqhttp:private@999:10001", "7", "", "999")
 
 
 async def test_accounts_that_are_linked_ask_together() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from graph_memory.errors import NotFoundError
 from graph_memory.inspect.view_as import NOBODY, STRANGER, Barrier, Outlook, Standing
-from graph_memory.model import Asker, Fact, Link, Name, User
+from graph_memory.model import Asker, Fact, Link, Name, User, asker_of
 from graph_memory.recall.documents import Kind
 from graph_memory.recall.index import Index
 from graph_memory.recall.visible import VisibleSet
@@ -79,6 +79,19 @@ async def test_whose_eyes_there_are(memory: MemoryService) -> None:
     )
     assert found.groups == [(OTHER.circle, "群8"), (CLUB.circle, "群9")]
     assert found.personas == ["lan", "mei"]
+
+
+async def test_with_an_account_of_ours_that_has_its_private_chats_for_itself(memory):
+    alone = private("1", "mei", "998")
+    told = fact(alone, ZHANG, entity("口琴"), "张三在学口琴", at=T0 - DAY)
+    await memory.journal.commit(lambda _: Draft("learn", "learned", [alone, told]))
+    await memory.settle()
+    (home,) = (await memory.view_as.choices()).homes
+    asker = memory.view_as.asker(ZHANG, home, "mei")
+    assert asker == asker_of(alone, ZHANG)
+    assert "张三在学口琴" in stands(await looks(memory, asker))
+    elsewhere = await looks(memory, memory.view_as.asker(ZHANG, "", "mei"))
+    assert barriers(elsewhere)["张三在学口琴"] is Barrier.AUDIENCE
 
 
 async def test_in_private_one_sees_ones_own_and_the_club_since_one_came(memory):

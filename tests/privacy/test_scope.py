@@ -42,6 +42,25 @@ def test_own_private_chat_is_seen_and_nobody_elses():
     assert rank(private("zhang"), asker_of(private("li"), LI)) is Rank.HIDDEN
 
 
+@pytest.mark.parametrize(
+    ("said_to", "asked", "shown"),
+    [
+        ("998", "998", True),
+        ("998", "997", False),
+        ("998", "", False),
+        ("", "998", True),  # what was said while the chat was every bot's stays so
+        ("99", "998", False),
+    ],
+)
+def test_what_one_account_of_ours_has_for_itself_stays_with_it(said_to, asked, shown):
+    session, here = private("zhang", bot=said_to), private("zhang", bot=asked)
+    assert (rank(session, asker_of(here, ZHANG), KNOWS) is Rank.OWN) is shown
+    assert rank(session, asker_of(private("li", bot=said_to), LI), KNOWS) is Rank.HIDDEN
+    assert rank(session, asker_of(group("1"), ZHANG), KNOWS) is Rank.HIDDEN
+    linked = asker_of(private("li", bot=asked), LI, [ZHANG])
+    assert (rank(session, linked, KNOWS) is Rank.OWN) is shown
+
+
 def test_private_chat_never_surfaces_in_a_group():
     assert rank(private("zhang"), asker_of(group("1"), ZHANG), KNOWS) is Rank.HIDDEN
 
@@ -161,7 +180,8 @@ def test_layer_follows_the_subject():
 accounts = st.sampled_from(["zhang", "li", "wang"])
 personas = st.sampled_from(["mei", "lin", NO_PERSONA])
 sessions = st.one_of(
-    st.builds(private, accounts, personas), st.builds(group, st.sampled_from(["1", "2"]), personas)
+    st.builds(private, accounts, personas, st.sampled_from(["", "998", "99:7"])),
+    st.builds(group, st.sampled_from(["1", "2"]), personas),
 )
 times = st.integers(0, 9).map(float)
 presences = st.lists(
@@ -209,7 +229,8 @@ def test_participants_only_holds_by_its_definition(session, here, account, prese
             for p in last
         )
     else:
-        there = session.owner == asker.user
+        ours = {private(asker.user.partition(":")[2]).circle, here.circle}
+        there = session.owner == asker.user and session.circle in ours
     persona = session.persona == here.persona or layer is KNOWS
     assert shown == (there and persona)
 

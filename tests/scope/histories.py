@@ -18,6 +18,9 @@ PERSONAS = ["mei", "lan", NO_PERSONA]
 CHATS = [
     *(makers.private("1", persona) for persona in PERSONAS),
     makers.private("2", "mei"),
+    makers.private("1", "mei", "998"),
+    makers.private("1", "lan", "997"),
+    makers.private("2", "mei", "998"),
     *(makers.group("9", persona) for persona in PERSONAS),
     makers.group("8", "mei"),
 ]

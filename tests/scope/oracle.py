@@ -135,7 +135,10 @@ class Judge:
         if listener.is_group:
             return not is_private and session["circle"] == listener.circle
         if is_private:
-            return session["owner"] in listener.accounts
+            if session["owner"] not in listener.accounts:
+                return False
+            with_whom = session["circle"].split(":")[1]  # of ours: nobody in particular, or one
+            return with_whom in ("private", listener.circle.split(":")[1])
         for circle, user, since, until in self._record.presences:
             if circle != session["circle"] or user not in listener.accounts:
                 continue

@@ -120,6 +120,11 @@ def private_chats_open(bench: Bench) -> None:
     )
 
 
+def bots_share_private_chats(bench: Bench) -> None:
+    """What an account of ours has for itself is every bot's."""
+    bench.set(scope, "home_of", lambda circle: "")
+
+
 def groups_told_private_matters(bench: Bench) -> None:
     """A group is told what its speaker said in private."""
     audience = scope._audience

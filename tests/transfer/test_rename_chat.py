@@ -122,6 +122,18 @@ async def test_an_account_that_changed_is_the_same_person(journal: Journal) -> N
     assert links == [(user("1"), "qq:ABC")]
 
 
+async def test_an_account_keeps_its_chats_with_each_bot_apart(journal: Journal) -> None:
+    for bot in ("", "998"):
+        hers = private("1", bot=bot)
+        await hear(journal, hers, message(hers, user("1"), "我换号了", T0))
+    await rename_chat(journal, user("1"), "qq:ABC", T0)
+    circles = {s.circle for s in await journal.read(lambda rows: list(rows.scan(Session)))}
+    assert circles == {"qq:private:ABC", "qq:private@998:ABC"}
+    await rename_chat(journal, "qq:private:ABC", "qq:private@998:ABC", T0)
+    (circle,) = {s.circle for s in await journal.read(lambda rows: list(rows.scan(Session)))}
+    assert circle == "qq:private@998:ABC"
+
+
 async def test_a_whole_platform(journal: Journal) -> None:
     for place in (OLD, private("1")):
         await hear(journal, place, message(place, user("1"), "你好", T0))

@@ -101,6 +101,7 @@ def split_circle(circle: str) -> tuple[str, str, str]:
         FormatError: It is none.
     """
     platform, kind, key = [*circle.split(":", 2), "", ""][:3]
+    kind = PRIVATE if kind.startswith(f"{PRIVATE}@") else kind
     if not platform or kind not in (GROUP, PRIVATE) or not key:
         error = FormatError(f"{circle[:80]!r} is no chat; write platform:group:number", 0, "into")
         raise error.told("no_chat", name=circle[:80])

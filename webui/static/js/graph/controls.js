@@ -34,7 +34,7 @@ export class Controls {
     const byName = ([, a], [, b]) => a.localeCompare(b);
     const named = new Map(nodes.map(({ id, name }) => [id, name]));
     const chats = new Map(sessions.map(({ circle, title, group }) => {
-      const who = named.get(circle.replace(":private:", ":"));
+      const who = named.get(circle.replace(/:private(@[^:]*)?:/, ":"));
       return [circle, group ? `${this.words.group_chat} ${title}` : `${this.words.private_chat} ${who ?? title}`];
     }));
     this.#personas = [...new Set(sessions.map(({ persona }) => persona))].sort();
