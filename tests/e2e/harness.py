@@ -31,6 +31,7 @@ CHAT_PROVIDER_ID = "fake-chat"
 EXTRACT_PROVIDER_ID = "fake-extract"
 EMBEDDING_PROVIDER_ID = "fake-embedding"
 ONEBOT_PLATFORM_ID = "qq"
+OTHER_PLATFORM_ID = "qq-other"
 HIDING = Path(__file__).parents[1] / "hiding" / "sitecustomize.py"
 """What a process reads first: it knows nothing of the packages in GRAPH_MEMORY_HIDDEN."""
 
@@ -396,6 +397,7 @@ class AstrBotInstance:
             (missing keys get their schema default).
         config: Overrides merged into ``data/cmd_config.json``.
         providers: Providers besides the fake ones.
+        other_port: Where a second OneBot platform listens, if there is one.
         python: Interpreter of the environment AstrBot is installed in.
         env: Extra environment variables.
         streaming: Ask the chat model for streamed answers.
@@ -410,6 +412,7 @@ class AstrBotInstance:
     plugin_configs: dict[str, dict] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     providers: list[dict[str, Any]] = field(default_factory=list)
+    other_port: int = 0
     python: str = sys.executable
     env: dict[str, str] = field(default_factory=dict)
     streaming: bool = False
@@ -495,16 +498,19 @@ class AstrBotInstance:
         """Settings that make AstrBot deterministic and offline."""
         chat = {"provider_type": "chat_completion", "provider_source_id": "fake", "enable": True}
         chat |= {"modalities": [], "max_context_tokens": 128000}
+        platforms = {ONEBOT_PLATFORM_ID: self.onebot_port, OTHER_PLATFORM_ID: self.other_port}
         return {
             "platform": [
                 {
-                    "id": ONEBOT_PLATFORM_ID,
+                    "id": id,
                     "type": "aiocqhttp",
                     "enable": True,
                     "ws_reverse_host": "127.0.0.1",
-                    "ws_reverse_port": self.onebot_port,
+                    "ws_reverse_port": port,
                     "ws_reverse_token": "",
                 }
+                for id, port in platforms.items()
+                if port
             ],
             "platform_settings": {"rate_limit": {"count": 0}},
             "provider_sources": [
@@ -796,16 +802,24 @@ class BotMessage:
 
 
 class OneBotClient:
-    """Plays a QQ account connected to AstrBot's aiocqhttp adapter."""
+    """Plays a QQ account connected to AstrBot's aiocqhttp adapter.
 
-    def __init__(self, bot: AstrBotInstance, self_id: int = BOT_ID) -> None:
+    Args:
+        port: Where that listens; where the first one does by default.
+        first_id: Id of its first message; each client has its own.
+    """
+
+    def __init__(
+        self, bot: AstrBotInstance, self_id: int = BOT_ID, *, port: int = 0, first_id: int = 1
+    ) -> None:
         self.bot = bot
         self.self_id = self_id
+        self._port = port or bot.onebot_port
         self.sent: list[BotMessage] = []
         self.nicknames: dict[int, str] = {}
         self._messages: dict[int, dict] = {}
         self._inbox: dict[tuple[str, int], asyncio.Queue[BotMessage]] = defaultdict(asyncio.Queue)
-        self._ids = itertools.count(1)
+        self._ids = itertools.count(first_id)
 
     async def __aenter__(self) -> OneBotClient:
         await self.connect()
@@ -819,7 +833,7 @@ class OneBotClient:
         self._session = ClientSession()
         try:
             self._ws = await self._session.ws_connect(
-                f"ws://127.0.0.1:{self.bot.onebot_port}/ws",
+                f"ws://127.0.0.1:{self._port}/ws",
                 headers={
                     "X-Self-ID": str(self.self_id),
                     "X-Client-Role": "Universal",

@@ -269,6 +269,7 @@ BREAKS: dict[Callable[[Bench], None], Rules] = {
     windows_ignored: LAYERED,
     left_is_present: LAYERED,
     private_chats_open: LAYERED,
+    bots_share_private_chats: LAYERED,
     groups_told_private_matters: LAYERED,
     episodes_of_every_persona: LAYERED,
     isolation_forgets_people: Rules("isolated"),

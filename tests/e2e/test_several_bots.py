@@ -1,0 +1,128 @@
+"""Two QQ accounts of ours in one group, in one AstrBot, with one memory."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from .extractor import is_extraction
+from .harness import BOT_ID, BotMessage, OneBotClient, free_port, segment, wait_until
+from .world import World, injected, living
+
+pytestmark = [pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
+
+GROUP, OTHER_ID = 7001, 20000
+HONG, MING = 701, 702
+
+
+@dataclass
+class Group:
+    """A group in which both accounts hear all that somebody else says."""
+
+    world: World
+    accounts: dict[int, OneBotClient]
+
+    async def say(self, account: int, text: str, name: str = "", *, to: int = 0) -> None:
+        """Somebody says something, to one of the bots if to any."""
+        said = [segment("at", qq=str(to)), segment("text", text=f" {text}")] if to else text
+        for own, client in self.accounts.items():
+            if own != account:
+                await client.send_group(GROUP, account, said, name or None)
+
+    async def ask(self, account: int, text: str, name: str = "", *, to: int) -> BotMessage:
+        """Ask one of the bots; its answer is heard by the other one."""
+        self.accounts[to].drain(group_id=GROUP)
+        await self.say(account, text, name, to=to)
+        answer = await self.accounts[to].next_message(group_id=GROUP)
+        await self.say(to, answer.text)
+        return answer
+
+    def journal(self, query: str) -> list[tuple[Any, ...]]:
+        path = (self.world.data / "journal.sqlite3").as_uri()
+        with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as db:
+            return db.execute(query).fetchall()
+
+    def said(self) -> list[tuple[str, str]]:
+        """What is stored of the group, in order."""
+        return self.journal(
+            f"SELECT sender, text FROM message WHERE session LIKE '%:{GROUP}#%' ORDER BY id"
+        )
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def club(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Group]:
+    port = free_port()
+    async with living(tmp_path_factory.mktemp("several"), other_port=port) as world:
+        await world.ready()
+        other = OneBotClient(world.bot, OTHER_ID, port=port, first_id=5001)
+        async with other:
+            yield Group(world, {BOT_ID: world.qq, OTHER_ID: other})
+
+
+async def test_two_accounts_in_one_group(club: Group) -> None:
+    lines = [
+        (HONG, "我最喜欢茉莉花茶", "小红"),
+        (MING, "我养了一只叫豆豆的猫", "小明"),
+        (HONG, "哈哈", "小红"),
+        (HONG, "哈哈", "小红"),
+        (MING, "我打算周末去爬山", "小明"),
+    ]
+    for line in lines:
+        await club.say(*line)
+    await wait_until(lambda: len(club.said()) >= len(lines), 10, "the lines")
+    answers = [
+        await club.ask(HONG, "你擅长什么？", to=BOT_ID),
+        await club.ask(MING, "我们聊点别的吧", to=OTHER_ID),
+    ]
+    # The bots talk to each other for a while: one is asked by the other.
+    club.world.llm.when("接着聊", "我最喜欢围棋，我住在云端。")
+    for asker, asked in ((BOT_ID, OTHER_ID), (OTHER_ID, BOT_ID)):
+        await club.ask(asker, "我最喜欢围棋，接着聊", to=asked)
+    await club.say(MING, "再见", "小明")
+    await wait_until(lambda: club.said()[-1][1] == "再见", 10, "the last line")
+    human = [(f"aiocqhttp:{who}", text) for who, text, _ in lines]
+    assert sorted(club.said()) == sorted(
+        [
+            *human,
+            (f"aiocqhttp:{HONG}", "你擅长什么？"),
+            (f"aiocqhttp:{MING}", "我们聊点别的吧"),
+            *(("bot", answer.text.strip()) for answer in answers),
+            (f"aiocqhttp:{MING}", "再见"),
+        ]
+    )
+    await club.world.learn()
+    calls = [call for call in club.world.llm.calls if is_extraction(call)]
+    batches = club.journal(f"SELECT id FROM batch WHERE session LIKE '%:{GROUP}#%'")
+    assert (len(calls), len(batches)) == (1, 1)
+    learned = club.journal("SELECT json_extract(data, '$.statement') FROM row WHERE kind = 'fact'")
+    assert sorted(statement for (statement,) in learned) == [
+        "小明养了一只叫豆豆的猫",
+        "小明打算周末去爬山",
+        "小红喜欢茉莉花茶",
+    ]
+    people = {id for (id,) in club.journal("SELECT id FROM row WHERE kind = 'user'")}
+    assert {f"aiocqhttp:{own}" for own in club.accounts}.isdisjoint(people)
+
+
+async def test_both_recall(club: Group) -> None:
+    for own in club.accounts:
+        text = f"我喜欢喝什么来着，{own}"
+        await club.ask(HONG, text, to=own)
+        (call,) = club.world.asked(text)
+        assert "茉莉花茶" in injected(call)
+        await club.accounts[own].ask_private(HONG, f"{text}，悄悄问")
+        (call,) = club.world.asked(f"{text}，悄悄问")
+        assert "茉莉花茶" in injected(call)
+
+
+async def test_what_is_taken_back_is_gone_by_either_accounts_id(club: Group) -> None:
+    for own, client in club.accounts.items():
+        text = f"这句话不该说的，{own}"
+        await club.say(HONG, text)
+        await wait_until(lambda text=text: (f"aiocqhttp:{HONG}", text) in club.said(), 10, "it")
+        await client.take_back(client.last_id(HONG, text))
+        await wait_until(lambda text=text: text not in [t for _, t in club.said()], 10, "it to go")
