@@ -127,5 +127,6 @@ async def living(
     patient = {"buffer_size_private": 200, "buffer_size_group": 200, "buffer_timeout": 86_400}
     settings = replace(settings, **patient)  # type: ignore[arg-type]
     async with opened(path, settings, zone=CHINA, model=model, now=lambda: time[0]) as memory:
+        memory.learning._buffers._grace = 86_400  # however slow the machine is
         await memory.settle()
         yield World(memory, model, time)

@@ -17,7 +17,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import Draft
 
 from ..makers import T0, Clock, entity, fact, name, private, user
-from . import CLUB, HOME, LI, ZHANG, admin, li_in_club, zhang, zhang_in_club
+from . import CLUB, HOME, LI, ZHANG, admin, zhang, zhang_in_club
 
 CLIMBING, PEANUTS, TEA = entity("爬山"), entity("花生"), entity("龙井")
 
@@ -54,11 +54,6 @@ async def memory(tmp_path: Path, clock: Clock) -> AsyncIterator[MemoryService]:
     await memory.close()
 
 
-def number_of(listing: str, text: str) -> str:
-    """The number in front of a listed line."""
-    return next(line.split(".")[0] for line in listing.splitlines() if text in line)
-
-
 async def test_mine_shows_what_may_be_shown_here(commands: Commands) -> None:
     at_home = await commands.mine(zhang)
     assert "花生" in at_home
@@ -67,22 +62,6 @@ async def test_mine_shows_what_may_be_shown_here(commands: Commands) -> None:
     assert "爬山" in in_club
     assert "花生" not in in_club
     assert "还没有" in await commands.mine(Turn(private("new"), user("new"), "新人"))
-
-
-async def test_no_list_says_a_name_twice(commands: Commands, memory: MemoryService) -> None:
-    await commands.remember(replace(zhang, text="我不吃香菜"))
-    await memory.settle()
-    for listed in (await commands.mine(zhang), await commands.search(zhang, "香菜")):
-        line = next(each for each in listed.splitlines() if "香菜" in each)
-        assert "〔张三〕我不吃香菜" in line
-
-
-async def test_search(commands: Commands) -> None:
-    assert "花生" in await commands.search(zhang, "花生过敏")
-    assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
-    assert "花生" not in await commands.search(admin_in_club, "花生过敏")
-    assert "要找什么" in await commands.search(zhang, "")
-    assert "没有找到" in await commands.search(zhang, "量子色动力学")
 
 
 async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryService) -> None:
@@ -104,14 +83,6 @@ async def test_a_word_that_was_said_is_found(commands: Commands, memory: MemoryS
     assert "没有找到" in await commands.search(zhang, "ike")
 
 
-async def test_a_search_goes_on_to_what_replaced_what_it_found(commands, memory):
-    number = number_of(await commands.mine(zhang), "花生")
-    await commands.correct(replace(zhang, ref="9@1"), f"{number} 我现在什么都能吃")
-    await memory.recall.settle()
-    found = await commands.search(zhang, "花生")
-    assert found.index("什么都能吃") < found.index("花生过敏")
-
-
 async def test_search_has_pages(commands: Commands, memory: MemoryService) -> None:
     for number in range(12):
         said = f"第{number}次露营去了{number}号营地"
@@ -124,76 +95,6 @@ async def test_search_has_pages(commands: Commands, memory: MemoryService) -> No
     assert "第 2/2 页" in second
     assert second.count("营地") == 2
     assert second == await commands.search(zhang, "露营 p2")
-
-
-async def test_forget_by_number_and_undo(commands: Commands) -> None:
-    number = number_of(await commands.mine(zhang), "花生")
-    assert "花生" in await commands.forget(zhang, number)
-    assert "没有可以撤销" in await commands.undo(li_in_club), "which others did"
-    assert "花生" not in await commands.mine(zhang)
-    assert "已撤销" in await commands.undo(zhang)
-    assert "花生" in await commands.mine(zhang)
-    assert "没有可以撤销" in await commands.undo(zhang)
-
-
-async def test_correct_by_number_and_undo(commands: Commands, memory: MemoryService) -> None:
-    number = number_of(await commands.mine(zhang), "花生")
-    told = await commands.correct(
-        replace(zhang, ref="9@1"), f"{number} 我对花生不过敏，对腰果过敏{{x}}"
-    )
-    assert "已更正：我对花生不过敏，对腰果过敏{x}" in told
-    mine = await commands.mine(zhang)
-    assert "〔张三〕我对花生不过敏，对腰果过敏{x}" in mine
-    assert "张三对花生过敏" not in mine
-    await memory.recall.settle()
-    found = await commands.search(zhang, "花生过敏")
-    assert "〔张三〕〔到2026-09-21为止，现在不是了〕张三对花生过敏" in found
-    assert found.index("腰果") < found.index("现在不是了")
-    assert "花生" not in await commands.search(zhang_in_club, "花生过敏")
-    assert "刚才的更正已还原" in await commands.undo(zhang)
-    assert "张三对花生过敏" in await commands.mine(zhang)
-    await memory.recall.settle()
-    assert "腰果" not in await commands.search(zhang, "花生 腰果 过敏")
-
-
-async def test_nothing_is_corrected_that_is_not_ones_own(commands: Commands) -> None:
-    number = number_of(await commands.search(zhang_in_club, "李四 龙井"), "龙井")
-    denied = await commands.correct(zhang_in_club, f"{number} 李四爱喝咖啡")
-    assert "不是你能更正的" in denied
-    for which in (SECRET.id, "f:nothing", "m:1a2b"):
-        assert await commands.correct(li_in_club, f"{which} 不对") == denied
-        assert await commands.correct(admin_in_club, f"{which} 不对") == denied
-    assert "没有编号 99" in await commands.correct(zhang, "99 不对")
-    assert "没有编号 爬山" in await commands.forget(zhang, "爬山")
-    for nothing in ("", "1", " 1  "):
-        assert "要更正哪一条" in await commands.correct(zhang, nothing)
-
-
-async def test_nothing_is_corrected_where_nothing_is_kept(commands, memory):
-    number = number_of(await commands.mine(zhang), "花生")
-    await memory.learning.pauses.pause("user", ZHANG)
-    assert "已更正" not in await commands.correct(zhang, f"{number} 我不过敏")
-    assert "张三对花生过敏" in await commands.mine(zhang)
-
-
-async def test_numbers_count_in_the_chat_they_were_shown_in(commands: Commands) -> None:
-    await commands.mine(zhang)
-    assert "没有编号" in await commands.forget(zhang_in_club, "1")
-    for wrong in ("0", "99", "９９"):
-        assert "没有编号" in await commands.forget(zhang, wrong)
-    assert "先用" in await commands.forget(zhang, "")
-
-
-async def test_only_ones_own_unless_admin(commands: Commands) -> None:
-    number = number_of(await commands.search(zhang_in_club, "李四 龙井"), "龙井")
-    assert "不是你的" in await commands.forget(zhang_in_club, number)
-    assert "不是你的" in await commands.forget(li_in_club, SECRET.id)
-    assert "不是你的" in await commands.forget(zhang, "f:no-such-id")
-    assert "不是你的" in await commands.forget(admin, "f:no-such-id")
-    told = await commands.forget(admin_in_club, SECRET.id)
-    assert "已忘掉" in told
-    assert "花生" not in told  # the group may not know what it was
-    assert "花生" not in await commands.mine(zhang)
 
 
 async def test_status(commands: Commands) -> None:
@@ -258,13 +159,6 @@ async def test_preview_when_nothing_is_ever_forgotten(tmp_path, clock, setting):
     memory = await opened(tmp_path, clock, **{setting: 0.0})
     assert "什么也不会忘" in await Commands(memory).preview(admin)
     await memory.close()
-
-
-async def test_remember(commands: Commands, memory: MemoryService) -> None:
-    assert "记住了" in await commands.remember(replace(zhang, text="我的生日是五月三日"))
-    assert "五月三日" in await commands.mine(zhang)
-    assert "五月三日" not in await commands.mine(zhang_in_club)
-    assert "要记住什么" in await commands.remember(replace(zhang, text=""))
 
 
 async def test_nothing_is_remembered_in_groups_that_are_not_learned_from(tmp_path, clock):

@@ -201,35 +201,12 @@ async def test_a_correction_rests_on_what_the_person_said(tools, memory):
 # -------------------------------------------------------------------- forget
 
 
-async def test_forgetting(tools: Tools, commands: Commands) -> None:
-    id = id_of(await tools.recall(zhang, "花生过敏"), "花生")
-    assert "已忘掉" in await tools.forget(zhang, f"[{id.upper()}]")
-    assert "花生" not in await commands.mine(zhang)
-    assert "又记起来" in await commands.undo(zhang)
-    assert "花生" in await commands.mine(zhang)
-
-
 async def test_forgetting_on_a_day(tools: Tools, memory: MemoryService) -> None:
     id = id_of(await tools.recall(zhang, "花生过敏"), "花生")
     assert "看不懂" in await tools.use(zhang, "memory_forget", {"id": id, "day": "someday"})
     assert "2030-01-01" in await tools.use(zhang, "memory_forget", {"id": id, "day": "2030-01-01"})
     assert [fact.expires for fact in await facts(memory) if fact.expires]
     assert "没有编号" in await tools.use(zhang, "memory_forget", {"id": "m:0", "day": "2030-01-01"})
-
-
-async def test_own_words_are_forgotten(tools, commands, memory):
-    await said(memory, zhang, "我把备用钥匙放在花盆下面")
-    await said(memory, li_in_club, "备用钥匙丢了")
-    await memory.settle()
-    told = await tools.recall(zhang, "备用钥匙在哪")
-    theirs = id_of(told, "备用钥匙丢了")
-    assert "没有编号" in await tools.forget(zhang, theirs)
-    assert "已忘掉" in await tools.forget(zhang, id_of(told, "花盆"))
-    await memory.settle()
-    assert "花盆" not in await tools.recall(zhang, "备用钥匙在哪")
-    assert "又记起来" in await commands.undo(zhang)
-    await memory.settle()
-    assert "花盆" in await tools.recall(zhang, "备用钥匙在哪")
 
 
 async def test_only_what_was_shown_is_changed(tools, commands, memory):

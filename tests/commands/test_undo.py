@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from graph_memory.commands.memory_commands import Commands
 from graph_memory.companion import CoreFact
-from graph_memory.model import Fact, Message, Turn
+from graph_memory.model import Fact, Turn
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
@@ -22,8 +22,6 @@ from ..scripted import NOTHING, Call, ScriptedModel, answer, said
 ZHANG, LI = user("zhang"), user("li")
 zhang = Turn(private("zhang"), ZHANG, "张三")
 zhang_in_club = Turn(group("读书会"), ZHANG, "张三")
-li_in_club = replace(zhang_in_club, user=LI, name="李四")
-admin_in_club = replace(zhang_in_club, user=user("boss"), name="老板", is_admin=True)
 
 
 def dinner(call: Call) -> dict[str, Any]:
@@ -92,69 +90,6 @@ async def test_undo_of_remember_takes_the_words_along(commands: Commands, caller
 
 async def rows(commands: Commands, kind: Any) -> list[Any]:
     return await commands.memory.journal.read(lambda them: them.find(kind))
-
-
-@pytest.mark.parametrize("commands", ["a model"], indirect=True)
-async def test_undo_of_what_was_asked_for_in_the_chat(commands: Commands) -> None:
-    await commands.memory.learning.hear(
-        Turn(zhang.session, ZHANG, "张三", "记住，周五聚餐改到韶山冲饭店")
-    )
-    assert "韶山冲" in await shown(commands, zhang, "韶山冲饭店")
-    assert "刚才记下的那条已删掉" in await commands.undo(zhang)
-    after = await shown(commands, zhang, "韶山冲饭店")
-    assert "韶山冲" not in after.replace("韶山冲饭店怎么走", "")
-
-
-@pytest.mark.parametrize("commands", ["no model"], indirect=True)
-async def test_undo_of_remember_leaves_what_others_said(commands: Commands) -> None:
-    await commands.memory.learning.hear(
-        Turn(zhang_in_club.session, LI, "李四", "韶山冲饭店的剁椒鱼头好吃")
-    )
-    await commands.remember(replace(zhang_in_club, text="周五聚餐改到韶山冲饭店"))
-    await commands.undo(zhang_in_club)
-    found = await shown(commands, li_in_club, "韶山冲饭店")
-    assert "剁椒鱼头" in found
-    assert "聚餐" not in found
-
-
-async def heard(commands: Commands, text: str, caller: Turn = zhang_in_club) -> Message:
-    message = await commands.memory.learning.hear(
-        Turn(caller.session, caller.user, caller.name, text)
-    )
-    assert message
-    await commands.memory.recall.settle()
-    return message
-
-
-async def test_words_that_search_shows_can_be_forgotten_by_who_said_them(commands):
-    await heard(commands, "我家的备用钥匙在花盆下面")
-    for other in (li_in_club, admin_in_club):
-        listing = await commands.search(other, "备用钥匙")
-        number = number_of(listing, "花盆")
-        if other is li_in_club:
-            assert "不是你的" in await commands.forget(other, number)
-            assert "花盆" in await commands.search(zhang_in_club, "备用钥匙")
-    number = number_of(await commands.search(zhang_in_club, "备用钥匙"), "花盆")
-    assert "已忘掉" in await commands.forget(zhang_in_club, number)
-    assert "花盆" not in await shown(commands, zhang_in_club, "备用钥匙")
-    assert "又记起来" in await commands.undo(zhang_in_club)
-    await commands.memory.recall.settle()
-    number = number_of(await commands.search(admin_in_club, "备用钥匙"), "花盆")
-    assert "已忘掉" in await commands.forget(admin_in_club, number), "as admins forget facts"
-    assert "花盆" not in await shown(commands, zhang_in_club, "备用钥匙")
-
-
-@pytest.mark.parametrize("commands", ["no model"], indirect=True)
-async def test_remember_correct_undo_forget_undo(commands: Commands) -> None:
-    await commands.remember(replace(zhang, text="我养了一只叫芝麻的猫"))
-    await commands.correct(zhang, f"{number_of(await commands.mine(zhang), '芝麻')} 猫叫汤圆")
-    assert "刚才的更正已还原" in await commands.undo(zhang)
-    await commands.forget(zhang, number_of(await commands.mine(zhang), "芝麻"))
-    assert "又记起来" in await commands.undo(zhang)
-    assert "芝麻" in await commands.mine(zhang)
-    assert "刚才记下的那条已删掉" in await commands.undo(zhang)
-    assert "没有可以撤销" in await commands.undo(zhang)
-    assert "芝麻" not in await commands.mine(zhang)
 
 
 @pytest.mark.parametrize("commands", ["no model"], indirect=True)

@@ -8,11 +8,10 @@ import pytest
 
 from graph_memory.companion import CoreFact, CoreKind
 from graph_memory.companion.core_facts import MOST, CoreFacts
-from graph_memory.model import Turn
 from graph_memory.store import Draft, Rows
 
 from ..scripted import answer, said
-from ..world import CLUB, HOME, ZHANG, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
+from ..world import CLUB, HOME, ZHANG, World, zhang, zhang_in_club
 
 
 def core(*claims: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -25,78 +24,6 @@ def claim(text: str, type: str = "fact", evidence: str = "1", **more: Any) -> di
 
 async def kept(world: World) -> dict[int, CoreFact]:
     return {row.number: row for row in await world.rows(CoreFact)}
-
-
-async def test_the_batch_call_adds_updates_merges_and_uses(world: World) -> None:
-    await world.say(zhang, "我在医院上夜班，最近很累")
-    await world.say(zhang, "一累就容易发火，让我静一静就好")
-    await world.learn(
-        core(
-            claim("张三在医院上夜班"),
-            claim("张三累了容易发火，让他静一静", "feeling", "2"),
-            claim("张三常常很累", "fact", "1"),
-        )
-    )
-    rows = await kept(world)
-    assert [(n, rows[n].type) for n in sorted(rows)] == [(1, "fact"), (2, "feeling"), (3, "fact")]
-    world.later(3600)
-    await world.say(zhang, "我换到白班了")
-    await world.answer(HOME, "恭喜，累的时候我会让你静一静")
-    await world.learn(core(claim("张三在医院上白班", replaces="C1,C3"), core_used="C2"))
-    prompt = world.model.calls[-1].prompt
-    assert "C1 U1 fact: 张三在医院上夜班" in prompt
-    after = await kept(world)
-    assert {n: row.text for n, row in after.items()} == {
-        1: "张三在医院上白班",
-        2: "张三累了容易发火，让他静一静",
-    }
-    assert after[1].id == rows[1].id
-    assert after[2].used_at > rows[2].used_at
-    assert set(after[1].evidence) == {1, 3}
-
-
-async def test_what_is_kept_in_somebodys_own_words_is_theirs(world: World) -> None:
-    await world.say(zhang, "记住我只吃素")
-    await world.learn(answer())
-    _, lead = await world.ask(zhang, "今天天气怎么样")
-    heading = next(line for line in lead.splitlines() if "你一直记着" in line)
-    assert "[事实] 我只吃素" in lead
-    assert "“我”是这个人" in heading, "not the model"
-
-
-async def test_they_are_in_every_block_in_place_of_the_profile(world: World) -> None:
-    await world.say(zhang, "我住在西安，做护士")
-    await world.learn(core(claim("张三是西安的护士")))
-    found, lead = await world.ask(zhang, "今天天气怎么样")
-    assert "1. [事实] 张三是西安的护士" in lead
-    assert "张三是西安的护士" in found.block
-    assert found.trace.block == found.block
-    assert (await world.leading(zhang, "今天天气怎么样")).has_profile
-    assert found.block.count("<memories>") == found.block.count("</memories>") == 1
-
-
-async def test_nobody_else_sees_them(world: World) -> None:
-    await world.say(zhang, "我怕打雷")
-    await world.say(li_in_club, "大家好")
-    await world.learn(core(claim("张三怕打雷")))
-    for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
-        await world.say(other, "在吗")
-        assert "打雷" not in await world.lead(other, "在吗")
-        assert "打雷" not in await world.commands.companion.core(other)
-    assert "打雷" in await world.lead(zhang, "在吗")
-
-
-async def test_in_a_group_each_has_their_own(world: World) -> None:
-    await world.say(zhang_in_club, "我养了一只猫")
-    await world.say(li_in_club, "我怕猫")
-    await world.learn(
-        core(claim("张三养了一只猫"), {**claim("李四怕猫", evidence="2"), "about": "U2"})
-    )
-    assert "张三养了一只猫" in await world.lead(zhang_in_club, "在吗")
-    assert "李四怕猫" not in await world.lead(zhang_in_club, "在吗")
-    assert "李四怕猫" in await world.lead(li_in_club, "在吗")
-    await world.say(zhang, "在吗")
-    assert "猫" not in await world.lead(zhang, "在吗")
 
 
 @pytest.mark.parametrize(
@@ -142,29 +69,6 @@ async def test_without_an_answer_of_the_model_it_is_kept_as_said(world: World) -
     assert ["钥匙在花盆下面" in row.text for row in await world.rows(CoreFact)] == [True]
 
 
-async def test_people_pin_edit_and_drop_their_own(world: World) -> None:
-    await world.say(zhang, "我喜欢登山，也喜欢游泳")
-    await world.learn(core(claim("张三喜欢登山"), claim("张三喜欢游泳")))
-    ask = world.commands.companion.core
-    assert "1. [事实] 张三喜欢登山\n" in await ask(zhang)
-    assert "已固定第 1 条" in await ask(zhang, "pin 1")
-    assert "📌" in await ask(zhang)
-    assert "改为：我喜欢潜水" in await ask(zhang, "edit 2 我喜欢潜水")
-    await world.say(zhang, "我不登山了")
-    await world.learn(core(claim("张三不登山了", replaces="C1,C2")))
-    texts = {row.number: row.text for row in await world.rows(CoreFact)}
-    assert texts == {1: "张三喜欢登山", 2: "我喜欢潜水", 3: "张三不登山了"}
-    assert "已删除第 1 条" in await ask(zhang, "drop 1")
-    assert "登山\n" not in await ask(zhang)
-    assert "撤销" in await world.commands.undo(zhang) or "又" in await world.commands.undo(zhang)
-    assert "张三喜欢登山" in await ask(zhang)
-    for wrong in ("pin", "pin 9", "drop 一", "edit 1", "删除 77", "飞 1"):
-        assert "🧠" in await ask(zhang, wrong)
-    assert "不存在，或不能这样改" in await ask(li, "drop 1")
-    assert "不存在，或不能这样改" in await ask(zhang_to_lan, "drop 1")
-    assert len(await world.rows(CoreFact)) == 3
-
-
 async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: World) -> None:
     await world.say(zhang, "我喜欢登山")
     await world.learn(core(claim("张三喜欢登山")))
@@ -181,28 +85,6 @@ async def test_dropped_while_the_model_was_thinking_it_stays_dropped(world: Worl
     gate.set()
     await learning
     assert await world.rows(CoreFact) == []
-
-
-async def test_a_message_taken_back_takes_its_core_fact_along(world: World) -> None:
-    await world.memory.learning.hear(Turn(HOME, ZHANG, "张三", "我在躲一个人", ref="77@1"))
-    await world.learn(core(claim("张三在躲一个人")))
-    assert await world.rows(CoreFact)
-    await world.memory.library.retract(HOME.circle, "77")
-    await world.memory.settle()
-    assert await world.rows(CoreFact) == []
-    assert "躲" not in await world.lead(zhang, "在吗")
-    log = await world.memory.journal.look(
-        lambda db: "".join(ops for (ops,) in db.execute("SELECT ops FROM change"))
-    )
-    assert "躲一个人" not in log
-
-
-async def test_forgetting_a_user_takes_what_is_kept_in_mind_along(world: World) -> None:
-    await world.say(zhang_in_club, "我怕黑")
-    await world.say(li_in_club, "我怕高")
-    await world.learn(core(claim("张三怕黑"), {**claim("李四怕高", evidence="2"), "about": "U2"}))
-    await world.memory.forget_me.forget(ZHANG)
-    assert [row.text for row in await world.rows(CoreFact)] == ["李四怕高"]
 
 
 # ----------------------------------------------------------------------- shelf

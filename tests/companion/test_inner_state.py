@@ -23,7 +23,7 @@ from graph_memory.locales import say
 from graph_memory.settings import Settings
 
 from ..scripted import answer
-from ..world import CLUB, HOME, World, li, li_in_club, living, zhang, zhang_in_club, zhang_to_lan
+from ..world import HOME, World, living, zhang
 
 ONLY = replace(Settings(), companion=("inner_state",), recall_deadline=10_000)
 FIRST = {"self": "我想做个靠得住的人。", "user": "他嘴硬心软。", "bond": "渐渐熟了。"}
@@ -84,45 +84,6 @@ async def test_hostile_text_is_bounded_and_fenced(world: World) -> None:
     prompt = world.model.calls[-1].prompt
     assert prompt.count("</known>") == 1
     assert "<SILENCE>" not in prompt
-
-
-async def test_nobody_else_sees_it(world: World) -> None:
-    await batch(world, FIRST)
-    for other in (zhang_to_lan, zhang_in_club, li, li_in_club):
-        message = await world.say(other, "你好")
-        assert "嘴硬心软" not in await world.lead(other, "你好", message)
-        assert "嘴硬心软" not in await world.commands.companion.inner(other)
-        assert "嘴硬心软" not in await world.commands.companion.inner(other, "history")
-
-
-async def test_history_and_the_way_back(world: World) -> None:
-    heart = world.commands.companion
-    assert "还没有" in await heart.inner(zhang, "history")
-    await batch(world, FIRST)
-    await batch(world, {"user": "他很固执。"})
-    shown = await heart.inner(zhang, "历史")
-    assert shown.index("他很固执") < shown.index("嘴硬心软")
-    for wrong in ("back 1", "back 9", "back 0"):
-        assert "没有编号" in await heart.inner(zhang, wrong)
-    assert "用法" in await heart.inner(zhang, "back")
-    assert "已换回" in await heart.inner(zhang, "back 2")
-    (row,) = await world.rows(InnerState)
-    assert (row.other, row.version) == ("他嘴硬心软。", 3)
-    assert "嘴硬心软" in await world.lead(zhang, "在吗")
-    await world.commands.undo(zhang)
-    assert "他很固执" in await world.lead(zhang, "在吗")
-    # In a group it is for admins to say.
-    member = replace(zhang, session=CLUB)
-    assert "管理员" in await heart.inner(member, "back 1")
-
-
-async def test_it_goes_with_the_user(world: World) -> None:
-    await batch(world, FIRST)
-    await world.memory.forget_me.forget(zhang.user)
-    assert await world.rows(InnerState) == []
-    assert "还没有" in await world.commands.companion.inner(zhang, "history")
-    message = await world.say(zhang, "我又来了")
-    assert "嘴硬心软" not in await world.lead(zhang, "我又来了", message)
 
 
 # ------------------------------------------------------------------------ moods

@@ -7,19 +7,18 @@ from pathlib import Path
 import pytest
 
 from graph_memory.companion import transcripts
-from graph_memory.model import Episode, Fact
+from graph_memory.model import Episode
 from graph_memory.store import Draft
 from graph_memory.text import tokens
 
 from ..makers import user
-from ..scripted import answer, said
+from ..scripted import answer
 from ..world import (
     CLUB,
     HOME,
     SETTINGS,
     World,
     li,
-    li_in_club,
     living,
     zhang,
     zhang_in_club,
@@ -42,59 +41,6 @@ def ids(text: str) -> list[str]:
     return re.findall(r"\[(m:[0-9a-f]+)\]", text)
 
 
-@pytest.mark.parametrize("keyword", ["日", "华山", "看日出", "华山 日出", "闹 钟"])
-async def test_words_of_any_length_lead_to_the_record(world: World, keyword: str) -> None:
-    await trip(world)
-    found = await world.tools.use(zhang, "search_history", {"keyword": keyword})
-    (record,) = set(ids(found))
-    opened = await world.tools.use(zhang, "open_record", {"id": record})
-    assert "〔张三〕周末想去华山看日出，你觉得几点出发好？" in opened
-    assert "〔机器人〕凌晨两点从西安走 ‹memories›" in opened
-    assert "〔张三〕那我\n    定两点的闹钟" in opened
-    assert opened.startswith("<memories>\n")
-    assert opened.count("<") == 2
-    assert "第 1/1 页" in opened
-
-
-async def test_case_and_width_do_not_matter(world: World) -> None:
-    await world.say(zhang, "我在学ＰＹＴＨＯＮ和 Rust")
-    await world.learn(answer(summary="学编程"))
-    for keyword in ("rust", "ＲＵＳＴ", "RUST"):
-        assert "Rust" in await world.tools.use(zhang, "search_history", {"keyword": keyword})
-    for hostile in ("%", "_", "' OR 1=1 --", '"', "\\"):
-        assert "没有找到" in await world.tools.use(zhang, "search_history", {"keyword": hostile})
-
-
-async def test_by_person_and_time(world: World) -> None:
-    await world.say(zhang_in_club, "我带帐篷")
-    await world.say(li_in_club, "我带睡袋")
-    await world.learn(answer(summary="分工"))
-    world.later(3 * DAY)
-    await world.say(li_in_club, "我又买了帐篷")
-    await world.say(zhang_in_club, "李四你别买了")
-    await world.learn(answer(summary="又买"))
-
-    async def search(**given: str) -> str:
-        return await world.tools.use(zhang_in_club, "search_history", given)
-
-    both = await search(keyword="帐篷")
-    assert "我带帐篷" in both
-    assert "又买了帐篷" in both
-    his = await search(keyword="带", person="李四")
-    assert "睡袋" in his
-    assert "帐篷" not in his
-    assert "别买了" in await search(keyword="", person="李四")
-    mine = await search(keyword="", person="我")
-    assert "我带帐篷" in mine
-    assert "睡袋" not in mine
-    old = await search(keyword="帐篷", time="三天前")
-    assert "我带帐篷" in old
-    assert "又买" not in old
-    assert "没有看懂时间" in await search(keyword="帐篷", time="不知何时")
-    assert "没有叫这个名字的人" in await search(keyword="带", person="王五")
-    assert "请给出" in await search(keyword="")
-
-
 async def test_ten_of_them_the_newest_first(world: World) -> None:
     for number in range(14):
         await world.say(zhang, f"第{number}杯咖啡")
@@ -105,32 +51,6 @@ async def test_ten_of_them_the_newest_first(world: World) -> None:
     assert found.is_whole
     (record,) = {hit.record for hit in found.hits}
     assert record.messages == 14
-
-
-async def test_a_conversation_is_a_record_before_it_is_learned(world: World) -> None:
-    await trip(world)
-    await world.say(zhang, "我买了一艘皮划艇")
-    await world.answer(HOME, "什么颜色的？")
-    records = world.commands.companion.records
-    listed = await records(zhang)
-    assert re.search(r"1\. .* · 2 条，1 分钟 · （正在进行）\n2\. .* · 3 条", listed)
-    assert listed.count("正在进行") == 1
-    assert "什么颜色的？" in await records(zhang, "1")
-    found = await world.tools.use(zhang, "search_history", {"keyword": "皮划艇"})
-    (short,) = ids(found)
-    assert "什么颜色的？" in await world.tools.use(zhang, "open_record", {"id": short})
-    # Learned, it is the same record, and it goes on.
-    await world.learn(answer(summary="张三买了皮划艇。"))
-    await world.say(zhang, "是橙色的")
-    listed = await records(zhang)
-    assert re.search(r"1\. .* · 3 条，1 分钟 · 张三买了皮划艇。（正在进行）\n2\.", listed)
-    opened = await world.tools.use(zhang, "open_record", {"id": short})
-    assert "皮划艇" in opened
-    assert "是橙色的" in opened
-    orange = await world.tools.use(zhang, "search_history", {"keyword": "橙色"})
-    assert ids(orange) == [short]
-    world.later(600)
-    assert "正在进行" not in await records(zhang)
 
 
 async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None:
@@ -145,16 +65,7 @@ async def test_what_is_not_learned_yet_is_cut_like_what_is(world: World) -> None
     assert await searched.recent(zhang.asker, HOME) == before
 
 
-async def test_an_open_conversation_is_shown_to_those_who_are_in_it(world: World) -> None:
-    await world.say(li_in_club, "张三不在，说个秘密：他要过生日了")
-    await world.say(zhang_in_club, "我来了，在说生日吗")
-    found = await world.tools.use(zhang, "search_history", {"keyword": "生日"})
-    assert "我来了" in found
-    assert "秘密" not in found
-    (part,) = ids(found)  # what he was there for
-    opened = await world.tools.use(zhang, "open_record", {"id": part})
-    assert "我来了" in opened
-    assert "秘密" not in opened
+async def test_an_open_conversation_in_private_is_nobody_elses(world: World) -> None:
     await world.say(li, "我偷偷给张三买了蛋糕")
     secret = ids(await world.tools.use(li, "search_history", {"keyword": "蛋糕"}))
     assert len(secret) == 1
@@ -186,39 +97,6 @@ async def test_only_within_scope(world: World) -> None:
     shown = await world.tools.use(zhang_in_club, "search_history", {"keyword": "华山"})
     assert "群里也说华山" in shown
     assert "日出" not in shown
-
-
-async def test_what_was_said_before_somebody_came_stays_unsaid(world: World) -> None:
-    await world.say(li_in_club, "张三不在，说个秘密：他要过生日了")
-    await world.say(zhang_in_club, "我来了，在说生日吗")
-    await world.learn(answer(summary="生日"))
-    found = await world.tools.use(zhang, "search_history", {"keyword": "生日"})
-    assert "我来了" in found
-    assert "秘密" not in found
-    assert ids(found) == []  # he was not there for all of it
-    whole = await world.tools.use(zhang_in_club, "search_history", {"keyword": "生日"})
-    assert "秘密" in whole
-    assert len(set(ids(whole))) == 1
-
-
-async def test_what_is_forgotten_is_not_found_nor_its_answer(world: World) -> None:
-    await world.say(zhang, "我对花生过敏")
-    await world.answer(HOME, "好，我记着你对花生过敏")
-    await world.say(zhang, "谢谢，晚饭吃面")
-    await world.learn(
-        answer(said("U1", "allergic_to", "花生", "张三对花生过敏", 1), summary="张三对花生过敏。")
-    )
-    found = await world.tools.use(zhang, "search_history", {"keyword": "花生"})
-    (record,) = set(ids(found))
-    (fact,) = await world.rows(Fact)
-    await world.memory.library.forget(fact.id, zhang.asker, zhang.user)
-    await world.memory.settle()
-    assert "没有找到" in await world.tools.use(zhang, "search_history", {"keyword": "花生"})
-    opened = await world.tools.use(zhang, "open_record", {"id": record})
-    assert "花生" not in opened
-    assert "晚饭吃面" in opened
-    assert "有 2 条" in opened
-    assert "花生" not in await world.lead(zhang, "在吗")
 
 
 async def test_who_said_it_is_found_and_not_the_copy_that_does_not_know(world: World) -> None:
@@ -264,34 +142,6 @@ async def test_a_search_that_takes_too_long_says_so(world, monkeypatch):
     assert "只查了一部分" not in told
 
 
-async def test_records_are_listed_and_opened_by_number(world: World) -> None:
-    assert "还没有" in await world.commands.companion.records(zhang)
-    await trip(world)
-    await world.say(zhang, "早上好")
-    await world.learn(answer(said("U1", "likes", "茶", "张三喜欢茶", 1), worth=True))
-    world.later(600)
-    listed = await world.commands.companion.records(zhang)
-    assert re.search(r"1\. \d{4}-\d\d-\d\d \d\d:\d\d · 1 条，1 分钟 · （没有摘要）", listed)
-    assert re.search(r"2\. .* · 3 条，1 分钟 · 张三打算周末去华山看日出，两点出发。", listed)
-    opened = await world.commands.companion.records(zhang, "2")
-    assert "定两点的闹钟" in opened
-    assert "没有编号 9" in await world.commands.companion.records(zhang, "9")
-    await world.commands.mine(zhang)
-    assert "没有编号 1" in await world.commands.companion.records(zhang, "1")
-
-
-async def test_recent_summaries_are_in_the_block_with_their_ids(world: World) -> None:
-    await trip(world)
-    found, lead = await world.ask(zhang, "华山几点的闹钟")
-    assert re.search(r"- \[m:[0-9a-f]{4}\] \d{4}-\d\d-\d\d \d\d:\d\d 张三打算周末去华山", lead)
-    assert lead in found.block
-    opened = await world.tools.use(zhang, "open_record", {"id": ids(lead)[0]})
-    assert "定两点的闹钟" in opened
-    for other in (zhang_to_lan, zhang_in_club, li):
-        _, lead = await world.ask(other, "华山几点的闹钟")
-        assert "华山" not in lead
-
-
 async def test_they_open_a_talk_and_do_not_accompany_it(world: World) -> None:
     await trip(world)
     found, lead = await world.ask(zhang, "早")
@@ -301,17 +151,6 @@ async def test_they_open_a_talk_and_do_not_accompany_it(world: World) -> None:
     found, lead = await world.ask(zhang, "华山几点的闹钟")
     assert "闹钟" in found.block
     assert "华山" not in lead
-
-
-async def test_what_is_being_talked_is_no_record_yet(world: World) -> None:
-    await world.say(zhang, "我在看一本书")
-    await world.learn(answer(summary="张三在看书。"))
-    _, lead = await world.ask(zhang, "书名你猜")
-    assert "张三在看书" not in lead
-    await world.answer(HOME, "猜不着")
-    world.later(601)
-    _, lead = await world.ask(zhang, "我看完了")
-    assert "张三在看书" in lead
 
 
 async def test_few_and_short_whatever_there_is(world: World) -> None:
@@ -370,13 +209,3 @@ async def test_a_secret_is_shown_to_nobody_but_its_speaker_who_looks_it_up(world
     told.append(await world.tools.use(zhang, "open_record", {"id": ids(lead)[0], "page": ""}))
     assert [each for each in told if "Kettle" in each] == []
     assert "Kettle-1959" in await world.commands.companion.records(zhang, "2")
-
-
-async def test_what_a_fact_leaves_out_is_found_by_recall_and_search(world: World) -> None:
-    await world.say(zhang, "我收集邮票，最贵的是一枚猴票")
-    await world.learn(answer(said("U1", "habit", "收集邮票", "张三收集邮票", 1)))
-    world.later(DAY)
-    found, _ = await world.ask(zhang, "我最贵的邮票是哪枚")
-    assert "猴票" in found.block
-    assert "猴票" in await world.commands.search(zhang, "猴票")
-    assert "猴票" in await world.tools.use(zhang, "memory_recall", {"query": "猴票"})

@@ -1,0 +1,16 @@
+"""What the companion makes of dialogues, which ``dialogues.txt`` holds."""
+
+from pathlib import Path
+
+import pytest
+
+from ..cases import cases
+from ..dialogue import Dialogue
+from ..world import World
+
+CASES = cases(Path(__file__).with_name("dialogues.txt"))
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_becomes_of_a_dialogue(world: World, name: str) -> None:
+    await Dialogue(world).play(CASES[name])

@@ -1,0 +1,178 @@
+"""Conversations with the bot as text, played on a real memory; see :class:`Dialogue`."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from graph_memory.companion import CoreFact, FollowUp, InnerState, Mood
+from graph_memory.model import Episode, Fact, Message, Turn
+from graph_memory.store import Draft
+
+from .cases import words
+from .commands import call
+from .makers import entity, fact, group, private, user
+from .scripted import NOTHING
+from .world import CLUB, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
+
+ADMIN = Turn(private("boss"), user("boss"), "老板", is_admin=True)
+CALLERS = {
+    "Z": zhang, "C": zhang_in_club, "A": zhang_to_lan, "L": li, "I": li_in_club,
+    "B": ADMIN, "Q": replace(ADMIN, session=CLUB), "N": Turn(private("new"), user("new"), "新人"),
+    "X": replace(zhang_in_club, user=user("?"), name=""), "E": replace(zhang, session=group("7")),
+}  # fmt: skip
+"""Zhang at home, in the club (C), to another persona (A); Li at home (L) and in the club (I)."""
+KINDS = {
+    "facts": (Fact, "statement"), "core": (CoreFact, "text"), "episodes": (Episode, "summary"),
+    "inner": (InnerState, "other"), "moods": (Mood, "session"), "follow-ups": (FollowUp, "reason"),
+}  # fmt: skip
+
+
+class Dialogue:
+    r"""Plays a case: a line is what somebody does, or what is to come of it.
+
+    ``Z …`` says something, ``Z(7) …`` under an id of the platform, ``Z /mine`` gives a command,
+    ``Z ?…`` speaks to the bot and is told what it is reminded of, ``Z ^…`` only what stands before
+    that, ``Z !tool key=value; …`` is a tool that the model uses for Zhang,
+    ``< …`` (``<C``) an answer of the bot. ``{words}`` is the number or id of the line that has
+    them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
+    or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass, ``fact Z|predicate|object|statement``
+    writes a fact, ``retract``, ``pause``, ``forget-me`` and ``upkeep`` is what others do.
+
+    ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
+    ``prompt …`` and ``no prompt …`` what the model was asked last, ``order a; b`` what comes
+    before what, ``lines 2 …`` how many lines have some words.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.told = ""
+
+    async def play(self, lines: Iterable[str]) -> None:
+        """Play all lines."""
+        taught: list[str] = []
+        for line in [*lines, "end"]:
+            sign, _, text = line.partition(" ")
+            if sign == ">":
+                taught.append(text)
+                continue
+            if taught:
+                await self._learn(taught)
+                taught = []
+            if sign[0] in CALLERS and sign[1:2] in ("", "("):
+                await self._speak(CALLERS[sign[0]], sign[2:-1], await self._filled(text))
+            else:
+                await self._step(sign, text)
+
+    async def _learn(self, lines: list[str]) -> None:
+        answer: dict[str, Any] = {"worth": True}
+        for line in lines:
+            answer |= json.loads(line) if line.startswith("{") else {}
+        plain = [line for line in lines if not line.startswith("{")]
+        await self.world.learn(answer | {"lines": "\n".join(plain)} if any(plain) else answer)
+
+    async def _filled(self, text: str) -> str:
+        facts = {each.statement: each.id for each in await self.world.rows(Fact)}
+
+        def place(found: re.Match[str]) -> str:
+            for line in self.told.splitlines():
+                marked = re.match(r"- \[(m:[0-9a-f]+)\]|(?:📌 ?)?(\d+)\.", line.strip())
+                if marked and found[1] in line:
+                    return marked[1] or marked[2]
+            ids = re.findall(rf"\[(m:[0-9a-f]+)\][^\[]*{re.escape(found[1])}", self.told)
+            return ids[0] if ids else facts[found[1]]
+
+        return re.sub(r"\{(.*?)\}", place, text)
+
+    async def _speak(self, caller: Turn, ref: str, text: str) -> None:
+        world = self.world
+        if text.startswith("/"):
+            name, _, given = text[1:].partition(" ")
+            if name == "remember":
+                self.told = await world.commands.remember(replace(caller, text=given))
+            elif name == "log":
+                self.told = await world.commands.companion.search(caller, given)
+            else:
+                self.told = await call(world.commands, caller, name, given)
+            await world.memory.settle()
+        elif text.startswith("!"):
+            name, _, given = text[1:].partition(" ")
+            pairs = dict(pair.split("=", 1) for pair in words(given or "-"))
+            self.told = await world.tools.use(caller, name, pairs)
+            await world.memory.settle()
+        elif text.startswith("^"):
+            said = await world.say(caller, text[1:])
+            self.told = await world.lead(caller, text[1:], said)
+        elif text.startswith("?"):
+            found, lead = await world.ask(caller, text[1:])
+            self.told = f"{lead}\n{found.block}"
+        else:
+            turn = replace(caller, text=text.replace("\\n", "\n"), ref=f"{ref}@1" if ref else "")
+            await world.memory.learning.hear(turn)
+            await world.memory.settle()
+            world.later(20)
+
+    async def _step(self, sign: str, text: str) -> None:
+        memory = self.world.memory
+        match sign:
+            case "~":
+                self.world.later(3_600 * float(text))
+            case "learn":
+                await self.world.learn(NOTHING)
+            case "fact":
+                who, predicate, object, statement = text.split("|")
+                caller = CALLERS[who]
+                told = {"predicate": predicate, "at": self.world.clock[0]}
+                row = fact(caller.session, caller.user, entity(object), statement, **told)
+                await memory.journal.commit(lambda _: Draft("learn", "learned", [row]))
+                await memory.settle()
+            case "retract":
+                who, ref = text.split()
+                assert await memory.library.retract(CALLERS[who].session.circle, ref)
+                await memory.settle()
+            case "pause":
+                await memory.learning.pauses.pause("user", CALLERS[text].user)
+            case "forget-me":
+                await memory.forget_me.forget(CALLERS[text].user)
+                await memory.settle()
+            case "upkeep":
+                await memory.upkeep._step()
+                await memory.settle()
+            case _ if sign.startswith("<"):
+                await self.world.answer(CALLERS[sign[1:] or "Z"].session, text)
+            case _:
+                await self._check(sign, text)
+
+    async def _check(self, sign: str, text: str) -> None:
+        match sign:
+            case "=" | "!":
+                assert (text.replace("\\n", "\n") in self.told) is (sign == "="), self.told
+            case "~=":
+                assert re.search(text, self.told), self.told
+            case "order":
+                places = [self.told.index(part) for part in words(text)]
+                assert places == sorted(places)
+            case "lines":
+                count, part = text.split(" ", 1)
+                assert sum(part in line for line in self.told.splitlines()) == int(count)
+            case "rows":
+                name, _, wanted = text.partition(" ")
+                kind, field = KINDS[name]
+                found = [getattr(row, field) for row in await self.world.rows(kind)]
+                assert sorted(found) == sorted(words(wanted))
+            case "messages":
+                kept: list[Message] = await self.world.memory.journal.newest_messages(99)
+                assert [message.text for message in kept] == words(text)
+            case "prompt" | "no-prompt":
+                asked = self.world.model.calls[-1].prompt
+                assert (text in asked) is (sign == "prompt"), asked
+            case "log":
+                log = await self.world.memory.journal.look(
+                    lambda db: "".join(ops for (ops,) in db.execute("SELECT ops FROM change"))
+                )
+                assert text not in log
+            case "end":
+                pass
+            case _:
+                raise AssertionError(f"what is {sign}?")
