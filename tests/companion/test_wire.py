@@ -26,6 +26,7 @@ from graph_memory.settings import PARTS
 from graph_memory.model import Turn
 
 from ..astrbot.test_control import Event
+from ..makers import QQ
 from ..scripted import answer, said
 from ..world import SETTINGS, World, living, li, zhang, zhang_in_club
 
@@ -80,6 +81,7 @@ async def exchange(world: World, caller: Turn, text: str, response: str) -> list
     """One message and its answer; what the model was given, and what is kept and sent."""
     event, memory, astrbot = Event(), world.memory, host(replace(caller, text=text))
     event.message_str = text  # type: ignore[attr-defined]
+    event.get_platform_name, event.get_self_id = lambda: QQ, lambda: "999"  # type: ignore
     request = ProviderRequest(prompt=text, system_prompt=PERSONA)
     await hooks.hear(astrbot, memory, event)
     await memory.settle()
