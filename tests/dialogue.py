@@ -12,14 +12,14 @@ from graph_memory.store import Draft
 
 from .cases import words
 from .commands import call
-from .makers import entity, fact, group, private, user
+from .makers import entity, fact, group, holding, private, user
 from .scripted import NOTHING
 from .world import CLUB, World, li, li_in_club, zhang, zhang_in_club, zhang_to_lan
 
 ADMIN = Turn(private("boss"), user("boss"), "老板", is_admin=True)
 CALLERS = {
     "Z": zhang, "C": zhang_in_club, "A": zhang_to_lan, "L": li, "I": li_in_club,
-    "B": ADMIN, "Q": replace(ADMIN, session=CLUB), "N": Turn(private("new"), user("new"), "新人"),
+    "B": ADMIN, "Q": replace(ADMIN, session=CLUB), "W": Turn(CLUB, user("wang"), "王五"),
     "X": replace(zhang_in_club, user=user("?"), name=""), "E": replace(zhang, session=group("7")),
 }  # fmt: skip
 """Zhang at home, in the club (C), to another persona (A); Li at home (L) and in the club (I)."""
@@ -27,6 +27,26 @@ KINDS = {
     "facts": (Fact, "statement"), "core": (CoreFact, "text"), "episodes": (Episode, "summary"),
     "inner": (InnerState, "other"), "moods": (Mood, "session"), "follow-ups": (FollowUp, "reason"),
 }  # fmt: skip
+
+
+async def everything(world: World, caller: Turn, word: str) -> str:
+    """What somebody is told who asks for a word on all ways there are."""
+    found, lead = await world.ask(caller, f"{word}是怎么回事？")
+    ways = [f"search {word}", "mine", "why", "records", "records 1", "records 2", "records 3"]
+    asked: list[tuple[str, dict[str, str]]] = [
+        ("memory_recall", {"query": word}),
+        ("memory_recall", {"query": word, "person": "张三"}),
+        ("memory_recall", {}),
+        ("search_history", {"keyword": word}),
+        ("search_history", {"person": "张三"}),
+    ]
+    told = [found.block, lead]
+    told += [await call(world.commands, caller, *way.partition(" ")[::2]) for way in ways]
+    told += [await world.tools.use(caller, tool, given) for tool, given in asked]
+    if not caller.session.is_group:
+        exported = await world.memory.transfer.own(caller.asker)
+        told.append(exported.read_text("utf-8"))
+    return "\n".join(told).replace(f"{word}是怎么回事", "")
 
 
 class Dialogue:
@@ -37,8 +57,9 @@ class Dialogue:
     that, ``Z !tool key=value; …`` is a tool that the model uses for Zhang,
     ``< …`` (``<C``) an answer of the bot. ``{words}`` is the number or id of the line that has
     them, or of the fact, ``{}`` of the first line. ``> `` is a line of what the model learns,
-    or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass, ``fact Z|predicate|object|statement``
-    writes a fact, ``retract``, ``pause``, ``forget-me`` and ``upkeep`` is what others do.
+    or fields in JSON; ``learn`` lets it learn nothing. ``~ 3`` lets three hours pass,
+    ``fact Z|predicate|object|statement`` writes a fact; ``retract``, ``pause``, ``forget-me`` and
+    ``upkeep`` is what others do.
 
     ``= …`` is in what was answered last, ``! …`` is not, ``rows facts …`` are all of a kind,
     ``prompt …`` and ``no prompt …`` what the model was asked last, ``order a; b`` what comes
@@ -93,6 +114,8 @@ class Dialogue:
                 self.told = await world.commands.remember(replace(caller, text=given))
             elif name == "log":
                 self.told = await world.commands.companion.search(caller, given)
+            elif name == "everything":
+                self.told = await everything(world, caller, given)
             else:
                 self.told = await call(world.commands, caller, name, given)
             await world.memory.settle()
@@ -127,9 +150,10 @@ class Dialogue:
                 row = fact(caller.session, caller.user, entity(object), statement, **told)
                 await memory.journal.commit(lambda _: Draft("learn", "learned", [row]))
                 await memory.settle()
-            case "retract":
-                who, ref = text.split()
-                assert await memory.library.retract(CALLERS[who].session.circle, ref)
+            case "retract":  # by id, or what the bot said by its words
+                who, ref, *text_of = text.split()
+                circle = CALLERS[who].session.circle
+                assert await memory.library.retract(circle, ref, *text_of)
                 await memory.settle()
             case "pause":
                 await memory.learning.pauses.pause("user", CALLERS[text].user)
@@ -140,7 +164,9 @@ class Dialogue:
                 await memory.upkeep._step()
                 await memory.settle()
             case _ if sign.startswith("<"):
-                await self.world.answer(CALLERS[sign[1:] or "Z"].session, text)
+                caller = CALLERS[sign[1:] or "Z"]
+                await memory.learning.reply(caller.session, text, to=caller.user)
+                self.world.later(20)
             case _:
                 await self._check(sign, text)
 
@@ -167,6 +193,8 @@ class Dialogue:
             case "prompt" | "no-prompt":
                 asked = self.world.model.calls[-1].prompt
                 assert (text in asked) is (sign == "prompt"), asked
+            case "files":
+                assert holding(self.world.memory.directory, text, "journal*") == []
             case "log":
                 log = await self.world.memory.journal.look(
                     lambda db: "".join(ops for (ops,) in db.execute("SELECT ops FROM change"))

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_memory.companion import InnerState
 from graph_memory.companion.inner_state import (
     BASELINE,
     HALF_LIFE,
     MAX_PART,
     STEP,
     Mood,
-    inner_id,
 )
 from graph_memory.locales import say
 from graph_memory.settings import Settings
@@ -26,7 +24,6 @@ from ..scripted import answer
 from ..world import HOME, World, living, zhang
 
 ONLY = replace(Settings(), companion=("inner_state",), recall_deadline=10_000)
-FIRST = {"self": "我想做个靠得住的人。", "user": "他嘴硬心软。", "bond": "渐渐熟了。"}
 
 
 @pytest.fixture
@@ -40,39 +37,6 @@ async def batch(world: World, inner: Any = None, text: str = "今天天气不错
     for number in range(2):
         await world.say(zhang, f"{text}{number}")
         await world.learn(answer(inner=inner) if inner is not None else answer())
-
-
-async def test_begins_with_a_seed_and_is_rewritten(world: World) -> None:
-    message = await world.say(zhang, "你好呀")
-    assert "还不了解对方" in await world.lead(zhang, "你好呀", message)
-    assert "还不了解对方" in await world.commands.companion.inner(zhang)
-    await world.learn(answer(inner=FIRST))  # the first batch is not asked
-    assert await world.rows(InnerState) == []
-    assert "inner" not in world.model.calls[-1].tool.parameters["properties"]  # type: ignore[union-attr]
-    await world.say(zhang, "又是我呀")
-    await world.learn(answer(inner=FIRST))
-    assert "I user: 我还不了解对方" in world.model.calls[-1].prompt
-    (row,) = await world.rows(InnerState)
-    assert (row.itself, row.other, row.bond, row.version) == (*FIRST.values(), 1)
-    assert (row.id, row.session) == (inner_id(HOME.id), HOME.id)
-    lead = await world.lead(zhang, "在吗")
-    assert "- 他嘴硬心软。" in lead
-    assert "还不了解对方" not in lead
-
-
-async def test_a_part_that_is_left_empty_stays(world: World) -> None:
-    await batch(world, FIRST)
-    await batch(world, {"user": "他其实很细心。", "self": "", "bond": None})
-    (row,) = await world.rows(InnerState)
-    assert (row.itself, row.other, row.version) == (FIRST["self"], "他其实很细心。", 2)
-    await batch(world, FIRST | {"user": "他其实很细心。"})
-    assert (await world.rows(InnerState))[0].version == 2  # nothing new
-
-
-async def test_nonsense_changes_nothing(world: World) -> None:
-    for inner in ("我很好", [], {"self": {"x": 1}}, {"other": "?"}, 7, {"bond": ["", ""]}):
-        await batch(world, inner)
-    assert await world.rows(InnerState) == []
 
 
 async def test_hostile_text_is_bounded_and_fenced(world: World) -> None:

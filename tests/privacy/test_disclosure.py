@@ -13,6 +13,8 @@ from graph_memory.model import Episode, Fact, Mention, Name, Turn
 from graph_memory.privacy.redaction import MASK
 from graph_memory.store import contents
 
+from ..cases import cases
+from ..dialogue import Dialogue, everything
 from ..makers import user
 from ..recall.hashing import HashingEmbedder
 from ..scripted import Call, answer, said
@@ -23,6 +25,14 @@ ROOT = Path(__file__).parents[2]
 LAST = "0009_confidences"
 CARD, WORD = "4111111111111111", "Zx9qWv7T"
 newcomer = Turn(CLUB, user("wang"), "王五")
+
+
+CASES = cases(Path(__file__).with_name("confidences.txt"))
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_is_told_in_a_dialogue(world: World, name: str) -> None:
+    await Dialogue(world).play(CASES[name])
 
 
 async def exported(world: World, turn: Turn) -> str:
@@ -56,23 +66,6 @@ async def test_an_export_shows_nobodys_secrets_but_ones_own(world: World) -> Non
     assert WORD not in told
     own = await exported(world, zhang)
     assert CARD in own  # in private, to who said it
-
-
-@pytest.mark.parametrize("guess", [CARD[:4], CARD, "••", WORD])
-async def test_a_search_confirms_no_guess(world: World, guess: str) -> None:
-    await world.say(li_in_club, "大家好")
-    await world.say(zhang_in_club, f"我的卡号 {CARD}，密码是 {WORD}，回头删")
-    for turn in (newcomer, li_in_club, li):
-        found = await world.tools.use(turn, "search_history", {"keyword": guess})
-        assert "回头删" not in found
-    assert "回头删" in await world.tools.use(newcomer, "search_history", {"keyword": "回头"})
-
-
-async def test_who_is_spoken_of_behind_a_mask_is_not_found(world: World) -> None:
-    await world.say(li_in_club, "大家好")
-    await world.say(zhang_in_club, "密码是 LiSi-Zhang7")
-    found = await world.tools.use(newcomer, "search_history", {"person": "LiSi"})
-    assert MASK not in found
 
 
 async def test_what_people_type_as_facts_is_masked_where_it_lies(world: World) -> None:
@@ -121,23 +114,6 @@ async def test_what_is_retracted_is_in_no_trace(world: World) -> None:
 # ---------------------------------------------------------------- in confidence
 
 
-async def everything(world: World, turn: Turn, word: str) -> str:
-    """What somebody is told who asks for a word on all ways there are."""
-    found, lead = await world.ask(turn, f"{word}是怎么回事？")
-    commands, tools = world.commands, world.tools
-    told = [found.block, lead, await commands.search(turn, word), await commands.mine(turn)]
-    told.append(await commands.privacy.why(turn))
-    told.append(await commands.companion.records(turn))
-    told += [await commands.companion.records(turn, str(number)) for number in range(1, 4)]
-    looked_up: list[dict[str, str]] = [{"query": word}, {"query": word, "person": "张三"}, {}]
-    told += [await tools.use(turn, "memory_recall", each) for each in looked_up]
-    searched: list[dict[str, str]] = [{"keyword": word}, {"person": "张三"}]
-    told += [await tools.use(turn, "search_history", each) for each in searched]
-    if not turn.session.is_group:
-        told.append(await exported(world, turn))
-    return "\n".join(told).replace(f"{word}是怎么回事", "")
-
-
 def copying(call: Call) -> dict[str, Any]:
     """A model that notes all it is shown, as facts and as the summary."""
     lines = [line for line in call.prompt.splitlines() if line.startswith("[")]
@@ -164,17 +140,6 @@ async def test_a_confidence_is_told_in_no_group(world: World, lines: list[str]) 
         assert "怀孕" not in await everything(world, turn, "怀孕")
 
 
-async def test_a_request_that_comes_after_learning_still_counts(world: World) -> None:
-    await world.say(li_in_club, "大家好")
-    await world.say(zhang_in_club, "我怀孕了")
-    await world.learn(answer(said("U1", "other", "怀孕", "张三怀孕了", 2), summary="张三怀孕了。"))
-    assert "怀孕" in await everything(world, li_in_club, "怀孕")
-    await world.say(zhang_in_club, "这是秘密，别跟别人说")
-    await world.learn()
-    for turn in (newcomer, li_in_club, li):
-        assert "怀孕" not in await everything(world, turn, "怀孕")
-
-
 async def test_a_confidence_in_private_stays_with_the_persona_it_was_told_to(world):
     await world.say(zhang, "我下周要辞职，这件事别告诉别人")
     await world.answer(zhang.session, "好的，辞职的事我不说")
@@ -198,26 +163,6 @@ async def test_what_is_only_spoken_of_in_confidence_has_no_name_for_others(world
     await world.learn(answer(said("U1", "other", "辞职", "张三要写辞职信", 1)))
     (name,) = [name for name in await world.rows(Name) if name.text == "辞职"]
     assert not name.confidential, "once it is spoken of openly"
-
-
-async def test_a_summary_tells_no_secret_that_the_model_marked(world: World) -> None:
-    await world.say(zhang_in_club, "我要离职了，先自己知道就好")
-    fact = said("U1", "plans", "离职", "张三要离职", 1, marks="secret")
-    await world.learn(answer(fact, summary="张三要离职。"))
-    (episode,) = await world.rows(Episode)
-    assert episode.summary == ""
-
-
-# -------------------------------------------------------------- what the bot repeats
-
-
-async def test_what_is_masked_is_masked_where_the_bot_repeats_it(world: World) -> None:
-    await world.say(zhang_in_club, f"密码是 {WORD}")
-    await world.memory.learning.reply(CLUB, f"好的，记住了：{WORD}", to=zhang.user)
-    assert WORD not in await world.commands.companion.records(zhang_in_club)
-    await world.commands.companion.records(zhang_in_club)
-    record = await world.commands.companion.records(zhang_in_club, "1")
-    assert f"记住了：{MASK}" in record
 
 
 # ------------------------------------------------------------------ earlier versions
