@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 
 from .text import normalise
 
@@ -171,7 +171,7 @@ def precision(text: str) -> str:
 def iso(at: float, zone: tzinfo, precision: str = "") -> str:
     """A date as ``2026-05-03``, or as vague as it is; ``?`` if it is none."""
     try:
-        return datetime.fromtimestamp(at, zone).date().isoformat()[: _VAGUE.get(precision)]
+        return day_of(at, zone).isoformat()[: _VAGUE.get(precision)]
     except (ValueError, OverflowError, OSError):
         return "?"
 
@@ -394,10 +394,15 @@ def quiet_hours(text: str) -> QuietHours | None:
     return QuietHours(time(hour, minute), time(to_hour % 24, to_minute))
 
 
+def day_of(at: float, zone: tzinfo) -> date:
+    """The local day of a moment."""
+    return datetime.fromtimestamp(at, zone).date()
+
+
 def midnight(at: float, zone: tzinfo, days: int = 0) -> float:
     """Begin of the local day of a moment, or of the one some days later."""
     return (_midnight(at, zone) + timedelta(days)).timestamp()
 
 
 def _midnight(at: float, zone: tzinfo) -> datetime:
-    return datetime.combine(datetime.fromtimestamp(at, zone).date(), time.min, zone)
+    return datetime.combine(day_of(at, zone), time.min, zone)

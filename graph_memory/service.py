@@ -15,7 +15,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from .access import PLAIN_KEY, Access, forget_plain_key
-from .companion import Companion, register_rows
+from .companion import Companion
 from .context import Context
 from .data_directory import lock, restrict
 from .deletion import ForgetMe, Tombstones
@@ -43,8 +43,6 @@ from .supervisor import Supervisor
 from .transfer import TransferService
 
 logger = logging.getLogger("graph_memory.service")
-
-register_rows()
 
 EMBEDDING_PAUSES = (30.0, 120.0, 600.0)
 """Seconds between attempts to load an embedder; the last one repeats."""

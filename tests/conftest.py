@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from graph_memory.companion import register_rows
 from graph_memory.service import MemoryService
 from graph_memory.store import Journal
 
@@ -18,8 +17,6 @@ settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
 )
 settings.load_profile("default")
-
-register_rows()
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from .inner_state import bring_back as bring_back
 from .inner_state import inner_id as inner_id
 from .inner_state import seed as seed
 from .parts import Companion as Companion
-from .parts import register_rows as register_rows
 from .proactive import FollowUp as FollowUp
 from .proactive import FollowUpStatus as FollowUpStatus
 from .transcripts import Hit as Hit

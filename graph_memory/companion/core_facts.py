@@ -16,7 +16,7 @@ from ..learning.attribution import speaker_of
 from ..learning.batching import requests, without_request
 from ..learning.parse import line_of, numbers
 from ..learning.prompt import PromptContext
-from ..model import Basis, Batch, Fact, SessionRow, stable_id
+from ..model import Basis, Batch, Fact, SessionRow, register, stable_id
 from ..store import Draft, Rows
 from ..text import fenced, normalise, one_line, tokens
 
@@ -73,6 +73,9 @@ class CoreFact(SessionRow):
 
     def reworded(self, text: str, evidence: tuple[int, ...]) -> Self:
         return replace(self, text=one_line(text, MAX_TEXT), evidence=evidence)
+
+
+register(CoreFact)
 
 
 def standing(rows: Rows, session: str, users: Iterable[str]) -> list[CoreFact]:

@@ -15,7 +15,7 @@ from ..errors import NotFoundError
 from ..learning.parse import line_of
 from ..learning.prompt import ExtractionExtension, PromptContext, language
 from ..locales import say
-from ..model import Basis, Batch, SessionRow, stable_id
+from ..model import Basis, Batch, SessionRow, register, stable_id
 from ..store import Draft, Rows
 from ..text import fenced
 
@@ -99,6 +99,9 @@ class InnerState(SessionRow):
     def brought_back(self, standing: InnerState, at: float) -> InnerState:
         """As a new version, so that an undo cannot bring back one in between."""
         return replace(self, version=standing.version + 1, at=at)
+
+
+register(Mood, InnerState)
 
 
 def _bounded(side: float) -> float:

@@ -12,7 +12,7 @@ from ..context import Context, Part
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import ExtractionExtension, PromptContext
 from ..locales import say
-from ..model import Asker, Batch, Change, Episode, Fact, Session, Turn, register
+from ..model import Asker, Batch, Change, Episode, Fact, Session, Turn
 from ..privacy.scope import Rank, View, rank_of
 from ..recall import Recaller, language_of
 from ..retention import DAY
@@ -28,7 +28,7 @@ from .inner_state import (
     inner_id,
     mood_id,
 )
-from .proactive import FollowUp, Proactive, elapsed
+from .proactive import Proactive, elapsed
 from .transcripts import Transcripts, newest_records
 
 PATIENCE = 2.0
@@ -296,8 +296,3 @@ def _records(
         return []
     heading = "lead_records_cited" if cite else "lead_records"
     return [say(language, heading), *reversed(lines)]
-
-
-def register_rows() -> None:
-    """Let the journal know the kinds of rows of the companion."""
-    register(CoreFact, Mood, InnerState, FollowUp)

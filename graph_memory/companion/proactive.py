@@ -21,7 +21,17 @@ from ..errors import GraphMemoryError, NotFoundError
 from ..inference.ports import LanguageModel
 from ..learning import Learning
 from ..locales import say
-from ..model import Basis, Change, Erased, Message, Session, SessionRow, asker_of, stable_id
+from ..model import (
+    Basis,
+    Change,
+    Erased,
+    Message,
+    Session,
+    SessionRow,
+    asker_of,
+    register,
+    stable_id,
+)
 from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Draft, Event, Rows, queries
@@ -77,6 +87,9 @@ class FollowUp(SessionRow):
     attempts: int
     created_at: float
     status: str = FollowUpStatus.WAITING.value
+
+
+register(FollowUp)
 
 
 class Voice(Protocol):

@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
-from ..dates import midnight
+from ..dates import day_of, midnight
 from ..errors import ExtractionError, Failure, HeldBackError
 from ..privacy.redaction import redacted
 from ..store import Journal
@@ -154,7 +154,7 @@ class TokenBudget:
         return NEVER
 
     def _day(self) -> str:
-        return datetime.fromtimestamp(self._now(), self._zone).date().isoformat()
+        return day_of(self._now(), self._zone).isoformat()
 
     def _until_midnight(self) -> float:
         now = self._now()

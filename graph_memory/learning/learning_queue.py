@@ -26,7 +26,6 @@ from ..errors import (
 )
 from ..inference.breaker import Breaker, BreakerState
 from ..inference.ports import LanguageModel
-from ..inference.token_budget import Cost
 from ..model import (
     BOT,
     Addressee,
@@ -45,7 +44,7 @@ from ..store.pauses import Pauses
 from ..supervisor import LogOnce, Supervisor
 from ..text import clean, clean_name
 from .batching import Buffers, claim_writer, cutter, requests, without_request
-from .extractor import PURPOSE, Besides, Extractor, Likeness
+from .extractor import Besides, Extractor, Likeness
 from .prompt import Extend
 
 logger = logging.getLogger("graph_memory.learning")
@@ -88,7 +87,6 @@ class LearningStatus:
         failed, failure: The newest batch that failed and is not learned, and why, if any.
         over_share: Waiting batches of people who have cost their share of the day.
         last_learned_at: Since the start; ``None`` if nothing was.
-        calls, tokens_in, tokens_out: Asked of the model today.
     """
 
     buffered: int
@@ -98,9 +96,6 @@ class LearningStatus:
     failure: str
     over_share: int
     last_learned_at: float | None
-    calls: int
-    tokens_in: int
-    tokens_out: int
 
 
 class Learning(Part):
@@ -316,7 +311,6 @@ class Learning(Part):
 
     async def status(self, circle: str | None = None) -> LearningStatus:
         """How learning is doing; of batches, in one chat window or everywhere."""
-        cost = self._context.budget.today().costs.get(PURPOSE, Cost())
         queue = await self._queue(circle)
         waiting = [batch for batch in queue if batch.state == "waiting"]
         failed = next((batch for batch in reversed(queue) if batch.error), None)
@@ -328,9 +322,6 @@ class Learning(Part):
             failure=Failure.read(failed.error).value if failed else "",
             over_share=sum(1 for batch in waiting if self._share_pause(batch.author)),
             last_learned_at=self._extractor.last_at,
-            calls=cost.calls,
-            tokens_in=cost.tokens_in,
-            tokens_out=cost.tokens_out,
         )
 
     def look_again(self) -> None:

@@ -6,9 +6,10 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from ..context import Part
+from ..dates import day_of
 from ..errors import NotFoundError
 from ..model import Change, Episode, Fact, Message, Session
 from ..privacy.redaction import disclosed
@@ -130,12 +131,12 @@ class Conversations(Part):
 
     async def growth(self, days: int) -> list[Day]:
         """What each of the last days brought, oldest first, today last."""
-        today = datetime.fromtimestamp(self._now(), self._zone).date()
+        today = day_of(self._now(), self._zone)
         first = today - timedelta(days=days - 1)
         since = self._now() - (days + 1) * DAY
         facts, said = Counter[date](), Counter[date]()
         for hour, learned, told in await self._journal.look(lambda db: queries.by_hour(db, since)):
-            day = datetime.fromtimestamp(hour * HOUR, self._zone).date()
+            day = day_of(hour * HOUR, self._zone)
             facts[day] += learned
             said[day] += told
         span = (first + timedelta(days=number) for number in range(days))

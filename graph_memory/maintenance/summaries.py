@@ -14,12 +14,13 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from enum import StrEnum
 from functools import partial
 from itertools import batched
 
 from ..context import Context, Part
+from ..dates import day_of
 from ..errors import ExtractionError
 from ..inference.breaker import Breaker
 from ..inference.ports import LanguageModel
@@ -251,11 +252,6 @@ def history(db: sqlite3.Connection, session: str) -> History:
     ).fetchone()
     found.until = math.inf if first is None else first
     return found
-
-
-def day_of(at: float, zone: tzinfo) -> date:
-    """The local day of a moment."""
-    return datetime.fromtimestamp(at, zone).date()
 
 
 def bounds(level: Level, day: date) -> tuple[date, date]:

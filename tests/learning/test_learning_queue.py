@@ -14,6 +14,7 @@ import pytest
 
 from graph_memory.errors import ClosedError, ExtractionError, Failure
 from graph_memory.inference.breaker import Breaker
+from graph_memory.inference.token_budget import Cost, TokenBudget
 from graph_memory.learning import Learning, extractor
 from graph_memory.learning.batching import PATIENCE
 from graph_memory.learning.prompt import VERSION
@@ -42,16 +43,15 @@ class World:
         self.settings = Settings(buffer_size_private=4, buffer_size_group=6)
         self.journal: Journal
         self.learning: Learning
+        self.budget: TokenBudget
 
     async def open(self) -> World:
         self.journal = await Journal.open(self.path, lambda: self.time)
+        shared = context(self.journal, self.settings, zone=CHINA, now=lambda: self.time)
+        self.budget = shared.budget
         self.learning = Learning(
-            context(
-                self.journal, self.settings, zone=CHINA,
-                now=lambda: self.time,
-            ),
-            self.model, grace=0, breaker=Breaker("模型", clock=lambda: self.time),
-        )  # fmt: skip
+            shared, self.model, grace=0, breaker=Breaker("模型", clock=lambda: self.time)
+        )
         await self.learning.start()
         return self
 
@@ -70,6 +70,11 @@ class World:
 
     async def learned(self) -> list[Change]:
         return [c for c in await all_changes(self.journal) if c.batch is not None]
+
+    @property
+    def cost(self) -> Cost:
+        """What learning has asked of the model today."""
+        return self.budget.today().costs.get(extractor.PURPOSE, Cost())
 
     @property
     def script(self) -> ScriptedModel:
@@ -170,7 +175,7 @@ async def test_a_full_buffer_is_learned_with_one_call(world: World):
     assert asked == [(VERSION,)]
     status = await world.learning.status()
     assert (status.buffered, status.waiting, status.dead, status.failed) == (0, 0, 0, 0)
-    assert (status.calls, status.tokens_in, status.tokens_out) == (1, 100, 10)
+    assert world.cost == Cost(1, 100, 10)
     assert status.last_learned_at == world.time
 
 
@@ -418,7 +423,7 @@ async def test_failures_back_off_then_wait_visibly_then_revive(world, caplog):
         world.time += 1
         await world.learning.settle()
     status = await world.learning.status()
-    assert (status.waiting, status.dead, status.calls) == (0, 1, 5)
+    assert (status.waiting, status.dead, world.cost.calls) == (0, 1, 5)
     assert (status.failed, status.failure) == (1, "no_json")
     # The third and fourth failure belong to the outage that the breaker reported.
     assert sum(record.levelno >= logging.WARNING for record in caplog.records) == 4
@@ -509,7 +514,7 @@ async def test_without_a_model_conversations_are_kept_word_for_word(tmp_path: Pa
     (episode,) = await world.journal.read(lambda rows: rows.find(Episode))
     assert (episode.messages, episode.summary) == (4, "")
     status = await world.learning.status()
-    assert (status.buffered, status.waiting, status.dead, status.calls) == (0, 0, 0, 0)
+    assert (status.buffered, status.waiting, status.dead, world.cost) == (0, 0, 0, Cost())
     await world.close()
 
 
@@ -615,13 +620,12 @@ async def test_usage_is_counted_by_day_and_survives_a_restart(world: World):
     await world.learning.flush()
     await world.close()
     await world.open()
-    assert (await world.learning.status()).calls == 1
+    assert world.cost.calls == 1
     await world.hear("我喜欢狗")
     await world.learning.flush()
-    status = await world.learning.status()
-    assert (status.calls, status.tokens_in, status.tokens_out) == (2, 200, 20)
+    assert world.cost == Cost(2, 200, 20)
     world.time += 86_400
-    assert (await world.learning.status()).calls == 0
+    assert world.cost == Cost()
 
 
 async def test_a_flush_that_is_cancelled_cancels_no_other(world: World):
