@@ -21,6 +21,7 @@ from .data_directory import writing
 from .errors import SettingError, StorageError
 from .settings import MIN_KEY
 from .store import copies
+from .store.connection import failing
 
 logger = logging.getLogger("graph_memory.access")
 
@@ -143,11 +144,9 @@ class Access:
         return True
 
     def _save(self) -> None:
-        try:
-            with self._lock, writing(self._path) as file:
-                json.dump(asdict(self._kept) | {"logins": [*self._logins]}, file)
-        except OSError as error:
-            raise StorageError(f"{self._path} could not be written: {error}") from error
+        what = f"{self._path} could not be written"
+        with failing(what), self._lock, writing(self._path) as file:
+            json.dump(asdict(self._kept) | {"logins": [*self._logins]}, file)
 
 
 def _read(path: Path) -> _Kept | None:

@@ -166,6 +166,10 @@ class FormatError(GraphMemoryError):
         self.line = line
         self.field = field
 
+    def at(self, line: int) -> FormatError:
+        """The same, on a line."""
+        return FormatError(self.reason, line, self.field).told(self.code, **self.values)
+
 
 _BY_STATUS = {
     401: Failure.KEY,

@@ -90,7 +90,7 @@ async def remind(host: Host, memory: MemoryService, event: Any, request: Any) ->
         RecallOptions(
             context=context,
             previous=previous,
-            exclude=(message.id,) if message else (),
+            exclude=turn.ids,
             where=turn.session.umo,
             lead=lead.lines,
             records=lead.records,

@@ -59,9 +59,8 @@ class CompanionCommands(Answers):
         keyword, person = one_line(keyword, 200), one_line(person, MAX_NAME)
         if not (keyword or person or time.strip()):
             return self._say("found_what")
-        exclude = (turn.message.id,) if turn.message else ()
         found = await self.memory.companion.transcripts.search(
-            turn.asker, keyword, person, one_line(time, MAX_NAME), exclude
+            turn.asker, keyword, person, one_line(time, MAX_NAME), turn.ids
         )
         if not found.is_known:
             return self._say("found_nobody")

@@ -124,7 +124,7 @@ class Commands(Answers):
             return self._say("search_what")
         at = max(1, int(page[:5] or 1))
         found = await self.memory.recall.find(
-            turn.asker, wanted, LISTED, start=(at - 1) * LISTED, exclude=_said(turn)
+            turn.asker, wanted, LISTED, start=(at - 1) * LISTED, exclude=turn.ids
         )
         pages = -(-found.total // LISTED)
         if at > max(1, pages):
@@ -354,11 +354,6 @@ ADMINS = frozenset(
     {"page", "people", "flush", "preview", "backup", "doctor", "move", "restore", "import"}
 )
 """Commands for admins only."""
-
-
-def _said(turn: Turn) -> tuple[int, ...]:
-    """The message that is being answered, which is no memory yet."""
-    return (turn.message.id,) if turn.message else ()
 
 
 def _page_of(found: Sized, page: str) -> tuple[int, int]:

@@ -104,7 +104,7 @@ class Tools(Answers):
             person=one_line(person, MAX_NAME),
             time=one_line(time_range, MAX_NAME),
             limit=FOUND,
-            exclude=(turn.message.id,) if turn.message else (),
+            exclude=turn.ids,
         )
         if not found.is_known:
             return self._say("found_nobody")

@@ -154,11 +154,8 @@ class Tombstones:
 
     def _write(self, stones: list[Tombstone]) -> None:
         body = {"version": _VERSION, "salt": self.salt, "stones": list(map(asdict, stones))}
-        try:
-            with writing(self.path) as file:
-                json.dump(body, file)
-        except OSError as error:
-            raise JournalError(f"{self.path} could not be written: {error.strerror}") from error
+        with failing(f"{self.path} could not be written"), writing(self.path) as file:
+            json.dump(body, file)
         self.stones = stones
 
 

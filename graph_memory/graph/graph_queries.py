@@ -445,17 +445,18 @@ class GraphQueries:
 
     # ------------------------------------------------------------ for an asker
 
-    def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
-        """Active facts of some Sessions at some nodes; the asker may not see all of them."""
-        if not nodes or not sessions:  # Kùzu cannot tell the type of an empty list
-            return []
-        values = {"ids": sorted(nodes), "sessions": sorted(sessions), **_ACTIVE}
-        return [Hop(*row) for row in self._db.run(_HOPS, values)]
+    def hops(self, sessions: Collection[str], nodes: Collection[str] | None = None) -> list[Hop]:
+        """Active facts of some Sessions; the asker may not see all of them.
 
-    def all_hops(self, sessions: Collection[str]) -> list[Hop]:
-        """All active facts of some Sessions, from subject to object."""
+        Args:
+            nodes: From which they lead; ``None`` for all facts, from subject to object.
+        """
         values = {"sessions": sorted(sessions), **_ACTIVE}
-        return [Hop(*row) for row in self._db.run(_ALL_HOPS, values)] if sessions else []
+        if nodes is not None:
+            values["ids"] = sorted(nodes)
+        if not all(values.values()):  # Kùzu cannot tell the type of an empty list
+            return []
+        return [Hop(*row) for row in self._db.run(_ALL_HOPS if nodes is None else _HOPS, values)]
 
     # ------------------------------------------------------------ parts
 

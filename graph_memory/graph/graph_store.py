@@ -227,7 +227,10 @@ class GraphStore:
 
     def _build(self) -> None:
         # The spooled rows and the new file together are smaller than the journal.
-        wanted, free = self._journal.path.stat().st_size + MIN_FREE, _free(self._home)
+        wanted, free = (
+            self._journal.path.stat().st_size + MIN_FREE,
+            shutil.disk_usage(self._home).free,
+        )
         if free < wanted:
             raise GraphError(
                 f"the disk has {free >> 20} MiB free, the graph needs {wanted >> 20} MiB"
@@ -297,7 +300,3 @@ class GraphStore:
         if self._database is None:
             raise GraphError(f"the graph is away: {self.problem or 'it is being built'}")
         return question(GraphQueries(self._database, self._canonical))
-
-
-def _free(directory: Path) -> int:
-    return shutil.disk_usage(directory).free

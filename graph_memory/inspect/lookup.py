@@ -186,9 +186,7 @@ class Lookup:
     async def _hops(self, asker: Asker, nodes: Collection[str] | None = None) -> list[Hop]:
         """Unchecked hops from some nodes, or from all."""
         sessions = self._recall.visible(asker).keys()
-        if nodes is None:
-            return await self._graph.ask(lambda graph: graph.all_hops(sessions), fresh=0)
-        return await self._graph.ask(lambda graph: graph.hops(nodes, sessions), fresh=0)
+        return await self._graph.ask(lambda graph: graph.hops(sessions, nodes), fresh=0)
 
     async def _survey(self, asker: Asker) -> Overview:
         hops = await self._hops(asker)

@@ -337,13 +337,12 @@ def stage(directory: Path, name: str, now: float) -> Backup:
     target = directory / f"restore-{moment:%Y%m%dT%H%M%SZ}.sqlite3"
     draft = target.with_suffix(".tmp")
     try:
-        reserve(draft)
-        shutil.copyfile(backup.path, draft)
-        copies.verify(draft)
-        unstage(directory)
-        settle(draft, target)
-    except OSError as error:
-        raise JournalError(f"{backup.name} could not be prepared: {error}") from error
+        with failing(f"{backup.name} could not be prepared"):
+            reserve(draft)
+            shutil.copyfile(backup.path, draft)
+            copies.verify(draft)
+            unstage(directory)
+            settle(draft, target)
     finally:
         copies.remove(draft)
     return backup
@@ -383,11 +382,9 @@ async def open_journal(
 
 
 def _prepare(directory: Path, now: float) -> None:
-    try:
+    with failing("the restore could not be carried out"):
         if staged := _staged(directory):
             _put_in_place(directory, staged[-1], now)
-    except OSError as error:
-        raise JournalError(f"the restore could not be carried out: {error}") from error
     journal = directory / JOURNAL
     if journal.exists() and journal.stat().st_size:
         return

@@ -180,6 +180,11 @@ class Turn:
         return asker_of(self.session, self.user, self.accounts)
 
     @property
+    def ids(self) -> tuple[int, ...]:
+        """Id of its message, if that is stored: what is being answered is no memory yet."""
+        return (self.message.id,) if self.message else ()
+
+    @property
     def is_owner(self) -> bool:
         """Whether everybody's memory may be shown: to an admin, where nobody else reads."""
         return self.is_admin and not self.session.is_group

@@ -60,11 +60,13 @@ def failure(what: str, error: sqlite3.Error) -> JournalError:
 
 @contextmanager
 def failing(what: str) -> Iterator[None]:
-    """Raise SQLite's errors as a ``JournalError`` that says what failed."""
+    """Raise errors of SQLite and of the disk as a ``JournalError`` that says what failed."""
     try:
         yield
     except sqlite3.Error as error:
         raise failure(what, error) from error
+    except OSError as error:
+        raise JournalError(f"{what}: {error.strerror or error}") from error
 
 
 class Watch:

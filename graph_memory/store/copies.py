@@ -102,9 +102,7 @@ def copy(source: Path, target: Path, stop: threading.Event | None = None) -> Con
     try:
         with failing(f"{source} could not be copied"):
             held = _copy_pages(source, draft, stop or threading.Event())
-        settle(draft, target)
-    except OSError as error:
-        raise JournalError(f"{source} could not be copied: {error}") from error
+            settle(draft, target)
     finally:
         remove(draft)
     return held

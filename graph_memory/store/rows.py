@@ -420,7 +420,7 @@ def inverse(db: sqlite3.Connection, number: int, actor: str) -> Draft:
         now = json.loads(found[1]) if found else None
         if now != op.after or (found and found[0] != number and not _is_undo(db, found[0])):
             raise ConflictError(number, found[0] if found else _deleted_by(db, op, number))
-        if op.before is None and not (op.kind == "session" and _is_used(db, op.id, number)):
+        if op.before is None and not (op.kind == "session" and is_used(db, op.id, number)):
             draft.drop.append((op.kind, op.id))
         elif op.before is not None:
             row = decode(op.kind, op.before)
@@ -435,7 +435,7 @@ def _is_undo(db: sqlite3.Connection, number: int) -> bool:
     return bool(db.execute(query, (number,)).fetchone()[0])
 
 
-def _is_used(db: sqlite3.Connection, session: str, number: int) -> bool:
+def is_used(db: sqlite3.Connection, session: str, number: int = 0) -> bool:
     """Whether a Session holds more than change ``number``, and so stays."""
     query = "SELECT 1 FROM message WHERE session = :session UNION ALL SELECT 1 FROM row WHERE"
     query += " session = :session AND kind != 'session' AND change != :change LIMIT 1"

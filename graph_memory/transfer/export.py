@@ -157,12 +157,8 @@ def lines_for(
         for data in _session(db, session, visible, replaced):
             count += 1
             data["time"] = datetime.fromtimestamp(data.pop("at"), zone).isoformat()
-            yield line({**data, "chat": session.title or _place(session)})
+            yield line({**data, "chat": session.title or session.circle.split(":", 1)[-1]})
     yield line({"kind": "end", "lines": count})
-
-
-def _place(session: Session) -> str:
-    return session.circle.split(":", 1)[-1]
 
 
 def _session(

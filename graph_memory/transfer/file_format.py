@@ -184,7 +184,7 @@ def unpack(data: Data, number: int) -> Piece:
             case _:
                 raise FormatError("is unknown", 0, "kind")
     except FormatError as error:
-        raise FormatError(error.reason, number, error.field) from None
+        raise error.at(number) from None
 
 
 def _check_order(since: float, until: float | None) -> None:

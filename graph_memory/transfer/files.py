@@ -21,6 +21,7 @@ from typing import TextIO
 from .. import data_directory
 from ..errors import ClosedError, FormatError, JournalError, NotFoundError
 from ..store import copies
+from ..store.connection import failing
 from ..text import clean
 from .file_format import is_storable
 
@@ -61,15 +62,13 @@ def waiting(directory: Path) -> list[Path]:
     One whose name is no UTF-8 is left out: nobody could say, or be shown, what it is called.
     """
     folder = directory / IMPORTS
-    try:
+    with failing(f"{folder} cannot be read"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return sorted(
             path
             for path in folder.iterdir()
             if path.is_file() and path.name[0] != "." and is_storable(path.name)
         )
-    except OSError as error:
-        raise JournalError(f"{folder} cannot be read: {error}") from error
 
 
 def find(directory: Path, name: str) -> Path:
@@ -109,10 +108,8 @@ def discard(directory: Path, name: str) -> None:
     found = {path.name: path for path in waiting(directory)}
     if name not in found:
         raise NotFoundError(f"there is no file {name[:200]} in {IMPORTS}/")
-    try:
+    with failing(f"{name} could not be deleted"):
         found[name].unlink(missing_ok=True)
-    except OSError as error:
-        raise JournalError(f"{name} could not be deleted: {error}") from error
 
 
 def sweep(directory: Path, before: float) -> None:
@@ -146,10 +143,11 @@ class Incoming:
         self._name = bare.strip(" .")[-MAX_NAME:].lstrip(" .")
         if not self._name.strip("_"):
             raise FormatError("a file needs a name")
+        self._unwritten = f"{self._name} could not be written"
         self._folder = directory / IMPORTS
         self._size = 0
         self._draft = self._folder / f".{_OURS}{secrets.token_hex(8)}.tmp"
-        with _told(self._name):
+        with failing(self._unwritten):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             count = sum(path.is_file() for path in self._folder.iterdir())
             if count >= MAX_WAITING:
@@ -165,7 +163,7 @@ class Incoming:
         self._size += len(piece)
         if self._size > MAX_SENT:
             raise FormatError(f"{self._name} is larger than {MAX_SENT >> 30} GiB")
-        with _told(self._name):
+        with failing(self._unwritten):
             if shutil.disk_usage(self._folder).free < copies.MIN_FREE + len(piece):
                 raise JournalError(
                     f"there is no room for {self._name}: {copies.MIN_FREE >> 20} MiB of the disk"
@@ -175,7 +173,7 @@ class Incoming:
 
     def keep(self) -> Path:
         """Give it its name, or one like it if that is taken; call this once, at the end."""
-        with _told(self._name):
+        with failing(self._unwritten):
             self._file.close()
             path = _free(self._folder / self._name)
             data_directory.settle(self._draft, path)
@@ -185,14 +183,6 @@ class Incoming:
         """Leave nothing behind but what was kept; harmless after :meth:`keep`."""
         self._file.close()
         self._draft.unlink(missing_ok=True)
-
-
-@contextmanager
-def _told(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise JournalError(f"{name} could not be written: {error}") from error
 
 
 def require_room(directory: Path, path: Path) -> None:
@@ -219,5 +209,5 @@ def _free(wanted: Path) -> Path:
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
     """A file that gets its name once it is complete, readable for nobody else."""
-    with _told(path.name), data_directory.writing(path) as file:
+    with failing(f"{path.name} could not be written"), data_directory.writing(path) as file:
         yield file

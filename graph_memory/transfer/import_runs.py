@@ -18,7 +18,7 @@ from ..errors import NotFoundError
 from ..model import Entity, Episode, Erased, Row, Session, User, decode, encode
 from ..store import Draft, contents, presence
 from ..store.journal import Slices
-from ..store.rows import Tell, note, notes, read_change, write
+from ..store.rows import Tell, is_used, note, notes, read_change, write
 
 STEP = 200
 """Messages or rows of one transaction: a message that is heard meanwhile waits no longer
@@ -241,10 +241,7 @@ def _carrying(db: sqlite3.Connection, run: Run, *, nodes: bool) -> list[Key]:
 
 
 def _is_used(db: sqlite3.Connection, kind: str, id: str) -> bool:
-    query = (
-        "SELECT 1 FROM row WHERE a = :id UNION ALL SELECT 1 FROM row WHERE b = :id LIMIT 1"
-        if kind != Session.kind
-        else "SELECT 1 FROM message WHERE session = :id UNION ALL"
-        " SELECT 1 FROM row WHERE kind != 'session' AND session = :id LIMIT 1"
-    )
+    if kind == Session.kind:
+        return is_used(db, id)
+    query = "SELECT 1 FROM row WHERE a = :id UNION ALL SELECT 1 FROM row WHERE b = :id LIMIT 1"
     return db.execute(query, {"id": id}).fetchone() is not None

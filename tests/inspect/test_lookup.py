@@ -87,14 +87,13 @@ class Gossip:
     async def ask(self, question: Callable[[Gossip], T], fresh: float = 0) -> T:
         return question(self)
 
-    def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
+    def hops(self, sessions: Collection[str], nodes: Collection[str] | None = None) -> list[Hop]:
+        if nodes is None:
+            found = [Hop(*edge) for edge in self._edges if edge[1] != edge[2]]
+            return found + self._lie({end for _, *pair in self._edges for end in pair})
         both = [(id, *ends) for id, s, o in self._edges for ends in ((s, o), (o, s))]
         found = [Hop(*edge) for edge in both if edge[1] in nodes and edge[1] != edge[2]]
         return found + self._lie(nodes)
-
-    def all_hops(self, sessions: Collection[str]) -> list[Hop]:
-        found = [Hop(*edge) for edge in self._edges if edge[1] != edge[2]]
-        return found + self._lie({end for _, *pair in self._edges for end in pair})
 
     def _lie(self, nodes: Collection[str]) -> list[Hop]:
         if not self._lies:
@@ -250,8 +249,10 @@ def test_nobody_is_joined_by_what_is_hidden() -> None:
 
 def test_a_step_that_its_fact_does_not_take_is_not_taken() -> None:
     class Liar(Gossip):
-        def hops(self, nodes: Collection[str], sessions: Collection[str]) -> list[Hop]:
-            return [Hop(LIKES.id, node, ZHOU) for node in nodes]
+        def hops(
+            self, sessions: Collection[str], nodes: Collection[str] | None = None
+        ) -> list[Hop]:
+            return [Hop(LIKES.id, node, ZHOU) for node in nodes or ()]
 
     assert ways(in_club(WORLD, "小红和老周怎么认识的？", Liar(WORLD))) == []
 

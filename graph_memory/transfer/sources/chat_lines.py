@@ -43,8 +43,7 @@ def read_chat_lines(path: Path, options: Options) -> Pieces:
                 try:
                     yield _line(parse(text, number), options)
                 except FormatError as error:
-                    again = FormatError(error.reason, number, error.field)
-                    raise again.told(error.code, **error.values) from None
+                    raise error.at(number) from None
 
 
 def _line(data: dict[str, Any], options: Options) -> SourceLine:
