@@ -399,6 +399,11 @@ def day_of(at: float, zone: tzinfo) -> date:
     return datetime.fromtimestamp(at, zone).date()
 
 
+def moment(at: float, zone: tzinfo) -> str:
+    """A moment as people read it, to the minute."""
+    return f"{datetime.fromtimestamp(at, zone):%Y-%m-%d %H:%M}"
+
+
 def midnight(at: float, zone: tzinfo, days: int = 0) -> float:
     """Begin of the local day of a moment, or of the one some days later."""
     return (_midnight(at, zone) + timedelta(days)).timestamp()

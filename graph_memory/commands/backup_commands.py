@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 
+from ..dates import moment
 from ..errors import JournalError, NotFoundError
 from ..locales import explain, say
 from ..maintenance import Preview, preview, saved, stage
@@ -61,10 +62,9 @@ class BackupCommands:
         return "\n".join([self._say("restore_title"), *lines, self._say("restore_how")])
 
     def _preview(self, seen: Preview) -> str:
-        made = datetime.fromtimestamp(seen.backup.at, self._zone)
         then = self._say(
             "restore_preview",
-            when=f"{made:%Y-%m-%d %H:%M}",
+            when=moment(seen.backup.at, self._zone),
             messages=seen.then.messages,
             facts=seen.then.facts,
         )

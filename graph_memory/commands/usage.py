@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from datetime import datetime
 from math import inf
 from typing import Generic, TypeVar
 
+from ..dates import day_of, moment
 from ..locales import TEXTS, say
 from ..model import Turn
 from ..service import MemoryService
@@ -96,7 +96,7 @@ class Answers:
         return say(self._language, key, **values)
 
     def _moment(self, at: float) -> str:
-        return f"{datetime.fromtimestamp(at, self.memory.zone):%Y-%m-%d %H:%M}"
+        return moment(at, self.memory.zone)
 
     def _date(self, at: float) -> str:
-        return f"{datetime.fromtimestamp(at, self.memory.zone):%Y-%m-%d}"
+        return day_of(at, self.memory.zone).isoformat()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from ..context import Context, Part
+from ..dates import day_of, moment
 from ..errors import JournalError, NotFoundError
 from ..learning.prompt import ExtractionExtension, PromptContext
 from ..locales import say
@@ -226,11 +227,7 @@ def _read(db: sqlite3.Connection, turn: Turn, now: float, zone: tzinfo) -> Sessi
         is_opening = all(each.is_human for each in said if each.id > opening)
         visits = queries.visits(db, session, now - (SPANS[-1] + 1) * DAY)
         visits += [(each.started_at, list(each.participants)) for each in records]
-        days = {
-            datetime.fromtimestamp(at, zone).toordinal()
-            for at, people in visits
-            if message.sender in people
-        }
+        days = {day_of(at, zone).toordinal() for at, people in visits if message.sender in people}
     return SessionState(
         standing(rows, session, turn.asker.accounts),
         rows.get(Mood, mood_id(session)),
@@ -286,8 +283,7 @@ def _records(
     lines: list[str] = []
     left = RECORDS_BUDGET
     for episode in episodes[:RECORDS]:
-        began = datetime.fromtimestamp(episode.started_at, zone)
-        line = f"{began:%Y-%m-%d %H:%M} {fenced(episode.summary, MAX_SUMMARY)}"
+        line = f"{moment(episode.started_at, zone)} {fenced(episode.summary, MAX_SUMMARY)}"
         left -= tokens(line) + (8 if cite else 0)
         if left < 0:
             break

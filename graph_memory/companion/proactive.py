@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
 from ..context import Context, Part
-from ..dates import midnight, quiet_hours
+from ..dates import midnight, moment, quiet_hours
 from ..errors import GraphMemoryError, NotFoundError
 from ..inference.ports import LanguageModel
 from ..learning import Learning
@@ -275,12 +275,11 @@ class Proactive(Part):
             return state, [disclosed(message) for message in said if visible.shows(message)]
 
         state, said = await self._journal.look(look)
-        local = datetime.fromtimestamp(now, self._zone)
         ago = elapsed(now - row.created_at, language)
         return "\n".join(
             [
                 "<record>",
-                say(language, "care_now", when=f"{local:%Y-%m-%d %H:%M}", ago=ago),
+                say(language, "care_now", when=moment(now, self._zone), ago=ago),
                 say(language, "care_reason", reason=fenced(row.reason, MAX_LINE)),
                 *(inner_state.lines(state, language) if state else ()),
                 say(language, "care_said"),

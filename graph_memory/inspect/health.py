@@ -11,9 +11,10 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from functools import partial
 
+from ..dates import moment
 from ..errors import Failure, GraphError, GraphMemoryError, JournalError
 from ..graph import GraphState, GraphStore
 from ..inference.breaker import Breaker, BreakerState
@@ -69,7 +70,7 @@ def describe(health: Health, language: str, zone: tzinfo, web: str = "") -> str:
     counts, learning = health.counts, health.learning
     when = tell("never")
     if health.upkeep_at is not None and math.isfinite(health.upkeep_at):
-        when = f"{datetime.fromtimestamp(health.upkeep_at, zone):%Y-%m-%d %H:%M}"
+        when = moment(health.upkeep_at, zone)
     without = tell("loading" if health.is_loading else "none")
     lines = [
         tell("health_title"),

@@ -22,6 +22,7 @@ from typing import TypeVar
 
 from ..context import Context, Part
 from ..data_directory import reserve, settle, sync
+from ..dates import moment
 from ..deletion import Tombstones, forget_me, message_retention, retraction
 from ..errors import (
     ClosedError,
@@ -333,8 +334,7 @@ def stage(directory: Path, name: str, now: float) -> Backup:
     """
     backup = find(directory, name)
     copies.require_space(directory, backup.size)
-    moment = datetime.fromtimestamp(now, UTC)
-    target = directory / f"restore-{moment:%Y%m%dT%H%M%SZ}.sqlite3"
+    target = directory / f"restore-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%SZ}.sqlite3"
     draft = target.with_suffix(".tmp")
     try:
         with failing(f"{backup.name} could not be prepared"):
@@ -457,9 +457,8 @@ def advise(directory: Path, error: DamagedError) -> DamagedError:
             held = copies.verify(backup.path)
         except JournalError:
             continue
-        made = datetime.fromtimestamp(backup.at, UTC)
         advice = (
-            f"the newest good backup is of {made:%Y-%m-%d %H:%M} UTC ({held.messages} messages,"
+            f"the newest good backup is of {moment(backup.at, UTC)} UTC ({held.messages} messages,"
             f" {held.facts} facts): {COMMAND} {backup.name} brings it back, the damaged file is"
             " kept"
         )

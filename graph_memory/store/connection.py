@@ -60,7 +60,7 @@ def failure(what: str, error: sqlite3.Error) -> JournalError:
 
 @contextmanager
 def failing(what: str) -> Iterator[None]:
-    """Raise errors of SQLite and of the disk as a ``JournalError`` that says what failed."""
+    """Raise errors of SQLite and the disk as a ``JournalError`` that says what failed."""
     try:
         yield
     except sqlite3.Error as error:
