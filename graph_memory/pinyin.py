@@ -29,6 +29,11 @@ def _readings(character: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(plain.split(",")))
 
 
+def sound(name: str) -> str:
+    """How a name is usually read, with what two of the same sound have in common."""
+    return " ".join(_readings(character)[0] for character in simplified(normalise(name)))
+
+
 @cache
 def _initials(character: str) -> str:
     return "".join(reading[:1] for reading in _readings(character))

@@ -25,6 +25,7 @@ from ..model import (
     Participation,
     Session,
     SessionRow,
+    Settled,
     Status,
     Turn,
     User,
@@ -148,6 +149,15 @@ class FactDetail:
     def version(self) -> str:
         """What it states and what replaces it, to see whether that has changed since."""
         return version(self.line.fact, [line.fact.id for line in self.replaced_by])
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two facts that say two things of what has one value, or the same twice."""
+
+    one: FactLine
+    other: FactLine
+    differs: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +342,33 @@ class Library(Part):
             return [(cards[one], cards[other]) for one, other in pairs]
 
         return await self._journal.look(work)
+
+    async def conflicts(self, limit: int = 20) -> list[Conflict]:
+        """Pairs of facts that say two things of what is one, or the same twice."""
+
+        def work(db: sqlite3.Connection) -> list[Conflict]:
+            found, rows = queries.conflicts(db, limit), Rows(db)
+            facts = [_existing(rows, id) for one, other, _ in found for id in (one, other)]
+            lines = iter(self._lines(db, facts))
+            return [Conflict(next(lines), next(lines), bool(differs)) for *_, differs in found]
+
+        return await self._journal.look(work)
+
+    async def settle(self, one: str, other: str, actor: str) -> Change:
+        """Let two nodes, two facts, or a doubtful one alone, stay as they are.
+
+        Raises:
+            NotFoundError: One of them is not there, or it is settled.
+        """
+        settled = Settled.of(one, other)
+
+        def resolve(rows: Rows) -> Draft:
+            for id in filter(None, (one, other)):
+                if not any(rows.get(kind, id) for kind in (Fact, Entity, User)):
+                    raise NotFoundError(f"there is nothing {id}")
+            return Draft(actor, "settle", put=[settled])
+
+        return _done(await self._journal.commit(resolve), one)
 
     async def rivals(self, one: str, other: str) -> list[str]:
         """Titles of the groups in which two accounts spoke under one name."""

@@ -27,6 +27,7 @@ from .kinds import Merge as Merge
 from .kinds import Name as Name
 from .kinds import Participation as Participation
 from .kinds import Session as Session
+from .kinds import Settled as Settled
 from .kinds import User as User
 from .kinds import episode_id as episode_id
 from .kinds import home_of as home_of

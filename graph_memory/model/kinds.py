@@ -130,6 +130,23 @@ class Link(Row):
 
 
 @dataclass(frozen=True, slots=True)
+class Settled(Row):
+    """That two nodes, two facts, or a doubtful one, are fine as they are, by the owner's word."""
+
+    kind: ClassVar[str] = "settled"
+    keys: ClassVar[tuple[str, ...]] = ("a", "b")
+    nodes: ClassVar[tuple[str, ...]] = ("a", "b")
+
+    a: str
+    b: str = ""
+
+    @classmethod
+    def of(cls, one: str, other: str = "") -> Settled:
+        a, b = sorted((one, other)) if other else (one, "")
+        return cls(stable_id("y", a, b), a, b)
+
+
+@dataclass(frozen=True, slots=True)
 class Name(SessionRow):
     """What a node was called in one Session.
 
@@ -370,4 +387,7 @@ class Forgotten(SessionRow):
         return Forgotten.of(self.session, message)
 
 
-register(Session, User, Entity, Merge, Link, Name, Mention, Participation, Episode, Fact, Forgotten)
+register(
+    Session, User, Entity, Merge, Link, Settled, Name, Mention, Participation, Episode, Fact,
+    Forgotten,
+)  # fmt: skip

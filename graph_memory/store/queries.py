@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import combinations
 from typing import Generic, TypeVar
 
-from ..model import BOT, EPISODE, SINGLE_VALUED, Episode, Fact, Message, is_entity
-from ..pinyin import finder
+from ..model import BOT, EPISODE, SINGLE_VALUED, Episode, Fact, Message, Settled, is_entity
+from ..pinyin import finder, sound
 from ..retention import DAY, lifetime
 from .connection import interruptible
 from .messages import by_ids
@@ -138,25 +138,30 @@ ORDERS: dict[str, str] = {
 }
 """By what facts are ordered, greatest first."""
 _LIVE = "f.status = 'active' AND f.id NOT IN (SELECT old FROM replacement)"
+_OPEN = f"{_LIVE} AND f.id NOT IN (SELECT a FROM settled WHERE b = '')"
+_OFTEN = "('plans', 'promised', 'did', 'feels', 'believes', 'status', 'other')"
+"""Predicates of which a subject has several about the same object."""
+_SINGLE = f"({', '.join(f'{each!r}' for each in sorted(SINGLE_VALUED))})"
 _STATUS = {
     "": "1",
     "pinned": "f.pinned",
     "archived": "f.status = 'archived'",
     "superseded": "f.id IN (SELECT old FROM replacement)",
     "active": _LIVE,
-    "hearsay": f"{_LIVE} AND json_extract(f.data, '$.hearsay')",
-    "confidential": f"{_LIVE} AND json_extract(f.data, '$.confidential')",
+    "hearsay": f"{_OPEN} AND json_extract(f.data, '$.hearsay')",
+    "confidential": f"{_OPEN} AND json_extract(f.data, '$.confidential')",
     "weak": (
-        f"{_LIVE} AND NOT f.pinned AND f.subject NOT LIKE 'e:%'"
+        f"{_OPEN} AND NOT f.pinned AND f.subject NOT LIKE 'e:%'"
         " AND json_array_length(f.data, '$.evidence') = 1"
         " AND json_extract(f.data, '$.use_count') <= 1"
         " AND json_extract(f.data, '$.speaker') != f.subject"
     ),
     "disputed": (
-        f"{_LIVE} AND f.predicate IN ({', '.join(f'{each!r}' for each in sorted(SINGLE_VALUED))})"
+        f"{_LIVE} AND f.predicate IN {_SINGLE}"
         " AND EXISTS (SELECT 1 FROM fact g WHERE g.subject = f.subject AND g.id != f.id"
         " AND g.predicate = f.predicate AND g.object != f.object AND g.status = 'active'"
-        " AND g.id NOT IN (SELECT old FROM replacement))"
+        " AND g.id NOT IN (SELECT old FROM replacement) AND NOT EXISTS (SELECT 1 FROM settled s"
+        " WHERE s.a = min(f.id, g.id) AND s.b = max(f.id, g.id)))"
     ),
 }
 """What a fact may be: ``weak`` is what another said once of an account, ``disputed`` what has
@@ -262,6 +267,24 @@ def fading(
     return [(facts[:count], count) for count in counts]
 
 
+def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]:
+    """Pairs of facts that say two things, or the same twice in one Session.
+
+    With whether they say two things, the newest first; without those that are settled.
+    """
+    return db.execute(
+        "WITH live AS MATERIALIZED (SELECT id, session, subject, predicate, object, recorded_at"
+        f" FROM fact f WHERE {_LIVE}) SELECT f.id, g.id, f.object != g.object FROM live f"
+        " JOIN live g ON g.subject = f.subject AND g.predicate = f.predicate AND g.id > f.id"
+        f" WHERE CASE WHEN f.predicate IN {_SINGLE} THEN f.object != g.object"
+        f" ELSE f.predicate NOT IN {_OFTEN} AND f.object = g.object AND f.object != f.subject"
+        " AND f.session = g.session END"
+        " AND NOT EXISTS (SELECT 1 FROM settled s WHERE s.a = f.id AND s.b = g.id)"
+        " ORDER BY max(f.recorded_at, g.recorded_at) DESC, f.id, g.id LIMIT ?",
+        (limit,),
+    ).fetchall()
+
+
 def archived(db: sqlite3.Connection, before: float, limit: int) -> list[Fact]:
     """Facts that were archived before a time, longest ago first."""
     query = "SELECT data FROM fact WHERE status = 'archived' AND archived_at < ?"
@@ -349,20 +372,30 @@ def search_names(db: sqlite3.Connection, text: str, limit: int, session: str = "
     return found.fetchall()
 
 
+ALIKE = 6
+"""Nodes of one name that are compared with each other."""
+
+
 def namesakes(db: sqlite3.Connection, limit: int) -> list[tuple[str, str]]:
-    """Pairs of things, or of accounts, that bear one name and are not said to be one."""
-    found = db.execute(
-        "SELECT json_group_array(DISTINCT node) FROM name WHERE norm != '' GROUP BY norm"
-        " HAVING count(DISTINCT node) > 1 ORDER BY count(*) DESC, norm LIMIT ?",
-        (limit * 4,),
-    )
-    one = Rows(db).identities()
-    pairs: dict[tuple[str, str], None] = {}
-    for (some,) in found.fetchall():
-        nodes = sorted({one.canonical(node) for node in json.loads(some)})
-        alike = [p for p in pairwise(nodes) if is_entity(p[0]) == is_entity(p[1])]
-        pairs.update(dict.fromkeys(pair for pair in alike if not one.is_one(*pair)))
-    return list(pairs)[:limit]
+    """Pairs of things, or of accounts, that are called or sound alike and may be one.
+
+    Those of one name come first; without those of which the owner has said what they are.
+    """
+    rows = Rows(db)
+    one, settled = rows.identities(), {(each.a, each.b) for each in rows.scan(Settled)}
+    named: dict[str, set[str]] = {}
+    heard: dict[str, set[str]] = {}
+    for node, norm in db.execute("SELECT node, norm FROM name WHERE norm != '' ORDER BY norm"):
+        named.setdefault(norm, set()).add(one.canonical(node))
+        if not norm.isascii():
+            heard.setdefault(sound(norm), set()).add(one.canonical(node))
+    groups = (sorted(some)[:ALIKE] for some in (*named.values(), *heard.values()) if len(some) > 1)
+    pairs = dict.fromkeys(pair for some in groups for pair in combinations(some, 2))
+    return [
+        (a, b)
+        for a, b in pairs
+        if is_entity(a) == is_entity(b) and not one.is_one(a, b) and (a, b) not in settled
+    ][:limit]
 
 
 def people(db: sqlite3.Connection, limit: int) -> list[tuple[str, int, int, float]]:

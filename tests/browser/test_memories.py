@@ -135,6 +135,29 @@ async def test_what_is_to_be_reviewed_is_gone_through_by_keys(
     await service.library.undo(heard.id, OWNER)
 
 
+async def test_each_doubt_is_settled_by_one_key(visit: Opener, service: MemoryService) -> None:
+    some = [fact_id(LIFE, "张三喜欢睡前冥想十分钟"), fact_id(LIFE, "张三对花生严重过敏")]
+    heard = [await service.library.amend(i, Amendment("", hearsay=True), OWNER) for i in some]
+    seen = await visit(360, "dark", "en", at="/review")
+    page, keyboard = seen.page, seen.page.keyboard
+    links = page.locator("[aria-labelledby=hearsay-title] .row-link")
+    await expect(links).to_have_count(2)
+    first = await links.first.inner_text()
+    await links.first.focus()
+    await keyboard.press("d")
+    await page.locator(".done").wait_for()
+    await expect(links).to_have_count(1)
+    assert await page.evaluate("document.activeElement.className") == "row-link"
+    await keyboard.press("?")
+    await expect(page.locator("#keys")).to_be_visible()
+    await keyboard.press("Escape")
+    await page.get_by_role("button", name="Undo").click()
+    await expect(links).to_have_count(2)
+    assert first in await links.all_inner_texts()
+    for change in heard:
+        await service.library.undo(change.id, OWNER)
+
+
 async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None:
     seen = await visit(language="en", at="/memories")
     page, keyboard = seen.page, seen.page.keyboard

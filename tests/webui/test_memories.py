@@ -183,7 +183,7 @@ async def test_what_another_said_once_is_weak(owner, service):
     await service.library.undo(change.id, "owner")
 
 
-async def test_what_stands_there_with_two_values_is_disputed(owner, service):
+async def test_two_accounts_are_settled_and_that_is_undone(owner, service):
     home = fact_id(PRIVATE, "张三住在上海，今年春天刚搬过去")
     about = Meant("张三", ZHANG)
     told = Amendment("张三住在广州", "lives_in", Meant("广州", "new"))
@@ -191,8 +191,53 @@ async def test_what_stands_there_with_two_values_is_disputed(owner, service):
     found = statements(await see(owner, "/memories", state="disputed"))
     assert len(found) == 2
     assert f"/memories/{home}" in found
+    page = await see(owner, "/review")
+    assert "说法不一 1" in page.text
+    pair = " ".join(sorted(each.removeprefix("/memories/") for each in found))
+    done = await press(owner, "/review", settle=pair)
+    assert "说法不一" not in (await see(owner, "/review")).text
+    assert statements(await see(owner, "/memories", state="disputed")) == []
+    await undo(owner, done)
+    assert "说法不一 1" in (await see(owner, "/review")).text
     await service.library.undo(change.id, "owner")
     assert statements(await see(owner, "/memories", state="disputed")) == []
+
+
+async def test_what_is_kept_twice_is_found_in_one_chat_only(service):
+    told = Amendment("张三给吉他换了弦", "owns", Meant("吉他", "new"))
+    first = await service.library.tell(PRIVATE.id, Meant("张三", ZHANG), told)
+    thing = Meant("吉他", next(op.id for op in first.ops if op.kind == "entity"))
+    again = Amendment("张三有一把吉他", "owns", thing)
+    second = await service.library.tell(PRIVATE.id, Meant("张三", ZHANG), again)
+    elsewhere = await service.library.tell(LIFE.id, Meant("张三", ZHANG), again)
+    (pair,) = [each for each in await service.library.conflicts() if each.one.object == "吉他"]
+    assert not pair.differs
+    assert {pair.one.session.id, pair.other.session.id} == {PRIVATE.id}
+    for change in (elsewhere, second, first):
+        await service.library.undo(change.id, "owner")
+
+
+async def test_a_doubtful_fact_is_fine_by_the_owners_word(owner, service):
+    fact = (await service.library.fact(KEYBOARD)).line.fact
+    change = await service.library.amend(fact.id, Amendment("", hearsay=True), "owner")
+    done = await press(owner, "/review", settle=KEYBOARD)
+    assert "听说的" not in (await see(owner, "/review")).text
+    await undo(owner, done)
+    assert "听说的 1" in (await see(owner, "/review")).text
+    await service.library.undo(change.id, "owner")
+    refused = await press(owner, "/review", settle="e:nix e:nada")
+    assert "没有可以更改的" in refused.text
+
+
+async def test_who_sounds_alike_is_proposed_until_told_apart(service):
+    told = Amendment("晨光社记在这里", "other", None)
+    change = await service.library.tell(PRIVATE.id, Meant("陈光设计", "new"), told)
+    (pair,) = [p for p in await service.library.namesakes() if "陈光设计" in (p[0].name, p[1].name)]
+    assert {each.name for each in pair} == {"晨光设计", "陈光设计"}
+    apart = await service.library.settle(pair[0].node, pair[1].node, "owner")
+    assert pair not in await service.library.namesakes()
+    for each in (apart, change):
+        await service.library.undo(each.id, "owner")
 
 
 async def test_who_bears_one_name_is_proposed_and_not_merged(owner, service):

@@ -17,10 +17,12 @@ from ..listing import FactListing, FactQuery, Id
 from ..rendering import Memory, Visit, or_back
 
 SHOWN = 5
+LISTED = 12
+"""Facts of each kind that are shown for review."""
 """Facts that are named before something is done with them."""
 SOON = 30
 """Days within which what fades is shown."""
-DOUBTS = ("disputed", "weak", "hearsay", "confidential")
+DOUBTS = ("weak", "hearsay", "confidential")
 """States of facts that are looked through, the most doubtful first."""
 MAX_EVERY = 2_000
 """Facts that something is done with at once, of all that were found."""
@@ -46,19 +48,29 @@ async def table(wanted: FactQuery, memory: Memory, visit: Visit) -> Response:
 
 @routes.get("/review")
 async def review(memory: Memory, visit: Visit) -> Response:
-    """What the owner may want to look at: doubtful facts, what fades, who may be one."""
+    """What the owner may want to look at: who may be one, doubtful facts, what fades."""
     doubts = {
-        doubt: await memory.library.browse(queries.FactFilter(status=doubt, limit=SHOWN))
+        doubt: await memory.library.browse(queries.FactFilter(status=doubt, limit=LISTED))
         for doubt in DOUBTS
     }
-    (forecast,) = await memory.upkeep.preview(days=(SOON,), limit=SHOWN)
+    (forecast,) = await memory.upkeep.preview(days=(SOON,), limit=LISTED)
     return visit.render(
         "review.html",
+        conflicts=await memory.library.conflicts(),
         doubts=doubts,
         forecast=forecast,
         pairs=await memory.library.namesakes(),
         learning=(await memory.health()).learning,
     )
+
+
+@routes.post("/review")
+async def settle(memory: Memory, visit: Visit) -> Response:
+    """Let what may be one, or is doubtful, stay as it is."""
+    one, _, other = visit.form.get("settle", "")[:1000].partition(" ")
+    with or_back("/review", nothing=errors.NotFoundError):
+        change = await memory.library.settle(one, other, library.OWNER)
+    return visit.redirect("/review", what="settle", change=change.id, back="/review")
 
 
 @routes.post("/memories/act")

@@ -35,9 +35,13 @@ addEventListener("pageshow", () => {
   for (const busy of document.querySelectorAll("[aria-busy]")) busy.removeAttribute("aria-busy");
 });
 
+const keys = document.getElementById("keys");
+
 addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, select, textarea");
-  if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = event.target.closest?.("select, textarea, input:not([type=checkbox])");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "?" && keys && !keys.open) keys.showModal();
+  if (event.key !== "/") return;
   const search = document.querySelector("[data-slash]");
   if (search) {
     event.preventDefault();
@@ -63,4 +67,19 @@ if (waiting) {
     button.disabled = false;
     waiting.remove();
   }, 1000);
+}
+
+// The browser keeps the page behind a dialog out of reach; Tab stays within it as well.
+keys?.addEventListener("keydown", (event) => {
+  if (event.key !== "Tab") return;
+  const stops = [...keys.querySelectorAll("a[href], button, input, select, textarea")];
+  const [end, other] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
+  if (document.activeElement === end || !stops.includes(document.activeElement)) {
+    event.preventDefault();
+    other.focus();
+  }
+});
+for (const button of document.querySelectorAll("[data-opens=keys]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => keys.showModal());
 }

@@ -1,8 +1,8 @@
-// The table by keyboard, and what is selected in it. Without this all of it works by
+// Rows by keyboard, and what is selected among them. Without this all of it works by
 // pointer and Tab.
 
 const form = document.querySelector("[data-bulk]");
-const rows = [...document.querySelectorAll(".memories > tbody > tr")];
+const rows = [...document.querySelectorAll(".memories > tbody > tr, .inbox > li")];
 const keys = document.getElementById("keys");
 
 // ------------------------------------------------------------------ selection
@@ -96,11 +96,9 @@ const acts = {
   k: () => go(-1),
   ArrowUp: () => go(-1),
   x: () => rows[current()]?.querySelector("input[name=id]").click(),
-  e: () => rows[current()]?.querySelector("[data-key=e]").click(),
   p: () => press("pin", "unpin"),
   a: () => press("archive", "restore"),
   Delete: () => press("forget"),
-  "?": () => keys.showModal(),
 };
 
 function close() {
@@ -122,24 +120,13 @@ addEventListener("keydown", (event) => {
   }
   // Arrows belong to an open menu, and scroll where no row is in focus.
   if (event.key.startsWith("Arrow") && (current() < 0 || event.target.closest("details[open]"))) return;
-  const act = acts[event.key];
+  const marked = rows[current()]?.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  const act = marked ? () => marked.click() : acts[event.key];
   if (act) {
     event.preventDefault();
     act();
   }
 });
 
-// The browser keeps the page behind a dialog out of reach; Tab stays within it as well.
-keys.addEventListener("keydown", (event) => {
-  if (event.key !== "Tab") return;
-  const stops = [...keys.querySelectorAll("a[href], button, input, select, textarea")];
-  const [end, other] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
-  if (document.activeElement === end || !stops.includes(document.activeElement)) {
-    event.preventDefault();
-    other.focus();
-  }
-});
-for (const button of document.querySelectorAll("[data-opens=keys]")) {
-  button.hidden = false;
-  button.addEventListener("click", () => keys.showModal());
-}
+// What was just decided is gone; the next one is ready for its key.
+if (document.querySelector(".inbox") && document.querySelector(".done")) rows[0]?.querySelector(".row-link").focus();
