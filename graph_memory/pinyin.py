@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
 from unicodedata import normalize
@@ -29,9 +29,10 @@ def _readings(character: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(plain.split(",")))
 
 
-def sound(name: str) -> str:
-    """How a name is usually read, with what two of the same sound have in common."""
-    return " ".join(_readings(character)[0] for character in simplified(normalise(name)))
+@lru_cache(20_000)
+def sound(norm: str) -> str:
+    """How a normalised name is usually read."""
+    return " ".join(_readings(character)[0] for character in simplified(norm))
 
 
 @cache
@@ -61,13 +62,13 @@ def spells(typed: str, name: str) -> bool:
 
 
 def finder(typed: str) -> Callable[[str], bool]:
-    """A test for names with ``typed`` in them; traditional and simplified are one."""
+    """A test of whether ``typed`` is in a normalised name, be it traditional or not."""
     wanted = simplified(normalise(typed))
     letters = wanted.replace(" ", "").replace("'", "").replace("v", "u")
     is_spelling = letters.isascii() and letters.isalpha()
 
     def fits(name: str) -> bool:
-        norm = simplified(normalise(name))
+        norm = simplified(name)
         return wanted in norm or (is_spelling and not norm.isascii() and spells(letters, norm))
 
     return fits

@@ -27,7 +27,7 @@ REVIEWED = {
     "graph_memory/store/journal.py": "query",
     "graph_memory/store/messages.py": "part query",
     "graph_memory/store/presence.py": "query",
-    "graph_memory/store/queries.py": "conditions each joined key like named order parts people"
+    "graph_memory/store/queries.py": "conditions joined key like named order parts people"
     " query side source values wanted where",
     "graph_memory/store/rows.py": "key order query rest where",
     "graph_memory/store/schema.py": "cls columns",

@@ -3,6 +3,7 @@
 import pytest
 
 from graph_memory.pinyin import finder
+from graph_memory.text import normalise
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ from graph_memory.pinyin import finder
     ],
 )
 def test_a_name_is_found(typed: str, name: str) -> None:
-    assert finder(typed)(name)
+    assert finder(typed)(normalise(name))
 
 
 @pytest.mark.parametrize(
@@ -36,4 +37,4 @@ def test_a_name_is_found(typed: str, name: str) -> None:
     [("zhangwu", "张三"), ("sz", "张三"), ("张四", "张三"), ("zs!", "张三"), ("xian", "Xi An")],
 )
 def test_another_name_is_not(typed: str, name: str) -> None:
-    assert not finder(typed)(name)
+    assert not finder(typed)(normalise(name))

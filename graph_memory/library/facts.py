@@ -303,11 +303,12 @@ class Library(Part):
         found = await self._journal.look(queries.personas)
         return [PersonaSummary(*each) for each in found]
 
-    async def sessions(self) -> list[Session]:
-        """The Sessions, by title and persona."""
+    async def sessions(self, persona: str | None = None) -> list[Session]:
+        """The Sessions, or those of a persona, by title and persona."""
 
         def work(rows: Rows) -> list[Session]:
-            return [titled(rows, each) for each in rows.find(Session)]
+            found = rows.find(Session)
+            return [titled(rows, each) for each in found if persona in (None, each.persona)]
 
         found = await self._journal.read(work)
         return sorted(found, key=lambda each: (each.title, each.persona, each.id))
@@ -403,17 +404,15 @@ class Library(Part):
         mentions = [each for one in nodes for each in rows.find(Mention, a=one)]
         newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
         accounts = set() if is_thing else identities.accounts(node) - {node}
-        about = {each: len(rows.about(each)) for each in (*nodes, *sorted(accounts))}
+        others = [each for each in nodes if each != node]
+        about = {each: len(rows.about(each)) for each in (*others, *accounts)}
+        there = {id: session_of(rows, id) for id in {name.session for name in names}}
         return EntityView(
             node,
             queries.names(db, [node]).get(node, node),
             newest.type if newest else "" if is_thing else "user",
-            [(name, session_of(rows, name.session)) for name in names],
-            [
-                Called(each, rows.called(each) or each, about[each])
-                for each in nodes
-                if each != node
-            ],
+            [(name, there[name.session]) for name in names],
+            [Called(each, rows.called(each) or each, about[each]) for each in others],
             [Called(each, rows.called(each) or each, about[each]) for each in sorted(accounts)],
             _places(rows, nodes),
             _threads(self._lines(db, facts.items)),

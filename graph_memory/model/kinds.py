@@ -131,7 +131,7 @@ class Link(Row):
 
 @dataclass(frozen=True, slots=True)
 class Settled(Row):
-    """That two nodes, two facts, or a doubtful one, are fine as they are, by the owner's word."""
+    """The owner's word that two nodes or facts, or one, are fine as they are."""
 
     kind: ClassVar[str] = "settled"
     keys: ClassVar[tuple[str, ...]] = ("a", "b")

@@ -12,7 +12,6 @@ import sqlite3
 import time
 import unicodedata
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -24,7 +23,7 @@ from ..pinyin import finder, sound
 from ..retention import DAY, lifetime
 from .connection import interruptible
 from .messages import by_ids
-from .rows import THINNED_COUNT, Rows, noted, read_change, rows_of, select_messages
+from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -148,10 +147,10 @@ _STATUS = {
     "archived": "f.status = 'archived'",
     "superseded": "f.id IN (SELECT old FROM replacement)",
     "active": _LIVE,
-    "hearsay": f"{_OPEN} AND json_extract(f.data, '$.hearsay')",
-    "confidential": f"{_OPEN} AND json_extract(f.data, '$.confidential')",
+    "hearsay": f"json_extract(f.data, '$.hearsay') AND {_OPEN}",
+    "confidential": f"json_extract(f.data, '$.confidential') AND {_OPEN}",
     "weak": (
-        f"{_OPEN} AND NOT f.pinned AND f.subject NOT LIKE 'e:%'"
+        f"f.subject NOT LIKE 'e:%' AND NOT f.pinned AND {_OPEN}"
         " AND json_array_length(f.data, '$.evidence') = 1"
         " AND json_extract(f.data, '$.use_count') <= 1"
         " AND json_extract(f.data, '$.speaker') != f.subject"
@@ -273,14 +272,14 @@ def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]
     With whether they say two things, the newest first; without those that are settled.
     """
     return db.execute(
-        "WITH live AS MATERIALIZED (SELECT id, session, subject, predicate, object, recorded_at"
+        "WITH live AS MATERIALIZED (SELECT id, session, subject, predicate, object, change"
         f" FROM fact f WHERE {_LIVE}) SELECT f.id, g.id, f.object != g.object FROM live f"
         " JOIN live g ON g.subject = f.subject AND g.predicate = f.predicate AND g.id > f.id"
         f" WHERE CASE WHEN f.predicate IN {_SINGLE} THEN f.object != g.object"
         f" ELSE f.predicate NOT IN {_OFTEN} AND f.object = g.object AND f.object != f.subject"
         " AND f.session = g.session END"
         " AND NOT EXISTS (SELECT 1 FROM settled s WHERE s.a = f.id AND s.b = g.id)"
-        " ORDER BY max(f.recorded_at, g.recorded_at) DESC, f.id, g.id LIMIT ?",
+        " ORDER BY max(f.change, g.change) DESC, f.id, g.id LIMIT ?",
         (limit,),
     ).fetchall()
 
@@ -386,10 +385,11 @@ def namesakes(db: sqlite3.Connection, limit: int) -> list[tuple[str, str]]:
     named: dict[str, set[str]] = {}
     heard: dict[str, set[str]] = {}
     for node, norm in db.execute("SELECT node, norm FROM name WHERE norm != '' ORDER BY norm"):
-        named.setdefault(norm, set()).add(one.canonical(node))
+        named.setdefault(norm, set()).add(node)
         if not norm.isascii():
-            heard.setdefault(sound(norm), set()).add(one.canonical(node))
-    groups = (sorted(some)[:ALIKE] for some in (*named.values(), *heard.values()) if len(some) > 1)
+            heard.setdefault(sound(norm), set()).add(node)
+    alike = (some for some in (*named.values(), *heard.values()) if len(some) > 1)
+    groups = (sorted(set(map(one.canonical, some)))[:ALIKE] for some in alike)
     pairs = dict.fromkeys(pair for some in groups for pair in combinations(some, 2))
     return [
         (a, b)
@@ -649,13 +649,20 @@ def find_changes(
 
 
 def _entry(db: sqlite3.Connection, number: int) -> LogEntry | None:
-    change = read_change(db, number)
-    if change is None:
+    found = db.execute(
+        "SELECT c.at, c.actor, c.reason, c.undoes, u.id FROM change c"
+        " LEFT JOIN change u ON u.undoes = c.id WHERE c.id = ?",
+        (number,),
+    ).fetchone()
+    if found is None:
         return None
-    kinds = dict(Counter(sorted(op.kind for op in change.ops)).most_common())
-    found = db.execute("SELECT id FROM change WHERE undoes = ?", (number,)).fetchone()
-    undone_by = found[0] if found else None
-    return LogEntry(number, change.at, change.actor, change.reason, kinds, change.undoes, undone_by)
+    at, actor, reason, undoes, undone_by = found
+    kinds = db.execute(
+        "SELECT o.value ->> 0, count(*) FROM change c, json_each(c.ops) o"
+        " WHERE c.id = ? GROUP BY 1 ORDER BY 2 DESC, 1",
+        (number,),
+    )
+    return LogEntry(number, at, actor, reason, dict(kinds.fetchall()), undoes, undone_by)
 
 
 def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:

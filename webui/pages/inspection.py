@@ -118,7 +118,9 @@ async def look_as(
     if not choices.people:
         return visit.render("viewas_empty.html")
     if not wanted.model_fields_set & {"user", "group", "persona"}:  # somebody to begin with
-        somebody = {"user": choices.people[0][0], "persona": [*choices.personas, NONE][0]}
+        last = await memory.library.people(1)
+        user = last[0].node if last else choices.people[0][0]
+        somebody = {"user": user, "persona": [*choices.personas, NONE][0]}
         wanted = wanted.model_copy(update=somebody)
     shown: dict[str, Any] = {"choices": choices, "none": NONE, "wanted": wanted, "q": wanted.q}
     if wanted.user == NONE and not wanted.group:

@@ -33,11 +33,13 @@ async def people(
     q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
 ) -> Response:
     """People who chat, things that are known, and personas; or who is called so."""
-    text = q.strip()
+    if text := q.strip():
+        found = await memory.library.search(text, limit=60)
+        return visit.render("people.html", q=text, found=found)
     return visit.render(
         "people.html",
-        q=text,
-        found=await memory.library.search(text, limit=60) if text else None,
+        q="",
+        found=None,
         people=await memory.library.people(),
         things=(await memory.library.overview()).things,
         personas=await memory.library.personas(),
@@ -55,7 +57,7 @@ async def persona(name: Id, memory: Memory, visit: Visit) -> Response:
     return visit.render(
         "persona.html",
         persona=known[name],
-        sessions=[each for each in await memory.library.sessions() if each.persona == name],
+        sessions=await memory.library.sessions(name),
         newest=(await memory.library.browse(newest)).items,
         own=(await memory.library.browse(own)).items,
         mode=memory.settings.memory_sharing_mode,
