@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from ..model import Message
+from ..model import GAP, Message
 from ..privacy.confidence import asks_to_keep
 from ..text import content
 
@@ -25,6 +25,49 @@ _OVER = re.compile(
     r"[不没].*了|早就|换|\b(?:not?|never|quit|stopp?ed|sold|left|used to|any ?more)\b|n't",
     re.IGNORECASE,
 )
+_DENIES = re.compile(
+    r"\W*(?:(?:[呃额啊哎诶欸嗯喂唉呀哈这那]+|等等|等一下|oh|um+|uh|er|hey|wait|hm+|actually)\W*)*(?:"
+    r"不对(?![劲付称着头等口])|(?:才|并|可)?不是(?![吧很太特说不没我你滋一])"
+    r"|[您你这那又都全还好像应该是给完]*[记说搞弄想认写]?错[了啦咯]|[您你又都全]*[记说搞弄想认][错混反岔]"
+    r"|(?:no|nope|nah)\b(?!,? (?:way|prob|wo|idea|doubt|need|thank|one|kidding|matter|rush|big"
+    r"|more|clue|luck|joke|offen|hard))"
+    r"|(?:you(?:'re| are)|(?:that|it)(?:'s| is|s))? ?(?:(?:all|just|completely|totally) )?"
+    r"(?:(?:wrong|incorrect|mistaken)\b(?! (?:number|turn|way))"
+    r"|not (?:right|true|correct|it)\b)|it(?:'s| is) not \w+, it(?:'s| is)|you misremember"
+    r"|you(?:'ve| have)? (?:got|had|have|mixed|remember)\w* (?:\w+ )?(?:wrong|up)\b)",
+    re.IGNORECASE,
+)
+"""How a message begins that says that what was just said is wrong."""
+_MEANS_ELSE = re.compile(
+    r"[?？吗么]\s*$|想问|问的是|意思是|[还也又]|另外|\bi (?:mean|was asking)|\b(?:also|too|another"
+    r"|second|as well|besides)\b",
+    re.IGNORECASE,
+)
+"""What one says who asks, or who adds something to what is right."""
+HEARD = 3
+"""Messages after a line of the bot's that may still deny it."""
+
+
+def denials(messages: Iterable[Message]) -> dict[int, Message]:
+    """Messages that say that the bot is wrong, by id, with the line that they mean.
+
+    After a bare “no”, what the same person says next is the correction.
+    """
+    found: dict[int, Message] = {}
+    line, later, bare = None, 0, ""
+    for message in messages:
+        if not message.is_human:
+            line, later, bare = message, 0, ""
+            continue
+        later += 1
+        if line is None or later > HEARD or message.at - line.at >= GAP:
+            continue
+        denies = _DENIES.match(message.text)
+        rest = message.text[denies.end() :] if denies else message.text
+        if (denies or bare == message.sender) and not _MEANS_ELSE.search(rest):
+            found[message.id] = line
+        bare = message.sender if denies and not content(rest) else ""
+    return found
 
 
 def share(statement: str, said: Iterable[str], known: Collection[str] = ()) -> float:

@@ -237,6 +237,7 @@ def repeated(
         status=Status.ACTIVE.value,
         archived_at=None,
         supersedes=(),
+        corrects=False,
         evidence=tuple(m.id for m in evidence[:MAX_EVIDENCE]),
     )
 

@@ -35,6 +35,7 @@ from ..privacy.redaction import disclosed
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, significance, terms, tokens
 from ..visible_rows import LearnerRows
+from .attribution import denials, share
 from .entities import Labelled, Labels, occurs, relative
 
 VERSION = 4
@@ -94,6 +95,14 @@ TOOL = ToolSchema(
     {"type": "object", "properties": {"lines": {"type": "string"}}},
 )
 
+DENIED = {
+    "zh": "已知里的 ✗12：BOT 刚照它说了，消息 12 说不对。"
+    "确是说它的，改成的写 >编号，光否认写 ended|编号:12\n",
+    "en": "Known ✗12: BOT just said it, message 12 says it is wrong. If it means that, the correct "
+    "fact is marked >number; mere denial is ended|number:12\n",
+}
+"""Goes with the instructions if anything is denied."""
+
 _WORDS = {
     "zh": {
         "group": "群聊", "private": "私聊", "earlier": "此前：", "before": "前文",
@@ -143,6 +152,10 @@ PAUSE = 600.0
 """Seconds after which the time of day is shown again."""
 BREAK = "---"
 """Between two conversations."""
+AS_SAID = 0.5
+"""Share of a fact that a line of the bot's has to say to have been said from it."""
+MAX_DENIED = 3
+"""Facts that one line may have been said from."""
 QUOTE = "↪"
 """Goes before what is quoted; nothing else in a prompt has it."""
 
@@ -157,6 +170,7 @@ class PromptContext(Labels):
         summary: The first one so far, if earlier batches were part of it.
         quoted: How messages begin that are quoted here and were said before, by id.
         before: The messages right before the batch.
+        denied: By id of a fact that the bot spoke from: the number of the message that denies it.
     """
 
     facts: dict[int, Fact] = field(default_factory=dict)
@@ -164,19 +178,24 @@ class PromptContext(Labels):
     summary: str = ""
     quoted: dict[int, str] = field(default_factory=dict)
     before: list[Message] = field(default_factory=list)
+    denied: dict[str, int] = field(default_factory=dict)
 
     def lines(self, zone: tzinfo) -> list[str]:
         """The known items, a line each; who speaks is introduced there, but for nicknames."""
         return [
             *(p.line(label) for label, p in self.people.items() if p.also or not p.speaks),
             *(thing.line(label) for label, thing in self.things.items()),
-            *(_fact_line(n, f, self.label(f.subject), zone) for n, f in self.facts.items()),
+            *(
+                _fact_line(n, f, self.label(f.subject), zone, self.denied.get(f.id, 0))
+                for n, f in self.facts.items()
+            ),
         ]
 
 
-def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo) -> str:
+def _fact_line(number: int, fact: Fact, subject: str, zone: tzinfo, denied: int = 0) -> str:
     date = datetime.fromtimestamp(fact.said_at, zone).strftime("%Y-%m-%d")
     statement = fenced(fact.statement, MAX_STATEMENT)
+    subject = f"✗{denied} {subject}" if denied else subject
     return f"{number}. {date} {subject} {fact.predicate}: {statement}"
 
 
@@ -225,6 +244,7 @@ class ContextBuilder:
         self.facts = [replace(fact, subject=visible.canonical(fact.subject)) for fact in found]
         addressees = [one for message in batch.messages for one in message.to]
         mentioned = [one for one in addressees if one.user not in ("", BOT)]
+        self._deny(batch)
         about = {*self._named, *(fact.subject for fact in self.facts)}
         about |= {one.user for one in mentioned}
         self._called = {node: visible.called(node) for node in about}
@@ -248,7 +268,7 @@ class ContextBuilder:
         known = self.context
         near = ranked(self.facts, self._ends, self._said, self._named, likeness)
         foreseen = [fact for fact in near if self._is_spoken_of(fact, by_subject=True)]
-        first = {fact.id for fact in foreseen[:MAX_FORESEEN]}
+        first = {*known.denied, *(fact.id for fact in foreseen[:MAX_FORESEEN])}
         last = {f.id for f in near if f.id in idle and not self._is_spoken_of(f)} - first
         for fact in sorted(near, key=lambda fact: (fact.id in last) - (fact.id in first)):
             if len(known.facts) == MAX_FACTS:
@@ -279,6 +299,17 @@ class ContextBuilder:
             return False
         is_named = any(node in self._named for node in self._ends[fact.id] - {subject})
         return is_named or not said.isdisjoint(_telling(fact.statement) - names)
+
+    def _deny(self, batch: Batch) -> None:
+        """Note which facts the bot spoke from where somebody says that it is wrong."""
+        numbers = {message.id: number for number, message in enumerate(batch.messages, 1)}
+        names = [person.name for person in self.context.people.values()]
+        for id, line in denials((*self.context.before, *batch.messages)).items():
+            shares = {fact.id: share(fact.statement, [line.text], names) for fact in self.facts}
+            least = max(AS_SAID, max(shares.values(), default=0.0) * AS_SAID)
+            told = sorted((f for f in shares if shares[f] >= least), key=lambda f: (-shares[f], f))
+            if id in numbers:
+                self.context.denied |= dict.fromkeys(told[:MAX_DENIED], numbers[id])
 
     def _episodes(self, batch: Batch) -> Iterator[Episode]:
         last = 0
@@ -547,6 +578,7 @@ def compose(
         lines += ["<known>", *shown, "</known>"]
     lines += ["<chat>", *_chat(batch, known, zone, words), "</chat>"]
     system, fields = INSTRUCTIONS[tongue], TOOL.parameters["properties"]
+    system += DENIED[tongue] if known.denied else ""
     for extension in extensions:
         system += extension.instructions[tongue]
         fields = {**fields, **extension.properties}

@@ -115,7 +115,8 @@ class _Resolution:
         if speaker == BOT:
             claim = replace(claim, predicate="promised")
         fact = self._fact(claim, subject, object, speaker, evidence)
-        replaces = [] if claim.past else self._shown(claim.replaces)
+        denied = self._denied(evidence)
+        replaces = [] if claim.past else self._shown(claim.replaces) or self._meant_by(fact, denied)
         for old in replaces:
             if not self._visible.is_one(old.subject, subject.id):  # a new owner, say
                 self._end(old, [m for m in evidence if self._is_about(m, old)])
@@ -124,7 +125,8 @@ class _Resolution:
             replaces, same = [*replaces, same], None  # it goes on for longer
         if same is None:
             placed = self._history.place(fact, replaces, object.names)
-            self._write(placed, subject, object)
+            corrects = not denied.isdisjoint(placed.supersedes)
+            self._write(replace(placed, corrects=corrects), subject, object)
         elif not claim.past:
             self._strengthen(same, RESTATED, evidence)
         elif self._history.may_replace(fact, same):
@@ -135,6 +137,22 @@ class _Resolution:
             text = self._nodes.text(claim.object)
             if any(normalise(text) in normalise(message.text) for message in evidence):
                 self._call(subject.id, text, fact.said_at)
+
+    def _denied(self, said: Iterable[Message]) -> set[str]:
+        """Ids of the facts that the bot spoke from and that some messages deny."""
+        ids = {message.id for message in said}
+        messages, denied = self._batch.messages, self._known.denied
+        return {fact for fact, number in denied.items() if messages[number - 1].id in ids}
+
+    def _meant_by(self, fact: Fact, denied: set[str]) -> list[Fact]:
+        """The denied fact that a fact is put in place of: the only one of its kind."""
+        visible = self._visible
+        kind = [
+            old
+            for old in filter(None, map(visible.fact, sorted(denied)))
+            if old.predicate == fact.predicate and visible.is_one(old.subject, fact.subject)
+        ]
+        return kind if len(kind) == 1 else []
 
     def _is_on_card(self, claim: FactClaim, subject: Node) -> bool:
         """Whether a claim says of somebody the name that they bear anyway."""
@@ -306,7 +324,8 @@ class _Resolution:
         if told and self._history.holds(fact):
             whose = self._whose(fact, told) or fact.speaker
             copies = self._history.copies(fact)
-            self._retell(ended(fact, self._session.id, whose, told, self._now, copies))
+            over = ended(fact, self._session.id, whose, told, self._now, copies)
+            self._retell(replace(over, corrects=fact.id in self._denied(told)))
 
     def _has_a_say(self, sender: str, fact: Fact) -> bool:
         """Whether somebody may end a fact.

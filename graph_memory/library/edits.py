@@ -433,6 +433,7 @@ def amending(
         status=Status.ACTIVE.value,
         archived_at=None,
         supersedes=(old.id,),
+        corrects=False,
     )
     past = replace(old, pinned=False)
     if is_moved:

@@ -301,6 +301,7 @@ class Fact(SessionRow):
         confidential: Whether the speaker asked to keep it between those who were there.
         precision: ``year`` or ``month`` if nobody said on which day it began.
         expires: When it is to be forgotten, of itself; ``None`` if it is not.
+        corrects: Whether the bot was wrong when it spoke from what this replaces.
     """
 
     kind: ClassVar[str] = "fact"
@@ -335,6 +336,7 @@ class Fact(SessionRow):
     confidential: bool = False
     precision: str = ""
     expires: float | None = None
+    corrects: bool = False
 
     @property
     def layer(self) -> Layer:

@@ -71,6 +71,7 @@ class Wording:
     summary: str
     replaced: str
     changed: str
+    corrected: str
     until: str
     since: str
     formerly: str
@@ -95,6 +96,7 @@ ZH = Wording(
     summary="摘要",
     replaced="现在不是了",
     changed="有的现在不是了",
+    corrected="说错了，已更正",
     until="到{date}为止",
     since="{date}起",
     formerly="以前",
@@ -118,6 +120,7 @@ EN = Wording(
     summary="summary",
     replaced="no longer true",
     changed="in part no longer true",
+    corrected="was wrong, since corrected",
     until="until {date}",
     since="from {date}",
     formerly="formerly",
@@ -285,6 +288,8 @@ class Renderer:
             notes.append(words.settled)
         elif is_task and fact.due is not None and fact.due <= self._now:
             notes.append(words.overdue)
+        elif (newer or fact).corrects and ended is not None:
+            notes.append(words.corrected)
         elif fact.is_former and newer is None:
             # What was done is past anyway.
             notes += [words.formerly] if fact.predicate != "did" else []

@@ -432,6 +432,18 @@ async def test_a_day_to_be_forgotten_is_set_and_taken_away(owner, service):
     assert (await service.library.fact(KEYBOARD)).line.fact == fact
 
 
+async def test_a_correction_of_the_bot_says_why_on_both_sides(owner, service):
+    old = (await service.library.fact(KEYBOARD)).line.fact
+    new = replace(old, id=f"{old.id}-2", statement="张三有一把薄膜键盘", supersedes=(old.id,))
+    put = [replace(new, corrects=True)]
+    await service.journal.commit(lambda rows: Draft("learn", "learned", put=put))
+    assert "于是由后来那条取代" in (await see(owner, f"/memories/{KEYBOARD}")).text
+    assert "机器人照此前那条说了" in (await see(owner, f"/memories/{new.id}")).text
+    drop = [(new.kind, new.id)]
+    await service.journal.commit(lambda rows: Draft("learn", "learned", drop=drop))
+    assert "取代" not in (await see(owner, f"/memories/{KEYBOARD}")).text
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

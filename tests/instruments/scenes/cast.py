@@ -48,7 +48,7 @@ from .stage import (
     thing,
 )
 
-NUMBERS = ("importance", "past", "uses", "worth")
+NUMBERS = ("importance", "past", "uses", "worth", "corrects")
 """Values that are no text."""
 
 

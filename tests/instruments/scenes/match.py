@@ -85,6 +85,7 @@ class Reading:
         check("speaker", speaker, fact.speaker == spoke)
         older = [other.statement for other in self.memory.facts if other.id in fact.supersedes]
         check("replaced", expected.replaces, _each_in(expected.replaces, older))
+        check("correction", True, fact.corrects == expected.corrects)
         check("uses", expected.uses, fact.use_count == expected.uses)
         where = self.memory.sessions[fact.session]
         if expected.group is not None:

@@ -96,6 +96,7 @@ class Expected:
         until: The day it ended.
         speaker: Account of who said it; default: the subject, if that is a person who chats.
         replaces: It replaces facts that say these.
+        corrects: The bot had said from memory what it replaces, and was told so.
         uses: How often it was said.
         group, persona: Where it belongs; not checked if ``None``.
     """
@@ -110,6 +111,7 @@ class Expected:
     until: str = ""
     speaker: str = ""
     replaces: tuple[str, ...] = ()
+    corrects: bool = False
     uses: int = 0
     group: str | None = None
     persona: str | None = None
