@@ -8,7 +8,8 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, TypeVar
@@ -16,8 +17,9 @@ from urllib.parse import urlsplit
 
 from .dates import quiet_hours
 from .errors import SettingError
-from .model import Session
+from .model import PREDICATES, Session
 from .privacy.scope import Policy, Sharing
+from .text import clean, clean_name
 
 T = TypeVar("T")
 Remembers = Callable[[Session, str], bool]
@@ -33,6 +35,13 @@ CHATS = {"GroupMessage": True, "FriendMessage": False}
 """What AstrBot calls kinds of chats, and whether such a chat is a group."""
 GROUPS = "*:GroupMessage:*"
 """All groups, as an entry of a list."""
+MAX_NOTE = 500
+"""Characters of the owner's words to the model that learns."""
+MAX_RELATIONS = 20
+PRESENCE = ("participated_in", "mentioned_in")
+"""Relations that the graph shows beside facts."""
+_RELATION = re.compile(r"([a-z][a-z_]{0,23})\s*[|｜]\s*([^|｜]+?)\s*[|｜]\s*([^|｜]+)")
+"""A predicate of the owner's, with its Chinese and its English name."""
 HOST = "127.0.0.1"
 """Where the memory page listens by default."""
 
@@ -68,6 +77,8 @@ class Settings:
     buffer_size_private: int = _number(24, 2, 200)
     buffer_size_group: int = _number(40, 2, 200)
     buffer_timeout: int = _number(300, 10, 86_400)
+    learning_note: str = ""
+    extra_relations: tuple[str, ...] = ()
     embedding_provider_id: str = ""
     local_embedding_model: str = "bundled"
     retrieval_top_k: int = _number(8, 1, 50)
@@ -100,6 +111,11 @@ class Settings:
             return False
         only = self.remember_only
         return not only or any(_lists(entry, session, user) for entry in only)
+
+    def relations(self, language: str) -> dict[str, str]:
+        """The owner's own predicates, and what each is called in a language."""
+        parts = (entry.split("|") for entry in self.extra_relations)
+        return {name: zh if language == "zh" else en for name, zh, en in parts}
 
     @property
     def policy(self) -> Policy:
@@ -155,7 +171,8 @@ class Setting:
             raise SettingError(self.name, f"{value!r} is not a list")
         words = [word.strip() if isinstance(word, str) else word for word in value]
         if not self.choices:
-            return tuple(dict.fromkeys(str(word) for word in words if word not in ("", None)))
+            given = dict.fromkeys(str(word) for word in words if word not in ("", None))
+            return _relations(given) if self.name == "extra_relations" else tuple(given)
         known = tuple(choice for choice in self.choices if choice in words)
         for word in words:
             if word not in self.choices:
@@ -205,6 +222,38 @@ def _lists(entry: str, session: Session, user: str) -> bool:
     return any(fnmatchcase(each, id or "*") for each in ids)
 
 
+def _relations(entries: Iterable[str]) -> tuple[str, ...]:
+    """Predicates with their names, each once; what is wrong is left out and named."""
+    known: dict[str, str] = {}
+    wrong = ""
+    for entry in entries:
+        found = _RELATION.fullmatch(entry)
+        name, *names = found.groups() if found else ("",)
+        names = [clean_name(each) for each in names]
+        if (
+            name in {"", *PREDICATES, *PRESENCE, *known}
+            or not all(names)
+            or len(known) == MAX_RELATIONS
+        ):
+            wrong = wrong or entry
+        else:
+            known[name] = "|".join([name, *names])
+    if wrong:
+        error = SettingError(
+            "extra_relations", f"{wrong!r} is not like mentor|师父|mentor, or twice"
+        )
+        error.told("setting_relation", value=wrong[:MAX_SHOWN])
+        raise error.use(tuple(known.values()))
+    return tuple(known.values())
+
+
+def _note(value: str) -> str:
+    value = clean(value, MAX_NOTE + 1)
+    if len(value) > MAX_NOTE:
+        raise ValueError(f"longer than {MAX_NOTE} characters")
+    return value
+
+
 def _key(value: str) -> str:
     if value and len(value) < MIN_KEY:
         error = SettingError("webui_key", f"shorter than {MIN_KEY} characters")
@@ -245,6 +294,7 @@ def _origin(value: str) -> str:
 
 _CHECKS: Mapping[str, Callable[[str], str]] = {
     "webui_key": _key,
+    "learning_note": _note,
     "quiet_hours": _hours,
     "webui_host": _address,
     "webui_public_url": _origin,

@@ -106,6 +106,24 @@ def test_entries_of_a_list_are_taken_once_and_numbers_as_text():
     assert (settings.never_remember, problems) == (("100", "7"), [])
 
 
+def test_relations_of_the_owner_are_checked_one_by_one():
+    wrong = ["likes|喜欢|likes", "Mentor|师父|mentor", "mentor|师父", "a|<b>|", "mentor|又是|again"]
+    settings, problems = read({"extra_relations": [" mentor ｜ 师父|mentor ", *wrong]})
+    assert settings.relations("zh") == {"mentor": "师父"}
+    assert settings.relations("en") == {"mentor": "mentor"}
+    assert "likes|喜欢|likes" in explain("zh", problems[0])
+    assert problems[0].used == settings.extra_relations
+    many, [problem] = read({"extra_relations": [f"{chr(97 + n)}_|甲|a" for n in range(21)]})
+    assert len(many.relations("en")) == 20
+    assert "u_|" in str(problem)
+
+
+def test_the_owners_words_to_the_learner_are_short():
+    assert read({"learning_note": " 成绩不记\u202e "})[0].learning_note == "成绩不记"
+    settings, problems = read({"learning_note": "长" * 501})
+    assert (settings.learning_note, len(problems)) == ("", 1)
+
+
 def test_groups_that_were_turned_off_stay_off():
     old = {"enable_group_learning": False, "never_remember": ["7"]}
     assert replaced(old)["never_remember"] == ["7", "*:GroupMessage:*"]

@@ -53,7 +53,7 @@ def create_app(
         middleware=[Middleware(Guard, keyring=keyring, site=site)],
     )
     app.state.memory, app.state.tune = memory, tune
-    app.state.pages = Pages(keyring, options.language, memory.zone)
+    app.state.pages = Pages(keyring, options, memory.zone)
     app.state.keyring, app.state.site, app.state.live = keyring, site, Live(memory)
     app.include_router(live_routes)
     for part in PARTS:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -18,6 +19,8 @@ class Translator:
 
     language: str
     zone: tzinfo | None = None
+    relations: Mapping[str, str] = field(default_factory=dict)
+    """What the owner's own predicates are called."""
 
     @property
     def tag(self) -> str:
@@ -31,12 +34,15 @@ class Translator:
 
     def name(self, prefix: str, word: str) -> str:
         """The message of ``prefix.word``; the word itself if there is none."""
-        return locales.TEXTS[self.language].get(f"{prefix}.{word}", word)
+        own = self.relations.get(word, word) if prefix == "predicate" else word
+        return locales.TEXTS[self.language].get(f"{prefix}.{word}", own)
 
     def section(self, prefix: str) -> dict[str, str]:
         """All messages whose key begins with ``prefix``, without it (for scripts)."""
         found = locales.TEXTS[self.language].items()
-        return {key.removeprefix(prefix): text for key, text in found if key.startswith(prefix)}
+        own = self.relations if prefix == "predicate." else {}
+        texts = {key.removeprefix(prefix): text for key, text in found if key.startswith(prefix)}
+        return {**own, **texts}
 
     def _at(self, at: float | None) -> datetime | None:
         try:

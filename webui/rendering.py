@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
-from .core import errors, locales, model, service
+from .core import errors, locales, model, service, settings
 from .guard import local_path
 from .i18n import LANGUAGES, Translator
 
@@ -87,16 +87,17 @@ def templates() -> Environment:
 
 
 class Pages:
-    """Words and keys of one web UI, in ``language`` for who has not chosen one."""
+    """Words and keys of one web UI, by the settings for who has chosen none."""
 
-    def __init__(self, keyring: Keyring, language: str, zone: tzinfo | None) -> None:
+    def __init__(self, keyring: Keyring, options: settings.Settings, zone: tzinfo | None) -> None:
         self.keyring = keyring
-        self._language = language if language in LANGUAGES else "zh"
+        self._options = options
         self._zone = zone
 
     def words(self, chosen: str) -> Translator:
         """The language that a reader has chosen, or the usual one."""
-        return Translator(chosen if chosen in LANGUAGES else self._language, self._zone)
+        language = chosen if chosen in LANGUAGES else self._options.language
+        return Translator(language, self._zone, self._options.relations(language))
 
 
 class PageRequest:

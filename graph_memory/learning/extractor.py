@@ -112,14 +112,17 @@ class Extractor(Part):
         idle = self._idle.get(batch.session.id, Counter())
         tired = {id for id, count in idle.items() if count >= IN_VAIN}
         known, extensions = material.builder.fill(likeness, tired), material.extensions
-        request = compose(material.batch, known, self._context.zone, extensions)
+        request = compose(
+            material.batch, known, self._context.zone, extensions, self._context.settings
+        )
         answer = await self._model.ask(
             request.system, request.prompt, tool=request.tool, where=batch.session.umo
         )
         self._context.budget.charge(_said(material.batch), request.system + request.prompt, answer)
         # In a thread: what a model writes may take half a second to be mended.
         fields = [name for extension in extensions for name in extension.properties]
-        extraction = await asyncio.to_thread(parse, answer, fields)
+        relations = self._context.settings.relations("en")
+        extraction = await asyncio.to_thread(parse, answer, fields, relations)
         # What is not shown this time has another chance.
         in_vain = (f.id for n, f in known.facts.items() if n not in extraction.known)
         self._idle[batch.session.id] = Counter({id: idle[id] + 1 for id in in_vain})

@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import json_repair
@@ -132,11 +133,14 @@ class Extraction:
         return {*self.restated, *self.ended, *self.used, *replaced}
 
 
-def parse(answer: Answer, extra: Collection[str] = ()) -> Extraction:
+def parse(
+    answer: Answer, extra: Collection[str] = (), relations: Collection[str] = ()
+) -> Extraction:
     """The claims of an answer.
 
     Args:
         extra: Fields that an extension asked for; they are handed on as they are.
+        relations: Predicates beside :data:`PREDICATES`.
 
     Raises:
         ExtractionError: There is nothing in it that could be used, or it has no end.
@@ -153,7 +157,8 @@ def parse(answer: Answer, extra: Collection[str] = ()) -> Extraction:
         data = {**data, **_items(data["lines"])}
     elif isinstance(known, dict):
         data = {**data, **known}
-    facts = _each(data.get("facts"), _fact, MAX_FACTS)
+    read = partial(_fact, predicates={*PREDICATES, *relations})
+    facts = _each(data.get("facts"), read, MAX_FACTS)
     told = (line_of(each, MAX_SUMMARY) for each in _list(data.get("summary"))[:MAX_NUMBERS])
     summaries = tuple(summary for summary in told if summary)
     return Extraction(
@@ -251,7 +256,7 @@ def _entity(data: dict[str, Any]) -> EntityClaim | None:
     return EntityClaim(id, name or id, _TYPES.get(word, EntityType.TOPIC), aliases)
 
 
-def _fact(data: dict[str, Any]) -> FactClaim | None:
+def _fact(data: dict[str, Any], predicates: Collection[str]) -> FactClaim | None:
     subject = line_of(data.get("subject"), MAX_NAME)
     statement = line_of(data.get("statement"), MAX_STATEMENT)
     if not subject or not statement:
@@ -261,7 +266,7 @@ def _fact(data: dict[str, Any]) -> FactClaim | None:
     newer = _REPLACES.search(marks)
     return FactClaim(
         subject=subject,
-        predicate=predicate if predicate in PREDICATES else "other",
+        predicate=predicate if predicate in predicates else "other",
         object=line_of(data.get("object"), MAX_NAME),
         statement=statement,
         importance=_share(data.get("importance")),

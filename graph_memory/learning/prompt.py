@@ -32,6 +32,7 @@ from ..model import (
     is_entity,
 )
 from ..privacy.redaction import disclosed
+from ..settings import Settings
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, significance, terms, tokens
 from ..visible_rows import LearnerRows
@@ -102,6 +103,12 @@ DENIED = {
     "fact is marked >number; mere denial is ended|number:12\n",
 }
 """Goes with the instructions if anything is denied."""
+
+OWNERS = {
+    "zh": ("另有谓词，合适就用：", "主人的要求（上面的格式不变）："),
+    "en": ("More predicates, where they fit: ", "The owner asks for (the format above stays): "),
+}
+"""Before the owner's own predicates, and before their words."""
 
 _WORDS = {
     "zh": {
@@ -560,11 +567,21 @@ def language(batch: Batch) -> str:
     return "zh" if is_chinese("\n".join(m.text for m in batch.messages if m.is_human)) else "en"
 
 
+def owners_words(settings: Settings, tongue: str) -> str:
+    """What the owner adds to the instructions: predicates, and what matters to them."""
+    relations = [f"{name}={called}" for name, called in settings.relations(tongue).items()]
+    given = (", ".join(relations), settings.learning_note)
+    return "".join(
+        f"{head}{text}\n" for head, text in zip(OWNERS[tongue], given, strict=True) if text
+    )
+
+
 def compose(
     batch: Batch,
     known: PromptContext,
     zone: tzinfo,
     extensions: Sequence[ExtractionExtension] = (),
+    settings: Settings | None = None,
 ) -> ExtractionRequest:
     """The request for a batch."""
     tongue = language(batch)
@@ -578,6 +595,7 @@ def compose(
         lines += ["<known>", *shown, "</known>"]
     lines += ["<chat>", *_chat(batch, known, zone, words), "</chat>"]
     system, fields = INSTRUCTIONS[tongue], TOOL.parameters["properties"]
+    system += owners_words(settings, tongue) if settings else ""
     system += DENIED[tongue] if known.denied else ""
     for extension in extensions:
         system += extension.instructions[tongue]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..deletion.plan import DeletionPlan, plan_for_user
@@ -136,9 +137,16 @@ def _is_needed(
 
 
 def lines_for(
-    db: sqlite3.Connection, asker: Asker, policy: Policy, attendance: Attendance, zone: tzinfo
+    db: sqlite3.Connection,
+    asker: Asker,
+    policy: Policy,
+    attendance: Attendance,
+    zone: tzinfo,
+    relations: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
     """What an asker may see, as the lines of a file, decided row by row as in recall.
+
+    ``relations`` are the owner's own predicates, and what they are called.
 
     No numbers of anything that others said get in, not even ids, which tell how much there is.
     """
@@ -154,7 +162,7 @@ def lines_for(
     }
     count = 1
     for session in seen:
-        for data in _session(db, session, visible, replaced):
+        for data in _session(db, session, visible, replaced, relations):
             count += 1
             data["time"] = datetime.fromtimestamp(data.pop("at"), zone).isoformat()
             yield line({**data, "chat": session.title or session.circle.split(":", 1)[-1]})
@@ -162,12 +170,18 @@ def lines_for(
 
 
 def _session(
-    db: sqlite3.Connection, session: Session, visible: VisibleRows, replaced: set[str]
+    db: sqlite3.Connection,
+    session: Session,
+    visible: VisibleRows,
+    replaced: set[str],
+    relations: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     facts = filter(visible.shows, visible.rows.find(Fact, session=session.id))
     for fact in sorted(facts, key=lambda fact: (fact.said_at, fact.id)):
         if fact.status == Status.ACTIVE:
-            more = {"outdated": True} if fact.id in replaced else {}
+            more: dict[str, Any] = {"outdated": True} if fact.id in replaced else {}
+            if fact.predicate in relations:
+                more["relation"] = relations[fact.predicate]
             yield {"kind": "fact", "at": fact.said_at, "text": fact.statement, **more}
     yield from _own(visible, session)
     episodes = filter(visible.shows, visible.rows.find(Episode, session=session.id))

@@ -119,13 +119,14 @@ class TransferService(Part):
         """
         context = self._context
         policy, attendance = context.settings.policy, context.attendance
+        relations = context.settings.relations(context.settings.language)
 
         def work() -> Path:
             files.sweep(self._directory, time.time() - HANDED_OVER)
             path = files.target(self._directory, files.MINE, self._now())
             size = 0
             with reading(self._journal.path) as db, files.writing(path) as file:
-                for text in lines_for(db, asker, policy, attendance, context.zone):
+                for text in lines_for(db, asker, policy, attendance, context.zone, relations):
                     self._stop.look()
                     size += len(text)
                     if size > MAX_OWN:

@@ -13,9 +13,11 @@ from graph_memory.learning.prompt import (
     ContextBuilder,
     PromptContext,
     compose,
+    language,
     speakers,
 )
 from graph_memory.model import BOT, PREDICATES, Batch, EntityType, Fact, Session
+from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 from graph_memory.visible_rows import LearnerRows
@@ -84,6 +86,17 @@ def test_a_group_as_the_model_sees_it():
         "[4] U1: 对，叫豆豆",
         "</chat>",
     ]
+
+
+@pytest.mark.parametrize(("said", "relations"), [("早", "mentor=师父"), ("hi", "mentor=mentor")])
+def test_the_owner_adds_words_and_relations_of_their_own(said: str, relations: str):
+    talk = batch(private("ann"), ("ann", "Ann", said))
+    own = Settings(learning_note="No grades.\nPlots, yes.", extra_relations=("mentor|师父|mentor",))
+    system = compose(talk, PromptContext(people=speakers(talk)), CHINA, settings=own).system
+    plain = INSTRUCTIONS[language(talk)]
+    assert system.startswith(plain)
+    assert relations in system[len(plain) :]
+    assert system.endswith("No grades.\nPlots, yes.\n")
 
 
 def test_english_chats_are_asked_about_in_english():

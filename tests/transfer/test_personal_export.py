@@ -71,6 +71,17 @@ async def test_only_what_the_asker_may_see(tmp_path: Path) -> None:
         assert first.text not in json.dumps(told, ensure_ascii=False)
 
 
+async def test_a_relation_of_the_owners_is_exported_by_its_name(tmp_path: Path) -> None:
+    hers = private("1")
+    own = replace(fact(hers, user("1"), user("1"), "小红的师父是老周"), predicate="mentor")
+    async with opened(tmp_path / "a") as journal:
+        await write(journal, hers, own)
+        asker, relations = asker_of(hers, user("1")), {"mentor": "师父"}
+        given = (asker, Policy(), Attendance(), UTC, relations)
+        text = await journal.look(lambda db: list(lines_for(db, *given)))
+    assert json.loads(text[1])["relation"] == "师父"
+
+
 @given(histories())
 @settings(max_examples=20)
 def test_what_may_not_be_seen_leaves_no_trace(history: History) -> None:

@@ -1,5 +1,6 @@
 """The table of memories: pages, filters, and what the owner does with one or many."""
 
+import json
 import re
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +15,7 @@ from graph_memory.store.queries import FactFilter
 from webui.listing import STRENGTHS, FactListing
 
 from .browsing import LIFE, PRIVATE, press, see, send, statements, undo
-from .conftest import BULK
+from .conftest import BULK, application, entered
 from .markup import Markup
 from .seed import fact_id
 from .story import HONG, LI, ZHANG
@@ -442,6 +443,18 @@ async def test_a_correction_of_the_bot_says_why_on_both_sides(owner, service):
     drop = [(new.kind, new.id)]
     await service.journal.commit(lambda rows: Draft("learn", "learned", drop=drop))
     assert "取代" not in (await see(owner, f"/memories/{KEYBOARD}")).text
+
+
+async def test_relations_of_the_owner_are_offered_and_shown(service):
+    path = f"/memories/{KEYBOARD}/edit"
+    one = application(service, extra_relations=("wields|挥舞|wields",))
+    async with entered(one) as owner, entered(application(service)) as another:
+        await send(another, path, 422, statement="", predicate="wields")
+        done = await press(owner, path, statement="", predicate="wields")
+        assert "挥舞" in done.text
+        (graph,) = (await see(owner, "/graph")).all("div", id="graph")
+        assert json.loads(graph["data-predicates"])["wields"] == "挥舞"
+        await undo(owner, done)
 
 
 @pytest.mark.parametrize(

@@ -69,14 +69,18 @@ class FactForm:
         known = {name: fields[name][:500] for name in asdict(self) if name in fields}
         return replace(self, **known)
 
-    def amendment(self, zone: tzinfo, old: FactForm | None = None) -> library.Amendment:
+    def amendment(
+        self, zone: tzinfo, relations: Container[str], old: FactForm | None = None
+    ) -> library.Amendment:
         """What that asks for; what is as in ``old`` stays to the second.
 
         Raises:
             ValueError: A date or a number is none.
         """
         percent = float(self.importance)
-        if not 0 <= percent <= 100 or self.predicate not in model.PREDICATES:
+        is_known = self.predicate in model.PREDICATES or self.predicate in relations
+        is_known = is_known or (old is not None and self.predicate == old.predicate)
+        if not 0 <= percent <= 100 or not is_known:
             raise ValueError("not a choice of the form")
         begin = midnight(self.since, zone) if self.since else None
         end = midnight(self.until, zone) if self.until else None
@@ -139,7 +143,7 @@ async def tell(memory: Memory, visit: Visit) -> Response:
     """Keep what the owner tells, once it is clear of whom."""
     form = FactForm().filled(visit.form)
     try:
-        wanted = form.amendment(memory.zone)
+        wanted = form.amendment(memory.zone, visit.words.relations)
     except ValueError:
         return await _write(memory, visit, form, 422, notice="invalid")
     if not (form.statement.strip() and form.about.strip()):
@@ -173,7 +177,7 @@ async def amend(id: Id, memory: Memory, visit: Visit) -> Response:
     stored = FactForm.of(found.line, memory.zone)
     form = stored.filled(given)
     try:
-        wanted = form.amendment(memory.zone, stored)
+        wanted = form.amendment(memory.zone, visit.words.relations, stored)
     except ValueError:
         return await _write(memory, visit, form, 422, detail=found, notice="invalid")
     guess = renamed(stored, form) if "object" in given and "asked" not in given else None
@@ -253,7 +257,10 @@ async def _write(
         differs=form.changed(stored) if stored else (),
         detail=detail,
         sessions=[] if detail else await memory.library.sessions(),
-        predicates=sorted(model.PREDICATES, key=lambda name: visit.words.name("predicate", name)),
+        predicates=sorted(
+            {*model.PREDICATES, *visit.words.relations, form.predicate},
+            key=lambda name: visit.words.name("predicate", name),
+        ),
         longest=LONGEST,
         choices=choices,
         cards={each.node: each for each in cards},
