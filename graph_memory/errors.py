@@ -24,6 +24,10 @@ class GraphMemoryError(Exception):
         return self
 
 
+class RerankError(GraphMemoryError):
+    """The model that reranks failed or answered nonsense."""
+
+
 class SettingError(GraphMemoryError):
     """A setting has a value that cannot be used; ``used`` is what takes its place."""
 

@@ -242,6 +242,8 @@ class MemoryService:
             await self.journal.probe()  # so that freed space shows at once
         views = (self.recall.problem, self.graph.problem, self.backups.problem)
         breakers = {"learning": self.learning.breaker, "rewriting": self.recall.breaker}
+        if self.recall.reranker:
+            breakers["reranking"] = self.recall.rerank_breaker
         if self._embedder:
             breakers["embedding"] = self._embedder.breaker
         return Health(

@@ -81,6 +81,7 @@ class Settings:
     extra_relations: tuple[str, ...] = ()
     embedding_provider_id: str = ""
     local_embedding_model: str = "bundled"
+    rerank_provider_id: str = ""
     retrieval_top_k: int = _number(8, 1, 50)
     injection_token_budget: int = _number(600, 100, 8_000)
     recall_deadline: int = _number(800, 50, 10_000)

@@ -414,6 +414,11 @@ class Host:
         found = (p for p in self._context.get_all_embedding_providers() if p.meta().id == id)
         return next(found, None)
 
+    def rerank_provider(self, id: str) -> Any:
+        """AstrBot's rerank provider with this id, or ``None``."""
+        found = self._context.get_provider_by_id(id)
+        return found if hasattr(found, "rerank") else None
+
 
 def _takes_system_prompt(settings: Mapping[str, Any]) -> bool:
     """Whether a Dify app is said to have an input for the system prompt.

@@ -18,6 +18,7 @@ from ..errors import (
     EmbeddingError,
     ExtractionError,
     Failure,
+    RerankError,
     SettingError,
     brief,
     failure_of,
@@ -136,6 +137,31 @@ class ProviderEmbedder:
         """Nothing to free: the provider is AstrBot's."""
 
 
+class ProviderReranker:
+    """One of AstrBot's rerank providers, looked up for every call."""
+
+    def __init__(self, host: Host, id: str) -> None:
+        self._host = host
+        self._id = id
+
+    async def scores(self, query: str, texts: list[str]) -> list[float]:
+        """How well each text answers the question.
+
+        Raises:
+            RerankError: There is no such provider, it failed or answered nonsense.
+        """
+        try:
+            provider = self._host.rerank_provider(self._id)
+            found = await provider.rerank(query, texts, top_n=len(texts))
+            scores = {each.index: float(each.relevance_score) for each in found}
+        except Exception as error:  # whatever the provider's SDK raises
+            raise RerankError(f"the rerank provider {self._id!r} failed: {brief(error)}") from error
+        if not scores or not scores.keys() <= set(range(len(texts))):
+            raise RerankError(f"the rerank provider {self._id!r} answered nonsense")
+        least = min(scores.values())  # some leave out what answers nothing
+        return [scores.get(place, least) for place in range(len(texts))]
+
+
 class AstrBotVoice:
     """Sends messages that answer nothing.
 
@@ -216,20 +242,17 @@ def wrong_choices(host: Host, settings: Settings) -> list[SettingError]:
 
     Only for an AstrBot that has its providers.
     """
-    llm, vectors, local = (
-        settings.llm_provider_id,
-        settings.embedding_provider_id,
-        settings.local_embedding_model,
-    )
-    there_is = {
-        "llm_provider_id": not llm or llm in host.chat_providers(),
-        "embedding_provider_id": not vectors or host.embedding_provider(vectors) is not None,
-        "local_embedding_model": not _is_missing(local),
+    there_is: dict[str, Callable[[str], bool]] = {
+        "llm_provider_id": lambda name: name in host.chat_providers(),
+        "embedding_provider_id": lambda name: host.embedding_provider(name) is not None,
+        "rerank_provider_id": lambda name: host.rerank_provider(name) is not None,
+        "local_embedding_model": lambda model: not _is_missing(model),
     }
+    chosen = [(setting, getattr(settings, setting)) for setting in there_is]
     return [
         SettingError(name, f"there is no {value!r}").told("setting_model", value=value).use("")
-        for name, value in zip(there_is, (llm, vectors, local), strict=True)
-        if not there_is[name]
+        for name, value in chosen
+        if value and not there_is[name](value)
     ]
 
 

@@ -41,7 +41,7 @@ from .handlers import PersonaNamed, memory_tools
 from .log import LogBridge
 from .page import address, register
 from .persona_commands import UNSET, PersonaCommands
-from .providers import AstrBotVoice, ProviderModel, load_embedder, wrong_choices
+from .providers import AstrBotVoice, ProviderModel, ProviderReranker, load_embedder, wrong_choices
 
 logger = logging.getLogger("graph_memory.plugin")
 
@@ -304,6 +304,8 @@ class Runtime:
             self.memory.use_embedder(
                 lambda: load_embedder(self.host, self.settings, journal, changed)
             )
+            if id := self.settings.rerank_provider_id:
+                self.memory.recall.reranker = ProviderReranker(self.host, id)
 
     def _told(self, error: Exception) -> str:
         return explain(self.settings.language, error)

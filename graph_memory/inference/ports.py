@@ -47,6 +47,18 @@ class LanguageModel(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Judges texts by a question."""
+
+    async def scores(self, query: str, texts: list[str]) -> list[float]:
+        """How well each text answers the question, the more the better.
+
+        Raises:
+            RerankError: The model failed.
+        """
+        ...
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors.
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from itertools import chain, zip_longest
 from math import inf
@@ -128,6 +128,24 @@ class SearchContext:
     zone: tzinfo
     rate: float = 1.0
     language: str = "zh"
+
+
+def reranked(ranking: Ranking, scores: Mapping[str, float]) -> Ranking:
+    """A ranking in which the candidates that have scores, by key, trade places by them.
+
+    Places keep their score and evidence, so as much is shown as would be anyway.
+    """
+    candidates = list(ranking.candidates)
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, each in enumerate(candidates):
+        if each.document.key in scores:
+            places[each.part].append(place)
+    for some in places.values():
+        better = sorted(some, key=lambda place: -scores[ranking.candidates[place].document.key])
+        for place, old in zip(some, better, strict=True):
+            slot, moved = ranking.candidates[place], ranking.candidates[old]
+            candidates[place] = moved._replace(score=slot.score, evidence=slot.evidence)
+    return replace(ranking, candidates=candidates)
 
 
 def rank(

@@ -13,9 +13,9 @@ from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..context import Context
-from ..errors import ClosedError, EmbeddingError, ExtractionError, brief
+from ..errors import ClosedError, EmbeddingError, ExtractionError, RerankError, brief
 from ..inference.breaker import Breaker, RefusedError
-from ..inference.ports import Embedder, LanguageModel, Vectors
+from ..inference.ports import Embedder, LanguageModel, Reranker, Vectors
 from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
 from ..privacy.scope import View
 from ..store import Event
@@ -26,7 +26,7 @@ from .index_sync import IndexSync
 from .keyword import SIMILAR, SearchResult, find, in_model, keywords
 from .lexical import forget
 from .query import Question, RecallOptions, compose, split
-from .ranking import SIGNALS, Ranking, SearchContext, rank
+from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
 from .render import Item, Renderer, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
 from .small_talk import is_small_talk
@@ -44,6 +44,10 @@ PATIENCE = 5.0
 """Seconds that a search may take."""
 LIKENESS = 10.0
 """Seconds that learning waits for the vectors of what was just said."""
+RERANKED = 20
+"""Candidates that a reranker is asked about."""
+RERANKING_SHARE = 0.9
+"""Share of the deadline after which a reranker is not waited for any more."""
 SITTING = 3_600.0
 """Seconds after which a short question no longer leans on the one before it."""
 
@@ -169,11 +173,16 @@ def search(
     question: Question,
     options: RecallOptions,
     context: SearchContext,
+    scores: Mapping[str, float] | None = None,
 ) -> Recall:
-    """Find, choose and render what to remind of; no I/O, no clock."""
+    """Find, choose and render what to remind of; no I/O, no clock.
+
+    ``scores`` are those of a reranker, by key.
+    """
     started = time.perf_counter()
     question, visible = in_model(index, question), index.visible(views)
     ranking = rank(index, visible, question, options, context)
+    ranking = reranked(ranking, scores) if scores else ranking
     words = wording(question.said, context.language)
     renderer = Renderer(index, visible, question.asker, words, context.zone, context.now)
     lead = preamble([*options.lead, *options.records], words, options.budget)
@@ -198,6 +207,20 @@ def search(
         {"search": round((time.perf_counter() - started) * 1000, 3)},
     )
     return Recall(items, block, trace)
+
+
+def shortlist(
+    index: Index,
+    views: Mapping[str, View],
+    question: Question,
+    options: RecallOptions,
+    context: SearchContext,
+) -> dict[str, str]:
+    """Texts of the best candidates, by key, for a reranker."""
+    question, visible = in_model(index, question), index.visible(views)
+    ranking = rank(index, visible, question, options, context)
+    best = [each.document for each in ranking.candidates if not each.bears]
+    return {document.key: document.text for document in best[:RERANKED]}
 
 
 def _weighed(ranking: Ranking, selection: Selection) -> tuple[TracedCandidate, ...]:
@@ -260,6 +283,7 @@ class Recaller:
     Attributes:
         traces: Of the last reminders.
         breaker: Around the model that rewrites queries.
+        reranker, rerank_breaker: The model that reranks, if any, and the breaker around it.
     """
 
     def __init__(self, context: Context, model: LanguageModel | None = None) -> None:
@@ -272,6 +296,8 @@ class Recaller:
         self.traces = Traces()
         self._troubles = LogOnce(logger)
         self.breaker = Breaker("the language model that rewrites queries")
+        self.reranker: Reranker | None = None
+        self.rerank_breaker = Breaker("the model that reranks")
 
     @property
     def ready(self) -> bool:
@@ -485,10 +511,15 @@ class Recaller:
         started = time.monotonic()
         question, context = await self._question(asker, text, options, embed_by - started)
         embedded = time.monotonic()
-        index = self._sync.index
-        found = await self._sync.run(search, index, views, question, options, context)
+        given = (self._sync.index, views, question, options, context)
+        scores, by = None, started + (embed_by - started) / EMBEDDING_SHARE * RERANKING_SHARE
+        if self.reranker and not (options.brief and is_small_talk(text)):
+            scores = await self._rerank(question.text, await self._sync.run(shortlist, *given), by)
+        compared = time.monotonic()
+        found = await self._sync.run(search, *given, scores)
         timing = {
             "embedding": round((embedded - started) * 1000, 3),
+            **({"reranking": round((compared - embedded) * 1000, 3)} if scores else {}),
             "total": round((time.monotonic() - started) * 1000, 3),
         }
         trace = replace(found.trace, timing={**timing, **found.trace.timing})
@@ -523,6 +554,19 @@ class Recaller:
         except (TimeoutError, ExtractionError, RefusedError):
             return query
         return f"{query}\n{answer.text.strip()[:500]}"
+
+    async def _rerank(self, query: str, texts: dict[str, str], by: float) -> dict[str, float]:
+        """Scores of texts by key, none if they come too late or not at all."""
+        if len(texts) < 2 or self.reranker is None:
+            return {}
+        try:
+            with self.rerank_breaker.call():
+                async with asyncio.timeout(max(0.0, by - time.monotonic())):
+                    scores = await self.reranker.scores(query, list(texts.values()))
+        except (TimeoutError, RerankError, RefusedError) as error:
+            self._troubles.report(f"recall is not reranked: {error or 'too slow'}", key="reranking")
+            return {}
+        return dict(zip(texts, scores, strict=True))
 
     async def _embed(self, parts: list[str], by: float) -> tuple[tuple[Vectors, ...], str]:
         """Vectors of the parts of a query, none if too late, and their model."""

@@ -10,10 +10,11 @@ from graph_memory import embedding
 from graph_memory.astrbot.providers import (
     ProviderEmbedder,
     ProviderModel,
+    ProviderReranker,
     load_embedder,
     wrong_choices,
 )
-from graph_memory.errors import EmbeddingError, ExtractionError
+from graph_memory.errors import EmbeddingError, ExtractionError, RerankError
 from graph_memory.inference.ports import Answer, ToolSchema
 from graph_memory.locales import explain
 from graph_memory.settings import Settings
@@ -119,13 +120,16 @@ async def test_an_unknown_provider_is_replaced_by_the_chats_own() -> None:
 
 def test_models_that_there_are_not_are_named(tmp_path: Path) -> None:
     host = Scripted()
-    host.embedding_provider = lambda _: None  # type: ignore[attr-defined]
+    host.embedding_provider = host.rerank_provider = lambda _: None  # type: ignore[attr-defined]
     missing = str(tmp_path / "no-such")
     settings = Settings(
-        llm_provider_id="gone", embedding_provider_id="lost", local_embedding_model=missing
+        llm_provider_id="gone",
+        embedding_provider_id="lost",
+        rerank_provider_id="none",
+        local_embedding_model=missing,
     )
     wrong = wrong_choices(host, settings)  # type: ignore[arg-type]
-    for error, value in zip(wrong, ("gone", "lost", missing), strict=True):
+    for error, value in zip(wrong, ("gone", "lost", "none", missing), strict=True):
         for told in (str(error), explain("zh", error), explain("en", error)):
             assert error.name in told
             assert value in told
@@ -211,3 +215,28 @@ async def test_another_model_is_not_mixed_in() -> None:
     shelf.provider = None
     with pytest.raises(EmbeddingError, match="no embedding provider"):
         await embedder.query("问")
+
+
+class Ranks:
+    """A rerank provider, which leaves out what answers nothing."""
+
+    def __init__(self, *found: tuple[int, float], error: Exception | None = None) -> None:
+        self.found, self.error = found, error
+
+    async def rerank(self, query: str, documents: list[str], top_n: int | None = None) -> Any:
+        if self.error:
+            raise self.error
+        return [SimpleNamespace(index=i, relevance_score=score) for i, score in self.found]
+
+
+async def test_scores_of_a_rerank_provider_are_in_the_order_of_the_texts() -> None:
+    host = SimpleNamespace(rerank_provider=lambda _: Ranks((2, 0.9), (0, 0.4)))
+    found = await ProviderReranker(host, "r").scores("q", ["a", "b", "c"])  # type: ignore[arg-type]
+    assert found == [0.4, 0.4, 0.9]
+
+
+@pytest.mark.parametrize("wrong", [None, Ranks(), Ranks((9, 1.0)), Ranks(error=OSError("down"))])
+async def test_a_rerank_provider_that_fails_says_so(wrong: Ranks | None) -> None:
+    host = SimpleNamespace(rerank_provider=lambda _: wrong)
+    with pytest.raises(RerankError, match="'r'"):
+        await ProviderReranker(host, "r").scores("q", ["a", "b"])  # type: ignore[arg-type]

@@ -1,8 +1,13 @@
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 from graph_memory.embedding import CachedEmbedder
+from graph_memory.errors import RerankError
+from graph_memory.inference.breaker import BreakerState
 from graph_memory.model import Episode, Forgotten, Presence, asker_of
-from graph_memory.recall import Reason, Recall, ranking
+from graph_memory.recall import Reason, Recall, Recaller, ranking
 from graph_memory.text import tokens
 from tests.makers import T0, entity, fact, group, private, undo, user
 
@@ -228,3 +233,64 @@ async def test_the_turn_before_is_embedded_by_itself(memory: Memory) -> None:
     recaller.expect("那它呢？")
     await memory.ask(HOME, "那它呢？", previous="我家的橘猫叫什么名字来着")
     assert sorted(embedder.queries) == ["我家的橘猫叫什么名字来着", "那它呢？"]
+
+
+class Judge:
+    """A reranker that prefers what holds a word; ``fails`` may raise or hang."""
+
+    def __init__(self, word: str, fails: Callable[[], Awaitable[None]] | None = None) -> None:
+        self.word, self.fails = word, fails
+        self.asked: list[list[str]] = []
+
+    async def scores(self, query: str, texts: list[str]) -> list[float]:
+        self.asked.append(texts)
+        if self.fails:
+            await self.fails()
+        return [float(self.word in text) for text in texts]
+
+
+async def camped(memory: Memory, **settings: Any) -> Recaller:
+    recaller = await memory.open(retrieval_top_k=2, **settings)
+    for number in range(6):
+        await memory.say(
+            HOME, ZHANG, f"第{number}次露营去了莫干山的{number}号营地", T0 + 900 * number
+        )
+    await memory.say(OTHER, HONG, "露营去了莫干山的九号营地", T0)
+    return recaller
+
+
+async def test_a_reranker_puts_what_may_be_shown_in_order(memory: Memory) -> None:
+    recaller = await camped(memory)
+    before = await memory.ask(HOME, "露营去了莫干山哪个营地")
+    last = before.trace.candidates[-1]
+    recaller.reranker = judge = Judge(last.text)
+    after = await memory.ask(HOME, "露营去了莫干山哪个营地")
+    assert after.items[0].text in last.text or last.text in after.items[0].text
+    assert len(after.items) == len(before.items)
+    scores = [[each.score for each in found.trace.candidates] for found in (before, after)]
+    assert scores[0] == scores[1], "places keep their scores: it does not decide how many are shown"
+    assert after.trace.timing["reranking"] >= 0
+    assert "九号" not in "".join(judge.asked[0])
+    await memory.ask(HOME, "早上好呀")
+    assert len(judge.asked) == 1
+
+
+async def test_a_reranker_that_fails_or_is_late_changes_nothing(memory: Memory) -> None:
+    recaller = await camped(memory, recall_deadline=1_000)
+    before = (await memory.ask(HOME, "露营去了莫干山哪个营地")).block
+
+    async def fail() -> None:
+        raise RerankError("down")
+
+    async def hang() -> None:
+        await asyncio.sleep(60)
+
+    recaller.reranker = judge = Judge("5号", hang)
+    assert (await memory.ask(HOME, "露营去了莫干山哪个营地")).block == before
+    judge.fails = fail
+    for _ in range(4):
+        found = await memory.ask(HOME, "露营去了莫干山哪个营地")
+        assert found.block == before
+        assert "reranking" not in found.trace.timing
+    assert len(judge.asked) == 3, "the breaker leaves it alone"
+    assert recaller.rerank_breaker.state is BreakerState.OPEN

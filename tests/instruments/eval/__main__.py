@@ -28,7 +28,7 @@ from .leave_out import Ask, LeaveOut, Open, conversations, lived
 from .precision import Precision
 from .recorded import Recorded
 from .rehearsal import Rehearsal
-from .trial import FRESH, Trial
+from .trial import FRESH, Perfect, Trial
 
 COLUMNS = ("er@5", "er@10", "er@20", "all@10", "mrr", "er@600t", "in use", "as many lines")
 
@@ -44,6 +44,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print figures only, as JSON")
     parser.add_argument("--limit", type=int, help="ask at most this many questions")
     parser.add_argument("--turns", action="store_true", help="leave extracted facts out")
+    parser.add_argument("--facts", action="store_true", help="leave messages behind facts out")
+    parser.add_argument("--perfect", action="store_true", help="rerank with what is right")
     parser.add_argument("--model", default="bundled", help="embedding model, or none")
     parser.add_argument(
         "--cache",
@@ -81,7 +83,11 @@ def main() -> None:
     if options.json:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
-        print(_table(options.file.name, summary) if "rrf" in summary else _figures(summary))
+        print(
+            _table(options.file.name, summary)
+            if "n" in summary.get("rrf", {})
+            else _figures(summary)
+        )
 
 
 async def _worlds(options: argparse.Namespace) -> dict[str, Any]:
@@ -184,7 +190,8 @@ async def _measure(
     if options.turns:
         for person in read.people.values():
             person.observations.clear()
-    report = await Trial(read, journal, embedder).run(_progress)
+    reranker = Perfect() if options.perfect else None
+    report = await Trial(read, journal, embedder, reranker, alone=options.facts).run(_progress)
     if embedder:
         for query in read.queries[:FRESH]:
             started = time.perf_counter()

@@ -11,6 +11,8 @@ import numpy as np
 from graph_memory.inference.ports import Embedder, Vectors
 from graph_memory.model import Fact, Message, Session, asker_of, session_of, stable_id, user_id
 from graph_memory.recall import Item, Recaller, RecallOptions
+from graph_memory.recall.index import Index
+from graph_memory.recall.visible import VisibleSet
 from graph_memory.retention import initial_half_life
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
@@ -83,11 +85,44 @@ def nobody(stage: str, done: int, total: int) -> None:
     """Show no progress."""
 
 
-class Trial:
-    """A corpus in one memory, each of its people in a private chat of their own."""
+@dataclass(slots=True)
+class Perfect:
+    """A reranker that knows the evidence of ``query``.
 
-    def __init__(self, corpus: Corpus, journal: Journal, embedder: Embedder | None) -> None:
+    Attributes:
+        told: By owner: the messages that each text shows.
+    """
+
+    told: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    query: Query | None = None
+
+    async def scores(self, query: str, texts: list[str]) -> list[float]:
+        """1 for each text that shows some of the evidence."""
+        assert self.query
+        gold = frozenset().union(*self.query.slots)
+        told = self.told[self.query.owner]
+        return [float(bool(gold & told[text])) for text in texts]
+
+
+class Trial:
+    """A corpus in one memory, each of its people in a private chat of their own.
+
+    Args:
+        alone: Whether facts stand without the messages that they rest on.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        journal: Journal,
+        embedder: Embedder | None,
+        reranker: Perfect | None = None,
+        *,
+        alone: bool = False,
+    ) -> None:
         self._corpus = corpus
+        self._alone = alone
+        self._reranker = reranker
         self._journal = journal
         self._embedder = embedder
         self._used: list[Used] = []
@@ -105,7 +140,8 @@ class Trial:
             for number, query in enumerate(self._corpus.queries):
                 await self._ask(recaller, query, report)
                 progress("asking", number + 1, len(self._corpus.queries))
-        await self._compare(report, progress)
+        if not self._alone:
+            await self._compare(report, progress)
         return report
 
     async def fill(self, recaller: Recaller, progress: Progress = nobody) -> float:
@@ -117,6 +153,17 @@ class Trial:
             recaller.use(self._embedder)
             progress("embedding", 0, recaller.items)
         await recaller.settle()
+        if self._reranker:
+            recaller.reranker = self._reranker
+            for owner in self._corpus.people:
+                session = private_chat(owner)
+                told = await recaller.inspect(asker_of(session, session.owner), _texts)
+                self._reranker.told[owner] = {
+                    text: self._facts[source.id]
+                    if isinstance(source, Fact)
+                    else frozenset({self._ids[source.id]})
+                    for text, source in told.items()
+                }
         return speed
 
     @asynccontextmanager
@@ -140,7 +187,7 @@ class Trial:
         for number, (owner, person) in enumerate(self._corpus.people.items()):
             session = private_chat(owner)
             stored: dict[str, Message] = {}
-            for line in person.lines:
+            for line in () if self._alone else person.lines:
                 name = owner if line.speaker == OWNER else line.speaker
                 said = Message(0, session.id, sender(owner, line.speaker), name, line.text, line.at)
                 stored[line.id] = await self._journal.append(said, session)
@@ -150,10 +197,10 @@ class Trial:
 
     async def _learn(self, owner: str, person: Person, stored: dict[str, Message]) -> None:
         session = private_chat(owner)
-        facts = []
+        facts, times = [], {line.id: line.at for line in person.lines}
         for each in person.observations:
             evidence = tuple(stored[id].id for id in each.sources if id in stored)
-            at = max((stored[id].at for id in each.sources if id in stored), default=0.0)
+            at = max((times[id] for id in each.sources if id in times), default=0.0)
             subject = sender(owner, each.speaker)
             fact = Fact(
                 stable_id("f", owner, each.id),
@@ -175,6 +222,8 @@ class Trial:
             await put(self._journal, *facts)
 
     async def _ask(self, recaller: Recaller, query: Query, report: Report) -> None:
+        if self._reranker:
+            self._reranker.query = query
         session = private_chat(query.owner)
         asker = asker_of(session, session.owner)
         found = await recaller.search(asker, query.text, DEPTH)
@@ -240,6 +289,12 @@ class Trial:
 
     async def _vectors(self, texts: list[str]) -> Vectors | None:
         return await self._embedder.passages(texts) if self._embedder else None
+
+
+def _texts(index: Index, visible: VisibleSet) -> dict[str, Fact | Message]:
+    """What an asker sees, by its text."""
+    documents = map(index.documents.__getitem__, visible.numbers.tolist())
+    return {each.text: each.source for each in documents if isinstance(each.source, Fact | Message)}
 
 
 def private_chat(owner: str) -> Session:
