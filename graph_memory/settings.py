@@ -70,6 +70,7 @@ class Settings:
     cross_persona_search: bool = False
     audience: str = _choice("participants", "participants", "off")
     private_chats: str = _choice("shared", "shared", "by_account")
+    memory_spaces: tuple[str, ...] = ()
     llm_provider_id: str = ""
     daily_llm_tokens: int = _number(2_000_000, 10_000, 1_000_000_000, zero=True)
     remember_only: tuple[str, ...] = ()
@@ -125,6 +126,7 @@ class Settings:
             Sharing(self.memory_sharing_mode),
             self.cross_persona_search,
             self.audience == "participants",
+            spaces=tuple(frozenset(each.split(",")) for each in self.memory_spaces),
         )
 
 
@@ -173,7 +175,7 @@ class Setting:
         words = [word.strip() if isinstance(word, str) else word for word in value]
         if not self.choices:
             given = dict.fromkeys(str(word) for word in words if word not in ("", None))
-            return _relations(given) if self.name == "extra_relations" else tuple(given)
+            return _LISTS[self.name](given) if self.name in _LISTS else tuple(given)
         known = tuple(choice for choice in self.choices if choice in words)
         for word in words:
             if word not in self.choices:
@@ -226,7 +228,7 @@ def _lists(entry: str, session: Session, user: str) -> bool:
 def _relations(entries: Iterable[str]) -> tuple[str, ...]:
     """Predicates with their names, each once; what is wrong is left out and named."""
     known: dict[str, str] = {}
-    wrong = ""
+    wrong: list[str] = []
     for entry in entries:
         found = _RELATION.fullmatch(entry)
         name, *names = found.groups() if found else ("",)
@@ -236,16 +238,34 @@ def _relations(entries: Iterable[str]) -> tuple[str, ...]:
             or not all(names)
             or len(known) == MAX_RELATIONS
         ):
-            wrong = wrong or entry
+            wrong.append(entry)
         else:
             known[name] = "|".join([name, *names])
+    return _right("extra_relations", tuple(known.values()), wrong, "setting_relation")
+
+
+def _spaces(entries: Iterable[str]) -> tuple[str, ...]:
+    """Spaces of groups, two at least and each in one only, as ids between commas."""
+    known: list[str] = []
+    wrong: list[str] = []
+    taken: set[str] = set()
+    for entry in entries:
+        groups = [each for each in re.split(r"[,，、;；\s]+", entry) if each]
+        is_clear = len({":" in each for each in groups}) == 1 and "*" not in entry
+        if len(set(groups)) < 2 or not is_clear or not taken.isdisjoint(groups):
+            wrong.append(entry)
+        else:
+            taken.update(groups)
+            known.append(",".join(groups))
+    return _right("memory_spaces", tuple(known), wrong, "setting_space")
+
+
+def _right(name: str, known: tuple[str, ...], wrong: list[str], code: str) -> tuple[str, ...]:
+    """What is right of a list, or an error that says what is wrong first."""
     if wrong:
-        error = SettingError(
-            "extra_relations", f"{wrong!r} is not like mentor|师父|mentor, or twice"
-        )
-        error.told("setting_relation", value=wrong[:MAX_SHOWN])
-        raise error.use(tuple(known.values()))
-    return tuple(known.values())
+        error = SettingError(name, f"{wrong[0]!r} is not written as it has to be, or twice")
+        raise error.told(code, value=wrong[0][:MAX_SHOWN]).use(known)
+    return known
 
 
 def _note(value: str) -> str:
@@ -299,6 +319,10 @@ _CHECKS: Mapping[str, Callable[[str], str]] = {
     "quiet_hours": _hours,
     "webui_host": _address,
     "webui_public_url": _origin,
+}
+_LISTS: Mapping[str, Callable[[Iterable[str]], tuple[str, ...]]] = {
+    "extra_relations": _relations,
+    "memory_spaces": _spaces,
 }
 SETTINGS = tuple(
     Setting(field.name, field.default, **field.metadata) for field in dataclasses.fields(Settings)

@@ -115,13 +115,14 @@ class LearnerRows(VisibleRows):
         asker = asker_of(session, session.owner or None, accounts)
         super().__init__(rows, asker, view_for(asker, policy, attendance), Rank.OWN)
         self.here = session
+        self._circles = policy.space(session.circle)
         self._sessions[session.id] = session
         self._history: dict[tuple[str, str], list[Fact]] = {}
         self._called: dict[str, Name | None] = {}
 
     def is_same_circle(self, session: str) -> bool:
         found = self.session(session)
-        return found is not None and found.circle == self.here.circle
+        return found is not None and found.circle in self._circles
 
     def canonical(self, node: str) -> str:
         """A merged entity's survivor, or the account that owns a private chat."""

@@ -118,6 +118,19 @@ def test_relations_of_the_owner_are_checked_one_by_one():
     assert "u_|" in str(problem)
 
 
+def test_spaces_hold_two_groups_at_least_and_each_group_once():
+    wrong = ["300", "200,400", "5,qq:6", "*,7", "8,8"]
+    settings, problems = read({"memory_spaces": ["100， 200", f"{QQ}:9,matrix:!a:b", *wrong]})
+    assert settings.memory_spaces == ("100,200", f"{QQ}:9,matrix:!a:b")
+    assert "“300”" in explain("zh", problems[0])
+    space = settings.policy.space
+    assert space(group("200").circle) == {group("100").circle, group("200").circle}
+    assert space(group("9").circle) == {group("9").circle, "matrix:group:!a:b"}
+    assert space("matrix:group:100") == {"matrix:group:100", "matrix:group:200"}
+    assert space(private("100").circle) == {private("100").circle}
+    assert space(group("7").circle) == {group("7").circle}
+
+
 def test_the_owners_words_to_the_learner_are_short():
     assert read({"learning_note": " 成绩不记\u202e "})[0].learning_note == "成绩不记"
     settings, problems = read({"learning_note": "长" * 501})

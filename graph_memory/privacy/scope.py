@@ -1,8 +1,9 @@
 """Scope of rows: who may be reminded of what, by audience and persona.
 
 Pure and fail-closed; a row has to pass both tests. *Audience*: only before people who were
-there. A group is its own; in a private chat, the user's own private chats (one that an account
-of ours has for itself with that account only) and the groups where the user was when it was
+there. A group is its own, with those that the owner made one space with it; in a private
+chat, the user's own private chats (one that an account of ours has for itself with that
+account only) and the groups (or spaces) where the user was when it was
 said. *Persona*: under layered sharing what is known about a
 user (:attr:`Layer.KNOWS`) is shared by all personas, everything else is its Session's own.
 What was told in confidence is shown to nobody but its teller, in private, by the persona that
@@ -17,7 +18,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from ..model import Asker, Layer, Message, Presence, Row, Session, home_of
+from ..model import GROUP, Asker, Layer, Message, Presence, Row, Session, home_of
 from .confidence import asks_to_keep
 
 Window = tuple[float, float]
@@ -50,6 +51,22 @@ class Policy:
     participants_only: bool = True
     confidences: bool = False
     """Whether what was told in confidence is for everybody; no setting."""
+    spaces: tuple[frozenset[str], ...] = ()
+    """Groups that are one circle each, by the owner's word: ``platform:id``, or for those of
+    one platform their ids."""
+
+    def space(self, circle: str) -> frozenset[str]:
+        """The circles that are one with a group's, itself among them."""
+        platform, kind, group = circle.split(":", 2)
+        if kind != GROUP:
+            return frozenset({circle})
+        for space in self.spaces:
+            if group in space:
+                return frozenset(f"{platform}:{GROUP}:{each}" for each in space)
+            if f"{platform}:{group}" in space:
+                places = (each.partition(":") for each in space)
+                return frozenset(f"{place}:{GROUP}:{each}" for place, _, each in places)
+        return frozenset({circle})
 
 
 OPEN = Policy(Sharing.SHARED, participants_only=False, confidences=True)
@@ -135,13 +152,20 @@ def _audience(
     if not policy.participants_only:
         return ALWAYS
     if asker.is_group:
-        return ALWAYS if session.is_group and session.circle == asker.circle else ()
+        return ALWAYS if session.is_group and _is_one(session, asker.circle, policy) else ()
     if session.is_group:
-        return attendance.windows(session.circle, asker.accounts)
+        circles = policy.space(session.circle) if policy.spaces else (session.circle,)
+        return tuple(w for c in circles for w in attendance.windows(c, asker.accounts))
     if session.owner not in asker.accounts:
         return ()
     home = home_of(session.circle)
     return ALWAYS if not home or home == home_of(asker.circle) else ()
+
+
+def _is_one(session: Session, circle: str, policy: Policy) -> bool:
+    return session.circle == circle or (
+        bool(policy.spaces) and session.circle in policy.space(circle)
+    )
 
 
 def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:

@@ -131,7 +131,7 @@ class SearchContext:
 
 
 def reranked(ranking: Ranking, scores: Mapping[str, float]) -> Ranking:
-    """A ranking in which the candidates that have scores, by key, trade places by them.
+    """A ranking whose candidates trade places by the scores that some have, by key.
 
     Places keep their score and evidence, so as much is shown as would be anyway.
     """

@@ -25,6 +25,8 @@ class Rules:
     sharing: str = "layered"
     cross_persona: bool = False
     audience: str = "participants"
+    space: frozenset[str] = frozenset()
+    """Circles of groups that the owner made one."""
 
 
 @dataclass(frozen=True)
@@ -128,19 +130,20 @@ class Judge:
 
     def _heard(self, session: Data, said: tuple[float, float]) -> bool:
         """Only before people who were there."""
-        listener = self._listener
+        listener, space = self._listener, self._rules.space
         if self._rules.audience == "off":
             return True
+        one = space if session["circle"] in space else {session["circle"]}
         is_private = session["owner"] != ""
         if listener.is_group:
-            return not is_private and session["circle"] == listener.circle
+            return not is_private and listener.circle in one
         if is_private:
             if session["owner"] not in listener.accounts:
                 return False
             with_whom = session["circle"].split(":")[1]  # of ours: nobody in particular, or one
             return with_whom in ("private", listener.circle.split(":")[1])
         for circle, user, since, until in self._record.presences:
-            if circle != session["circle"] or user not in listener.accounts:
+            if circle not in one or user not in listener.accounts:
                 continue
             if since <= said[0] and (until is None or said[1] <= until):
                 return True

@@ -25,6 +25,7 @@ from graph_memory.recall import PersonalIndex, index, ranking, visible
 from graph_memory.recall.documents import Documents
 from graph_memory.visible_rows import LearnerRows
 
+from .. import makers
 from .histories import CHATS, Leave, Say
 from .oracle import Rules
 from .trial import Trial, run, trials
@@ -137,6 +138,11 @@ def groups_told_private_matters(bench: Bench) -> None:
             else audience(session, asker, policy, attendance)
         ),
     )
+
+
+def spaces_of_all_groups(bench: Bench) -> None:
+    """A space takes in groups that the owner did not put into it."""
+    bench.set(scope.Policy, "space", lambda self, circle: EVERY_GROUP)
 
 
 def episodes_of_every_persona(bench: Bench) -> None:
@@ -264,6 +270,8 @@ def walks_through_what_is_hidden(bench: Bench) -> None:
 
 
 LAYERED = Rules()
+EVERY_GROUP = frozenset(chat.circle for chat in CHATS if chat.is_group)
+ONE_GROUP = frozenset({makers.group("8").circle, makers.group("7").circle})
 GROUP = next(number for number, chat in enumerate(CHATS) if chat.is_group)
 BREAKS: dict[Callable[[Bench], None], Rules] = {
     windows_ignored: LAYERED,
@@ -271,6 +279,7 @@ BREAKS: dict[Callable[[Bench], None], Rules] = {
     private_chats_open: LAYERED,
     bots_share_private_chats: LAYERED,
     groups_told_private_matters: LAYERED,
+    spaces_of_all_groups: Rules(space=ONE_GROUP),
     episodes_of_every_persona: LAYERED,
     isolation_forgets_people: Rules("isolated"),
     foreign_without_mark: Rules("layered", cross_persona=True),

@@ -72,6 +72,7 @@ class Trial:
     walks: bool
 
 
+SPACE = frozenset(chat.circle for chat in CHATS if chat.is_group)
 _chats = st.one_of(
     st.sampled_from(CHATS),
     st.sampled_from([chat for chat in CHATS if not chat.is_group]),
@@ -90,6 +91,7 @@ _rules = st.builds(
     st.sampled_from(["layered", "layered", "isolated", "shared"]),
     st.booleans(),
     st.sampled_from(["participants", "participants", "participants", "off"]),
+    st.sampled_from([frozenset(), frozenset(), SPACE]),
 )
 trials = st.builds(
     Trial,
@@ -105,10 +107,12 @@ async def opened(
     directory: Path, rules: Rules, clock: Clock, *, walks: bool
 ) -> AsyncIterator[MemoryService]:
     """A whole memory, which learns nothing by itself."""
+    space = [circle.replace(":group", "") for circle in rules.space]
     settings = Settings(
         memory_sharing_mode=rules.sharing,
         cross_persona_search=rules.cross_persona,
         audience=rules.audience,
+        memory_spaces=(",".join(space),) if space else (),
         retrieval_top_k=6,
         recall_deadline=10_000,
         companion=PARTS,
