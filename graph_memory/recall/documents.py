@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import count
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..privacy.redaction import disclosed
 from ..privacy.scope import span
 from .conditions import Topic, bears_on
 from .lexical import called_by, discard, names_in
+from .query import telling
 
 _SMALLEST = 64
 _CHUNK = 512
@@ -223,6 +224,7 @@ class Documents:
         predicate: Code of what a fact says; 0 for other documents.
         due: When a fact begins or is due; nan if nobody said.
         bears_on: Topics of requests that a fact bears on (``conditions.py``).
+        tells: What of a message tells something; nan until it is asked for (:meth:`telling`).
         muted: Present, but not to be recalled.
     """
 
@@ -237,6 +239,7 @@ class Documents:
         self.knows, self.muted, self.confidential = _columns(np.bool_)
         self.length, self.who, self.called = _columns(np.int32)
         self.since, self.until, self.due = _columns(np.float64)
+        self.tells = GrowableArray(np.float64)
         self._columns = [each for each in vars(self).values() if isinstance(each, GrowableArray)]
         self._nodes, self._names = Codes(), Codes()
         # Names by what they look like, as a whole and by the first word.
@@ -302,6 +305,7 @@ class Documents:
         self.predicate.values[number] = predicate
         self.due.values[number] = due
         self.bears_on.values[number] = topic
+        self.tells.values[number] = nan
 
     def mute(self, number: int, *, muted: bool) -> None:
         """Hide a document from everybody, or show it again."""
@@ -311,6 +315,13 @@ class Documents:
     def _note(self, session: str) -> None:
         self.version += 1
         self.changed[session] = self.version
+
+    def telling(self, number: int, text: str) -> float:
+        """Share of a message's text, 0…1, that tells something; worked out once."""
+        told = float(self.tells.values[number])
+        if isnan(told):
+            told = self.tells.values[number] = telling(text)
+        return told
 
     def saying(self, predicates: Iterable[str], numbers: Numbers) -> NDArray[np.bool_]:
         """Which of ``numbers`` are facts with one of some predicates."""

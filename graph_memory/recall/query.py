@@ -249,7 +249,9 @@ def split(text: str) -> tuple[Subquery, ...]:
 
 
 def telling(text: str) -> float:
-    """Share of a text, 0…1, that is not in its questions."""
+    """Share of a text, 0…1, that is neither small talk nor in its questions."""
+    if is_small_talk(text) or only_asks(text):
+        return 0.0
     if "?" not in text and "？" not in text:
         return 1.0
     asked = sum(len(found) for found in _SENTENCE.findall(text) if found.endswith(("?", "？")))

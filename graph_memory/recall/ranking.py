@@ -34,10 +34,8 @@ from .query import (
     RecallOptions,
     Subquery,
     asks,
-    only_asks,
     predicates_of,
     recalls,
-    telling,
 )
 from .small_talk import is_small_talk, is_task
 from .visible import Citation, VisibleSet
@@ -167,9 +165,10 @@ def rank(
     if asks(question.text):
         base[_called(index, visible, question, named)] += WEAK
     times = [spans(part.text, context.now, context.zone) for part in question.parts]
+    is_own = _is_own(question, named)
     count, postings = max(CANDIDATES, options.limit), VisiblePostings(index, visible)
     ranker = _Ranker(
-        index, visible, question, context, named, kin, base, count, options.brief, postings
+        index, visible, question, context, named, is_own, kin, base, count, options.brief, postings
     )
     lists = [ranker.answer(number, at) for number, at in enumerate(times)]
     candidates = sorted([*records, *interleave(lists)], key=lambda c: c.foreign)
@@ -231,6 +230,13 @@ def _named(
     return (found if is_known and asks(question.text) else {}) | kin | named, facts
 
 
+def _is_own(question: Question, named: Iterable[str]) -> bool:
+    """Whether the asker asks about themselves, not about a relative or a friend."""
+    if not question.is_personal or question.is_of_theirs or not all(map(is_entity, named)):
+        return False
+    return not kin_in(normalise(question.text))
+
+
 @dataclass(slots=True)
 class _Ranker:
     """Ranks what is visible for each question of one message."""
@@ -240,6 +246,7 @@ class _Ranker:
     question: Question
     context: SearchContext
     named: dict[str, str]
+    is_own: bool
     kin: list[int]
     base: Scores
     count: int
@@ -264,11 +271,9 @@ class _Ranker:
             fitting = self._fitting(part)
             share = min(1.0, FEW / max(1, int(np.count_nonzero(fitting))))
             self._favour(fitting, STRONG * share, boost, mentioned)
-        if self.brief and (topic := self._requested(part, vector)):
-            bearing = self._bearing(part, topic)
+        if self.brief and (bearing := self._bearing(part, vector)).any():
             self._favour(bearing, STRONG, boost, mentioned)
-            if bearing.any():
-                self.bearing[number] = bearing
+            self.bearing[number] = bearing
         near = timely(index, visible, times)
         boost += near
         relevance = relevance + boost + self.base
@@ -291,7 +296,7 @@ class _Ranker:
             evidence[at] = max(evidence[at], evidence[order.index(old)])
         signals = (coverage, np.zeros(len(order)) if meant is None else meant, boost[order])
         if times and self.brief and asks(part.text):
-            late = [place for place, position in enumerate(order) if not near[position]]
+            late = np.flatnonzero((near[order] == 0) & (evidence > 0)).tolist()
             evidence[[place for place in late if self._is_away(part, order[place], times)]] = 0.0
         candidates = self._candidates(
             number, order, relevance, evidence, signals, followed.replaced
@@ -303,7 +308,7 @@ class _Ranker:
         """Facts of the kind that is asked for, about whom the question is about."""
         documents, numbers = self.index.documents, self.visible.numbers
         people = {one for node in self.named for one in self.index.identities.nodes(node)}
-        if self._is_own():
+        if self.is_own:
             people |= self.question.asker.accounts
         fitting: NDArray[np.bool_] = documents.of(people, numbers)
         fitting &= documents.saying(part.predicates, numbers)
@@ -319,19 +324,21 @@ class _Ranker:
             return requested(part.text)
         return requested(part.text, examples @ vector)
 
-    def _bearing(self, part: Subquery, topic: Topic) -> NDArray[np.bool_]:
-        """Conditions of whoever is meant that a request for advice on a topic bears on.
+    def _bearing(self, part: Subquery, vector: Vectors | None) -> NDArray[np.bool_]:
+        """Conditions of whoever is meant that a request for advice bears on.
 
         In a group that asks for all, these are the people of whom any are known.
         """
         documents, numbers = self.index.documents, self.visible.numbers
-        bearing: NDArray[np.bool_] = (documents.bears_on.values[numbers] & int(topic)) != 0
-        if self.question.asker.is_group and includes_all(part.text):
-            return bearing
-        meant = {one for node in self.named for one in self.index.identities.nodes(node)}
-        if self.question.is_personal or all(map(is_entity, self.named)):
-            meant |= self.question.asker.accounts
-        bearing &= documents.of(meant, numbers)
+        topics = documents.bears_on.values[numbers]
+        if not (self.question.asker.is_group and includes_all(part.text)):
+            meant = {one for node in self.named for one in self.index.identities.nodes(node)}
+            if self.question.is_personal or all(map(is_entity, self.named)):
+                meant |= self.question.asker.accounts
+            topics[~documents.of(meant, numbers)] = 0
+        if topics.any():  # of most people none are known, and it need not be asked for
+            topics &= int(self._requested(part, vector))
+        bearing: NDArray[np.bool_] = topics != 0
         return bearing
 
     @staticmethod
@@ -350,12 +357,6 @@ class _Ranker:
         is_over = all(start <= self.context.now for start, _ in times)
         return is_over and (is_of_talk or not isinstance(document.source, Fact))
 
-    def _is_own(self) -> bool:
-        """Whether the asker asks about themselves, not about a relative or a friend."""
-        question, kin = self.question, kin_in(normalise(self.question.text))
-        is_of_other = kin or question.is_of_theirs or not all(map(is_entity, self.named))
-        return question.is_personal and not is_of_other
-
     def _candidates(
         self,
         number: int,
@@ -368,9 +369,10 @@ class _Ranker:
         """Candidates with their scores."""
         found: list[Candidate] = []
         bearing = self.bearing.get(number)
-        own = self.question.asker.accounts if self._is_own() else None
-        for place, position in enumerate(order):
-            document = self.index.documents[int(self.visible.numbers[position])]
+        own = self.question.asker.accounts if self.is_own else None
+        documents, numbers = self.index.documents, self.visible.numbers[order].tolist()
+        for place, (position, at) in enumerate(zip(order, numbers, strict=True)):
+            document = documents[at]
             newer = replaced.get(position)
             factor = kept = 1.0
             if isinstance(document.source, Fact):
@@ -380,11 +382,10 @@ class _Ranker:
                 if own is not None and not is_entity(node) and node not in own:
                     factor *= LESS
             elif isinstance(document.source, Message):
-                factor = LESS + (1 - LESS) * telling(document.source.text)
+                told = documents.telling(at, document.source.text)
+                factor = LESS + (1 - LESS) * told
                 if self.brief:
-                    is_empty = is_small_talk(document.source.text)
-                    is_empty = is_empty or only_asks(document.source.text)
-                    evidence[place] *= 0.0 if is_empty else factor
+                    evidence[place] *= factor if told else 0.0
             if not self.question.parts[number].former:
                 factor *= 1.0 if newer is None else LESS
                 if self.brief and _is_history(document.source, self.context.now):

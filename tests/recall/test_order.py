@@ -5,7 +5,7 @@ import pytest
 
 from graph_memory.model import Message, asker_of
 from graph_memory.recall import query, ranking, selection
-from graph_memory.recall.documents import document
+from graph_memory.recall.documents import Documents, document
 from tests.makers import T0, entity, fact, group, private, user
 
 from .conftest import Memory
@@ -60,7 +60,7 @@ async def test_who_asks_tells_less_than_who_answers(memory, monkeypatch):
     answer = "部门团建定在溪口"
     await told(memory, "部门团建定在哪？", answer)
     assert await place(memory, "部门团建定在哪里", answer) == 0
-    monkeypatch.setattr(ranking, "telling", lambda _: 1.0)
+    monkeypatch.setattr(Documents, "telling", lambda *_: 1.0)
     assert await place(memory, "部门团建定在哪里", answer) > 0
 
 

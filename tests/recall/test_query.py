@@ -133,8 +133,9 @@ def test_codes_are_kept_as_they_are() -> None:
         ("你们几点到？", 0.0),
         ("六点到。", 1.0),
         ("Did it rain? It poured.", 0.5),
-        ("真的？！", 1.0),
-        ("", 1.0),
+        ("真的？！", 0.0),
+        ("", 0.0),
+        ("帮我写首诗", 0.0),
     ],
 )
 def test_how_much_of_a_text_tells(text: str, share: float) -> None:
