@@ -106,6 +106,8 @@ _CUES = {
     r"|\busually\b|\bhabits?\b|\bevery (?:day|week)\b",
     ("likes", "dislikes"): r"喜欢|爱(?:吃|喝|看|听|玩|好)|最爱|讨厌|受不了|不吃"
     r"|\blikes?\b|\bfavou?rite\b|\bhates?\b|\bdislikes?\b|\bcan['’]?t stand\b",
+    ("did",): r"[干做](?:了|过)?(?:些)?(?:什么|啥|嘛)(?!的)|忙(?:了)?(?:些)?(?:什么|啥)"
+    r"|\bwhat did \w+ do\b|\bwhat (?:have|has) \w+ been up to\b",
     ("is_named",): r"叫什么|什么名字|怎么称呼|\bnames?\b",
 }
 """What a question says if it asks for facts of these predicates."""

@@ -290,14 +290,15 @@ class _Ranker:
         evidence = _evidence(coverage, meant)
         if question.is_addressed:
             evidence /= 2
-        evidence += mentioned[order]
+        evidence += mentioned[order] + np.where(near[order] < MINOR, 0.0, MINOR)
         for old, new in followed.heirs:
             at = order.index(new)
             evidence[at] = max(evidence[at], evidence[order.index(old)])
         signals = (coverage, np.zeros(len(order)) if meant is None else meant, boost[order])
         if times and self.brief and asks(part.text):
-            late = np.flatnonzero((near[order] == 0) & (evidence > 0)).tolist()
-            evidence[[place for place in late if self._is_away(part, order[place], times)]] = 0.0
+            for place in np.flatnonzero((near[order] < MINOR) & (evidence > 0)).tolist():
+                if self._is_away(part, order[place], times, is_after=near[order[place]] > 0):
+                    evidence[place] = 0.0
         candidates = self._candidates(
             number, order, relevance, evidence, signals, followed.replaced
         )
@@ -347,13 +348,18 @@ class _Ranker:
         boost[some] += weight
         mentioned[some] = 1.0
 
-    def _is_away(self, part: Subquery, position: int, times: list[Span]) -> bool:
-        """Whether what was said at no time that is asked for is not about one either."""
+    def _is_away(self, part: Subquery, position: int, times: list[Span], *, is_after: bool) -> bool:
+        """Whether what was said at no time that is asked for is not about one either.
+
+        What was said soon after, and names no time, may be.
+        """
         document = self.index.documents[int(self.visible.numbers[position])]
         is_of_talk = recalls(part.text)
         named = [] if is_of_talk else spans(document.text, document.at, self.context.zone)
         if named:
             return not any(a < end and start < b for a, b in named for start, end in times)
+        if is_after:
+            return False
         is_over = all(start <= self.context.now for start, _ in times)
         return is_over and (is_of_talk or not isinstance(document.source, Fact))
 
