@@ -1,4 +1,4 @@
-"""What commands and tools answer and change, in dialogues that ``forgetting.txt`` holds."""
+"""What commands and tools answer and change, in dialogues that ``dialogues.txt`` holds."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ..cases import cases
 from ..dialogue import Dialogue
 from ..world import World
 
-CASES = cases(Path(__file__).with_name("forgetting.txt"))
+CASES = cases(Path(__file__).with_name("dialogues.txt"))
 
 
 @pytest.mark.parametrize("name", CASES)

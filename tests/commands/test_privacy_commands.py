@@ -15,7 +15,7 @@ from graph_memory.model import Episode, Fact, Turn, asker_of
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
 
-from ..makers import QQ, T0, Clock, entity, fact, private, put
+from ..makers import QQ, T0, entity, fact, private, put
 from ..scripted import Call, ScriptedModel, answer, said
 from . import CLUB, HOME, LI, ZHANG, li_in_club, zhang, zhang_in_club
 from . import admin as boss
@@ -34,37 +34,6 @@ async def told(memory: MemoryService) -> list[str]:
 
 
 # ------------------------------------------------------------------------- why
-
-
-async def test_why_says_what_was_recalled_and_why(memory: MemoryService, commands: Commands):
-    assert "还没有哪次" in await commands.privacy.why(zhang)
-    peanuts = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏\n{x}")
-    await put(memory.journal, HOME, peanuts)
-    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "花生酱我是不吃的"), at=T0)
-    assert "花生" in await remind(memory, zhang, "我对花生过敏吗")
-    why = await commands.privacy.why(zhang)
-    assert "1. 张三对花生过敏 {x}（2026-09-21；关于说话的人、说到同样的词）" in why
-    await remind(memory, zhang, "量子色动力学")
-    assert "没有想起什么" in await commands.privacy.why(zhang)
-
-
-async def test_why_shows_nobody_more_than_they_may_see_now(memory, commands):
-    secret = fact(HOME, ZHANG, entity("花生"), "张三对花生过敏")
-    public = fact(CLUB, ZHANG, entity("爬山"), "张三喜欢爬山")
-    for session in (CLUB, HOME):
-        await memory.learning.hear(Turn(session, ZHANG, "张三", "大家好"), at=T0 - 5)
-    await put(memory.journal, secret, public)
-    assert "花生" in await remind(memory, zhang, "花生过敏")
-    assert "爬山" in await remind(memory, zhang_in_club, "张三喜欢爬山吗")
-    assert "爬山" in await commands.privacy.why(li_in_club), "the group may see it"
-    assert "花生" not in await commands.privacy.why(li_in_club)
-    assert "还没有哪次" in await commands.privacy.why(li)
-    assert "花生" in await commands.privacy.why(zhang)
-    another = Turn(private("zhang", "other"), ZHANG, "张三")
-    assert "花生" in await commands.privacy.why(another), "about the user: all personas know"
-    await memory.library.forget(public.id, None, "owner")
-    await memory.recall.settle()
-    assert "爬山" not in await commands.privacy.why(li_in_club), "forgotten since"
 
 
 async def test_why_says_what_was_left_out(memory: MemoryService, commands: Commands):
@@ -111,30 +80,6 @@ async def test_pauses_last(tmp_path: Path):
 
 
 # ------------------------------------------------------------------- forget me
-
-
-async def test_forget_me_asks_first(memory: MemoryService, commands: Commands, clock: Clock):
-    await memory.learning.hear(Turn(HOME, ZHANG, "张三", "我养了一只橘猫"), at=T0)
-    forget = commands.privacy.forget_me
-    assert "请先发送" in await forget(zhang, "确认")
-    asked = await forget(zhang)
-    assert "别人自己说的话会留下" in asked
-    assert "/reset" in asked
-    assert "请先发送" in await forget(zhang_in_club, "确认"), "where it was asked"
-    clock.now += 601
-    assert "请先发送" in await forget(zhang, "确认"), "in time"
-    assert await told(memory) == ["我养了一只橘猫"]
-    await forget(zhang)
-    assert "已彻底删除" in await forget(zhang, "CONFIRM")
-    assert await told(memory) == []
-    assert "橘猫" not in await remind(memory, zhang, "我养了什么猫")
-    assert "没有可以撤销" in await commands.undo(zhang)
-    assert "请先发送" in await forget(zhang, "确认"), "once"
-    assert "60 分钟后" in await forget(zhang), "and not again at once"
-    clock.now += 3_599
-    assert "1 分钟后" in await forget(zhang)
-    clock.now += 1
-    assert "无法撤销" in await forget(zhang)
 
 
 async def test_owners_see_whom_they_have_forgotten(memory: MemoryService, commands: Commands):
