@@ -49,7 +49,7 @@ PEOPLE = {
     "C": ("701", "赵云飞"), "D": ("702", "赵云飞"), "K": ("703", "小周"),
 }  # fmt: skip
 """Account and name of who speaks."""
-SHOWN = ("shown", "hidden", "things", "people", "line", "prompt")
+SHOWN = ("shown", "hidden", "last", "things", "people", "line", "prompt")
 CORE = ("type", "text", "about", "evidence", "replaces")
 _SPOKEN = re.compile(r"(?:\^(\d+) )?(?:->([A-Z]+) )?(.*)", re.DOTALL)
 
@@ -103,8 +103,8 @@ class Story:
             case "forget":
                 gone = Forgotten.of(self.chat.session.id, int(first))
                 await self.journal.commit(lambda _: Draft("owner", "forget", [gone]))
-            case "split":
-                await edits.split(self._node(first), "owner")
+            case "split" | "unlink":
+                await getattr(edits, what)(self._node(first), "owner")
             case _:
                 await getattr(edits, what)(self._node(first), self._node(second), "owner")
 
@@ -201,6 +201,8 @@ class Story:
                 assert shown == set(words(text))
             case "hidden":
                 assert text not in shown
+            case "last":
+                assert [fact.statement for fact in known.facts.values()][-1] == text
             case "things" | "people":
                 nodes = {self._node(word) for word in text.split() if word != "-"}
                 assert {each.node for each in getattr(known, what).values()} == nodes

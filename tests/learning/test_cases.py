@@ -10,7 +10,15 @@ from ..cases import cases
 from .story import Story
 
 FOLDER = Path(__file__).with_name("cases")
-FILES = ("resolving", "attribution", "addressing", "namesakes", "merging", "deduplicating")
+FILES = (
+    "resolving",
+    "attribution",
+    "addressing",
+    "namesakes",
+    "merging",
+    "deduplicating",
+    "prompting",
+)
 CASES = {
     f"{file}: {name}": lines
     for file in FILES

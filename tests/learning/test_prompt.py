@@ -127,31 +127,6 @@ def test_a_very_long_message_loses_its_middle():
 # ------------------------------------------------------------------ known items
 
 
-async def test_known_items_are_what_the_chat_names_then_the_newest(journal: Journal):
-    chat = Chat(journal, group("100"))
-    await chat.say("li", "我是小红", "小红")
-    await chat.told(
-        "我喜欢猫，家里有豆豆，豆豆爱吃鱼",
-        said("U2", "likes", "猫", "张三喜欢猫", 2),
-        said("U2", "has_pet", "E1", "张三的猫叫豆豆", 2),
-        said("E1", "likes", "鱼", "豆豆爱吃鱼", 2),
-        said("U1", "likes", "跑步", "小红喜欢跑步", 1),
-        entities=[thing("E1", "豆豆", "animal")],
-    )
-    await chat.say("zhang", "豆豆和小红玩得很好", "张三")
-    known = await chat.show()
-    assert [(label, p.node, p.speaks) for label, p in known.people.items()] == [
-        ("U1", user("zhang"), True), ("U2", user("li"), False),
-    ]  # fmt: skip
-    lines = known.lines(CHINA)
-    assert lines[:2] == ["U2 小红", "E1 豆豆 (animal)"]
-    shown = [f.statement for f in known.facts.values()]
-    assert set(shown) == {"张三喜欢猫", "张三的猫叫豆豆", "豆豆爱吃鱼", "小红喜欢跑步"}
-    assert shown[-1] != "豆豆爱吃鱼"  # what the chat is about comes before
-    number = chat.number("豆豆爱吃鱼")
-    assert f"{number}. 2026-09-21 E1 likes: 豆豆爱吃鱼" in lines
-
-
 async def test_known_items_stay_within_their_budget(journal: Journal):
     chat = Chat(journal, private("zhang"))
     names = [f"物品{n:03d}号" for n in range(30)]
@@ -179,38 +154,6 @@ async def test_named_things_are_labelled_in_the_same_order_in_every_process(jour
     await chat.told(text, entities=named)
     await chat.say("zhang", text, "张三")
     assert [thing.name for thing in (await chat.show()).things.values()] == names
-
-
-async def test_names_are_found_as_whole_words(journal: Journal):
-    chat = Chat(journal, private("zhang"))
-    likes = [said("U1", "likes", each, f"zhang likes {each}", 1) for each in ("E1", "E2")]
-    named = [thing("E1", "Go", "work"), thing("E2", "北京", "place")]
-    await chat.told("I like Go and 北京", *likes, name="zhang", entities=named)
-    await chat.say("zhang", "a good day in 北京市", "zhang")
-    assert {t.name for t in (await chat.show()).things.values()} == {"北京"}
-    await chat.say("zhang", "用Go写的", "zhang")
-    assert {t.name for t in (await chat.show()).things.values()} == {"Go"}
-
-
-async def test_a_name_that_is_an_ordinary_word_needs_its_capital(journal: Journal):
-    chat = Chat(journal, private("zhang"))
-    named = [thing("E1", "Friends", "work"), thing("E2", "Milo", "animal")]
-    told = [said("U1", "likes", "E1", "zhang watches Friends", 1)]
-    told.append(said("U1", "has_pet", "E2", "zhang has Milo", 1))
-    await chat.told("watching Friends with Milo", *told, name="zhang", entities=named)
-    await chat.say("zhang", "out with my friends and milo", "zhang")
-    assert [t.name for t in (await chat.show()).things.values()] == ["Milo"]
-    await chat.say("zhang", "that Friends episode again", "zhang")
-    assert [t.name for t in (await chat.show()).things.values()] == ["Friends"]
-
-
-async def test_plain_words_are_not_offered_under_a_label(journal: Journal):
-    chat = Chat(journal, private("zhang"))
-    plain = said("U1", "likes", "basketball with friends", "zhang likes basketball", 1)
-    await chat.told("I like basketball with friends", plain, name="zhang")
-    await chat.say("zhang", "it was basketball with friends again", "zhang")
-    known = await chat.show()
-    assert (known.things, len(known.facts)) == ({}, 1)
 
 
 async def crowd(chat: Chat) -> None:
