@@ -5,12 +5,11 @@ from graph_memory.model import User, asker_of
 from graph_memory.privacy.scope import Policy, Rank, span, view
 from graph_memory.store import Journal
 
-from ..makers import entity, group, put, user
+from ..makers import group, put, user
 from ..scripted import said
 from .chat import Chat
 
 ZHANG, NEW = user("zhang"), user("zhang2")
-BEAN, DOUDOU = entity("豆子"), entity("豆豆")
 
 
 async def test_in_a_group_accounts_are_who_they_are(journal: Journal):
