@@ -149,6 +149,13 @@ class TokenBudget:
         is_spent = self._limit and account.tokens >= self._limit
         return replace(account, blocked_for=self._until_midnight()) if is_spent else account
 
+    def daily(self) -> dict[str, int]:
+        """Tokens of each of the last days that had any, by its date."""
+        return {
+            day: sum(sum(counts[1:]) for counts in costs.values())
+            for day, costs in self._days.items()
+        }
+
     async def _save(self) -> float:
         await self._journal.set_note(_NOTE, json.dumps(self._days))
         return NEVER

@@ -167,6 +167,7 @@ class FilterOptions:
     Attributes:
         circles: Id and title, by title.
         people, things: The users and entities most is known about, most first.
+        strengths: How many facts have how much left of them when these last changed.
     """
 
     personas: list[str]
@@ -174,6 +175,7 @@ class FilterOptions:
     predicates: dict[str, int]
     people: list[Called]
     things: list[Called]
+    strengths: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +284,7 @@ class Library(Part):
                 queries.predicates(db),
                 _called(db, people),
                 _called(db, things),
+                queries.strengths(db, self._now(), self._context.settings.time_decay_rate),
             )
             self._seen = state, seen
             return seen

@@ -12,6 +12,7 @@ import sqlite3
 import time
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +21,7 @@ from typing import Generic, TypeVar
 
 from ..model import BOT, EPISODE, SINGLE_VALUED, Episode, Fact, Message, Settled, is_entity
 from ..pinyin import finder, sound
-from ..retention import DAY, lifetime
+from ..retention import DAY, lifetime, retention
 from .connection import interruptible
 from .messages import by_ids
 from .rows import THINNED_COUNT, Rows, noted, rows_of, select_messages
@@ -127,6 +128,7 @@ def _where(
 
 # ------------------------------------------------------------------------------ facts
 
+TENTHS = 10
 _AGE = "(:now - f.last_used) / f.half_life"
 """Seconds for each day of half-life; retention falls with it, whatever the decay rate."""
 ORDERS: dict[str, str] = {
@@ -243,6 +245,16 @@ def replaced(db: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
     """Which of some facts were replaced by others, archived ones included."""
     query = "SELECT old FROM replacement WHERE old IN (SELECT value FROM json_each(?))"
     return {id for (id,) in db.execute(query, (json.dumps(list(ids)),))}
+
+
+def strengths(db: sqlite3.Connection, now: float, rate: float) -> list[int]:
+    """Numbers of active facts by tenths of their retention, the faintest first."""
+    ages = db.execute(
+        f"SELECT {_AGE}, f.pinned FROM fact f WHERE f.status = 'active'", {"now": now}
+    )
+    kept = [1.0 if pinned else retention(age, 1.0, rate) for age, pinned in ages]
+    counts = Counter(min(TENTHS - 1, int(each * TENTHS)) for each in kept)
+    return [counts[tenth] for tenth in range(TENTHS)]
 
 
 def fading(

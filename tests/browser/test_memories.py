@@ -158,6 +158,22 @@ async def test_each_doubt_is_settled_by_one_key(visit: Opener, service: MemorySe
         await service.library.undo(change.id, OWNER)
 
 
+async def test_any_page_and_anybody_is_two_keys_away(visit: Opener) -> None:
+    seen = await visit(360, "dark", at="/tuning")
+    page, keyboard = seen.page, seen.page.keyboard
+    await keyboard.press("Control+k")
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
+    await keyboard.type("zhangs")
+    await page.locator("#palette-found a", has_text="张三").first.wait_for()
+    await keyboard.press("Enter")
+    await page.wait_for_url("**/node?id=*")
+    await keyboard.press("Control+k")
+    await keyboard.type("记录")
+    await expect(page.locator("[data-place]:not([hidden])")).to_have_count(1)
+    await keyboard.press("Enter")
+    await page.wait_for_url("**/records")
+
+
 async def test_a_dialog_keeps_the_focus_and_gives_it_back(visit: Opener) -> None:
     seen = await visit(language="en", at="/memories")
     page, keyboard = seen.page, seen.page.keyboard

@@ -9,6 +9,7 @@ import pytest
 
 from graph_memory.model import Episode, Message
 from graph_memory.store import Draft
+from graph_memory.store.queries import FactFilter
 
 from .browsing import LIFE, press, see
 from .conftest import BULK, application, entered, opened
@@ -30,6 +31,20 @@ async def test_the_overview_counts_and_forecasts(owner: httpx.AsyncClient) -> No
     assert f"将有 {BULK} 条记忆被归档" in page.text
     assert page.all("rect", **{"class": "grown-facts"})
     assert "新学 29 条事实" in page.text
+
+
+async def test_the_overview_draws_kinds_strength_tokens_and_times(owner, service):
+    service.spending.add("learn", 1_200, 34)
+    await service.recall.remind(service.view_as.asker(ZHANG, "", "life_advisor"), "猫叫什么？")
+    page = await see(owner, "/")
+    known = await service.library.overview()
+    archived = (await service.library.browse(FactFilter(status="archived"))).total
+    assert sum(known.strengths) == FACTS - archived
+    assert "最近 60 天共 1,234" in page.text
+    assert "毫秒，最慢" in page.text
+    drawn = page.all("svg", **{"class": "columns"})
+    assert len(drawn) == 3
+    assert all(each["aria-label"] for each in drawn)
 
 
 async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any) -> None:

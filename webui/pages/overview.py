@@ -15,6 +15,8 @@ from ..rendering import Memory, Visit, or_back
 
 DAYS = 60
 """Days of growth that are drawn."""
+RECENT = 60
+"""Reminders of which is drawn how long they took."""
 SOON = 30
 """Days of the forecast."""
 NEAR = 6
@@ -37,6 +39,8 @@ async def overview(memory: Memory, visit: Visit) -> Response:
         "overview.html",
         health=await memory.health(),
         growth=await memory.conversations.growth(DAYS),
+        tokens=memory.spending.daily(),
+        recalls=[each.timing.get("total", 0.0) for each in memory.recall.traces.recent()[:RECENT]],
         known=await memory.library.overview(),
         forecast=forecast,
         backups=(await memory.backups.list())[:1],

@@ -1,5 +1,5 @@
 """``./dev bench [--items N …] [--json]``, ``--years N [--plot FILE]``,
-``--rebuild [--items N]``, ``--walks`` or ``--felt [--pairs N]``.
+``--rebuild [--items N]``, ``--walks``, ``--pages`` or ``--felt [--pairs N]``.
 
 Of each size: how long a question takes, without embedding it, if the asker sees all and if
 the asker sees one item in 50, beside plain RRF in numpy over all items, asked right after
@@ -19,12 +19,14 @@ from pathlib import Path
 
 from .felt import measure_felt
 from .measure import Figures, ask, fill, say
+from .pages import measure_pages
 from .rebuild import measure_rebuild
 from .survey import PLOT, survey
 from .years import COMPARED, SCENARIOS
 
 QUESTIONS = 200
 PAIRS = 100
+TIMES = 20
 WIDTH = 384
 SIZES = (1_000, 10_000, 100_000)
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -49,6 +51,9 @@ def main() -> None:
     parser.add_argument(
         "--walks", action="store_true", help="instead: functions that a message passes, walks.py"
     )
+    parser.add_argument(
+        "--pages", action="store_true", help="instead: every page of a large memory, see pages.py"
+    )
     parser.add_argument("--felt", action="store_true", help="instead: real AstrBots, see felt.py")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="with --felt")
     parser.add_argument("--busy", action="store_true", help="with --felt: while every core is")
@@ -60,6 +65,9 @@ def main() -> None:
         from .walks import show_walks  # which imports AstrBot
 
         show_walks()
+        return
+    if options.pages:
+        print(json.dumps(measure_pages(TIMES), indent=1))
         return
     if options.felt:
         print(
