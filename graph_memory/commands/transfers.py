@@ -250,9 +250,8 @@ class TransferCommands(Answers):
             lines.append(say("import_chat", chat=chat, persona=persona, messages=messages))
         for name, text in plan.examples:
             lines.append(say("import_example", name=name or "…", text=one_line(text, MAX_LINE)))
-        for reason, count in [*sorted(plan.skipped.items()), ("forgotten", plan.forgotten)]:
-            if count:
-                lines.append(say(f"import_skipped_{reason}", count=count))
+        for reason, count in sorted(plan.skipped.items()):
+            lines.append(say(f"import_skipped_{reason}", count=count))
         if plan.batches:
             key = "import_cost" if learns else "import_cost_if"
             lines.append(say(key, batches=plan.batches, tokens=plan.tokens))

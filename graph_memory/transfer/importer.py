@@ -53,8 +53,8 @@ class Plan:
         since, until: First and last message; ``None`` if there is none.
         examples: Name and text of a few messages.
         skipped: How much was left out, by reason: ``origin`` (nobody knows which chat),
-            ``empty``, ``double``, ``system``, ``recalled``, ``time``, ``paused``.
-        forgotten: How many people are left out because they asked to be forgotten.
+            ``empty``, ``double``, ``system``, ``recalled``, ``time``, ``paused``; and how many
+            people, who asked to be ``forgotten``.
         batches, tokens: What learning all of it would take of the model, about.
         state: ``new``, or ``running`` or ``done`` if it was begun or brought in before.
     """
@@ -69,7 +69,6 @@ class Plan:
     until: float | None
     examples: list[tuple[str, str]]
     skipped: dict[str, int] = field(default_factory=dict)
-    forgotten: int = 0
     batches: int = 0
     tokens: int = 0
     state: str = "new"
@@ -247,8 +246,7 @@ def _plan(db: sqlite3.Connection, intake: Intake, run: Run) -> Plan:
         since=since,
         until=until,
         examples=[(each.name, each.text) for each in map(disclosed, intake.examples(EXAMPLES))],
-        skipped=dict(intake.skipped),
-        forgotten=intake.forgotten,
+        skipped=dict(+intake.skipped),
         batches=intake.batches,
         tokens=intake.tokens,
         state=run.state,

@@ -172,8 +172,7 @@ class Intake:
     """The contents of one file; used by one thread at a time.
 
     Attributes:
-        skipped: How many lines were left out, by reason.
-        forgotten: How many people were left out because they asked to be forgotten.
+        skipped: How many lines were left out, by reason; and people, as ``forgotten``.
         batches, tokens: What learning all of it would take.
 
     Args:
@@ -183,7 +182,7 @@ class Intake:
 
     def __init__(self, format: str, zone: tzinfo) -> None:
         self.skipped: Counter[str] = Counter()
-        self.forgotten = self.batches = self.tokens = 0
+        self.batches = self.tokens = 0
         self._format = format
         self._zone = zone
         self._sessions: dict[str, Session] = {}
@@ -399,7 +398,8 @@ class Intake:
         found = tombstones.match(forget_me.users(self.db)) if tombstones.stones else {}
         for user in found.values():
             finished(forget_me.erase(self.db, user, 0.0))
-        self.forgotten = len(found)
+        if found:
+            self.skipped["forgotten"] = len(found)
         if marks := set(retracted):
             retraction.retract_again(self.db, marks, 0.0)
 

@@ -267,7 +267,7 @@ async def test_who_was_forgotten_does_not_come_back(tmp_path: Path) -> None:
         path = put(tmp_path / "x.jsonl", await exported(one))
         Tombstones.read(tmp_path / "b").add(user("1"), T0)
         plan, _ = await brought(two, path)
-        assert plan.forgotten == 1
+        assert plan.skipped["forgotten"] == 1
         left = (await exported(two)).decode()
         assert user("1") not in left
         assert "小红" not in left
