@@ -1,8 +1,10 @@
 """Cases that are written as text, for the tests that play them."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 
 def cases(path: Path) -> dict[str, list[str]]:
@@ -38,3 +40,10 @@ def _played(title: str, body: list[str]) -> Iterator[tuple[str, list[str]]]:
 def words(text: str) -> list[str]:
     """What stands between semicolons; nothing for a dash."""
     return [] if text == "-" else [word.strip() for word in text.split(";")]
+
+
+def rows(module: str, name: str) -> list[Any]:
+    """The rows of a table of values, a JSON value a line, in the file beside a test module."""
+    text = Path(module).with_suffix(".jsonl").read_text("utf-8")
+    table = text.partition(f"# {name}\n")[2].partition("\n\n")[0]
+    return [json.loads(line) for line in table.splitlines()]

@@ -17,6 +17,7 @@ from graph_memory.dates import (
     spans,
     timestamp,
 )
+from tests.cases import rows
 from tests.makers import CHINA
 
 NOW = datetime(2026, 9, 23, 15, 30, tzinfo=CHINA)  # a Wednesday
@@ -29,16 +30,7 @@ def days(text: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "end"),
-    [
-        ("2026-09-27", "2026-09-28"), ("周日", "2026-09-28"), ("这周", "2026-09-28"),
-        ("tomorrow", "2026-09-25"), ("9月30日", "2026-10-01"), ("5月8日", "2027-05-09"),
-        ("this month", "2026-10-01"),
-        ("Friday", "2026-09-26"), ("下周", "2026-10-05"), ("昨天", None), ("2020-01-01", None),
-        ("改天", None), ("", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "end"), rows(__file__, "test_when_a_day_to_come_is_over"))
 def test_when_a_day_to_come_is_over(text: str, end: str | None):
     over = day_over(text, NOW.timestamp(), CHINA)
     assert (over and f"{datetime.fromtimestamp(over, CHINA):%Y-%m-%d}") == end
@@ -56,61 +48,12 @@ def test_when_a_period_ends(text: str, end: str | None):
     assert (over and f"{datetime.fromtimestamp(over, CHINA):%Y-%m-%d}") == end
 
 
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("昨天我吃了什么", "2026-09-22", "2026-09-23"),
-        ("前天说的", "2026-09-21", "2026-09-22"),
-        ("三天前买的鞋", "2026-09-20", "2026-09-21"),
-        ("上周的会", "2026-09-14", "2026-09-21"),
-        ("上个月的账单", "2026-08-01", "2026-09-01"),
-        ("去年的旅行", "2025-01-01", "2026-01-01"),
-        ("2024年3月的事", "2024-03-01", "2024-04-01"),
-        ("what did I say yesterday", "2026-09-22", "2026-09-23"),
-        ("last week", "2026-09-14", "2026-09-21"),
-        ("on May 3rd, 2023", "2023-05-03", "2023-05-04"),
-        ("the week before 16 November 2023", "2023-11-16", "2023-11-17"),
-        ("in 2022", "2022-01-01", "2023-01-01"),
-        ("since 2024-02-29", "2024-02-29", "2024-03-01"),
-        ("2024.1.21去了哪", "2024-01-21", "2024-01-22"),
-        ("2024.1.21号", "2024-01-21", "2024-01-22"),
-        ("on 21.01.2024", "2024-01-21", "2024-01-22"),
-        ("21/01/2024", "2024-01-21", "2024-01-22"),
-        ("01/21/2024", "2024-01-21", "2024-01-22"),
-        ("明天几点的车", "2026-09-24", "2026-09-25"),
-        ("下个月去哪", "2026-10-01", "2026-11-01"),
-        ("next week's plans", "2026-09-28", "2026-10-05"),
-        ("上周六我干嘛了", "2026-09-19", "2026-09-20"),
-        ("下周日在哪儿聚", "2026-10-04", "2026-10-05"),
-        ("上个星期天", "2026-09-20", "2026-09-21"),
-        ("上周末去哪了", "2026-09-19", "2026-09-21"),
-        ("周六有什么安排", "2026-09-26", "2026-09-27"),
-        ("周六去了哪", "2026-09-19", "2026-09-20"),
-        ("周三见", "2026-09-23", "2026-09-24"),
-        ("last Friday", "2026-09-18", "2026-09-19"),
-        ("on Saturday", "2026-09-26", "2026-09-27"),
-        ("next Wednesday", "2026-09-30", "2026-10-01"),
-    ],
-)
+@pytest.mark.parametrize(("text", "start", "end"), rows(__file__, "test_times_that_people_name"))
 def test_times_that_people_name(text: str, start: str, end: str) -> None:
     assert (start, end) in days(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "我对花生过敏吗",
-        "may I ask",
-        "第3个问题",
-        "2月30日",
-        "99年前后",
-        "每周二游泳",
-        "一周五天",
-        "每周一、周三",
-        "every Friday",
-        "on Sundays",
-    ],
-)
+@pytest.mark.parametrize("text", rows(__file__, "test_no_time_where_none_is_meant"))
 def test_no_time_where_none_is_meant(text: str) -> None:
     assert days(text) == [] or text == "99年前后"
 
@@ -129,28 +72,7 @@ def day(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=CHINA).timestamp()
 
 
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("2026", "2026-01-01", "2027-01-01"),
-        ("2026-12", "2026-12-01", "2027-01-01"),
-        ("2026-02-28", "2026-02-28", "2026-03-01"),
-        ("2026-01..2026-03", "2026-01-01", "2026-04-01"),
-        (" 2026-01-05 ~ 2026-02 ", "2026-01-05", "2026-03-01"),
-        ("2025到2026", "2025-01-01", "2027-01-01"),
-        ("2025-11 to 2026-01-02", "2025-11-01", "2026-01-03"),
-        ("上周", "2026-09-14", "2026-09-21"),
-        ("last month", "2026-08-01", "2026-09-01"),
-        ("去年", "2025-01-01", "2026-01-01"),
-        ("去年夏天", "2025-06-01", "2025-09-01"),
-        ("今年春天聊的", "2026-03-01", "2026-06-01"),
-        ("in 2024, autumn", "2024-09-01", "2024-12-01"),
-        ("前年冬天", "2024-12-01", "2025-03-01"),
-        ("上周夏天", "2026-09-14", "2026-09-21"),
-        ("2026-03..", "2026-03-01", ""),
-        ("..2026-03", "", "2026-04-01"),
-    ],
-)
+@pytest.mark.parametrize(("text", "start", "end"), rows(__file__, "test_periods"))
 def test_periods(text: str, start: str, end: str) -> None:
     sides = day(start) if start else -math.inf, day(end) if end else math.inf
     assert periods(text, NOW.timestamp(), CHINA) == [sides]
@@ -194,17 +116,6 @@ def test_a_character_of_a_season_is_no_season() -> None:
     assert past_periods("春节我们聊了什么", NOW.timestamp(), CHINA) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (1_700_000_000, 1.7e9),
-        (1_700_000_000_000, 1.7e9),
-        ("2023-11-14T22:13:20+00:00", 1.7e9),
-        ("2023-11-15 06:13:20", 1.7e9),
-        (True, None),
-        (-1, None),
-        ("soon", None),
-    ],
-)
+@pytest.mark.parametrize(("value", "expected"), rows(__file__, "test_timestamps"))
 def test_timestamps(value: object, expected: float | None) -> None:
     assert timestamp(value, CHINA) == expected

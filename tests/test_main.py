@@ -16,6 +16,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
+from tests.cases import rows
 
 from . import astrbot_root  # noqa: F401
 import yaml
@@ -248,16 +249,7 @@ CFG = {"wake_prefix": ["/", ""]}
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("memory serach 生日", "/memory search"),
-        ("记忆 搜所 生日", "/记忆 搜索"),
-        ("记忆 serach", "/记忆 search"),
-        ("memory  forgetmee", "/memory forgetme"),
-        ("memory 12345", ""),
-        ("memory", "/memory mine"),
-        ("记忆", "/记忆 我的"),
-    ],
+    ("text", "meant"), rows(__file__, "test_what_is_no_command_is_answered_and_goes_no_further")
 )
 @pytest.mark.usefixtures("activated")
 def test_what_is_no_command_is_answered_and_goes_no_further(main, text, meant):
@@ -270,19 +262,7 @@ def test_what_is_no_command_is_answered_and_goes_no_further(main, text, meant):
     assert ("什么都没有做" in told or "nothing was done" in told) == (" " in text)
 
 
-@pytest.mark.parametrize(
-    ("text", "raw"),
-    [
-        ("memory search 生日", ""),
-        ("记忆 我的", ""),
-        ("memory is a strange thing", "memory is a strange thing"),
-        ("记忆 是什么", "记忆 是什么"),
-        ("memories fade", ""),
-        ("记忆力怎么样", ""),
-        ("new mei", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "raw"), rows(__file__, "test_commands_and_what_people_say_go_on"))
 @pytest.mark.usefixtures("activated")
 def test_commands_and_what_people_say_go_on(main: ModuleType, text: str, raw: str) -> None:
     assert not main.host.Mistyped().filter(written(main, text, raw), CFG)
@@ -300,19 +280,7 @@ def test_astrbot_does_not_list_the_group_by_itself(main: ModuleType, text: str) 
 
 
 @pytest.mark.parametrize(
-    ("text", "raw", "read"),
-    [
-        ("Memory mine", "Memory mine", "memory mine"),
-        ("MEMORY Search 生日", "/MEMORY Search 生日", "memory search 生日"),
-        ("／记忆 我的", "／记忆 我的", "记忆 我的"),
-        ("记忆我的", "/记忆我的", "记忆 我的"),
-        ("记忆搜索火锅", "/记忆搜索火锅", "记忆 搜索 火锅"),
-        ("记忆 搜索火锅", "/记忆 搜索火锅", "记忆 搜索 火锅"),
-        ("ｍｅｍｏｒｙ　ｍｉｎｅ", "ｍｅｍｏｒｙ　ｍｉｎｅ", "memory mine"),
-        ("记忆我的脑子不好用", "记忆我的脑子不好用", "记忆我的脑子不好用"),
-        ("memory lane", "memory lane", "memory lane"),
-        ("memory searching is hard", "/memory searching is hard", "memory searching is hard"),
-    ],
+    ("text", "raw", "read"), rows(__file__, "test_commands_are_understood_as_phones_write_them")
 )
 @pytest.mark.usefixtures("activated")
 def test_commands_are_understood_as_phones_write_them(main, text, raw, read):
@@ -322,16 +290,7 @@ def test_commands_are_understood_as_phones_write_them(main, text, raw, read):
 
 
 @pytest.mark.parametrize(
-    ("text", "raw", "passes"),
-    [
-        ("persona 5 好玩吗", "persona 5 好玩吗", False),
-        ("人格 分裂是什么意思", "人格 分裂是什么意思", False),
-        ("new york is a great city", "new york is a great city", False),
-        ("persona", "persona", True),
-        ("人格 mei", "人格 mei", True),
-        ("persona 5 好玩吗", "/persona 5 好玩吗", True),
-        ("persona unset", "persona unset", True),
-    ],
+    ("text", "raw", "passes"), rows(__file__, "test_talk_about_personas_is_no_command")
 )
 def test_talk_about_personas_is_no_command(main, monkeypatch, text, raw, passes):
     monkeypatch.setattr(main.host.PersonaNamed, "known", staticmethod(lambda: ("unset", "mei")))

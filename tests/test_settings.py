@@ -11,6 +11,7 @@ from graph_memory.errors import SettingError
 from graph_memory.locales import explain
 from graph_memory.privacy.scope import Policy, Sharing
 from graph_memory.settings import SETTINGS, Settings, read, replaced
+from tests.cases import rows
 from tests.makers import QQ, group, private, user
 
 
@@ -178,16 +179,7 @@ def test_reading_never_fails_and_always_gives_usable_settings(raw: dict[str, obj
 
 
 @pytest.mark.parametrize(
-    ("given", "host", "exposed"),
-    [
-        ("127.0.0.1", "127.0.0.1", False),
-        (" localhost ", "127.0.0.1", False),
-        ("", "127.0.0.1", False),
-        ("::1", "::1", False),
-        ("[::]", "::", True),
-        ("0.0.0.0", "0.0.0.0", True),
-        ("192.0.2.7", "192.0.2.7", True),
-    ],
+    ("given", "host", "exposed"), rows(__file__, "test_the_memory_page_listens_where_it_is_told")
 )
 def test_the_memory_page_listens_where_it_is_told(given: str, host: str, exposed: bool) -> None:
     settings, problems = read({"webui_host": given})
@@ -195,15 +187,7 @@ def test_the_memory_page_listens_where_it_is_told(given: str, host: str, exposed
 
 
 @pytest.mark.parametrize(
-    ("given", "url"),
-    [
-        ("", ""),
-        ("https://memory.example.com", "https://memory.example.com"),
-        (" HTTPS://Memory.Example.com:443/ ", "https://memory.example.com"),
-        ("http://nas.local:6190", "http://nas.local:6190"),
-        ("https://记忆.example", "https://xn--45t909g.example"),
-        ("https://[2001:db8::7]:8443", "https://[2001:db8::7]:8443"),
-    ],
+    ("given", "url"), rows(__file__, "test_the_public_address_is_written_as_browsers_do")
 )
 def test_the_public_address_is_written_as_browsers_do(given: str, url: str) -> None:
     settings, problems = read({"webui_public_url": given})

@@ -20,6 +20,7 @@ from graph_memory.text import (
     tokens,
     told_apart,
 )
+from tests.cases import rows
 
 anything = st.text(st.characters(codec=None))
 
@@ -31,16 +32,7 @@ def test_clean_removes_what_breaks_stores_and_keeps_what_people_write():
 
 
 @pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("❤️‍🔥👨‍👩‍👧1️⃣ℹ️", "❤️‍🔥👨‍👩‍👧1️⃣ℹ️"),
-        ("می‌خواهم", "می‌خواهم"),
-        ("张\u200d三\ufe0f说\u200c", "张三说"),
-        ("🏴\U000e0067\U000e0062\U000e007f好\U000e0001", "🏴好"),
-        ("❤\ufe0f\ufe0f\u200d\u200d🔥\ufe01\U000e0100", "❤\ufe0f🔥"),
-        ("a\u2060\u00ad\u034f\u3164\u115f\uffa0\u061c\u200e\u180e\x9bb", "ab"),
-        (" \u2060\u3164\ufe0f\u200d\U000e0041\u2800 ", ""),
-    ],
+    ("text", "seen"), rows(__file__, "test_what_nobody_sees_is_taken_out_of_texts")
 )
 def test_what_nobody_sees_is_taken_out_of_texts(text: str, seen: str):
     assert clean(text) == seen
@@ -87,16 +79,7 @@ def test_terms_never_fail(text: str):
     assert all(term and term == term.casefold() for term in terms(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "chinese"),
-    [
-        ("你好", True),
-        ("我用Python写代码", True),
-        ("hello there my friend 好", False),
-        ("", False),
-        ("123", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "chinese"), rows(__file__, "test_language"))
 def test_language(text: str, chinese: bool):
     assert is_chinese(text) is chinese
 

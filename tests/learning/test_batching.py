@@ -20,6 +20,7 @@ from graph_memory.model import BOT, GAP, Episode, Message, Name, Participation, 
 from graph_memory.model.conversation import MAX_MESSAGES
 from graph_memory.settings import Settings
 from graph_memory.store import Journal
+from tests.cases import rows
 
 from ..makers import T0, group, message, private, user
 from .chat import CHINA, Chat
@@ -288,38 +289,13 @@ async def test_a_batch_holds_no_more_than_one_call_can(journal: Journal):
     assert len(await chat.rows(Episode)) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "rest"),
-    [
-        ("记住，我对花生过敏", "我对花生过敏"),
-        ("请帮我记一下：周五交房租", "周五交房租"),
-        ("你一定要记住我的生日是5月3日！", "我的生日是5月3日！"),
-        ("@小美 别忘了明天开会", "明天开会"),
-        ("Remember that I am allergic to nuts", "I am allergic to nuts"),
-        ("please remember: rent is due", "rent is due"),
-        ("Don’t forget the milk", "the milk"),
-        ("记住", "记住"),
-    ],
-)
+@pytest.mark.parametrize(("text", "rest"), rows(__file__, "test_requests_to_remember"))
 def test_requests_to_remember(text: str, rest: str):
     assert request(text)
     assert without_request(text) == rest
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "你还记得我吗",
-        "记得吗？",
-        "我记住了",
-        "remember when we met?",
-        "I don't remember",
-        "",
-        "记住了吗？",
-        "记住没",
-        "记住了",
-    ],
-)
+@pytest.mark.parametrize("text", rows(__file__, "test_talk_about_remembering"))
 def test_talk_about_remembering(text: str):
     assert not request(text)
     assert without_request(text) == text

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from graph_memory.learning.dedup import gist, same_value
 from graph_memory.learning.prompt import ranked
 from graph_memory.model import PREDICATES
+from tests.cases import rows
 
 from ..makers import T0, fact, private, user
 
@@ -40,39 +41,14 @@ def test_other_sentences_stay_others(one: str, other: str, names: set[str]) -> N
 
 
 @pytest.mark.parametrize(
-    ("predicate", "new", "old"),
-    [
-        ("age", "31岁", "31"),
-        ("age", "三十一岁", "31"),
-        ("age", "十岁", "10"),
-        ("birthday", "3月5号", "3月5日"),
-        ("birthday", "三月五日", "03-05"),
-        ("birthday", "May 3rd", "5月3日"),
-        ("birthday", "1990年5月3日", "1990-05-03"),
-        ("lives_in", "杭州", "浙江省杭州市"),
-        ("lives_in", "北京", "北京市"),
-        ("from", "浙江", "浙江杭州"),
-    ],
+    ("predicate", "new", "old"), rows(__file__, "test_one_value_written_in_two_ways")
 )
 def test_one_value_written_in_two_ways(predicate: str, new: str, old: str) -> None:
     assert same_value(predicate, new, old)
 
 
 @pytest.mark.parametrize(
-    ("predicate", "new", "old"),
-    [
-        ("age", "31", "32"),
-        ("age", "30多岁", "30"),
-        ("birthday", "3月5日", "5月3日"),
-        ("birthday", "农历3月5日", "3月5日"),
-        ("birthday", "1990年5月3日", "1991年5月3日"),
-        ("lives_in", "北京", "上海"),
-        ("lives_in", "浙江杭州", "杭州"),
-        ("lives_in", "上海", "上海东路"),
-        ("lives_in", "京", "北京"),
-        ("lives_in", "", ""),
-        ("partner", "小红", "小红"),
-    ],
+    ("predicate", "new", "old"), rows(__file__, "test_values_that_are_not_one")
 )
 def test_values_that_are_not_one(predicate: str, new: str, old: str) -> None:
     assert not same_value(predicate, new, old)

@@ -5,6 +5,7 @@ import pytest
 from graph_memory.model import asker_of
 from graph_memory.recall.lexical import forget, index_terms, search_terms
 from graph_memory.recall.query import Question, compose, only_asks, predicates_of, split, telling
+from tests.cases import rows
 from tests.makers import private
 
 HOME = private("10001")
@@ -27,30 +28,13 @@ def test_several_questions_are_searched_for_separately() -> None:
     assert texts("外婆的膝盖好点了吗？下周几去复查？") == ["外婆的膝盖好点了吗？", "下周几去复查？"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "冰箱里还有牛奶吗？",
-        "What did Dr. Seuss write?",
-        "我对什么过敏？",
-        "他说的“怎么会？”是什么意思？",
-    ],
-)
+@pytest.mark.parametrize("text", rows(__file__, "test_one_question_stays_one"))
 def test_one_question_stays_one(text: str) -> None:
     assert len(split(text)) == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "point"),
-    [
-        ("今天好热啊。楼下的狗又在叫。等等，我想问的是，瑜伽课改到几点了？", "瑜伽课改到几点了？"),
-        ("昨晚的球赛你看了吗？算了不说这个。对了，外婆住在哪个病房？", "外婆住在哪个病房？"),
-        (
-            "It rained all day. Sorry, what I meant to ask is: when is the rent due?",
-            "when is the rent due?",
-        ),
-        ("I love this song! Anyway, where did I park the bike?", "where did I park the bike?"),
-    ],
+    ("text", "point"), rows(__file__, "test_after_a_turn_only_the_point_counts")
 )
 def test_after_a_turn_only_the_point_counts(text: str, point: str) -> None:
     assert texts(text) == [point]
@@ -69,19 +53,7 @@ def test_a_statement_is_searched_for_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "many"),
-    [
-        ("我有几个朋友会游泳？", True),
-        ("他都养过哪些宠物", True),
-        ("which books has Tim read?", True),
-        ("how many cats do I have?", True),
-        ("他几点起床？", False),
-        ("外婆的名字有几个字？", False),
-        ("他在杭州待了几个月？", False),
-        ("我的猫叫什么？", False),
-        ("what does Ann do?", False),
-        ("what was Ann's plan?", False),
-    ],
+    ("text", "many"), rows(__file__, "test_questions_for_all_things_of_a_kind")
 )
 def test_questions_for_all_things_of_a_kind(text: str, many: bool) -> None:
     assert split(text)[0].many is many
@@ -127,31 +99,13 @@ def test_codes_are_kept_as_they_are() -> None:
     assert search_terms("0013800138000") == ("0013800138000",)
 
 
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [
-        ("你们几点到？", 0.0),
-        ("六点到。", 1.0),
-        ("Did it rain? It poured.", 0.5),
-        ("真的？！", 0.0),
-        ("", 0.0),
-        ("帮我写首诗", 0.0),
-    ],
-)
+@pytest.mark.parametrize(("text", "share"), rows(__file__, "test_how_much_of_a_text_tells"))
 def test_how_much_of_a_text_tells(text: str, share: float) -> None:
     assert telling(text) == pytest.approx(share, abs=0.05)
 
 
 @pytest.mark.parametrize(
-    ("text", "addressed"),
-    [
-        ("你会唱歌吗？", True),
-        ("how are you today?", True),
-        ("你还记得老周住哪吗？", False),
-        ("did you say when the rent is due?", False),
-        ("你说我该穿哪件？", False),
-        ("老周住哪？", False),
-    ],
+    ("text", "addressed"), rows(__file__, "test_what_is_only_about_the_one_who_is_asked")
 )
 def test_what_is_only_about_the_one_who_is_asked(text: str, addressed: bool) -> None:
     assert Question(ASKER, text, text, ()).is_addressed is addressed
@@ -199,28 +153,11 @@ def test_long_texts_are_not_piled_up() -> None:
     assert grown < 12 * 2**20
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "我对什么药过敏？", "推荐点零食吧", "我住哪儿呢", "帮我写个周报", "我能吃宫保鸡丁吗",
-        "有人知道黄龙几点关门吗", "我刚刚问你什么来着", "明天几点集合", "布丁胖不胖",
-        "在吗？今天吃什么？", "我家猫叫什么来着，考考你", "早，我叫什么名字", "上个月我干嘛了",
-        "where's my locker code", "can I swim instead?", "What snacks should I bring to the hike?",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", rows(__file__, "test_what_only_asks"))
 def test_what_only_asks(text: str) -> None:
     assert only_asks(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "你知道吗，我下周要去北京", "我什么都不吃香菜", "谁都知道我怕狗",
-        "我养了只猫。它叫什么好？",
-        "周末带女儿去野餐，带什么吃的", "我昨天怎么也睡不着", "差不多了", "不得不去医院",
-        "我的生日是六月一号",
-        "Do you know I moved to Berlin", "I wonder, what a day", "我对花生过敏",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", rows(__file__, "test_what_tells_something_as_well"))
 def test_what_tells_something_as_well(text: str) -> None:
     assert not only_asks(text)

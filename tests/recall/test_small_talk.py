@@ -3,6 +3,7 @@ import pytest
 from graph_memory.model import asker_of
 from graph_memory.recall.small_talk import is_small_talk, is_task
 from graph_memory.recall.weights import BRIEF
+from tests.cases import rows
 
 from ..makers import T0, entity, fact, private, user
 from .conftest import Memory
@@ -10,15 +11,7 @@ from .conftest import Memory
 HOME, ZHANG = private("zhang"), user("zhang")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "早", "你好呀",
-        "今天天气真不错", "谢谢你，辛苦啦", "嗯嗯好的，知道了", "周末愉快！", "哈哈哈",
-        "666", "滚", "我困了，明天见", "🎉🎉", "???", "ok got it", "thanks a lot, you're the best",
-        "Good night!", "hahaha", "see you tomorrow",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", rows(__file__, "test_what_says_nothing"))
 def test_what_says_nothing(text: str) -> None:
     assert is_small_talk(text)
 
@@ -34,20 +27,7 @@ def test_what_says_something(text: str) -> None:
     assert not is_small_talk(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("帮我写一首关于秋天的诗", True),
-        ("把这句话翻译成英文：我饿了", True),
-        ("红烧肉怎么做？", True),
-        ("1+1等于几", True),
-        ("tell me a joke", True),
-        ("How do I boil an egg", True),
-        ("我妈怎么做的红烧肉来着", False),
-        ("老周写的书叫什么", False),
-        ("tell me what Ann said", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), rows(__file__, "test_what_is_a_task"))
 def test_what_is_a_task(text: str, expected: bool) -> None:
     assert is_task(text) is expected
 
