@@ -47,6 +47,28 @@ async def test_the_overview_draws_kinds_strength_tokens_and_times(owner, service
     assert all(each["aria-label"] for each in drawn)
 
 
+@pytest.mark.parametrize(("language", "name"), [("zh", "小林"), ("en", "Lin")])
+async def test_an_empty_memory_is_shown_with_a_sample(tmp_path, language, name):
+    async with (
+        opened(tmp_path, None) as memory,
+        entered(application(memory, language=language)) as browser,
+    ):
+        page = await see(browser, "/")
+        assert page.all("form", action="/sample")
+        assert page.all("ol", **{"class": "steps"})
+        page = await press(browser, "/sample")
+        assert not page.all("form", action="/sample")
+        assert name in page.text
+        assert name in (await see(browser, "/people")).text
+        newest = (await memory.library.browse(FactFilter(order="said"))).items[0]
+        assert 0 < memory.now() - newest.fact.said_at < 7 * 86_400
+        assert await memory.transfer.waiting() == []
+        (run,) = [tag["value"] for tag in page.all("input", name="run")]
+        await press(browser, "/data/import/undo", run=run)
+        assert (await memory.library.browse()).total == 0
+        assert (await see(browser, "/")).all("form", action="/sample")
+
+
 async def test_the_overview_counts_records_and_what_upkeep_let_go(tmp_path: Any) -> None:
     async with opened(tmp_path, None) as memory:
         talk = Episode("ep:1", LIFE.id, 1.0, 2.0, 1, 2, 2, "聊了搬家", (ZHANG,))

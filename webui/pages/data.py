@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,6 +24,11 @@ from ..listing import Id
 from ..rendering import Memory, Visit, or_back
 
 LISTED = 20
+SAMPLE = "sample"
+"""Note of which import brought the sample."""
+TOLD = 1_760_000_000.0
+"""Until when the people of the sample talked."""
+_SAMPLES = Path(__file__).parents[1] / "sample"
 Name = Annotated[str, Field(max_length=200)]
 
 routes = APIRouter()
@@ -166,6 +172,53 @@ async def bring(memory: Memory, visit: Visit) -> Response:
         task = memory.transfer.begin(await importer_of(memory, wanted))
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return visit.redirect("/data", what="import")
+
+
+@routes.post("/sample")
+async def sample(memory: Memory, visit: Visit) -> Response:
+    """Bring in people who are made up, to look around before anybody has chatted."""
+    told = await asyncio.to_thread(_sample, visit.words.language, memory.now())
+    options = transfer.Options(
+        zone=memory.zone, persona=model.NO_PERSONA, platform="sample", now=memory.now()
+    )
+    with or_back("/"):
+        path = await memory.transfer.receive("sample.jsonl", _pieces(told))
+        try:
+            importer = await memory.transfer.importer(path.name, options, format="memory")
+            await memory.transfer.bring(importer)
+        finally:
+            await memory.transfer.discard(path.name)
+        await memory.journal.set_note(SAMPLE, (await memory.transfer.runs())[-1].id)
+    return visit.redirect("/", what="sample")
+
+
+async def sample_run(memory: service.MemoryService) -> str:
+    """The import that brought the sample, while it is there; else empty."""
+    noted = await memory.journal.note(SAMPLE)
+    return next((r.id for r in await memory.transfer.runs() if r.is_there and r.id == noted), "")
+
+
+async def _pieces(text: str) -> AsyncIterator[bytes]:
+    yield text.encode()
+
+
+def _sample(language: str, now: float) -> str:
+    """The sample as if it had been told until now. Blocks."""
+    lines = (_SAMPLES / f"{language}.jsonl").read_text("utf-8").splitlines()
+    return "\n".join(json.dumps(_moved(json.loads(line), now - TOLD)) for line in lines)
+
+
+def _moved(found: Any, by: float) -> Any:
+    """JSON data with all times in it moved."""
+    match found:
+        case dict():
+            return {key: _moved(each, by) for key, each in found.items()}
+        case list():
+            return [_moved(each, by) for each in found]
+        case float() if found > 1e9:
+            return found + by
+        case _:
+            return found
 
 
 @routes.post("/data/import/undo")

@@ -12,6 +12,7 @@ from ..core import errors, library
 from ..guard import local_path
 from ..listing import ChangeQuery, Id, RecordQuery
 from ..rendering import Memory, Visit, or_back
+from .data import sample_run
 
 DAYS = 60
 """Days of growth that are drawn."""
@@ -38,6 +39,7 @@ async def overview(memory: Memory, visit: Visit) -> Response:
     return visit.render(
         "overview.html",
         health=await memory.health(),
+        sample=await sample_run(memory),
         growth=await memory.conversations.growth(DAYS),
         tokens=memory.spending.daily(),
         recalls=[each.timing.get("total", 0.0) for each in memory.recall.traces.recent()[:RECENT]],
