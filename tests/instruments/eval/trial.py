@@ -140,7 +140,7 @@ class Trial:
             for number, query in enumerate(self._corpus.queries):
                 await self._ask(recaller, query, report)
                 progress("asking", number + 1, len(self._corpus.queries))
-        if not self._alone:
+        if not self._alone and not self._reranker:
             await self._compare(report, progress)
         return report
 
@@ -219,7 +219,7 @@ class Trial:
             facts.append(fact)
             self._facts[fact.id] = frozenset(each.sources)
         if facts:
-            await put(self._journal, *facts)
+            await put(self._journal, session, *facts)
 
     async def _ask(self, recaller: Recaller, query: Query, report: Report) -> None:
         if self._reranker:
