@@ -115,7 +115,7 @@ class LearnerRows(VisibleRows):
         asker = asker_of(session, session.owner or None, accounts)
         super().__init__(rows, asker, view_for(asker, policy, attendance), Rank.OWN)
         self.here = session
-        self._circles = policy.space(session.circle)
+        self._circles = policy.space(session.circle) if policy.spaces else {session.circle}
         self._sessions[session.id] = session
         self._history: dict[tuple[str, str], list[Fact]] = {}
         self._called: dict[str, Name | None] = {}

@@ -25,7 +25,7 @@ _OVER = re.compile(
     r"[不没].*了|早就|换|\b(?:not?|never|quit|stopp?ed|sold|left|used to|any ?more)\b|n't",
     re.IGNORECASE,
 )
-_DENIES = re.compile(
+DENIES = re.compile(
     r"\W*(?:(?:[呃额啊哎诶欸嗯喂唉呀哈这那]+|等等|等一下|oh|um+|uh|er|hey|wait|hm+|actually)\W*)*(?:"
     r"不对(?![劲付称着头等口])|(?:才|并|可)?不是(?![吧很太特说不没我你滋一])"
     r"|[您你这那又都全还好像应该是给完]*[记说搞弄想认写]?错[了啦咯]|[您你又都全]*[记说搞弄想认][错混反岔]"
@@ -62,7 +62,7 @@ def denials(messages: Iterable[Message]) -> dict[int, Message]:
         later += 1
         if line is None or later > HEARD or message.at - line.at >= GAP:
             continue
-        denies = _DENIES.match(message.text)
+        denies = DENIES.match(message.text)
         rest = message.text[denies.end() :] if denies else message.text
         if (denies or bare == message.sender) and not _MEANS_ELSE.search(rest):
             found[message.id] = line

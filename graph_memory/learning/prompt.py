@@ -36,7 +36,7 @@ from ..settings import Settings
 from ..store import Draft, Rows
 from ..text import clean_name, fenced, is_chinese, normalise, significance, terms, tokens
 from ..visible_rows import LearnerRows
-from .attribution import denials, share
+from .attribution import DENIES, denials, share
 from .entities import Labelled, Labels, occurs, relative
 
 VERSION = 4
@@ -251,7 +251,8 @@ class ContextBuilder:
         self.facts = [replace(fact, subject=visible.canonical(fact.subject)) for fact in found]
         addressees = [one for message in batch.messages for one in message.to]
         mentioned = [one for one in addressees if one.user not in ("", BOT)]
-        self._deny(batch)
+        if any(DENIES.match(text) for text in self._said):
+            self._deny(batch)
         about = {*self._named, *(fact.subject for fact in self.facts)}
         about |= {one.user for one in mentioned}
         self._called = {node: visible.called(node) for node in about}
@@ -595,7 +596,8 @@ def compose(
         lines += ["<known>", *shown, "</known>"]
     lines += ["<chat>", *_chat(batch, known, zone, words), "</chat>"]
     system, fields = INSTRUCTIONS[tongue], TOOL.parameters["properties"]
-    system += owners_words(settings, tongue) if settings else ""
+    if settings and (settings.learning_note or settings.extra_relations):
+        system += owners_words(settings, tongue)
     system += DENIED[tongue] if known.denied else ""
     for extension in extensions:
         system += extension.instructions[tongue]

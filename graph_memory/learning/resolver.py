@@ -115,8 +115,10 @@ class _Resolution:
         if speaker == BOT:
             claim = replace(claim, predicate="promised")
         fact = self._fact(claim, subject, object, speaker, evidence)
-        denied = self._denied(evidence)
-        replaces = [] if claim.past else self._shown(claim.replaces) or self._meant_by(fact, denied)
+        denied = self._denied(evidence) if self._known.denied else set()
+        replaces = [] if claim.past else self._shown(claim.replaces)
+        if denied and not replaces and not claim.past:
+            replaces = self._meant_by(fact, denied)
         for old in replaces:
             if not self._visible.is_one(old.subject, subject.id):  # a new owner, say
                 self._end(old, [m for m in evidence if self._is_about(m, old)])
@@ -325,7 +327,8 @@ class _Resolution:
             whose = self._whose(fact, told) or fact.speaker
             copies = self._history.copies(fact)
             over = ended(fact, self._session.id, whose, told, self._now, copies)
-            self._retell(replace(over, corrects=fact.id in self._denied(told)))
+            is_denied = fact.id in self._known.denied and fact.id in self._denied(told)
+            self._retell(replace(over, corrects=is_denied))
 
     def _has_a_say(self, sender: str, fact: Fact) -> bool:
         """Whether somebody may end a fact.

@@ -152,20 +152,15 @@ def _audience(
     if not policy.participants_only:
         return ALWAYS
     if asker.is_group:
-        return ALWAYS if session.is_group and _is_one(session, asker.circle, policy) else ()
+        circles = policy.space(asker.circle) if policy.spaces else {asker.circle}
+        return ALWAYS if session.is_group and session.circle in circles else ()
     if session.is_group:
-        circles = policy.space(session.circle) if policy.spaces else (session.circle,)
+        circles = policy.space(session.circle) if policy.spaces else {session.circle}
         return tuple(w for c in circles for w in attendance.windows(c, asker.accounts))
     if session.owner not in asker.accounts:
         return ()
     home = home_of(session.circle)
     return ALWAYS if not home or home == home_of(asker.circle) else ()
-
-
-def _is_one(session: Session, circle: str, policy: Policy) -> bool:
-    return session.circle == circle or (
-        bool(policy.spaces) and session.circle in policy.space(circle)
-    )
 
 
 def _persona(same: bool, policy: Policy) -> tuple[Rank, Rank]:
