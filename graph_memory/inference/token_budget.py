@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -28,11 +29,18 @@ ASK_TIMEOUT = 180.0
 """Seconds after which a model that does not answer has failed."""
 SHARES = 4
 """One person may cost the day's limit divided by how many people there are, at most this."""
-_NOTE = "usage"
 _MOST_ESTIMATED = 100_000
 """Characters of an answer whose cost is estimated; an endless one costs no time."""
-_DAYS = 62
-"""Days that are kept."""
+_KEPT = 62 * 86_400.0
+"""Seconds for which a day is kept."""
+
+
+_ADD = """
+    INSERT INTO spending VALUES (?, ?, 1, ?, ?) ON CONFLICT (day, purpose) DO UPDATE SET
+        calls = calls + 1,
+        tokens_in = tokens_in + excluded.tokens_in,
+        tokens_out = tokens_out + excluded.tokens_out
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,7 @@ class TokenBudget:
         self._now = now
         self._limit = limit
         self._days: dict[str, dict[str, list[int]]] = {}
+        self._unsaved: list[tuple[str, str, int, int]] = []
         # Not written down, since that would say who chats how much: a restart forgets it.
         self._by_person: dict[tuple[str, str], float] = {}
         self._job = Supervisor(
@@ -84,18 +93,13 @@ class TokenBudget:
         )
 
     async def load(self) -> None:
-        """Read what was counted before; what cannot be read is counted anew."""
-        try:
-            data = json.loads(await self._journal.note(_NOTE) or "{}")
-            self._days = {
-                str(day): {
-                    str(key): [*(int(n) for n in counts), 0, 0, 0][:3]
-                    for key, counts in costs.items()
-                }
-                for day, costs in data.items()
-            }
-        except (ValueError, TypeError, AttributeError):
-            self._days = {}
+        """Read what was counted before, by others as well."""
+        query = "SELECT * FROM spending"
+        self._days = {}
+        for day, purpose, *counts in await self._journal.look(
+            lambda db: db.execute(query).fetchall()
+        ):
+            self._days.setdefault(day, {})[purpose] = counts
 
     async def close(self) -> None:
         """Wait until what was counted is kept."""
@@ -136,7 +140,7 @@ class TokenBudget:
         counts = self._days.setdefault(day, {}).setdefault(purpose, [0, 0, 0])
         for index, more in enumerate((1, tokens_in, tokens_out)):
             counts[index] += more
-        self._days = dict(sorted(self._days.items())[-_DAYS:])
+        self._unsaved.append((day, purpose, tokens_in, tokens_out))
         self._job.start()
         self._job.wake()
 
@@ -157,7 +161,16 @@ class TokenBudget:
         }
 
     async def _save(self) -> float:
-        await self._journal.set_note(_NOTE, json.dumps(self._days))
+        """Add what is new to what is written down, to which others may have added as well."""
+        calls = list(self._unsaved)
+        oldest = (day_of(self._now() - _KEPT, self._zone).isoformat(),)
+
+        def work(db: sqlite3.Connection, _tell: object) -> None:
+            db.executemany(_ADD, calls)
+            db.execute("DELETE FROM spending WHERE day < ?", oldest)
+
+        await self._journal.alter(work)
+        del self._unsaved[: len(calls)]
         return NEVER
 
     def _day(self) -> str:

@@ -19,7 +19,7 @@ from graph_memory.settings import Settings
 from graph_memory.store import Journal
 from graph_memory.text import tokens
 
-from ..makers import CHINA, T0, Clock, private, user
+from ..makers import CHINA, T0, Clock, broken_off, private, user
 from ..scripted import ScriptedModel, answer, said
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -78,11 +78,30 @@ async def test_a_restart_does_not_reset_the_day(journal, spending, clock):
     assert again.today().costs == {"learn": Cost(50, 5_000, 500)}
 
 
-@pytest.mark.parametrize("note", ["", "[]", "3", '{"2026-09-21": 4}', '{"d": {"p": ["x"]}}'])
-async def test_an_account_that_cannot_be_read_starts_anew(journal, spending, note):
-    await journal.set_note("usage", note)
-    await spending.load()
-    assert spending.today().costs == {}
+async def test_what_several_count_adds_up(journal, spending, clock):
+    other = TokenBudget(journal, CHINA, clock)
+    for number in range(10):
+        (spending, other)[number % 2].add("learn", 10, 1)
+        other.add("rewrite", 1, 1)
+        if number % 3 == 0:
+            await spending.close()
+    await other.close()
+    await spending.close()
+    written = TokenBudget(journal, CHINA, clock)
+    await written.load()
+    assert written.today().costs == {"learn": Cost(10, 100, 10), "rewrite": Cost(10, 10, 10)}
+
+
+async def test_what_could_not_be_written_down_is_added_later(journal, spending, clock):
+    with broken_off(journal, 0):
+        for _ in range(2):
+            spending.add("learn", 10, 1)
+            await asyncio.sleep(0.05)
+    spending.add("learn", 10, 1)
+    await spending.close()
+    written = TokenBudget(journal, CHINA, clock)
+    await written.load()
+    assert written.today().costs == {"learn": Cost(3, 30, 3)}
 
 
 async def test_what_a_provider_does_not_count_is_estimated(spending: TokenBudget) -> None:
@@ -216,7 +235,8 @@ async def test_who_is_alone_may_use_the_whole_day(journal: Journal, clock: Clock
     clock.now = MIDNIGHT
     assert spending.share_blocked_for("person 4", 4) == 0
     await spending.close()
-    assert "person" not in (await journal.note("usage") or ""), "who chats how much is not kept"
+    kept = await journal.look(lambda db: db.execute("SELECT * FROM spending").fetchall())
+    assert "person" not in str(kept), "who chats how much is not kept"
 
 
 async def test_who_says_little_beside_a_flood_is_charged_little(journal, clock):

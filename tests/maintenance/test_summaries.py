@@ -1,6 +1,5 @@
 """Records of days, weeks, months and years: when, of what, in whose words, and when they go."""
 
-import json
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -260,8 +259,9 @@ async def test_a_model_writes_within_the_limit_of_the_day(world):
     assert await world.run(down) == 1, "not for ever"
     assert (await world.records())[1].summary == "张三散步遇到狗；张三的猫好了"
     assert len(down.calls) == 1
-    spent = json.loads(await world.journal.note("usage") or "{}")
-    assert [[*day] for day in spent.values()] == [["records"]]
+    query = "SELECT DISTINCT purpose FROM spending"
+    spent = await world.journal.look(lambda db: db.execute(query).fetchall())
+    assert spent == [("records",)]
 
 
 async def test_one_run_asks_only_so_often(world, monkeypatch: pytest.MonkeyPatch):

@@ -60,6 +60,32 @@ async def test_updating_keeps_a_verified_copy_of_what_was_there(path: Path, monk
     assert copies.verify(saved).messages == 2
 
 
+@pytest.mark.parametrize(
+    ("note", "kept"),
+    [
+        ('{"2026-09-21": {"learn": [2, 30, 4], "x": [1]}, "2026-09-22": {}}', [2, 30, 4]),
+        ('{"2026-09-21": {"learn": [2, 30, 4], "x": 3}, "2026-09-22": 4}', [2, 30, 4]),
+        ("[]", None),
+        ("3", None),
+        ("{", None),
+    ],
+)
+async def test_what_models_cost_is_carried_over(path: Path, monkeypatch, note: str, kept: object):
+    before = [name for name, _ in schema.MIGRATIONS].index("0015_spending")
+    with monkeypatch.context() as earlier:
+        for module in (schema, copies):
+            earlier.setattr(module, "MIGRATIONS", schema.MIGRATIONS[:before])
+        journal = await Journal.open(path, lambda: T0)
+        await journal.set_note("usage", note)
+        await journal.close()
+    journal = await Journal.open(path, lambda: T0)
+    query = "SELECT calls, tokens_in, tokens_out FROM spending WHERE purpose = 'learn'"
+    found = await journal.look(lambda db: db.execute(query).fetchall())
+    assert found == ([tuple(kept)] if isinstance(kept, list) else [])
+    assert await journal.note("usage") is None
+    await journal.close()
+
+
 async def test_a_failed_update_leaves_the_journal_to_the_version_before(path: Path, monkeypatch):
     await fill(path, "我叫张三")
     before = dump(path)
