@@ -637,7 +637,11 @@ def heard_since(db: sqlite3.Connection, circle: str, since: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """A line of the change log, with how many rows of each kind it touched."""
+    """A line of the change log, with how many rows of each kind it touched.
+
+    Attributes:
+        words: What one of the facts states, or stated; empty if it touched none, or long ago.
+    """
 
     id: int
     at: float
@@ -646,6 +650,7 @@ class LogEntry:
     rows: dict[str, int]
     undoes: int | None
     undone_by: int | None
+    words: str = ""
 
 
 def find_changes(
@@ -674,7 +679,13 @@ def _entry(db: sqlite3.Connection, number: int) -> LogEntry | None:
         " WHERE c.id = ? GROUP BY 1 ORDER BY 2 DESC, 1",
         (number,),
     )
-    return LogEntry(number, at, actor, reason, dict(kinds.fetchall()), undoes, undone_by)
+    fact = db.execute(
+        "SELECT coalesce(o.value ->> '$[3].statement', o.value ->> '$[2].statement', '')"
+        " FROM change c, json_each(c.ops) o WHERE c.id = ? AND o.value ->> 0 = 'fact' LIMIT 1",
+        (number,),
+    ).fetchone()
+    words = str(fact[0]) if fact else ""
+    return LogEntry(number, at, actor, reason, dict(kinds.fetchall()), undoes, undone_by, words)
 
 
 def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:

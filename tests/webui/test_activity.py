@@ -93,11 +93,14 @@ async def test_growth_is_counted_by_day(service: MemoryService) -> None:
 
 
 async def test_the_log_says_what_was_done_and_takes_it_back(owner, service):
-    id = (await service.library.browse()).items[0].fact.id
-    change = await service.library.act("pin", [id], "owner")
+    one, other = (line.fact for line in (await service.library.browse()).items[:2])
+    change = await service.library.act("pin", [one.id, other.id], "owner")
     log = await see(owner, "/changes", actor="owner")
-    (row,) = log.all("button", **{"aria-label": f"撤销第 {change.id} 次更改"})
-    assert row
+    labels = [tag.get("aria-label", "") for tag in log.all("button")]
+    (label,) = [each for each in labels if each.startswith(f"撤销第 {change.id} 次更改")]
+    words = label.partition(": ")[2]
+    assert words in (one.statement, other.statement)
+    assert f"{words} 另有 1 条" in log.text
     one = await see(owner, f"/changes/{change.id}")
     assert "置顶" in one.text
     assert "pinned False True" in one.text
