@@ -77,6 +77,8 @@ _LEFT_OUT = (
     "Public IP", "Basic Auth", "NPM", "Private Key", "Artifactory", "Cloudant", "IBM", "SoftLayer",
 )  # fmt: skip
 """Detectors of what chats are full of, of settings in files, or that take long over some text."""
+_WINDOW, _OVERLAP = 2_000, 500
+"""Characters of a line that detectors look at at once, since some take long over much."""
 
 
 def redacted(text: str, also: Collection[str] = ()) -> str:
@@ -138,8 +140,10 @@ def _secrets(text: str) -> Iterator[str]:
     yield from _KEY.findall(text)
     if _RUN.search(text):
         for line in text.splitlines():
-            for pattern in _patterns():
-                yield from (found[0] for found in pattern.finditer(line))
+            for start in range(0, max(1, len(line) - _OVERLAP), _WINDOW - _OVERLAP):
+                piece = line[start : start + _WINDOW]
+                for pattern in _patterns():
+                    yield from (found[0] for found in pattern.finditer(piece))
 
 
 def _said(said: re.Match[str]) -> list[str]:

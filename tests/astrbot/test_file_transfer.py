@@ -1,5 +1,6 @@
 """Files that are handed over are not kept."""
 
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,7 +39,9 @@ class Event:
 async def test_a_file_is_deleted_once_it_was_sent_or_told(tmp_path, platform, fails, is_sent):
     path = tmp_path / "mine-1.jsonl"
     path.write_text("大提琴", encoding="utf-8")
-    exports = TransferCommands(SimpleNamespace(settings=SimpleNamespace(language="zh")))  # type: ignore[arg-type]
+    exports = TransferCommands(
+        SimpleNamespace(settings=SimpleNamespace(language="zh"), now=time.time)
+    )  # type: ignore[arg-type]
 
     async def export(_caller: Any, _what: str) -> ExportAnswer:
         return ExportAnswer("这是全部", path)

@@ -46,6 +46,7 @@ ALLOWED = re.compile(
     r"|\b(?:as|persona|platform|bot|to)(?:=|\b)(?:group:\d+)?|\b(?:group|private):"  # options
     r"|\b(?:mei|foo|xyz|serach|comfirm|qun|nofile)\b|\be:\w+"  # what was typed
     r"|\b(?:companion|daily_llm_tokens|webui_\w+|retrieval_top_k|audience|participants|off)\b"
+    r"|extra_relations|memory_spaces|mentor\|师父\|mentor"
     r"|\b(?:astrbot|memory|chat|livingmemory|graphmemory|qq|records|core_facts|mood|metadata)\b"
     r"|\b(?:search_history|open_record|memory_recall|inner_state|control_words|proactive|time|sender)\b|-?\d{8}T\d{6}Z\S*"
 )
@@ -55,7 +56,8 @@ LATIN = re.compile(r"[A-Za-z]{2,}")
 
 def foreign(language: str, text: str) -> list[str]:
     """What of an answer is in another language."""
-    return CHINESE.findall(text) if language == "en" else LATIN.findall(ALLOWED.sub("", text))
+    left = ALLOWED.sub("", text)
+    return CHINESE.findall(left) if language == "en" else LATIN.findall(left)
 
 
 @pytest.fixture(params=["zh", "en"])

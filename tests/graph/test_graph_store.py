@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -199,7 +201,8 @@ async def test_questions_are_answered_during_a_rebuild(tmp_path: Path, pair: Pai
 
 async def test_a_full_disk_is_waited_for(pair, monkeypatch, caplog):
     journal, store = pair
-    monkeypatch.setattr(graph_store, "_free", lambda _: 1 << 20)
+    full = Mock(return_value=SimpleNamespace(free=1 << 20))
+    monkeypatch.setattr(graph_store.shutil, "disk_usage", full)
     await put(journal, User(user("10003")))
     for _ in range(3):
         with pytest.raises(GraphError, match="MiB free"):
@@ -216,7 +219,8 @@ async def test_a_full_disk_is_waited_for(pair, monkeypatch, caplog):
 
 
 async def test_a_full_disk_at_the_start(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_store, "_free", lambda _: 1 << 20)
+    full = Mock(return_value=SimpleNamespace(free=1 << 20))
+    monkeypatch.setattr(graph_store.shutil, "disk_usage", full)
     await store.start()
     with pytest.raises(GraphError, match="MiB free"):
         await people(store)

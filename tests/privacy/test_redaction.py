@@ -71,6 +71,12 @@ def test_hostile_text_takes_no_time(piece: str):
     assert time.process_time() - began < 2
 
 
+@pytest.mark.parametrize("before", range(1_470, 2_050, 29))
+def test_a_key_far_along_a_line_is_one(before: int):
+    key = "AKIA" + "IOSFODNN7" + "EXAMPLE"
+    assert key not in redacted(f"{'x ' * (before // 2)}{key} y")
+
+
 def test_the_tables_are_long_enough() -> None:
     assert len(SECRETS) >= 60
     assert len(PLAIN) >= 60

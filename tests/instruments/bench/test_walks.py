@@ -2,7 +2,7 @@
 
 from .walks import measure_walks, size
 
-MOST = {"overheard": (124, 31), "whole message": (394, 48), "question": (257, 38)}
+MOST = {"overheard": (124, 31), "whole message": (394, 48), "question": (259, 39)}
 """Functions and modules; who shortens a walk lowers them."""
 
 
