@@ -6,27 +6,19 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..context import Context
-from ..errors import (
-    ClosedError,
-    EmbeddingError,
-    ExtractionError,
-    GraphMemoryError,
-    RerankError,
-    brief,
-)
+from ..errors import ClosedError, EmbeddingError, ExtractionError, RerankError, brief
 from ..inference.breaker import Breaker, RefusedError
 from ..inference.ports import Embedder, LanguageModel, Reranker, Vectors
 from ..model import Asker, Change, Erased, Fact, Message, Presence, PresenceReset, Session
 from ..privacy.scope import View
-from ..store import Event, queries
+from ..store import Event
 from ..supervisor import LogOnce
 from .documents import Source
 from .index import Index
@@ -38,7 +30,6 @@ from .ranking import SIGNALS, Ranking, SearchContext, rank, reranked
 from .render import Item, Renderer, framed, is_told, preamble, wording
 from .selection import Reason, Selection, select
 from .small_talk import is_small_talk
-from .traces import Trace, TracedCandidate, Traces
 from .visible import ViewCache, VisibleSet
 
 logger = logging.getLogger("graph_memory.recall")
@@ -60,13 +51,88 @@ RERANKING_SHARE = 0.9
 SITTING = 3_600.0
 """Seconds after which a short question no longer leans on the one before it."""
 
-TRACES = "traces.json"
-"""File beside the journal that is there only while nothing runs."""
 DEFAULTS = RecallOptions()
 _REWRITE = (
     "Rewrite the last line as one self-contained search query for a memory of earlier "
     "chats: resolve pronouns, keep names, numbers and language. Answer with the query only."
 )
+KEPT = 8
+"""Traces kept of each circle."""
+CIRCLES = 200
+"""Circles of which traces are kept; the one silent longest goes first."""
+
+
+class TracedCandidate(NamedTuple):
+    """A candidate (``ranking.Candidate``) and why it was ``dropped``, if it was."""
+
+    id: str
+    text: str
+    score: float
+    evidence: float
+    signals: dict[str, float]
+    dropped: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One recall and how it came about.
+
+    Attributes:
+        named: Nodes that the query names, with the name.
+        visible: How many documents the asker may be reminded of.
+        embedded: Whether the meaning of the query was known in time.
+        weigh: Makes ``candidates``, which few traces are asked for.
+        timing: Milliseconds by step.
+    """
+
+    asker: Asker
+    at: float
+    query: str = ""
+    named: dict[str, str] = field(default_factory=dict)
+    visible: int = 0
+    embedded: bool = False
+    weigh: Callable[[], tuple[TracedCandidate, ...]] = tuple
+    block: str = ""
+    timing: dict[str, float] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def candidates(self) -> tuple[TracedCandidate, ...]:
+        """What was weighed, best first; only what the asker may see."""
+        return self.weigh()
+
+
+class Traces:
+    """The last traces of each circle."""
+
+    def __init__(self) -> None:
+        self._circles: OrderedDict[str, deque[Trace]] = OrderedDict()
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have ``listener`` called when there is another one."""
+        self._listeners.append(listener)
+
+    def add(self, trace: Trace) -> None:
+        kept = self._circles.setdefault(trace.asker.circle, deque(maxlen=KEPT))
+        kept.append(trace)
+        self._circles.move_to_end(trace.asker.circle)
+        while len(self._circles) > CIRCLES:
+            self._circles.popitem(last=False)
+        for listener in self._listeners:
+            listener()
+
+    def of(self, circle: str) -> list[Trace]:
+        """Traces of a circle, newest first."""
+        return list(reversed(self._circles.get(circle, ())))
+
+    def recent(self) -> list[Trace]:
+        """Traces of all circles, newest first."""
+        kept = (trace for traces in self._circles.values() for trace in traces)
+        return sorted(kept, key=lambda trace: trace.at, reverse=True)
+
+    def clear(self) -> None:
+        self._circles.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +300,6 @@ class Recaller:
         self.rerank_breaker = Breaker("the model that reranks")
 
     @property
-    def _written(self) -> Path:
-        return self._context.journal.path.with_name(TRACES)
-
-    @property
     def ready(self) -> bool:
         """Whether everything that was there at the start can be recalled."""
         return self._sync.ready
@@ -260,10 +322,7 @@ class Recaller:
 
     async def start(self) -> None:
         """Begin to build the index, in the background."""
-        journal = self._context.journal
-        self._views.learn(await journal.read(lambda rows: list(rows.scan(Session))))
-        state = await journal.look(queries.revision)
-        await asyncio.to_thread(self.traces.load, self._written, state, self._context.now())
+        self._views.learn(await self._context.journal.read(lambda rows: list(rows.scan(Session))))
         self._sync.start()
 
     def use(self, embedder: Embedder | None) -> None:
@@ -288,7 +347,7 @@ class Recaller:
     async def explain(self, asker: Asker) -> Explanation | None:
         """What the last reply was reminded of, as far as ``asker`` may see it.
 
-        In a group that is the last one to anybody. ``None`` if none is kept.
+        In a group that is the last one to anybody. ``None`` if there was none since the start.
         """
         for trace in self.traces.of(asker.circle):
             is_theirs = asker.is_group or (asker.user and trace.asker.user == asker.user)
@@ -321,11 +380,8 @@ class Recaller:
         return await self._sync.rebuild()
 
     async def close(self) -> None:
-        """Stop the background work, and write traces down until the next start."""
+        """Stop the background work."""
         await self._sync.close()
-        with contextlib.suppress(OSError, GraphMemoryError):
-            state = await self._context.journal.look(queries.revision)
-            await asyncio.to_thread(self.traces.save, self._written, state)
         self.traces.clear()
 
     # ------------------------------------------------------------------ asking

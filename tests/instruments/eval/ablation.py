@@ -18,6 +18,7 @@ from graph_memory.model import asker_of
 from graph_memory.recall import (
     Recaller,
     RecallOptions,
+    documents,
     lexical,
     query,
     ranking,
@@ -97,7 +98,7 @@ RULES = {
     "what tells the best apart": Rule((), _replace((ranking, "_apart", _none))),
     "likeness penalty": Rule((), _replace((ranking, "ALIKE", 2.0), (ranking, "SAME", 3.0))),
     "neighbours": Rule((), _replace((visible.ConversationContext, "around", lambda _, own: own))),
-    "who asks tells little": Rule((), _replace((ranking, "telling", _all))),
+    "who asks tells little": Rule((), _replace((documents.Documents, "telling", _all))),
     "the turn before": Rule(("follow",), _replace((recaller, "compose", lambda text, _: text))),
     "questions in earnest": Rule(("times", "correction"), _replace((ranking, "_is_earnest", _no))),
     "long repetitions last": Rule((), _replace((selection, "BRIEF", 1_000))),
