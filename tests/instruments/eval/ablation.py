@@ -115,7 +115,7 @@ RULES = {
     "kinds of questions": Rule((), _replace((query, "predicates_of", lambda _: frozenset()))),
     "words for relatives": Rule((), _replace((query, "kin_in", lambda _: ()))),
     "how it was": Rule((), _replace((query, "_FORMER", re.compile("(?!)")))),
-    "others than the asker": Rule((), _replace((ranking._Ranker, "_is_own", _no))),
+    "others than the asker": Rule((), _replace((ranking, "_is_own", _no))),
 }
 
 
