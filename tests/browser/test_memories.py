@@ -147,7 +147,6 @@ async def test_each_doubt_is_settled_by_one_key(visit: Opener, service: MemorySe
     await keyboard.press("d")
     await page.locator(".done").wait_for()
     await expect(links).to_have_count(1)
-    assert await page.evaluate("document.activeElement.className") == "row-link"
     await keyboard.press("?")
     await expect(page.locator("#keys")).to_be_visible()
     await keyboard.press("Escape")

@@ -77,7 +77,7 @@ def ladybug(environment: Environment) -> Outcome:
 
 def slow(environment: Environment) -> Outcome:
     """Properties over many random histories, kills, hostile texts everywhere."""
-    return pytest(environment, "slow", "slow", 15 * MINUTES, workers=2)
+    return pytest(environment, "slow", "slow", 20 * MINUTES, workers=2)
 
 
 def browser(environment: Environment) -> Outcome:
@@ -86,7 +86,7 @@ def browser(environment: Environment) -> Outcome:
         ensure_chromium()
     except StepError as error:
         return Outcome(ok=not in_ci(), problem=str(error))
-    return pytest(environment, "browser", "browser", 10 * MINUTES)
+    return pytest(environment, "browser", "browser", 15 * MINUTES)
 
 
 def e2e(environment: Environment) -> Outcome:
