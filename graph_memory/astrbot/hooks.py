@@ -24,8 +24,8 @@ from ..errors import JournalError
 from ..locales import say
 from ..model import BOT, Turn
 from ..recall import RecallOptions
+from ..retention import DAY
 from ..service import MemoryService
-from ..store.instances import DAY
 from .adapter import EventState, Host, state_of
 from .handlers import is_command
 from .speech import speech

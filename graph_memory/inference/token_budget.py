@@ -17,6 +17,7 @@ from datetime import tzinfo
 from ..dates import day_of, midnight
 from ..errors import ExtractionError, Failure, HeldBackError
 from ..privacy.redaction import redacted
+from ..retention import DAY
 from ..store import Journal
 from ..supervisor import NEVER, Supervisor
 from ..text import tokens
@@ -31,7 +32,7 @@ SHARES = 4
 """One person may cost the day's limit divided by how many people there are, at most this."""
 _MOST_ESTIMATED = 100_000
 """Characters of an answer whose cost is estimated; an endless one costs no time."""
-_KEPT = 62 * 86_400.0
+_KEPT = 62 * DAY
 """Seconds for which a day is kept."""
 
 

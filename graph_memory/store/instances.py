@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..retention import DAY
 from .journal import PATIENCE, Journal
 
-DAY = 86_400.0
-"""Seconds after which it is noted anew that an account is still there."""
 SILENT = 30 * DAY
 """Seconds without a word to an account, after which it may be a person's."""
 _NAMELESS = ("", "0", "None", "unknown")
@@ -23,7 +22,7 @@ class Instances:
 
     Attributes:
         accounts: Accounts of ours by platform type.
-        seen: When each, ``(platform type, account)``, was last noted.
+        seen: When each, ``(platform type, account)``, was last noted; that is done once a day.
     """
 
     def __init__(self, journal: Journal, now: Callable[[], float]) -> None:
@@ -42,10 +41,9 @@ class Instances:
 
     async def register(self, platform: str, account: str) -> None:
         """Note that a bot has this account, which counts even if it is not stored."""
-        at = self._now()
+        at = self.seen[platform, account] = self._now()  # first: a failed write is not repeated
         if account not in _NAMELESS and not platform.startswith(_SHARED):
             self.accounts.setdefault(platform, set()).add(account)
             query = "INSERT OR REPLACE INTO instance VALUES (?, ?, ?)"
             values = (platform, account, at)
             await self._journal.alter(lambda db, _tell: db.execute(query, values), PATIENCE)
-        self.seen[platform, account] = at

@@ -134,7 +134,7 @@ def copied(db: sqlite3.Connection, message: Message, account: str) -> Message | 
     values = (account, message.ref, message.sender)
     if account and message.ref and (again := select_messages(db, query, values)):
         return again[0]
-    found, place, words = None, message.session.partition("#")[0], message.text.split()
+    found, place, words = None, message.session.partition("#")[0], "".join(message.text.split())
     for id, session, sender, text, ref, heard_by, at in db.execute(
         "SELECT id, session, sender, text, ref, account, at FROM message"
         " WHERE import = '' ORDER BY id DESC"
@@ -145,7 +145,7 @@ def copied(db: sqlite3.Connection, message: Message, account: str) -> Message | 
             continue
         if not account and ref == message.ref:
             found = id
-        elif heard_by not in ("", account) and "".join(text.split()) == "".join(words):
+        elif heard_by not in ("", account) and "".join(text.split()) == words:
             query = "SELECT 1 FROM copy WHERE message = ? AND account = ?"
             found = found if db.execute(query, (id, account)).fetchone() else id
     if found and account:

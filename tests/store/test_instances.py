@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from graph_memory.errors import JournalError
+from graph_memory.retention import DAY
 from graph_memory.store import Journal
-from graph_memory.store.instances import DAY, SILENT, Instances
+from graph_memory.store.instances import SILENT, Instances
 
 from ..makers import T0
 
@@ -24,6 +26,16 @@ async def test_accounts_are_known_after_a_restart_until_they_fall_silent(tmp_pat
     await last.load()
     assert last.accounts == {"discord": {"1"}}
     await journal.close()
+
+
+async def test_what_cannot_be_written_is_not_tried_with_every_message(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "journal.sqlite3")
+    instances = Instances(journal, lambda: T0)
+    await journal.close()
+    with pytest.raises(JournalError):
+        await instances.register("aiocqhttp", "1")
+    assert instances.accounts == {"aiocqhttp": {"1"}}
+    assert instances.seen["aiocqhttp", "1"] == T0
 
 
 @pytest.mark.parametrize(
