@@ -45,6 +45,11 @@ class Live:
     def is_full(self) -> bool:
         return len(self._pages) >= MOST
 
+    @property
+    def counts(self) -> str:
+        """What has happened up to now, as JSON: a page says it, and events tell of more."""
+        return json.dumps({"run": self._run, **self._counts})
+
     def close(self) -> None:
         """Let go of the pages, so that the server can stop."""
         self._closed = True
@@ -60,7 +65,7 @@ class Live:
             yield "retry: 1000\n"
             while not self._closed and may_know():
                 changed.clear()
-                yield f"data: {json.dumps({'run': self._run, **self._counts})}\n\n"
+                yield f"data: {self.counts}\n\n"
                 while not changed.is_set():
                     if (left := end - loop.time()) <= 0:
                         return

@@ -106,6 +106,7 @@ class PageRequest:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._pages: Pages = request.app.state.pages
+        self._counts: str = request.app.state.live.counts  # before anything is read
         self.words = self._pages.words(request.cookies.get(LANGUAGE_COOKIE, ""))
 
     @property
@@ -141,6 +142,7 @@ class PageRequest:
             languages=LANGUAGES,
             login=login,
             token=keyring.token(login) if login else "",
+            counts=self._counts,
             path=request.scope["path"],
             here=local_path(request.scope["path"] + f"?{request.url.query}"),
             places=PLACES,

@@ -120,6 +120,7 @@ async def test_what_is_to_be_reviewed_is_gone_through_by_keys(
     seen = await visit(360, "dark", "en", at="/memories")
     page, keyboard = seen.page, seen.page.keyboard
     await page.get_by_role("link", name="Review").click()
+    await page.wait_for_url("**/review")
     assert await page.evaluate("document.documentElement.scrollWidth") == 360
     await page.locator("a[href='/memories?state=hearsay']").click()
     await page.wait_for_url("**/memories?state=hearsay")

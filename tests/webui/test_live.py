@@ -1,6 +1,7 @@
 """Pages are told that there is something new, and of nothing else."""
 
 import asyncio
+import html
 import json
 import re
 import time
@@ -45,6 +46,19 @@ async def told(answer: httpx.Response) -> AsyncIterator[Counts]:
     async for line in answer.aiter_lines():
         if line.startswith("data: "):
             yield json.loads(line.removeprefix("data: "))
+
+
+async def test_a_page_says_what_had_happened_before_it_was_read(memory, browser):
+    async def said() -> Counts:
+        written = (await browser.get("/")).text
+        return json.loads(html.unescape(re.search('data-counts="([^"]+)"', written)[1]))
+
+    before = await said()
+    await memory.journal.append(message(HOME, "qq:zhang", "我喜欢猫"), HOME)
+    async with browser.stream("GET", "/api/v1/events") as answer:
+        now = await anext(told(answer))
+    assert now["messages"] == before["messages"] + 1
+    assert await said() == now
 
 
 async def test_a_page_is_told_at_once_and_no_words(memory, browser):

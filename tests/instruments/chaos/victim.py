@@ -273,7 +273,7 @@ class Victim:
         self.tell("sent", said)
         with self.phase("remembering"):
             await self.service.learning.remember(
-                Turn(line.session, line.sender, line.account, f"记住暗号 {said}")
+                Turn(line.session, line.sender, line.account, f"记住单词 {said}")
             )
         self.tell("acknowledged", said)
 

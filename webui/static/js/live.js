@@ -12,11 +12,15 @@ const WAIT = 300; // milliseconds; what comes together is shown together
 const REST = 2000; // from one time to the next, or until a reader may be done with a field
 const GRACE = 2500; // a stream that ends in time is asked for again before that
 let source = null;
-let known = null;
-let stale = false; // whether something may have been missed
+let shown = counts(document);
 let timer = 0;
 let next = 0;
 let cut = 0;
+
+// What had happened when a page was written.
+function counts(page) {
+  return JSON.parse(page.body.dataset.counts);
+}
 
 const isBusy = () => part().querySelector(":focus:is(input, select, textarea), [aria-busy=true]") || !getSelection().isCollapsed;
 
@@ -28,10 +32,11 @@ async function show() {
   next = Date.now() + REST;
   const focus = part().contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   try {
-    replace(await read(location.href), ["live"]);
+    const page = await read(location.href);
+    replace(page, ["live"]);
+    shown = counts(page);
   } catch {
-    stale = true; // stopped again: shown when the server is next heard of
-    return;
+    return; // stopped again: shown when the server is next heard of
   }
   if (focus) document.querySelector(`#live a[href="${CSS.escape(focus)}"]`)?.focus();
 }
@@ -41,14 +46,12 @@ function heard({ data }) {
   cut = 0;
   lost.hidden = true;
   const now = JSON.parse(data);
-  const differs = (names) => stale || (known && names.split(" ").some((name) => now.run !== known.run || now[name] !== known[name]));
+  const differs = (names) => now.run !== shown.run || names.split(" ").some((name) => now[name] !== shown[name]);
   if (part()?.dataset.live && differs(part().dataset.live)) {
     clearTimeout(timer);
     timer = setTimeout(show, Math.max(WAIT, next - Date.now()));
   }
   if (news && differs(news.dataset.news)) news.hidden = false;
-  known = now;
-  stale = false;
 }
 
 // Whether pages ask for the key again.
@@ -61,7 +64,6 @@ async function isLoggedOut() {
 }
 
 async function interrupted() {
-  stale ||= known === null;
   cut ||= setTimeout(() => { lost.hidden = false; }, GRACE);
   if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
   source = null;
