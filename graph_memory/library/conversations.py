@@ -16,7 +16,7 @@ from ..privacy.redaction import disclosed
 from ..retention import DAY
 from ..store import Rows, queries
 from ..store.queries import HOUR, Cursor, LogEntry, Page, RecordFilter
-from .facts import session_of
+from .facts import sessions_of
 
 LEVELS = ("episode", "day", "week", "month", "year")
 """From a run of conversation to the summary of a year."""
@@ -119,9 +119,10 @@ class Conversations(Part):
             here = next((n for n, line in enumerate(lines) if line.id == message), None)
             if here is None:
                 raise NotFoundError(f"there is no message {message} any more")
+            session = lines[here].session
             return Scene(
                 lines[here],
-                session_of(Rows(db), lines[here].session),
+                sessions_of(Rows(db), {session})[session],
                 lines[max(0, here - before) : here + after + 1],
                 here > before,
                 len(lines) - here - 1 > after,
@@ -167,7 +168,7 @@ class Conversations(Part):
 def _records(db: sqlite3.Connection, episodes: Iterable[Episode]) -> list[Record]:
     some, rows = list(episodes), Rows(db)
     names = queries.names(db, {user for each in some for user in each.participants})
-    sessions = {id: session_of(rows, id) for id in {each.session for each in some}}
+    sessions = sessions_of(rows, {each.session for each in some})
     return [
         Record(
             each,

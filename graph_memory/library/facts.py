@@ -274,9 +274,8 @@ class Library(Part):
             state = queries.revision(db)
             if self._seen and self._seen[0] == state:
                 return self._seen[1]
-            found = contents.sessions(db).values()
-            rows = Rows(db)
-            circles = {s.circle: titled(rows, s).title for s in found}
+            found = titled(Rows(db), contents.sessions(db)).values()
+            circles = {s.circle: s.title for s in found}
             people, things = queries.most_known(db, OFFERED)
             seen = FilterOptions(
                 sorted({s.persona for s in found}),
@@ -310,8 +309,8 @@ class Library(Part):
         """The Sessions, or those of a persona, by title and persona."""
 
         def work(rows: Rows) -> list[Session]:
-            found = rows.find(Session)
-            return [titled(rows, each) for each in found if persona in (None, each.persona)]
+            found = {s.id: s for s in rows.find(Session) if persona in (None, s.persona)}
+            return list(titled(rows, found).values())
 
         found = await self._journal.read(work)
         return sorted(found, key=lambda each: (each.title, each.persona, each.id))
@@ -378,38 +377,40 @@ class Library(Part):
         """Titles of the groups in which two accounts spoke under one name."""
 
         def work(rows: Rows) -> list[str]:
+            names = [rows.find(Name, a=account) for account in (one, other)]
+            sessions = sessions_of(rows, {name.session for some in names for name in some})
             borne = [
                 {
                     (there.circle, skeleton(name.text)): there.title
-                    for name in rows.find(Name, a=account)
-                    if (there := session_of(rows, name.session)).is_group and not name.given
+                    for name in some
+                    if (there := sessions[name.session]).is_group and not name.given
                 }
-                for account in (one, other)
+                for some in names
             ]
             return sorted({borne[0][place] for place in borne[0].keys() & borne[1].keys()})
 
         return await self._journal.read(work)
 
-    async def node(self, node: str) -> EntityView:
-        """Everything about a node and those merged into it, or a ``NotFoundError``."""
-        return await self._journal.look(lambda db: self._node(db, node))
+    async def node(self, node: str, limit: int = MAX_FACTS) -> EntityView:
+        """A node and those merged into it, with so many facts, or a ``NotFoundError``."""
+        return await self._journal.look(lambda db: self._node(db, node, limit))
 
-    def _node(self, db: sqlite3.Connection, wanted: str) -> EntityView:
+    def _node(self, db: sqlite3.Connection, wanted: str, limit: int) -> EntityView:
         rows, is_thing = Rows(db), is_entity(wanted)
         if rows.get(Entity if is_thing else User, wanted) is None:
             raise NotFoundError(f"there is nobody and nothing {wanted}")
         identities = rows.identities()
         node = identities.canonical(wanted)
         nodes = sorted(identities.nodes(node))
-        facts = queries.find_facts(db, FactFilter(node=node, limit=MAX_FACTS), 0.0)
+        facts = queries.find_facts(db, FactFilter(node=node, limit=limit), 0.0)
         names = [name for each in nodes for name in rows.find(Name, a=each)]
         names.sort(key=lambda name: name.order, reverse=True)
         mentions = [each for one in nodes for each in rows.find(Mention, a=one)]
         newest = max(mentions, key=lambda mention: (mention.last_at, mention.id), default=None)
         accounts = set() if is_thing else identities.accounts(node) - {node}
         others = [each for each in nodes if each != node]
-        about = {each: len(rows.about(each)) for each in (*others, *accounts)}
-        there = {id: session_of(rows, id) for id in {name.session for name in names}}
+        about = {each: queries.known_of(db, [each])[0] for each in (*others, *accounts)}
+        there = sessions_of(rows, {name.session for name in names})
         return EntityView(
             node,
             queries.names(db, [node]).get(node, node),
@@ -425,8 +426,7 @@ class Library(Part):
     def _lines(self, db: sqlite3.Connection, facts: list[Fact]) -> list[FactLine]:
         names = queries.names(db, {n for f in facts for n in (f.subject, f.object)})
         replaced = queries.replaced(db, (f.id for f in facts))
-        rows = Rows(db)
-        sessions = {id: session_of(rows, id) for id in {f.session for f in facts}}
+        sessions = sessions_of(Rows(db), {f.session for f in facts})
         return [self._line(f, names, sessions[f.session], f.id in replaced) for f in facts]
 
     def _line(
@@ -723,17 +723,20 @@ def _joined(row: Link | Merge) -> tuple[str, str]:
     return (row.a, row.b) if isinstance(row, Link) else (row.node, row.into)
 
 
-def session_of(rows: Rows, id: str) -> Session:
-    """The Session of a row, titled for the owner, even if only its id is known."""
-    return titled(rows, rows.get(Session, id) or Session(id, id, ""))
+def sessions_of(rows: Rows, ids: Collection[str]) -> dict[str, Session]:
+    """The Sessions of some rows, titled for the owner, even if only an id is known."""
+    unknown = {id: Session(id, id, "") for id in ids}
+    return titled(rows, unknown | {each.id: each for each in rows.some(Session, unknown)})
 
 
-def titled(rows: Rows, session: Session) -> Session:
-    """A Session whose title is never empty: a private chat's may be whom it is with."""
-    if session.title:
-        return session
-    owner = rows.called(session.owner) if session.owner else ""
-    return replace(session, title=owner or session.circle.rpartition(":")[2])
+def titled(rows: Rows, sessions: dict[str, Session]) -> dict[str, Session]:
+    """Sessions whose title is never empty: a private chat's may be whom it is with."""
+    bare = {id: each for id, each in sessions.items() if not each.title}
+    owners = rows.names({id: [each.owner] for id, each in bare.items() if each.owner})
+    return sessions | {
+        id: replace(each, title=owners.get(id) or each.circle.rpartition(":")[2])
+        for id, each in bare.items()
+    }
 
 
 def begun(line: FactLine) -> float:
@@ -752,11 +755,9 @@ def _cards(db: sqlite3.Connection, nodes: Iterable[str]) -> list[Called]:
     for node in nodes:
         # A merged one by itself; the survivor with all of them.
         one = sorted(identities.nodes(node)) if identities.canonical(node) == node else [node]
-        facts = {fact.id: fact for each in one for fact in rows.about(each)}
-        newest = max(facts.values(), key=lambda fact: (fact.said_at, fact.id), default=None)
-        told, places = newest.statement if newest else "", tuple(_places(rows, one))
-        name = rows.called(*one) or node
-        found.append(Called(node, name, len(facts), places=places, newest=told))
+        facts, newest = queries.known_of(db, one)
+        name, places = rows.called(*one) or node, tuple(_places(rows, one))
+        found.append(Called(node, name, facts, places=places, newest=newest))
     return found
 
 
@@ -767,9 +768,10 @@ def _places(rows: Rows, nodes: Iterable[str]) -> list[Whereabouts]:
         found: list[Mention | Participation] = list(rows.find(Mention, a=node))
         for row in [*found, *rows.find(Participation, a=node)]:
             sessions.setdefault(row.session, []).append(row)
+    known = sessions_of(rows, sessions)
     places = [
         Whereabouts(
-            session_of(rows, id),
+            known[id],
             min(row.first_at for row in some),
             max(row.last_at for row in some),
             sum(row.messages if isinstance(row, Participation) else row.count for row in some),

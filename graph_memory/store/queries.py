@@ -285,11 +285,11 @@ def conflicts(db: sqlite3.Connection, limit: int) -> list[tuple[str, str, bool]]
     """
     return db.execute(
         "WITH live AS MATERIALIZED (SELECT id, session, subject, predicate, object, change"
-        f" FROM fact f WHERE {_LIVE}) SELECT f.id, g.id, f.object != g.object FROM live f"
+        f" FROM fact f WHERE predicate NOT IN {_OFTEN} AND {_LIVE})"
+        " SELECT f.id, g.id, f.object != g.object FROM live f"
         " JOIN live g ON g.subject = f.subject AND g.predicate = f.predicate AND g.id > f.id"
         f" WHERE CASE WHEN f.predicate IN {_SINGLE} THEN f.object != g.object"
-        f" ELSE f.predicate NOT IN {_OFTEN} AND f.object = g.object AND f.object != f.subject"
-        " AND f.session = g.session END"
+        " ELSE f.object = g.object AND f.object != f.subject AND f.session = g.session END"
         " AND NOT EXISTS (SELECT 1 FROM settled s WHERE s.a = f.id AND s.b = g.id)"
         " ORDER BY max(f.change, g.change) DESC, f.id, g.id LIMIT ?",
         (limit,),
@@ -353,8 +353,17 @@ def names(db: sqlite3.Connection, nodes: Iterable[str]) -> dict[str, str]:
     """What nodes, or those that are one with them, were called last, anywhere."""
     rows = Rows(db)
     identities = rows.identities()
-    called = {node: rows.called(*identities.nodes(node)) for node in set(nodes)}
-    return {node: text for node, text in called.items() if text}
+    return rows.names({node: identities.nodes(node) for node in nodes})
+
+
+def known_of(db: sqlite3.Connection, nodes: Iterable[str]) -> tuple[int, str]:
+    """How many facts there are about some nodes, and what the newest states."""
+    found = db.execute(
+        f"SELECT count(*) OVER (), f.statement FROM fact f WHERE {_FACT_CONDITIONS['node']}"
+        " ORDER BY f.said_at DESC, f.id DESC LIMIT 1",
+        {"node": json.dumps(list(nodes))},
+    ).fetchone()
+    return found or (0, "")
 
 
 def most_known(db: sqlite3.Connection, limit: int) -> tuple[list[Counted], list[Counted]]:
@@ -396,11 +405,12 @@ def namesakes(db: sqlite3.Connection, limit: int) -> list[tuple[str, str]]:
     one, settled = rows.identities(), {(each.a, each.b) for each in rows.scan(Settled)}
     named: dict[str, set[str]] = {}
     heard: dict[str, set[str]] = {}
-    for node, norm in db.execute("SELECT node, norm FROM name WHERE norm != '' ORDER BY norm"):
+    for node, norm in db.execute("SELECT node, norm FROM name WHERE norm != ''"):
         named.setdefault(norm, set()).add(node)
         if not norm.isascii():
             heard.setdefault(sound(norm), set()).add(node)
-    alike = (some for some in (*named.values(), *heard.values()) if len(some) > 1)
+    borne = (found[key] for found in (named, heard) for key in sorted(found))
+    alike = (some for some in borne if len(some) > 1)
     groups = (sorted(set(map(one.canonical, some)))[:ALIKE] for some in alike)
     pairs = dict.fromkeys(pair for some in groups for pair in combinations(some, 2))
     return [
@@ -441,9 +451,7 @@ def footprint(db: sqlite3.Connection, user: str) -> tuple[str, int, int]:
     """Name of a user, and the numbers of their messages and facts."""
     said = "SELECT name, count(*), max(id) FROM message WHERE sender = ?"  # the newest one's name
     name, messages, _ = db.execute(said, (user,)).fetchone()
-    facts = "SELECT count(*) FROM fact WHERE subject = :user OR object = :user"
-    (about,) = db.execute(facts, {"user": user}).fetchone()
-    return names(db, [user]).get(user) or name or "", messages, about
+    return names(db, [user]).get(user) or name or "", messages, known_of(db, [user])[0]
 
 
 # ---------------------------------------------------------------- conversation records

@@ -114,6 +114,11 @@ class Rows:
         query = "SELECT data FROM row WHERE kind = ? AND id = ?"
         return next(iter(rows_of(cls, self._db.execute(query, (cls.kind, id)))), None)
 
+    def some(self, cls: type[R], ids: Iterable[str]) -> list[R]:
+        """The rows of ``cls`` with some ids that are there."""
+        query = "SELECT data FROM row WHERE kind = ? AND id IN (SELECT value FROM json_each(?))"
+        return rows_of(cls, self._db.execute(query, (cls.kind, json.dumps(list(ids)))))
+
     def find(
         self,
         cls: type[R],
@@ -181,13 +186,18 @@ class Rows:
 
     def called(self, *nodes: str) -> str:
         """What nodes that are one were called last, anywhere (owner's view); may be empty."""
+        return self.names({"": nodes}).get("", "")
+
+    def names(self, wanted: Mapping[str, Iterable[str]]) -> dict[str, str]:
+        """The same of several groups of nodes, each by its key, if there is a name."""
         query = (  # ``Name.order``
-            "SELECT json_extract(data, '$.text') FROM row WHERE kind = 'name'"
-            " AND a IN (SELECT value FROM json_each(?)) ORDER BY ifnull("
-            "json_extract(data, '$.given'), 0), json_extract(data, '$.last_at') DESC, id LIMIT 1"
+            "SELECT e.key, (SELECT json_extract(data, '$.text') FROM row WHERE kind = 'name'"
+            " AND a IN (SELECT value FROM json_each(e.value)) ORDER BY ifnull("
+            "json_extract(data, '$.given'), 0), json_extract(data, '$.last_at') DESC, id LIMIT 1)"
+            " AS text FROM json_each(?) e WHERE text IS NOT NULL"
         )
-        found = self._db.execute(query, (json.dumps(nodes),)).fetchone()
-        return str(found[0]) if found else ""
+        keys, groups = list(wanted), json.dumps([list(nodes) for nodes in wanted.values()])
+        return {keys[number]: str(text) for number, text in self._db.execute(query, (groups,))}
 
     def has_messages(self, ids: Iterable[int]) -> bool:
         """Whether all of some messages are still there; one may have been taken back."""

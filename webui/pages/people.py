@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -75,6 +76,7 @@ async def node(id: Id, memory: Memory, visit: Visit) -> Response:
         portrait=portrait,
         sketch=Sketch.of(portrait, timeline),
         timeline=timeline,
+        borne=Counter(name.norm for name, _ in portrait.names),
         is_paused=is_paused,
     )
 
@@ -127,8 +129,8 @@ async def choose(
     q: Annotated[str, Query(max_length=MAX_TEXT)] = "",
 ) -> Response:
     """Find what something or an account is one with, and see what saying so does."""
-    portrait = await memory.library.node(id)
-    other = await memory.library.node(into) if into else None
+    portrait = await memory.library.node(id, 0)
+    other = await memory.library.node(into, 0) if into else None
     own = {portrait.node, *(each.node for each in portrait.members)}
     text = q.strip() or ("" if other else portrait.name)
     found = [
