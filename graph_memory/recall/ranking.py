@@ -64,6 +64,8 @@ EQUALS = 64
 SIGNALS = ("words", "meaning", "near", "retention")
 NOWHERE = -1
 """Position of a record, which is no visible document."""
+BARRED = -1.0
+"""Evidence of what is not to be shown, however well it matches."""
 
 DIGITS = 6
 """Digits after the point of a score; further ones depend on the order of summing."""
@@ -129,7 +131,7 @@ def reranked(ranking: Ranking, scores: Mapping[str, float]) -> Ranking:
     candidates = list(ranking.candidates)
     places: dict[int, list[int]] = defaultdict(list)
     for place, each in enumerate(candidates):
-        if each.document.key in scores:
+        if each.document.key in scores and each.evidence >= 0:
             places[each.part].append(place)
     for some in places.values():
         better = sorted(some, key=lambda place: -scores[ranking.candidates[place].document.key])
@@ -262,7 +264,10 @@ class _Ranker:
         boost, mentioned = nearby(index, visible, relevance, self.named)
         if part.predicates:
             fitting = self._fitting(part)
-            share = min(1.0, FEW / max(1, int(np.count_nonzero(fitting))))
+            count = 0 if part.many else int(np.count_nonzero(fitting))
+            share = FEW / max(
+                FEW, count
+            )  # what is one of many tells little, unless all are asked for
             self._favour(fitting, STRONG * share, boost, mentioned)
         if self.brief and (bearing := self._bearing(part, vector)).any():
             self._favour(bearing, STRONG, boost, mentioned)
@@ -289,9 +294,9 @@ class _Ranker:
             evidence[at] = max(evidence[at], evidence[order.index(old)])
         signals = (coverage, np.zeros(len(order)) if meant is None else meant, boost[order])
         if times and self.brief and asks(part.text):
-            for place in np.flatnonzero((near[order] < MINOR) & (evidence > 0)).tolist():
+            for place in np.flatnonzero((near[order] < MINOR) & (evidence >= 0)).tolist():
                 if self._is_away(part, order[place], times, is_after=near[order[place]] > 0):
-                    evidence[place] = 0.0
+                    evidence[place] = BARRED
         candidates = self._candidates(
             number, order, relevance, evidence, signals, followed.replaced
         )
@@ -384,11 +389,11 @@ class _Ranker:
                 told = documents.telling(at, document.source.text)
                 factor = LESS + (1 - LESS) * told
                 if self.brief:
-                    evidence[place] *= factor if told else 0.0
+                    evidence[place] = evidence[place] * factor if told else BARRED
             if not self.question.parts[number].former:
                 factor *= 1.0 if newer is None else LESS
                 if self.brief and _is_history(document.source, self.context.now):
-                    evidence[place] = 0.0
+                    evidence[place] = BARRED
             score = float(relevance[position]) * factor
             found.append(
                 Candidate(

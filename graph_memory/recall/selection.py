@@ -84,7 +84,7 @@ def select(
         top = best.get(candidate.part)
         if candidate.bears:
             relevant.append(candidate)
-        elif top is None or (candidate.evidence < SOME and candidate.score < MINOR * top.score):
+        elif top is None or candidate.evidence < 0 or _is_beside(candidate, top):
             selection.dropped.append((candidate, Reason.FLOOR))
         else:
             relevant.append(candidate)
@@ -272,6 +272,11 @@ def _best(candidates: list[Candidate], needed: Sequence[float]) -> dict[int, Bes
     if not any(most >= enough.get(part, BESIDE) for part, most in evidence.items()):
         return {}
     return {part: Best(best[part], most) for part, most in evidence.items() if most >= BESIDE}
+
+
+def _is_beside(candidate: Candidate, top: Best) -> bool:
+    """Whether too little speaks for a candidate."""
+    return candidate.evidence < SOME and candidate.score < MINOR * top.score
 
 
 def unsaid(facts: Sequence[Fact], message: str, asked_for: frozenset[str]) -> int:
