@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from graph_memory import library as library
     from graph_memory import locales as locales
     from graph_memory import model as model
+    from graph_memory import pinyin as pinyin
     from graph_memory import recall as recall
     from graph_memory import retention as retention
     from graph_memory import service as service
     from graph_memory import settings as settings
+    from graph_memory import text as text
     from graph_memory import transfer as transfer
     from graph_memory.inspect import view_as as view_as
     from graph_memory.store import queries as queries

@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from .auth import Keyring
-from .core import errors, locales, model, service, settings
+from .core import errors, locales, model, pinyin, service, settings, text
 from .guard import local_path
 from .i18n import LANGUAGES, Translator
 
@@ -80,7 +80,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(memory_url=memory_url, node_url=node_url)
+    found.globals.update(memory_url=memory_url, node_url=node_url, sound=_sound)
     for each in found.list_templates():
         found.get_template(each)
     return found
@@ -216,6 +216,11 @@ def memory_url(fact: model.Fact | str) -> str:
 def node_url(node: str) -> str:
     """Address of a person's or a thing's own page."""
     return "/node?" + urlencode({"id": node})
+
+
+def _sound(label: str) -> str:
+    """How what a list offers is read, to be searched by pinyin."""
+    return pinyin.sound(text.normalise(label))
 
 
 def _is_overheard(request: Request) -> bool:

@@ -284,3 +284,37 @@ async def test_whom_a_name_may_mean_is_listed_while_it_is_typed(visit: Opener) -
     assert HONG in unquote(await link.get_attribute("href") or "")
     await page.get_by_role("button", name="撤销").click()
     await page.get_by_text("已撤销").wait_for()
+
+
+async def test_long_lists_are_searched_by_text_and_by_pinyin(visit: Opener) -> None:
+    seen = await visit(at="/memories")
+    page, keyboard = seen.page, seen.page.keyboard
+    field = page.get_by_role("combobox", name="全部人与事")
+    options = page.locator("#f-node-list:not([hidden]) > li")
+    await field.click()
+    await expect(page.get_by_role("listbox", name="全部人与事")).to_be_visible()
+    await keyboard.type("ng")
+    await expect(options.first).to_contain_text("年糕")
+    await expect(field).to_have_attribute("aria-activedescendant", "f-node-list-0")
+    await keyboard.press("Escape")
+    await expect(field).to_have_value("")
+    await expect(options).to_have_count(0)
+    await field.fill("年糕")
+    await keyboard.press("Enter")
+    await page.wait_for_url(re.compile("node=e"))
+    await expect(field).to_have_value(re.compile("年糕"))
+    await field.fill("没有这样的东西")
+    await keyboard.press("Enter")  # chooses nothing, and sends nothing
+    await keyboard.press("Tab")
+    await expect(field).to_have_value(re.compile("年糕"))
+    await field.click()
+    await options.first.click()
+    await page.wait_for_url(re.compile(r"/memories\?(?!.*node=)"))
+
+
+async def test_what_a_long_list_does_not_hold_is_found(visit: Opener) -> None:
+    seen = await visit(at="/memories")
+    field = seen.page.get_by_role("combobox", name="全部人与事")
+    await field.fill(f"藏书{BULK - 1:04d}")
+    await seen.page.get_by_role("option", name=f"藏书{BULK - 1:04d}").click()
+    await expect(seen.page.locator(".row-link")).to_have_text([f"张三收藏了第 {BULK - 1} 本书"])

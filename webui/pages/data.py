@@ -52,7 +52,7 @@ async def data(memory: Memory, visit: Visit) -> Response:
         progress=progress,
         import_problem=memory.transfer.problem,
         directory=memory.directory,
-        people=(await memory.library.overview()).people,
+        people=await memory.library.people(),
     )
 
 
