@@ -19,6 +19,9 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"我住在([^，。！,.!\s]+)", "lives_in", "{name}住在{object}"),
     (r"我对([^，。！,.!\s]+)过敏", "allergic_to", "{name}对{object}过敏"),
     (r"我养了一只叫([^，。！,.!\s]+)的猫", "has_pet", "{name}养了一只叫{object}的猫"),
+    (r"我的师父是([^，。！,.!\s]+)", "mentor", "{name}的师父是{object}"),
+    (r"\bmy mentor is (\w+)", "mentor", "{name}'s mentor is {object}"),
+    (r"\bI live in (\w+)", "lives_in", "{name} lives in {object}"),
     (r"我(?:打算|计划)([^，。！,.!\s]+)", "plans", "{name}打算{object}"),
 )
 _OTHERS = re.compile(r"@(U\d+) (?:最)?喜欢([^，。！,.!\s]+)")

