@@ -10,9 +10,12 @@ import pytest
 
 from graph_memory.access import Access
 from graph_memory.library import OWNER
+from graph_memory.model import Episode, Name, Participation, User, stable_id
 from graph_memory.service import MemoryService
 from graph_memory.settings import Settings
-from tests.webui.browsing import HOSTILE
+from graph_memory.store import Draft
+from tests.webui.browsing import HOSTILE, PRIVATE
+from tests.webui.seed import NOW
 from tests.webui.story import HONG, LI, MALLORY, XSS, ZHANG
 from webui import create_app, live
 from webui.server import WebServer
@@ -439,6 +442,29 @@ async def test_what_is_recalled_and_changed_appears_by_itself(visit, service):
     change = await service.library.act("pin", [line.fact.id], OWNER)
     await expect(other.page.get_by_role("link", name="有了新的变化")).to_be_visible()
     await service.library.undo(change.id, OWNER)
+
+
+async def test_lists_show_what_is_new_while_they_are_open(visit, service):
+    wei, told = "aiocqhttp:777", "李四说月底去看日出"
+    places = {"/people": wei, "/records": told, "/changes": "新的一天", "/review": wei}
+    opened = [(await visit(at=path)).page for path in places]
+    review = opened[-1]
+    await review.keyboard.press("j")
+    row = await review.evaluate("document.activeElement.textContent")
+    lines = [
+        User(wei),
+        Name(Name.key(PRIVATE.id, wei, "李四"), PRIVATE.id, wei, "李四", "李四", NOW, NOW),
+        Participation(stable_id("p", PRIVATE.id, wei), PRIVATE.id, wei, NOW, NOW, 1),
+        Episode(stable_id("x", told), PRIVATE.id, NOW, NOW, 0, 0, 1, told, (wei,)),
+    ]
+    change = await service.journal.commit(lambda _: Draft(OWNER, "新的一天", put=lines))
+    for page, text in zip(opened, places.values(), strict=True):
+        await expect(page.locator("#live", has_text=text)).to_be_visible()
+    assert await review.evaluate("document.activeElement.textContent") == row
+    await review.keyboard.press("j")
+    assert await review.evaluate("document.activeElement.textContent") != row
+    await service.library.undo(change.id, OWNER)
+    await expect(opened[0].locator("#live", has_text=wei)).to_have_count(0)
 
 
 async def test_a_page_outlives_the_server(visit: Opener, service: MemoryService) -> None:

@@ -1,6 +1,8 @@
 // Small comforts; every page works without them.
 
 document.documentElement.classList.add("scripted");
+const HEARD = 400; // milliseconds after which a press that has not led on yet is seen to work
+const AGAIN = 4000; // after which what was not ready is asked for again
 
 for (const form of document.querySelectorAll("form[data-submit-on-change]")) {
   form.addEventListener("change", (event) => {
@@ -25,7 +27,7 @@ addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
   // What takes a while shows that it was heard.
-  if (form.matches("[data-slow]")) (event.submitter ?? form).setAttribute("aria-busy", "true");
+  setTimeout(() => (event.submitter ?? form).setAttribute("aria-busy", "true"), form.matches("[data-slow]") ? 0 : HEARD);
 });
 for (const link of document.querySelectorAll("a[data-slow]")) {
   link.addEventListener("click", () => link.setAttribute("aria-busy", "true"));
@@ -83,3 +85,5 @@ for (const button of document.querySelectorAll("[data-opens=keys]")) {
   button.hidden = false;
   button.addEventListener("click", () => keys.showModal());
 }
+
+if (document.querySelector("[data-soon]")) setTimeout(() => location.reload(), AGAIN);

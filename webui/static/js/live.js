@@ -1,7 +1,8 @@
 // What is said, learned and recalled meanwhile appears by itself.
 //
-// [data-live="messages changes"] names what a part of the page (#live) shows anew, and
-// [data-news="changes"] what only a note tells of.
+// [data-live="messages changes"] names what a part of the page (#live) shows anew, and with it
+// every other [data-live]; [data-calm] waits until no pointer is on it. [data-news="changes"]
+// names what only a note tells of.
 
 import { read, replace } from "/static/js/fragments.js";
 
@@ -22,7 +23,7 @@ function counts(page) {
   return JSON.parse(page.body.dataset.counts);
 }
 
-const isBusy = () => part().querySelector(":focus:is(input, select, textarea), [aria-busy=true]") || !getSelection().isCollapsed;
+const isBusy = () => part().matches("[data-calm]:hover") || part().querySelector(":focus:is(input, select, textarea, button), [aria-busy=true]") || !getSelection().isCollapsed;
 
 async function show() {
   if (isBusy()) {
@@ -33,7 +34,7 @@ async function show() {
   const focus = part().contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   try {
     const page = await read(location.href);
-    replace(page, ["live"]);
+    replace(page, [...document.querySelectorAll("[data-live]")].map(({ id }) => id));
     shown = counts(page);
   } catch {
     return; // stopped again: shown when the server is next heard of

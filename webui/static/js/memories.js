@@ -2,21 +2,21 @@
 // pointer and Tab.
 
 const form = document.querySelector("[data-bulk]");
-const rows = [...document.querySelectorAll(".memories > tbody > tr, .inbox > li")];
+const rows = () => [...document.querySelectorAll(".memories > tbody > tr, .inbox > li")];
 const keys = document.getElementById("keys");
 
 // ------------------------------------------------------------------ selection
 
 function boxes() {
-  return rows.map((row) => row.querySelector("input[name=id]"));
+  return rows().map((row) => row.querySelector("input[name=id]"));
 }
 
 function showSelection() {
   const chosen = boxes().filter((box) => box.checked).length;
   const all = form.querySelector("[data-all]");
   const every = form.elements.every; // what other pages show as well
-  all.checked = chosen > 0 && chosen === rows.length;
-  all.indeterminate = chosen > 0 && chosen < rows.length;
+  all.checked = chosen > 0 && chosen === boxes().length;
+  all.indeterminate = chosen > 0 && chosen < boxes().length;
   if (every) {
     every.checked &&= all.checked;
     every.closest("label").hidden = !all.checked;
@@ -24,7 +24,7 @@ function showSelection() {
   form.classList.toggle("selecting", chosen > 0);
   const count = form.querySelector(".bulk-count");
   count.textContent = chosen ? count.dataset.text.replace("{count}", every?.checked ? every.dataset.count : chosen) : "";
-  for (const row of rows) {
+  for (const row of rows()) {
     row.toggleAttribute("data-selected", row.querySelector("input[name=id]").checked);
   }
 }
@@ -73,19 +73,20 @@ document.addEventListener("click", (event) => {
 // ------------------------------------------------------------------------- keys
 
 function current() {
-  return rows.findIndex((row) => row.contains(document.activeElement));
+  return rows().findIndex((row) => row.contains(document.activeElement));
 }
 
 function go(step) {
   const here = current();
-  const next = here < 0 ? (step > 0 ? 0 : rows.length - 1) : here + step;
-  const row = rows[Math.min(rows.length - 1, Math.max(0, next))];
+  const all = rows();
+  const next = here < 0 ? (step > 0 ? 0 : all.length - 1) : here + step;
+  const row = all[Math.min(all.length - 1, Math.max(0, next))];
   row?.querySelector(".row-link").focus();
   row?.scrollIntoView({ block: "nearest" });
 }
 
 function press(...actions) {
-  const row = rows[current()];
+  const row = rows()[current()];
   const wanted = actions.map((action) => `[name=only][value^="${action} "]`).join(",");
   row?.querySelector(wanted)?.click();
 }
@@ -95,7 +96,7 @@ const acts = {
   ArrowDown: () => go(1),
   k: () => go(-1),
   ArrowUp: () => go(-1),
-  x: () => rows[current()]?.querySelector("input[name=id]").click(),
+  x: () => rows()[current()]?.querySelector("input[name=id]").click(),
   p: () => press("pin", "unpin"),
   a: () => press("archive", "restore"),
   Delete: () => press("forget"),
@@ -120,7 +121,7 @@ addEventListener("keydown", (event) => {
   }
   // Arrows belong to an open menu, and scroll where no row is in focus.
   if (event.key.startsWith("Arrow") && (current() < 0 || event.target.closest("details[open]"))) return;
-  const marked = rows[current()]?.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  const marked = rows()[current()]?.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   const act = marked ? () => marked.click() : acts[event.key];
   if (act) {
     event.preventDefault();
@@ -129,4 +130,4 @@ addEventListener("keydown", (event) => {
 });
 
 // What was just decided is gone; the next one is ready for its key.
-if (document.querySelector(".inbox") && document.querySelector(".done")) rows[0]?.querySelector(".row-link").focus();
+if (document.querySelector(".inbox") && document.querySelector(".done")) rows()[0]?.querySelector(".row-link").focus();
