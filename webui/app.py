@@ -39,12 +39,14 @@ def create_app(
     key: access.Access,
     options: settings.Settings,
     tune: fading.Tune | None = None,
+    reopen: data.Reopen | None = None,
 ) -> FastAPI:
     """The web UI of one open memory.
 
     Args:
         key: What logs in; who has the key is the owner and sees everything.
         tune: Keeps settings; ``None`` if they cannot be changed from here.
+        reopen: Opens the memory anew; ``None`` if only who runs us can.
     """
     keyring, site = Keyring(key), Site(options.webui_public_url)
     app = FastAPI(
@@ -52,7 +54,7 @@ def create_app(
         redirect_slashes=False,
         middleware=[Middleware(Guard, keyring=keyring, site=site)],
     )
-    app.state.memory, app.state.tune = memory, tune
+    app.state.memory, app.state.tune, app.state.reopen = memory, tune, reopen
     app.state.pages = Pages(keyring, options, memory.zone)
     app.state.keyring, app.state.site, app.state.live = keyring, site, Live(memory)
     app.include_router(live_routes)

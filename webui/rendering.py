@@ -161,7 +161,10 @@ class PageRequest:
         Args:
             done: ``what`` (key of a message below ``done.``) and ``change`` to undo.
         """
-        response = RedirectResponse(url, status_code=303)
+        return self.tell(RedirectResponse(url, status_code=303), **done)
+
+    def tell(self, response: Response, **done: Any) -> Response:
+        """Have the next page say what was done."""
         sealed = self._pages.keyring.seal(done)
         response.set_cookie(FLASH_COOKIE, sealed, max_age=60, httponly=True, samesite="strict")
         return response

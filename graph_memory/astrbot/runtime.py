@@ -53,6 +53,8 @@ REPEAT_AFTER = 600.0
 """Seconds for which the same trouble is not logged again."""
 SEND_FILES = frozenset({"aiocqhttp", "telegram", "discord", "slack", "lark", "webchat"})
 """Platforms on which AstrBot can send a file."""
+ANSWERING = 0.5
+"""Seconds until the memory is closed that is to be opened anew."""
 CLOSING = 20.0
 """Seconds for which a reload waits for the memory to close. A disk that is stuck may take
 longer; the lock on the directory is held until then, and opening is tried again."""
@@ -91,7 +93,9 @@ Hook = Callable[..., Coroutine[Any, Any, None]]
 """A hook, given the host, the memory, the event and what AstrBot gives besides."""
 Tune = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Keeps some settings and goes by them from now on."""
-Serve = Callable[[MemoryService, Access, Settings, Tune | None], Awaitable[Web]]
+Reopen = Callable[[], None]
+"""Closes the memory and opens it again, with its web UI, a moment later."""
+Serve = Callable[[MemoryService, Access, Settings, Tune | None, Reopen], Awaitable[Web]]
 """Serves the web UI of a memory; settings can be changed if AstrBot keeps them."""
 
 
@@ -126,6 +130,7 @@ class Runtime:
         self._checking = Supervisor(
             "gm-choices", self._check_choices, logger, "the settings are not checked"
         )
+        self._reopening: asyncio.Task[None] | None = None
         self._pauses: Iterator[float] = iter(())
         self.page = ""
         """Where the web UI is; empty while it is not served."""
@@ -158,11 +163,23 @@ class Runtime:
 
     async def stop(self) -> None:
         """Close everything; what was said is on disk already."""
+        if self._reopening:
+            await asyncio.gather(self._reopening, return_exceptions=True)
         try:
             await self._close()
         finally:
             if self._bridge:
                 self._bridge.remove()
+
+    def reopen(self) -> None:
+        """Close the memory and open it again, once who asks for it has been answered."""
+        if self._reopening is None or self._reopening.done():
+            self._reopening = asyncio.create_task(self._reopen(ANSWERING), name="gm-reopen")
+
+    async def _reopen(self, after: float = 0.0) -> None:
+        await asyncio.sleep(after)
+        await self._close()
+        await self._try_to_open()
 
     async def _close(self) -> None:
         memory, self.memory, self.commands = self.memory, None, None
@@ -241,7 +258,7 @@ class Runtime:
         try:
             access = await memory.access()
             tune = self._tune if hasattr(self._config, "save_config") else None
-            self._web = await self._serve(memory, access, self.settings, tune)
+            self._web = await self._serve(memory, access, self.settings, tune, self.reopen)
         except Exception as error:
             where = f"{self.settings.webui_host}:{self.settings.webui_port}"
             wrong = GraphMemoryError(brief(error)).told("webui", where=where)
@@ -433,8 +450,7 @@ class Runtime:
             restores = BackupCommands(self._directory(), language, self.host.zone)
             answer, is_prepared = await restores.answer(text)
             if is_prepared:
-                await self._close()
-                await self._try_to_open()
+                await self._reopen()
         except Exception as error:
             self.report("restore", error)
             return say(language, "failed")

@@ -16,6 +16,7 @@ import pytest
 
 from graph_memory.astrbot import Runtime, runtime
 from tests.disks import small_disk
+from tests.makers import message, private
 from tests.sources import ROOT
 
 SETTINGS = {
@@ -180,3 +181,24 @@ async def test_a_key_that_no_page_can_show_is_told_once(directory, caplog):
         assert access.matches(told[0].rsplit(" ", 1)[1])
     finally:
         await one.stop()
+
+
+async def test_a_memory_that_is_opened_anew_is_what_a_backup_held(directory, monkeypatch):
+    monkeypatch.setattr(runtime, "ANSWERING", 0.01)
+    one = bot(directory)
+    await one.start(logging.getLogger("astrbot-of-a-test"))
+    assert one.memory
+    before, home = one.memory, private("zhang")
+    await before.journal.append(message(home, "qq:zhang", "我喜欢猫"), home)
+    backup = await before.backups.make()
+    await before.journal.append(message(home, "qq:zhang", "我也喜欢狗"), home)
+    await before.backups.restore(backup.name)
+    one.reopen()
+    one.reopen()  # pressed twice
+    assert one._reopening
+    await one._reopening
+    assert one.memory is not before
+    assert (await one.memory.health()).counts["messages"] == 1
+    one.reopen()
+    await one.stop()  # which waits for that
+    assert one.memory is None

@@ -36,7 +36,7 @@ async def started(config: Mapping[str, Any], directory: Path) -> tuple[Runtime, 
         async def stop(self) -> None:
             pass
 
-    async def serve(_memory: Any, _access: Any, _settings: Any, tune: Tune | None) -> Page:
+    async def serve(_memory: Any, _access: Any, _: Any, tune: Tune | None, *_more: Any) -> Page:
         handed.append(tune)
         return Page()
 

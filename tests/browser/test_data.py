@@ -1,10 +1,18 @@
-"""A file is sent in through the browser, looked at, brought in and taken back."""
+"""Files are sent in and taken back, a backup is restored, through the browser."""
 
 import json
+import logging
+import socket
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from .conftest import Opener, expect
+from graph_memory.astrbot import Runtime
+from tests.makers import message, private
+from webui import WebServer, create_app
+
+from .conftest import KEY, Opener, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="package")]
 
@@ -53,3 +61,39 @@ async def test_a_file_that_is_refused_is_said_and_can_be_sent_again(visit: Opene
     await expect(state).to_contain_text("没有传上去")
     await expect(field).to_be_enabled()
     seen.wrong = [text for text in seen.wrong if "401" not in text]
+
+
+async def test_a_backup_is_restored_and_the_page_comes_back_by_itself(visit: Opener, tmp_path):
+    async def serve(memory: Any, access: Any, settings: Any, *more: Any) -> WebServer:
+        server = WebServer(create_app(memory, access, settings, *more))
+        await server.start(settings.webui_port)
+        return server
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    nothing = SimpleNamespace(
+        get_all_providers=list, get_all_embedding_providers=list, get_config=lambda umo=None: {}
+    )
+    settings = {"webui_port": port, "webui_key": KEY, "local_embedding_model": "none"}
+    settings["enable_function_calling"] = False
+    bot = Runtime(nothing, settings, lambda: tmp_path / "memory", serve)
+    await bot.start(logging.getLogger("astrbot-of-a-test"))
+    assert bot.memory
+    home = private("zhang")
+    await bot.memory.journal.append(message(home, "qq:zhang", "我喜欢猫"), home)
+    await bot.memory.backups.make()
+    await bot.memory.journal.append(message(home, "qq:zhang", "我也喜欢狗"), home)
+    seen = await visit()
+    seen.base = f"http://127.0.0.1:{port}"
+    await seen.log_in()
+    await seen.go("/data")
+    await seen.page.get_by_role("link", name="恢复").first.click()
+    await seen.page.get_by_role("button", name="现在恢复").click()
+    await seen.page.get_by_role("heading", name="正在恢复").wait_for()
+    await seen.page.get_by_text("记忆已换成备份").wait_for()
+    assert (await bot.memory.health()).counts["messages"] == 1
+    await expect(seen.page.get_by_text("有一次恢复在等待")).to_have_count(0)
+    await seen.page.close()
+    await bot.stop()
+    seen.wrong = [each for each in seen.wrong if "ERR_" not in each]

@@ -74,8 +74,8 @@ async def owner(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 def application(memory: MemoryService, key: str = KEY, **more: Any) -> FastAPI:
     """The application of a memory that a key opens; its streams end at once."""
     access = Access.open(memory.directory, key)
-    tune = more.pop("tune", None)
-    app = create_app(memory, access, Settings(**{"webui_public_url": BASE} | more), tune)
+    given = more.pop("tune", None), more.pop("reopen", None)
+    app = create_app(memory, access, Settings(**{"webui_public_url": BASE} | more), *given)
     app.state.live.lifetime = 0.0
     return app
 

@@ -54,6 +54,24 @@ async def test_a_backup_is_made_and_its_restore_shown_prepared_and_called_off(ke
     await memory.library.undo(change.id, "owner")
 
 
+async def test_a_restore_is_carried_out_where_the_memory_can_be_opened_anew(memory):
+    asked: list[bool] = []
+    app = application(memory, reopen=lambda: asked.append(True))
+    async with client(app) as keeper:
+        await keeper.post("/login", data={"key": KEY}, headers=OURS)
+        name = (await memory.backups.make()).name
+        assert "马上就换" in (await see(keeper, "/data/restore", name=name)).text
+        waiting = Markup((await send(keeper, "/data/restore", 200, name=name)).text)
+        assert "正在恢复" in waiting.text
+        assert asked == [True]
+        assert await memory.backups.staged()
+        assert "已换成备份" in (await see(keeper, "/data")).text
+        await send(keeper, "/data/restore", 200)  # the one that waits
+        assert asked == [True, True]
+        await memory.backups.unstage()
+        await send(keeper, "/data/restore", 404)
+
+
 async def test_backups_that_are_not_there_are_said(keeper: httpx.AsyncClient) -> None:
     for name in ("no.sqlite3", "../journal.sqlite3", "..", "<b>"):
         await see(keeper, "/data/restore", 404, name=name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -30,12 +30,14 @@ TOLD = 1_760_000_000.0
 """Until when the people of the sample talked."""
 _SAMPLES = Path(__file__).parents[1] / "sample"
 Name = Annotated[str, Field(max_length=200)]
+Reopen = Callable[[], None]
+"""Closes the memory, and this page with it, and opens both again a moment later."""
 
 routes = APIRouter()
 
 
 @routes.get("/data")
-async def data(memory: Memory, visit: Visit) -> Response:
+async def data(request: Request, memory: Memory, visit: Visit) -> Response:
     """Everything that can be kept, taken out and brought in."""
     backups = memory.backups
     # First: of an import that ends meanwhile the page is to show either this or the result.
@@ -44,6 +46,7 @@ async def data(memory: Memory, visit: Visit) -> Response:
         "data.html",
         backups=await backups.list(),
         staged=await backups.staged(),
+        is_now=bool(request.app.state.reopen),
         problem=backups.problem,
         files=_sizes(await memory.transfer.waiting()).items(),
         limits=(files.MAX_SENT >> 30, files.MAX_WAITING),
@@ -74,19 +77,24 @@ async def backup(memory: Memory, visit: Visit) -> Response:
 
 
 @routes.get("/data/restore")
-async def preview_restore(memory: Memory, visit: Visit, name: Name) -> Response:
+async def preview_restore(request: Request, memory: Memory, visit: Visit, name: Name) -> Response:
     """What restoring a backup would change."""
     with or_back("/data"):
         found = await memory.backups.preview(name)
-    return visit.render("data_restore.html", preview=found)
+    return visit.render("data_restore.html", preview=found, is_now=bool(request.app.state.reopen))
 
 
 @routes.post("/data/restore")
-async def restore(memory: Memory, visit: Visit) -> Response:
-    """Have a backup restored at the next start."""
+async def restore(request: Request, memory: Memory, visit: Visit) -> Response:
+    """Have a backup restored: at once, or at the next start if that is all one can do."""
+    name, reopen = visit.form.get("name", "")[:200], request.app.state.reopen
     with or_back("/data"):
-        await memory.backups.restore(visit.form.get("name", "")[:200])
-    return visit.redirect("/data", what="staged")
+        if name or not await memory.backups.staged():
+            await memory.backups.restore(name)
+    if reopen is None:
+        return visit.redirect("/data", what="staged")
+    reopen()
+    return visit.tell(visit.render("data_reopening.html"), what="restored")
 
 
 @routes.post("/data/unstage")

@@ -1,4 +1,5 @@
-// A file that is sent in, and an import that is under way: the page shows how far they are.
+// A file that is sent in, an import that is under way: the page shows how far they are. A
+// memory that is opened anew: the page goes on as soon as it is there.
 
 const shown = document.querySelector("[data-progress]");
 const sending = document.querySelector("[data-send]");
@@ -55,3 +56,17 @@ if (sending) {
   });
   addEventListener("pageshow", () => sending.reset());
 }
+
+// Events say which run of the server they come from.
+function goOn(link) {
+  const source = new EventSource("/api/v1/events");
+  source.addEventListener("message", ({ data }) => {
+    if (JSON.parse(data).run !== JSON.parse(document.body.dataset.counts).run) location.replace(link.href);
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED) setTimeout(goOn, 1000, link);
+  });
+}
+
+const anew = document.querySelector("[data-anew]");
+if (anew) goOn(anew);
