@@ -220,9 +220,8 @@ def _lists(entry: str, session: Session, user: str) -> bool:
         if session.is_group != CHATS.get(chat, session.is_group):
             return False
         id, ids = rest, {place, f"{account}_{place}"}  # the latter under ``unique_session``
-    if not any(fnmatchcase(each, wanted or "*") for each in (platform, instance)):
-        return False
-    return any(fnmatchcase(each, id or "*") for each in ids)
+    is_there = any(fnmatchcase(each, wanted or "*") for each in (platform, instance))
+    return is_there and any(fnmatchcase(each, id or "*") for each in ids)
 
 
 def _relations(entries: Iterable[str]) -> tuple[str, ...]:
@@ -233,14 +232,11 @@ def _relations(entries: Iterable[str]) -> tuple[str, ...]:
         found = _RELATION.fullmatch(entry)
         name, *names = found.groups() if found else ("",)
         names = [clean_name(each) for each in names]
-        if (
-            name in {"", *PREDICATES, *PRESENCE, *known}
-            or not all(names)
-            or len(known) == MAX_RELATIONS
-        ):
-            wrong.append(entry)
-        else:
+        is_new = name not in {"", *PREDICATES, *PRESENCE, *known}
+        if is_new and all(names) and len(known) < MAX_RELATIONS:
             known[name] = "|".join([name, *names])
+        else:
+            wrong.append(entry)
     return _right("extra_relations", tuple(known.values()), wrong, "setting_relation")
 
 

@@ -134,7 +134,7 @@ def _who(source: Source) -> tuple[str, str]:
 
 
 class SessionDocuments:
-    """The documents of one Session: messages by id, then the rest by id."""
+    """The documents of one Session: messages by id, then the rest by time."""
 
     def __init__(self) -> None:
         self._ids: list[Any] = []
@@ -158,21 +158,23 @@ class SessionDocuments:
         return self._messages.values[start:end]
 
     def add(self, number: int, source: Source) -> None:
-        ids, numbers, at = self._place(source)
-        ids.insert(at, source.id)
+        keys, numbers, key = self._among(source)
+        at = bisect_left(keys, key)
+        keys.insert(at, key)
         numbers.insert(at, number)
 
     def remove(self, source: Source) -> None:
-        ids, numbers, at = self._place(source)
-        del ids[at]
+        keys, numbers, key = self._among(source)
+        at = bisect_left(keys, key)
+        del keys[at]
         numbers.delete(at)
 
-    def _place(self, source: Source) -> tuple[list[Any], GrowableArray, int]:
-        """The ids and numbers that a document is among, and its place in them."""
+    def _among(self, source: Source) -> tuple[list[Any], GrowableArray, Any]:
+        """The keys and numbers that a document is among, and its own key."""
         self._numbers = None
-        is_message = isinstance(source, Message)
-        ids, numbers = (self._ids, self._messages) if is_message else (self._keys, self._others)
-        return ids, numbers, bisect_left(ids, source.id)
+        if isinstance(source, Message):
+            return self._ids, self._messages, source.id
+        return self._keys, self._others, (source.span[0], source.id)
 
 
 _CODES = {predicate: code for code, predicate in enumerate(PREDICATES, 1)}

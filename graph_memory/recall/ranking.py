@@ -818,7 +818,7 @@ def semantic_scores(
     Without a vector, as of what is new, coverage by words stands for it.
 
     A message has that of the closer of itself and the facts that rest on it, and a little
-    of its neighbours'.
+    of its neighbours'; a fact means what it says.
     """
     vectors = index.vectors
     if vectors is None or vector is None or not len(visible):
@@ -833,7 +833,8 @@ def semantic_scores(
         np.maximum.at(own, visible.messages, own.take(visible.facts))
     members = visible.conversations.members
     values = own.take(members)
-    own[members] = (1 - MINOR) * values + MINOR * visible.conversations.around(values)
+    leans = MINOR * (visible.kind[members] == Kind.MESSAGE)
+    own[members] = (1 - leans) * values + leans * visible.conversations.around(values)
     return own
 
 

@@ -26,13 +26,14 @@ Values = NDArray[np.float64]
 class ConversationContext:
     """Conversations among the documents of one :class:`VisibleSet`; for one thread.
 
-    A message has some of the words of its neighbours: an answer is found by its question.
+    A message has some of the words of its neighbours: an answer is found by its question. Where
+    only facts are left, they stand for the messages.
 
     Args:
-        follows: By position: whether a message continues the conversation of the one before.
+        follows: By position: whether a document continues the conversation of the one before.
 
     Attributes:
-        members: Positions of the messages that are not alone, by conversation, in order.
+        members: Positions of the documents that are not alone, by conversation, in order.
         sizes: Number of members by conversation.
     """
 
@@ -230,12 +231,15 @@ def visible_set(
     positions = np.full(documents.size + documents.size // _SPARE, -1, np.intp)
     positions[numbers] = np.arange(len(numbers))
     kind = documents.kind.values[numbers]
-    at, is_message = documents.since.values[numbers], kind == Kind.MESSAGE
-    follows = np.zeros(len(numbers), np.bool_)
-    near = (np.diff(place) == 0) & (np.abs(np.diff(at)) < GAP)
-    follows[1:] = is_message[1:] & is_message[:-1] & near
-    conversations = ConversationContext(follows)
     facts, messages = citations.seen(positions)
+    is_message, is_alone = kind == Kind.MESSAGE, kind == Kind.FACT
+    # Facts without their messages follow one another as these did; what came at once, does not.
+    is_alone[facts] = False
+    step = np.diff(documents.since.values[numbers])
+    both = is_message[1:] & is_message[:-1] | is_alone[1:] & is_alone[:-1] & (step > 0)
+    follows = np.zeros(len(numbers), np.bool_)
+    follows[1:] = both & (np.diff(place) == 0) & (np.abs(step) < GAP)
+    conversations = ConversationContext(follows)
     return VisibleSet(
         views=views,
         numbers=numbers,

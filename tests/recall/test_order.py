@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from graph_memory.model import Message, asker_of
+from graph_memory.model import GAP, Message, asker_of
 from graph_memory.recall import query, ranking, selection
 from graph_memory.recall.documents import Documents, document
 from tests.makers import T0, entity, fact, group, private, user
@@ -98,7 +98,7 @@ async def test_of_thousands_that_fit_equally_well_the_newest_are_looked_at(memor
     await told(memory)
     count = 2 * (ranking.CANDIDATES + ranking.EQUALS)
     facts = [
-        fact(HOME, ME, f"e:{number}", "每天早上跑步五公里", at=T0 + number)
+        fact(HOME, ME, f"e:{number}", "每天早上跑步五公里", at=T0 + GAP * number)
         for number in range(count)
     ]
     await memory.know(*facts)

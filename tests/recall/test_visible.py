@@ -1,5 +1,7 @@
 """Views of askers and the conversations in what they see."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from graph_memory.privacy.scope import Attendance, Policy
 from graph_memory.recall.index import Index
 from graph_memory.recall.visible import ConversationContext, ViewCache
 from graph_memory.recall.weights import MINOR, STRONG
-from tests.makers import T0, group, private, user
+from tests.makers import T0, entity, fact, group, message, private, user
 
 Amounts = list[tuple[bool, int]]
 amounts = st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=1, max_size=40)
@@ -97,3 +99,20 @@ def test_views_are_kept_for_so_many_askers_only() -> None:
     askers = [asker_of(home, home.owner) for home in homes]
     assert [set(views.of(asker)) for asker in askers] == [{home.id} for home in homes]
     assert len(views._known) == 256
+
+
+def test_facts_without_messages_follow_one_another_as_these_did() -> None:
+    home, index = private("1"), Index()
+    said = replace(message(home, home.owner, "我搬家了", T0 + 150), id=1)
+    index.put_message(said)
+    told = {"a": T0 + 120, "b": T0, "c": T0 + 60, "d": T0 + 60, "e": T0 + 7_200}
+    for name, at in told.items():
+        index.put(fact(home, home.owner, entity(name), name, at=at))
+    index.put(fact(home, home.owner, entity("f"), "f", at=T0 + 150, evidence=(said.id,)))
+    sight = index.visible(views_of(home).of(asker_of(home, home.owner)))
+    flow = sight.conversations
+    shown = [index.documents[int(number)].text for number in sight.numbers]
+    joined = [shown[at] for at in flow.members]
+    first = min("cd", key=joined.index)
+    assert joined == ["b", first, "d" if first == "c" else "c", "a"]
+    assert flow.sizes.tolist() == [2, 2], "what was said at the same time has no order"

@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="ask at most this many questions")
     parser.add_argument("--turns", action="store_true", help="leave extracted facts out")
     parser.add_argument("--facts", action="store_true", help="leave messages behind facts out")
+    parser.add_argument("--cited", action="store_true", help="leave other messages out")
     parser.add_argument("--perfect", action="store_true", help="rerank with what is right")
     parser.add_argument("--model", default="bundled", help="embedding model, or none")
     parser.add_argument(
@@ -190,6 +191,10 @@ async def _measure(
     if options.turns:
         for person in read.people.values():
             person.observations.clear()
+    if options.cited:  # as `keep_messages_days` does, which keeps what a fact rests on
+        for person in read.people.values():
+            cited = {id for each in person.observations for id in each.sources}
+            person.lines = [line for line in person.lines if line.id in cited]
     reranker = Perfect() if options.perfect else None
     report = await Trial(read, journal, embedder, reranker, alone=options.facts).run(_progress)
     if embedder:
