@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -60,7 +61,7 @@ def create_app(
     app.include_router(live_routes)
     for part in PARTS:
         app.include_router(part.routes)
-    app.mount("/static", StaticFiles(directory=_STATIC))
+    app.mount("/static", GZipMiddleware(StaticFiles(directory=_STATIC), compresslevel=6))
     app.add_api_route("/healthz", lambda: {"status": "ok"})
     _handle_errors(app)
     return app

@@ -25,6 +25,8 @@ SESSION_AGE = 14 * 86_400
 """Seconds until one has to log in again."""
 BROWSER_AGE = 365 * 86_400
 """Seconds for which a browser that logged in is known."""
+MASK = 32
+"""Bytes of what hides a token, and of the token."""
 FLASH_AGE = 120
 FREE = 5
 """Wrong keys that may be sent before one has to wait."""
@@ -176,12 +178,23 @@ class Keyring:
         await asyncio.to_thread(self._access.end, login)
 
     def token(self, login: str) -> str:
-        """The token every change has to carry that comes with this login's cookie."""
-        return hmac.digest(self._csrf, login.encode(), "sha256").hex()
+        """The token every change has to carry that comes with this login's cookie.
+
+        Another one each time: of compressed pages the length would tell a constant one.
+        """
+        mask = secrets.token_bytes(MASK)
+        return (mask + _crossed(self._proof(login), mask)).hex()
 
     def owns(self, login: str, token: str) -> bool:
         """Whether ``token`` is this login's."""
-        return hmac.compare_digest(self.token(login).encode(), _bytes(token))
+        try:
+            given = bytes.fromhex(token)
+        except ValueError:
+            return False
+        return hmac.compare_digest(self._proof(login), _crossed(given[MASK:], given[:MASK]))
+
+    def _proof(self, login: str) -> bytes:
+        return hmac.digest(self._csrf, login.encode(), "sha256")
 
     def seal(self, data: dict[str, Any]) -> str:
         """Data for a cookie that only this server can have written."""
@@ -198,6 +211,10 @@ class Keyring:
             return signed.loads(_bytes(cookie), max_age=age)
         except BadSignature:
             return None
+
+
+def _crossed(some: bytes, others: bytes) -> bytes:
+    return bytes(one ^ other for one, other in zip(some, others, strict=False))
 
 
 def _bytes(text: str) -> bytes:

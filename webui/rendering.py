@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
@@ -16,6 +17,7 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Depends
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -65,6 +67,10 @@ class SlicedPage(HTMLResponse):
             slices.append("".join(some))
             await asyncio.sleep(0)
         self.body = "".join(slices).encode()
+        self.headers["vary"] = "Accept-Encoding"
+        if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
+            self.body = await asyncio.to_thread(gzip.compress, self.body, 4)
+            self.headers["content-encoding"] = "gzip"
         self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)
 

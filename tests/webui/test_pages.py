@@ -157,3 +157,13 @@ async def test_pages_have_one_title_one_main_and_labels(owner: httpx.AsyncClient
         fields = [tag for tag in page.all("input") if tag.get("type") != "hidden"]
         assert {tag["id"] for tag in [*fields, *page.all("select")]} <= labelled
         assert page.all("html", lang="zh-CN")
+
+
+async def test_what_is_sent_is_compressed_for_who_can_read_that(owner: httpx.AsyncClient) -> None:
+    for path in ("/memories", "/static/css/base.css"):
+        plain = await owner.get(path, headers={"Accept-Encoding": "identity"})
+        assert "content-encoding" not in plain.headers
+        packed = await owner.get(path, headers={"Accept-Encoding": "gzip"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+        assert packed.num_bytes_downloaded < len(plain.content) / 2
